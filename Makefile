@@ -1,0 +1,52 @@
+# The user's verbs. `make` prints them; work longer than a line or two is in bin/.
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VARIABLES := APPROACH CONCURRENCY REQUESTS DURATION WARMUP_CAP ENDPOINT DELAY REPEATS SEED SIZE JDK GC \
+	PROMETHEUS_PORT GRAFANA_PORT
+# Taken literally: make would otherwise expand $(...) in a value given by the user.
+$(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
+
+##@ Measure
+
+.PHONY: run-ab
+run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [REQUESTS= DURATION=60s REPEATS= DELAY= SIZE= GC=]
+	@bin/run ab
+
+.PHONY: smoke
+smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
+	@APPROACH=all CONCURRENCY=50 DURATION=8s WARMUP_CAP=6s SIZE=smoke bin/run ab
+
+##@ The lab
+
+.PHONY: doctor
+doctor: ## What this host has and lacks, each with its cure
+	@bin/doctor
+
+.PHONY: up
+up: ## Start monitoring, the backend and the headline approaches, as `docker compose up` does
+	@bin/up
+
+.PHONY: down
+down: ## Stop and remove every container of the lab; results and recorded metrics stay
+	@bin/down
+
+.PHONY: clean
+clean: ## Remove the lab's containers, images and recorded metrics; results stay
+	@bin/down --everything
+
+##@ Development
+
+.PHONY: test
+test: ## Unit tests, Java tests over real HTTP, black-box tests against running containers
+	@tests/run
+
+.PHONY: lint
+lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, Spotless, promtool
+	@tests/lint
+
+.PHONY: help
+help:
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile

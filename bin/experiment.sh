@@ -1,0 +1,234 @@
+# The life of an experiment. Source it after lib.sh and host.sh, with the plan's settings in the environment.
+# shellcheck shell=bash
+
+OVERHEAD_S=15 # of one approach: start, readiness, collection, removal
+STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
+EXPERIMENT="" GENERATOR="" UNDER_TEST=""
+
+# use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
+use_lines() {
+  local line
+  while IFS= read -r line; do
+    export "${line%%=*}=${line#*=}"
+  done <<<"$1"
+}
+
+distinct() { printf '%s\n' "${1//,/ }" | tr ' ' '\n' | sort -u; }
+
+# interleave NAMES REPEATS SEED: every repeat has each approach once, in an order drawn from the seed; the first keeps
+# the order asked for.
+interleave() {
+  local repeat i j keep
+  local -a names
+  IFS=, read -ra names <<<"$1"
+  RANDOM=$3
+  for ((repeat = 1; repeat <= $2; repeat++)); do
+    if [ "$repeat" -gt 1 ]; then
+      for ((i = ${#names[@]} - 1; i > 0; i--)); do
+        j=$((RANDOM % (i + 1)))
+        keep=${names[i]} names[i]=${names[j]} names[j]=$keep
+      done
+    fi
+    printf '%s\n' "${names[@]}"
+  done
+}
+
+take_lock() {
+  local lock=$LAB_ROOT/results/.lock holder
+  if ! (set -o noclobber && echo $$ >"$lock") 2>/dev/null; then
+    holder=$(cat "$lock")
+    if kill -0 "$holder" 2>/dev/null; then
+      die "$HOST_CANNOT" "another experiment runs (process $holder): wait for it, or stop it with Ctrl-C."
+    fi
+    echo $$ >"$lock"
+  fi
+}
+
+json_string() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
+
+json_object() { # KEY VALUE ...: values are strings
+  local separator=""
+  printf '{'
+  while [ $# -gt 0 ]; do
+    printf '%s%s: %s' "$separator" "$(json_string "$1")" "$(json_string "$2")"
+    separator=", "
+    shift 2
+  done
+  printf '}'
+}
+
+write_environment() {
+  local key service sizes=() images=() suspects="" restored=""
+  for key in APPROACH_CPUS APPROACH_CPUSET APPROACH_MEMORY BACKEND_CPUS BACKEND_CPUSET BACKEND_MEMORY LOADGEN_CPUS \
+    LOADGEN_CPUSET LOADGEN_MEMORY MONITORING_CPUSET PLATFORM_THREADS BACKEND_CONNECTIONS MAX_CONNECTIONS BACKLOG; do
+    sizes+=("$key" "${!key}")
+  done
+  for service in $(distinct "$RUN_APPROACHES") backend; do
+    images+=("$service" "$(docker image inspect --format '{{.Id}}' "loom-lab/$service:jdk$JDK")")
+  done
+  images+=(loadgen "$(docker image inspect --format '{{.Id}}' loom-lab/loadgen)")
+  [ -z "${SUSPECT:-}" ] || suspects=$(json_string "$SUSPECT")
+  [ -z "$STOPPED_BY_US" ] || restored=$(json_string "stopped for the experiment and started again after it: $STOPPED_BY_US")
+  {
+    docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
+ "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
+ "cgroup": {{json .CgroupVersion}},'
+    printf ' "size": %s, "seed": %s, "started": %s,\n' "$(json_string "$SIZE")" "$SEED" "$(json_string "$STARTED")"
+    printf ' "open_files": %s, "stand_in_images": %s,\n' "$(host_open_files)" "$(on_stand_ins && echo true || echo false)"
+    printf ' "images": %s,\n "sizes": %s,\n' "$(json_object "${images[@]}")" "$(json_object "${sizes[@]}")"
+    printf ' "notes": [%s], "suspect": [%s]}\n' "$restored" "$suspects"
+  } >"$EXPERIMENT/environment.json"
+}
+
+begin_experiment() {
+  local service
+  STARTED=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+  EXPERIMENT=$LAB_ROOT/results/$(date -u +%Y%m%dT%H%M%SZ)-$TOOL-c$CONCURRENCY
+  mkdir -p "$EXPERIMENT/runs"
+  RUNS_TOTAL=$(interleave "$RUN_APPROACHES" "$REPEATS" "$SEED" | grep -c .)
+  interleave "$RUN_APPROACHES" "$REPEATS" "$SEED" >"$EXPERIMENT/order.txt"
+  for service in ${APPROACHES//,/ }; do
+    if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
+  done
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$STOPPED_BY_US" ] || compose stop --timeout 5 $STOPPED_BY_US >/dev/null 2>&1
+  write_environment
+  for service in prometheus cadvisor backend; do
+    service_runs "$service" || STARTED_BY_US="$STARTED_BY_US $service"
+  done
+  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }; at most $((RUNS_TOTAL * (WARMUP_CAP_S + DURATION_S + OVERHEAD_S) / 60 + 1)) min"
+  up_and_ready prometheus cadvisor backend
+}
+
+up_and_ready() {
+  local log
+  log=$(mktemp)
+  compose up --detach --wait --no-deps "$@" >"$log" 2>&1 || {
+    say "could not start $*: $(tail -n 1 "$log")"
+    rm -f "$log"
+    return 1
+  }
+  rm -f "$log"
+}
+
+# Renders `progress PHASE PERCENT SECONDS_LEFT TEXT` lines of loomlab; passes the others on.
+render_progress() {
+  local phase percent left text line
+  while IFS= read -r line; do
+    case $line in
+      'progress '*)
+        read -r _ phase percent left text <<<"$line"
+        line="[$RUN_NUMBER/$RUNS_TOTAL $1] $phase"
+        [ "$percent" = - ] || line="$line $percent %"
+        [ "$left" = - ] || line="$line, $left s left"
+        line="$line  $text"
+        if [ -t 2 ]; then printf '\r\033[K%s' "$line" >&2; else say "$line"; fi
+        ;;
+      *) if [ -t 2 ]; then printf '\r\033[K%s\n' "$line" >&2; else say "$line"; fi ;;
+    esac
+  done
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
+loadgen() { # loomlab's arguments: runs it to its end, in a container of its own
+  LAB_USER=$(id -u):$(id -g) compose run --rm --no-deps -T -e COLUMNS="${COLUMNS:-100}" loadgen "$@"
+}
+
+measure_one() {
+  local approach=$1 folder run repeat
+  RUN_NUMBER=$((RUN_NUMBER + 1))
+  run=$RUN_NUMBER-$approach folder=$EXPERIMENT/runs/$RUN_NUMBER-$approach
+  repeat=$(head -n "$RUN_NUMBER" "$EXPERIMENT/order.txt" | grep -cx "$approach")
+  mkdir -p "$folder/raw"
+  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting"
+  UNDER_TEST=$approach
+  up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
+  GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
+  LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --name "$GENERATOR" loadgen measure \
+    --tool "$TOOL" --approach "$approach" --endpoint "$ENDPOINT" --concurrency "$CONCURRENCY" \
+    --requests "$REQUESTS" --duration-s "$DURATION_S" --delay-ms "$DELAY" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
+    --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
+    --warmup-cap-s "$WARMUP_CAP_S" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||
+    say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
+  follow "$approach" &
+  wait $! || true
+  [ -z "$INTERRUPTED_BY" ] || wait_for_generator
+  end_run "$folder" "$run"
+  [ -z "$INTERRUPTED_BY" ] || exit "$INTERRUPTED"
+}
+
+follow() { docker logs --follow "$GENERATOR" 2>&1 | render_progress "$1"; }
+
+wait_for_generator() { docker wait "$GENERATOR" >/dev/null 2>&1 || true; }
+
+end_run() {
+  local folder=$1 run=$2
+  docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/raw/container.json" 2>/dev/null || rm -f "$folder/raw/container.json"
+  docker logs "$GENERATOR" >"$folder/raw/loomlab.log" 2>&1 || true
+  compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$folder/raw/$UNDER_TEST.log" 2>/dev/null || true
+  docker rm --force "$GENERATOR" >/dev/null 2>&1 || true
+  compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1 || true
+  GENERATOR="" UNDER_TEST=""
+  loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 || true # the verdict decides in `summarise`
+}
+
+# Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
+interrupt() {
+  [ -z "$INTERRUPTED_BY" ] || return 0
+  INTERRUPTED_BY=signal
+  say "stopping: keeping what was measured"
+  if [ -n "$GENERATOR" ]; then
+    docker kill --signal INT "$GENERATOR" >/dev/null 2>&1 || true
+  else
+    exit "$INTERRUPTED"
+  fi
+}
+
+finish() {
+  local code=$?
+  trap '' INT TERM
+  set +e
+  [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
+  [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
+  if [ -n "$EXPERIMENT" ]; then
+    if [ -n "$(ls "$EXPERIMENT/runs")" ]; then
+      summarise "$code"
+      code=$?
+    else
+      rm -rf "$EXPERIMENT"
+    fi
+    restore
+  fi
+  rm -f "$LAB_ROOT/results/.lock"
+  exit "$code"
+}
+
+# summarise CODE: writes and prints the table; gives the experiment's exit code.
+summarise() {
+  local name code=$1
+  name=$(basename "$EXPERIMENT")
+  if [ "$code" -eq 0 ]; then
+    loadgen summarise "/results/$name"
+    code=$?
+    ln -sfn "$name" "$LAB_ROOT/results/latest"
+  else
+    loadgen summarise --interrupted "/results/$name"
+  fi
+  say "results: results/$name"
+  return "$code"
+}
+
+# Removes what the experiment started; what was up before it is up again, with the settings of .env.
+restore() {
+  local service up_again=$STOPPED_BY_US
+  for service in prometheus cadvisor backend; do
+    case " $STARTED_BY_US " in
+      *" $service "*) compose rm --stop --force "$service" ;;
+      *) up_again="$up_again $service" ;;
+    esac
+  done >/dev/null 2>&1
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$up_again" ] ||
+    env -i PATH="$PATH" HOME="$HOME" docker compose --project-directory "$LAB_ROOT" up --detach --no-deps $up_again >/dev/null 2>&1
+  docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
+}

@@ -1,0 +1,57 @@
+# What this host has. Source it after lib.sh. Facts come from the engine where it answers (its machine may be a VM),
+# else from the host itself.
+# shellcheck shell=bash
+
+host_cpus() {
+  docker info --format '{{.NCPU}}' 2>/dev/null | grep -E '^[1-9]' || getconf _NPROCESSORS_ONLN
+}
+
+host_memory_mb() {
+  local bytes
+  bytes=$(docker info --format '{{.MemTotal}}' 2>/dev/null | grep -E '^[1-9]' || true)
+  if [ -n "$bytes" ]; then
+    echo $((bytes / 1048576))
+  else
+    awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo
+  fi
+}
+
+# The hard limit of open files that a container's process gets.
+host_open_files() {
+  local pid
+  pid=$(pgrep -xo dockerd 2>/dev/null || true)
+  if [ -n "$pid" ] && [ -r "/proc/$pid/limits" ]; then
+    awk '/^Max open files/ { print $5 }' "/proc/$pid/limits"
+  elif is_linux; then
+    ulimit -Hn
+  else
+    echo 1048576
+  fi | sed 's/unlimited/1048576/'
+}
+
+# CPU numbers, one a line, hardware threads of one core next to each other.
+host_cpu_order() {
+  local cpus=$1 listed
+  listed=$(
+    for dir in /sys/devices/system/cpu/cpu[0-9]*/topology; do
+      [ -r "$dir/core_id" ] || continue
+      cpu=${dir%/topology}
+      printf '%s %s %s\n' "$(cat "$dir/physical_package_id")" "$(cat "$dir/core_id")" "${cpu##*/cpu}"
+    done | sort -n -k1,1 -k2,2 -k3,3 | awk '{ print $3 }'
+  )
+  if [ "$(printf '%s\n' "$listed" | grep -c .)" -eq "$cpus" ]; then
+    printf '%s\n' "$listed"
+  else
+    seq 0 $((cpus - 1))
+  fi
+}
+
+host_port_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+# service_runs NAME: whether the lab's own container of that service is up.
+service_runs() {
+  [ -n "$(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
+    --filter "label=com.docker.compose.service=$1" 2>/dev/null)" ]
+}
+
+free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }

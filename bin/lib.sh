@@ -1,0 +1,47 @@
+# What the host scripts share. Source it after `set -euo pipefail`; written for bash 3.2 and later.
+# shellcheck shell=bash
+
+LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
+RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 INTERRUPTED=130
+
+say() { printf '%s\n' "$*" >&2; }
+
+# die CODE SENTENCE: one line that names the value and the cure, then exit with CODE (design: 2 bad request, 3 host cannot).
+die() {
+  local code=$1
+  shift
+  printf 'loom-lab: %s\n' "$*" >&2
+  exit "$code"
+}
+
+# load_env FILE: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does.
+load_env() {
+  local line key
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in '' | '#'*) continue ;; esac
+    key=${line%%=*}
+    if [ -z "${!key:-}" ]; then
+      export "$key=${line#*=}"
+    fi
+  done <"$1"
+}
+
+compose() { docker compose --project-directory "$LAB_ROOT" "$@"; }
+
+is_linux() { [ "$(uname -s)" = Linux ]; }
+is_root() { [ "$(id -u)" -eq 0 ]; }
+is_debian() { [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
+engine_answers() { docker info >/dev/null 2>&1; }
+on_stand_ins() { [ -e "$LAB_ROOT/compose.override.yaml" ] && grep -q loom-lab-airgap "$LAB_ROOT/compose.override.yaml"; }
+
+debian_mirror() {
+  cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+    sed -nE 's#^(URIs: |deb (\[[^]]*\] )?)(https?://[^ ]+/debian)/?( .*)?$#\3#p' | sed -n 1p || true
+}
+
+# Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
+use_base_images() {
+  if on_stand_ins; then load_env "$LAB_ROOT/airgap/airgap.env"; fi
+  load_env "$LAB_ROOT/.env"
+}

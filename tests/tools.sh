@@ -1,0 +1,18 @@
+# The images that check the lab: linters, test tools, the tests of the load generator. Source it after bin/lib.sh.
+# shellcheck shell=bash
+
+build() { # NAME CONTEXT ARGUMENTS...
+  local name=$1 context=$2
+  shift 2
+  docker build --quiet --tag "loom-lab/$name" --build-arg PYTHON_IMAGE --build-arg GO_IMAGE --build-arg MAVEN_IMAGE \
+    --build-arg TEMURIN_25_IMAGE --build-arg TEMURIN_21_IMAGE "$@" "$LAB_ROOT/$context" >/dev/null
+}
+
+in_tools() { docker run --rm --volume "$LAB_ROOT:/lab:ro" --workdir /lab --network none loom-lab/tools "$@"; }
+in_loadgen_test() { docker run --rm --network none loom-lab/loadgen-test "$@"; }
+promtool() {
+  docker run --rm --volume "$LAB_ROOT/prometheus:/prometheus-config:ro" --workdir /prometheus-config --network none \
+    --entrypoint promtool "$PROMETHEUS_IMAGE" "$@"
+}
+
+step() { say "== $*"; }

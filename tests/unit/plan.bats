@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# What bin/plan accepts and refuses, on hosts of our making, with no engine running.
+
+load ../helpers
+
+setup() {
+  host_of 2 24000
+  ulimit -Hn 20000 2>/dev/null || skip "this host's hard limit of open files is below 20000"
+}
+
+taken_port() {
+  sed -nE 's/^ *[0-9]+: (00000000|0100007F):([0-9A-F]{4}) 00000000:0000 0A .*/\2/p' /proc/net/tcp 2>/dev/null |
+    while read -r hex; do echo $((16#$hex)); done | grep -m 1 .
+}
+
+plan() { env "$@" "$LAB_ROOT/bin/plan" ab; }
+
+@test "a plain request is planned with the documented defaults" {
+  run plan CONCURRENCY=1000
+  [ "$status" -eq 0 ]
+  [[ $output == *REQUESTS=120000* ]]
+  [[ $output == *DURATION_S=60* ]]
+  [[ $output == *RUN_APPROACHES=tomcat-platform,tomcat-virtual,webflux-netty* ]]
+  [[ $output == *BACKEND_CONNECTIONS=1000* ]]
+}
+
+@test "a missing CONCURRENCY names the cure" {
+  run plan
+  refused 2 "CONCURRENCY is not set" "make run-ab CONCURRENCY="
+}
+
+@test "CONCURRENCY that is no whole number in range is refused with its value" {
+  local value
+  for value in abc 0 -5 1e9 1.5 010 '$(reboot)' '1 2' 99999999999999999999; do
+    run plan "CONCURRENCY=$value"
+    refused 2 "CONCURRENCY=$value" "use for instance"
+  done
+}
+
+@test "more connections than ab opens is refused" {
+  run plan CONCURRENCY=20001
+  refused 2 CONCURRENCY=20001 20000
+}
+
+@test "fewer requests than connections is refused" {
+  run plan CONCURRENCY=100 REQUESTS=99
+  refused 2 REQUESTS=99 CONCURRENCY=100
+}
+
+@test "an unknown approach is refused with the names there are" {
+  run plan CONCURRENCY=100 APPROACH=tomcat-virtual,jettison
+  refused 2 APPROACH=jettison webflux-netty
+}
+
+@test "an approach given as a path or option is refused" {
+  local value
+  for value in ../etc --help 'a;b' ','; do
+    run plan CONCURRENCY=100 "APPROACH=$value"
+    [ "$status" -eq 2 ] || { echo "$value: $output"; return 1; }
+  done
+}
+
+@test "a time that cannot be read is refused" {
+  local value
+  for value in 1h 0s -3 abc 2d 3601s; do
+    run plan CONCURRENCY=100 "DURATION=$value"
+    refused 2 "DURATION=$value"
+  done
+}
+
+@test "DURATION is read in seconds and minutes" {
+  run plan CONCURRENCY=100 DURATION=2m
+  [[ $output == *DURATION_S=120* ]]
+  run plan CONCURRENCY=100 DURATION=45
+  [[ $output == *DURATION_S=45* ]]
+}
+
+@test "a delay beyond a minute is refused" {
+  run plan CONCURRENCY=100 DELAY=60001
+  refused 2 DELAY=60001
+}
+
+@test "an unknown size, JDK or GC is refused with the ones there are" {
+  run plan CONCURRENCY=100 SIZE=huge
+  refused 2 SIZE=huge auto ec2 smoke
+  run plan CONCURRENCY=100 JDK=17
+  refused 2 JDK=17 25 21
+  run plan CONCURRENCY=100 GC=epsilon
+  refused 2 GC=epsilon g1
+}
+
+@test "a size larger than the host is refused as the host's lack" {
+  run plan CONCURRENCY=100 SIZE=ec2
+  refused 3 SIZE=ec2 "32 CPUs" "has 2" SIZE=auto
+}
+
+@test "SIZE=ec2 is accepted by a host that has what it mirrors" {
+  host_of 32 65536
+  run plan CONCURRENCY=100 SIZE=ec2
+  [ "$status" -eq 0 ]
+  [[ $output == *APPROACH_CPUSET=0-15* ]]
+}
+
+@test "the flagship fits under 20000 open files with one smaller pool for all, and says so" {
+  run plan CONCURRENCY=10000
+  [ "$status" -eq 0 ]
+  [[ $output == *PLATFORM_THREADS=10000* ]]
+  [[ $output == *BACKEND_CONNECTIONS=9500* ]]
+  [[ $output == *"SUSPECT=the backend pool"*9500*10000*20000* ]]
+}
+
+@test "more connections than open files allow is refused as the host's lack" {
+  run plan CONCURRENCY=20000
+  refused 3 CONCURRENCY=20000 20000 "ulimit -Hn"
+}
+
+@test "a pool so small that requests would only queue is refused" {
+  run plan CONCURRENCY=19000
+  refused 3 CONCURRENCY=19000 "raise the hard limit"
+}
+
+@test "connections beyond the ephemeral ports of one address are refused" {
+  sed 's/^AB_MAX_CONNECTIONS=.*/AB_MAX_CONNECTIONS=60000/; s#^\. "\$(dirname.*#. "'"$LAB_ROOT"'/bin/lib.sh"#' \
+    "$LAB_ROOT/bin/plan" >"$BATS_TEST_TMPDIR/plan"
+  CONCURRENCY=30000 run bash "$BATS_TEST_TMPDIR/plan" ab
+  refused 3 CONCURRENCY=30000 "ephemeral ports"
+}
+
+@test "a published port that another program holds is refused" {
+  PROMETHEUS_PORT=$(taken_port) || skip "no listening port on this host to collide with"
+  run plan CONCURRENCY=100 "PROMETHEUS_PORT=$PROMETHEUS_PORT"
+  refused 3 "PROMETHEUS_PORT=$PROMETHEUS_PORT" "PROMETHEUS_PORT=$((PROMETHEUS_PORT + 1))"
+}
+
+@test "results that cannot be written are refused" {
+  rm -rf "$BATS_TEST_TMPDIR/lab" && mkdir "$BATS_TEST_TMPDIR/lab"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/sizes" "$LAB_ROOT/.env" "$BATS_TEST_TMPDIR/lab/"
+  echo "a file where the folder should be" >"$BATS_TEST_TMPDIR/lab/results"
+  CONCURRENCY=100 run "$BATS_TEST_TMPDIR/lab/bin/plan" ab
+  refused 3 "results/ cannot be written"
+}
+
+@test "results without room are refused" {
+  stub df 'printf "Filesystem 1024-blocks Used Available Capacity Mounted\n/dev/x 100 88 12288 88%% /\n"'
+  run plan CONCURRENCY=100
+  refused 3 "results/ has 12 MB free"
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# The other host scripts, without an engine.
+
+load ../helpers
+
+@test "make takes a value literally: nothing in it is executed" {
+  run make -C "$LAB_ROOT" run-ab "CONCURRENCY=\$(shell touch $BATS_TEST_TMPDIR/ran)\`touch $BATS_TEST_TMPDIR/ran\`"
+  [ "$status" -eq 2 ]
+  [[ $output == *"is not a whole number"* ]]
+  [ ! -e "$BATS_TEST_TMPDIR/ran" ]
+}
+
+@test "make alone prints every documented verb" {
+  run make -C "$LAB_ROOT"
+  [ "$status" -eq 0 ]
+  local verb
+  for verb in run-ab smoke doctor up down clean test lint; do
+    [[ $output == *"  $verb "* ]] || { echo "$verb is missing"; return 1; }
+  done
+}
+
+@test "without Docker and without root there is one message with the cure" {
+  stub docker 'exit 1'
+  stub systemctl 'exit 1'
+  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
+  run "$LAB_ROOT/bin/engine" start
+  refused 3 "not root" "docker group"
+}
+
+@test "a stopped system service is not replaced but named" {
+  stub docker 'exit 1'
+  stub systemctl 'exit 0'
+  stub id 'case $1 in -u) echo 0 ;; *) echo root ;; esac'
+  run "$LAB_ROOT/bin/engine" start
+  refused 3 "systemctl start docker"
+}
+
+@test "an engine without Compose names the package" {
+  stub docker '[ "$1" = info ]'
+  run "$LAB_ROOT/bin/engine" start
+  refused 3 docker-compose-plugin
+}
+
+@test "doctor on a host that lacks things says each with a cure and exits 3" {
+  host_of 1 2000
+  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
+  run "$LAB_ROOT/bin/doctor"
+  [ "$status" -eq 3 ]
+  [[ $output == *"LACK  engine"*"start Docker"* ]]
+  [[ $output == *"LACK  CPUs"*"use a larger host"* ]]
+  [[ $output == *"LACK  memory"* ]]
+}
+
+@test ".env and compose.yaml name the same approaches" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  load_env "$LAB_ROOT/.env"
+  local in_compose
+  in_compose=$(sed -nE 's/^ +APPROACH: (.*)/\1/p' "$LAB_ROOT/compose.yaml" | grep -vx backend | sort | paste -sd, -)
+  [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_compose" ]
+}
+
+@test "repeats are interleaved, each approach once a round, in an order the seed decides" {
+  # shellcheck source=bin/experiment.sh disable=SC2031
+  . "$LAB_ROOT/bin/experiment.sh"
+  local order
+  order=$(interleave a,b,c 3 7)
+  [ "$(printf '%s\n' "$order" | head -n 3 | paste -sd, -)" = a,b,c ]
+  [ "$(printf '%s\n' "$order" | sed -n 4,6p | sort | paste -sd, -)" = a,b,c ]
+  [ "$(printf '%s\n' "$order" | sed -n 7,9p | sort | paste -sd, -)" = a,b,c ]
+  [ "$order" = "$(interleave a,b,c 3 7)" ]
+}
