@@ -34,3 +34,36 @@ lab_containers() { docker ps --all --quiet --filter label=com.docker.compose.pro
 
 # json FILTER FILE: jq of the tools image, on a file under results/.
 json() { docker run --rm --interactive --network none loom-lab/tools jq --raw-output "$1" <"$2"; }
+
+# http_get PORT PATH: the body that a published port of the lab answers.
+http_get() {
+  exec 9<>"/dev/tcp/127.0.0.1/$1"
+  printf 'GET %s HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n' "$2" >&9
+  sed '1,/^\r$/d' <&9
+  exec 9>&-
+}
+
+# start_lab VARIABLES...: `make run-ab` in a process group of its own, as in a terminal; its output in $log.
+start_lab() {
+  log=$BATS_TEST_TMPDIR/log
+  set -m
+  make -C "$LAB_ROOT" run-ab "$@" >"$log" 2>&1 3>&- &
+  lab=$!
+  set +m
+}
+
+# wait_for_line WORDS SECONDS: until the run says so.
+wait_for_line() {
+  local deadline=$((SECONDS + $2))
+  until grep -q "$1" "$log"; do
+    kill -0 "$lab" && [ $SECONDS -lt $deadline ] || { cat "$log"; return 1; }
+    sleep 0.2
+  done
+}
+
+container_of() {
+  docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab --filter "label=com.docker.compose.service=$1"
+}
+
+# newest: the folder of the newest experiment, finished or not.
+newest() { find "$LAB_ROOT/results" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }

@@ -1,0 +1,5 @@
+"""`python -m loomlab` is `loomlab`."""
+
+from loomlab.cli import main
+
+main()

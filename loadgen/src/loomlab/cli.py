@@ -1,0 +1,135 @@
+"""The command line; everything it does is done elsewhere."""
+
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from loomlab import errors, hoststat
+from loomlab.errors import LoomlabError, UsageError
+from loomlab.judge import judge_run
+from loomlab.measure import measure as measure_run
+from loomlab.models import Request
+from loomlab.progress import Progress
+from loomlab.stop import Stop
+from loomlab.summary import WIDEST_TABLE, show
+from loomlab.summary import summarise as summarise_experiment
+from loomlab.tools import Load, tool
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=False,
+    pretty_exceptions_enable=False,
+    help="Load an approach, judge the run, sum an experiment up.",
+)
+HOST_NAME = re.compile(r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$")
+ENDPOINT = re.compile(r"^/[!-~]*$")
+
+
+@app.command()
+def measure(
+    approach: Annotated[str, typer.Option(help="The service to load.")],
+    concurrency: Annotated[int, typer.Option(min=1, help="Connections.")],
+    requests: Annotated[int, typer.Option(min=1, help="The most requests of the measured run.")],
+    duration_s: Annotated[int, typer.Option(min=1, help="The longest the measured run may take.")],
+    delay_ms: Annotated[int, typer.Option(min=0, help="The backend's delay.")],
+    out: Annotated[Path, typer.Option(help="The run's folder.", file_okay=False)],
+    tool_name: Annotated[str, typer.Option("--tool", help="The load generator.")] = "ab",
+    endpoint: Annotated[str, typer.Option(help="Path and query.")] = "/capabilities",
+    repeat: Annotated[int, typer.Option(min=1, help="Which repeat this is.")] = 1,
+    jdk: Annotated[int, typer.Option(min=1, help="The JDK the approach runs on, for the record.")] = 25,
+    gc: Annotated[str, typer.Option(help="Its garbage collector, for the record.")] = "g1",
+    prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
+    generator_cpus: Annotated[str, typer.Option(help="The load generator's CPU set; empty: all CPUs.")] = "",
+    backend_cpus: Annotated[str, typer.Option(help="The backend's CPU set.")] = "",
+    approach_cpus: Annotated[str, typer.Option(help="The approach's CPU set.")] = "",
+    warmup_cap_s: Annotated[float, typer.Option(min=0, help="The longest the warm-up may take.")] = 120,
+) -> None:
+    """Warm an approach up, load it, and keep everything raw."""
+    _check_text("approach", approach, HOST_NAME, "letters, digits, dots and dashes")
+    _check_text("endpoint", endpoint, ENDPOINT, "a path that begins with /")
+    for name, cpus in (("generator", generator_cpus), ("backend", backend_cpus), ("approach", approach_cpus)):
+        _check_cpus(name, cpus)
+    request = Request(
+        tool=tool_name,
+        approach=approach,
+        endpoint=endpoint,
+        concurrency=concurrency,
+        requests=requests,
+        duration_s=duration_s,
+        delay_ms=delay_ms,
+        repeat=repeat,
+        jdk=jdk,
+        gc=gc,
+        generator_cpus=generator_cpus,
+        backend_cpus=backend_cpus,
+        approach_cpus=approach_cpus,
+        warmup_cap_s=warmup_cap_s,
+        started=time.time(),
+    )
+    driver = tool(tool_name)
+    driver.check(Load("", concurrency, requests, duration_s, 0))
+    stop = Stop()
+    stop.install()
+    if not measure_run(request, driver, out, prometheus_url, stop, Progress()):
+        raise typer.Exit(errors.EXIT_INTERRUPTED)
+
+
+@app.command()
+def judge(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]) -> None:
+    """Judge a run from its raw files: writes run.json."""
+    run = judge_run(run_dir)
+    print(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else ""))  # noqa: T201
+    if run.verdict == "invalid":
+        raise typer.Exit(errors.EXIT_INVALID)
+
+
+@app.command()
+def summarise(
+    experiment_dir: Annotated[Path, typer.Argument(help="A folder below results/.")],
+    interrupted: Annotated[bool, typer.Option("--interrupted", help="Not all runs were made.")] = False,
+) -> None:
+    """Sum an experiment up: writes summary.json and summary.md, prints the table."""
+    summary = summarise_experiment(experiment_dir, interrupted)
+    console = Console()
+    show(
+        summary,
+        Console(width=min(console.width, WIDEST_TABLE)) if console.is_terminal else Console(width=100),
+    )
+    if any(run.verdict == "invalid" for run in summary.runs):
+        raise typer.Exit(errors.EXIT_INVALID)
+
+
+def _check_text(name: str, value: str, pattern: re.Pattern[str], wanted: str) -> None:
+    if not pattern.match(value):
+        raise UsageError(f"--{name} is {value!r}: it must be {wanted}.")
+
+
+def _check_cpus(name: str, cpus: str) -> None:
+    try:
+        hoststat.parse_cpu_list(cpus)
+    except ValueError:
+        raise UsageError(f"--{name}-cpus is {cpus!r}: it must be a CPU list such as 0-2,5, or empty.") from None
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line and exits; a user's mistake is one sentence on stderr."""
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(args=arguments, prog_name="loomlab", standalone_mode=False)
+    except typer.TyperException as error:
+        print(f"loomlab: {error.format_message()}", file=sys.stderr)  # noqa: T201
+        sys.exit(errors.EXIT_USAGE)
+    except LoomlabError as error:
+        print(f"loomlab: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(error.exit_code)
+    except OSError as error:
+        print(f"loomlab: {error.filename or 'a file'} cannot be used: {error.strerror}.", file=sys.stderr)  # noqa: T201
+        sys.exit(errors.LoomlabError.exit_code)
+    except typer.Abort:
+        sys.exit(errors.EXIT_INTERRUPTED)
+    sys.exit(code or 0)

@@ -1,0 +1,234 @@
+"""From a run's raw files to run.json: figures and verdict; a pure function of the files."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from loomlab import hoststat, verdict
+from loomlab.errors import ParseError, UsageError
+from loomlab.interior import InteriorFigures, interior_figures
+from loomlab.metrics import Metrics
+from loomlab.models import HostLog, Interior, Latency, Request, Run, ToolRun, Warmup, WarmupDigest
+from loomlab.process import STALL_S
+from loomlab.raw import RunFiles, read_json, read_record, write_json
+from loomlab.requestlog import RequestLog, latency_figures, silent_gaps
+from loomlab.tools import Tool, ToolReport, tool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the tool did: its report, per-request data, and how many requests came to an end, and how."""
+
+    report: ToolReport
+    log: RequestLog | None
+    failure: str | None
+    attempted: int | None
+    errors: int | None
+
+
+def judge_run(run_dir: Path) -> Run:
+    """Writes run.json and returns it; raises UsageError when `run_dir` is not a run."""
+    files = RunFiles(run_dir)
+    request = read_record(files.request, Request)
+    if request is None:
+        raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
+    run = _judge(files, request)
+    write_json(files.run, run)
+    return run
+
+
+def _judge(files: RunFiles, request: Request) -> Run:
+    driver = tool(request.tool)
+    process = read_record(files.tool, ToolRun)
+    warmup = read_record(files.warmup, Warmup)
+    metrics = Metrics(read_json(files.metrics), request.approach)
+    start, end = (process.started, process.ended) if process else (request.started, request.started)
+    outcome = _outcome(files, request, driver, process, metrics)
+    took_s = outcome.report.duration_s
+    log_end = start + took_s if took_s is not None else end
+    figures = interior_figures(outcome.log, request.concurrency, start, log_end) if outcome.log else None
+    evidence = _evidence(files, request, driver, outcome, figures, metrics, warmup, start, end, log_end)
+    level, reasons = verdict.judge(evidence)
+    window = figures.window if figures else None
+    return Run(
+        run=files.run_dir.resolve().name,
+        approach=request.approach,
+        tool=request.tool,
+        endpoint=request.endpoint,
+        concurrency=request.concurrency,
+        rate=None,
+        repeat=request.repeat,
+        jdk=request.jdk,
+        gc_name=request.gc,
+        delay_ms=request.delay_ms,
+        requests=outcome.attempted,
+        errors=outcome.errors,
+        duration_s=took_s if took_s is not None or process is None else end - start,
+        throughput_rps=figures.throughput_rps if figures else None,
+        latency_ms=figures.latency if figures else Latency(),
+        **_resources(request.approach, metrics, window, outcome.attempted, start, end),
+        throttled_ratio=evidence.throttled_ratio,
+        keepalive_requests=outcome.report.keepalive_requests,
+        waves=figures.waves if figures else None,
+        little_ratio=figures.little_ratio if figures else None,
+        gc=metrics.gc(start, end),
+        interior=window,
+        warmup=warmup and WarmupDigest(bursts=len(warmup.bursts), duration_s=warmup.duration_s, capped=warmup.capped),
+        started=_iso(request.started),
+        finished=_iso(end) if request.finished else None,
+        verdict=level,
+        reasons=reasons,
+    )
+
+
+def _outcome(files: RunFiles, request: Request, driver: Tool, process: ToolRun | None, metrics: Metrics) -> Outcome:
+    if process is None:
+        return Outcome(ToolReport(), None, None, None, None)
+    log: RequestLog | None = None
+    broken: str | None = None
+    report = ToolReport()
+    try:
+        report = driver.parse(driver.output(files.raw, driver.name).read_text(errors="replace"))
+        log = driver.requests(files.raw, driver.name, request.delay_ms)
+    except (OSError, ParseError) as error:
+        broken = f"What {driver.name} wrote cannot be read: {error}"
+    failure = broken or _tool_failure(driver.name, process, report)
+    if report.attempted is None:
+        counted = [
+            report.completed,
+            metrics.served_requests(request.endpoint, process.started, process.ended),
+        ]
+        return Outcome(report, log, failure, max((one for one in counted if one is not None), default=None), None)
+    non_2xx = report.non_2xx or 0
+    unanswered = max((log.unanswered if log else 0) - non_2xx, report.failed or 0)
+    return Outcome(report, log, failure, report.attempted, min(unanswered + non_2xx, report.attempted))
+
+
+def _tool_failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
+    if process.stopped_by == "stall":
+        return (
+            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures are of the time before."
+        )
+    if process.stopped_by == "hard cap":
+        return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
+    if process.killed or report.duration_s is None:
+        return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
+    return None
+
+
+def _resources(
+    approach: str, metrics: Metrics, window: Interior | None, attempted: int | None, start: float, end: float
+) -> dict[str, float | None]:
+    """CPU on the interior (without one, the whole run); memory and threads over the whole run."""
+    first, last, requests = start, end, attempted
+    if window:
+        first, last, requests = window.start, window.start + window.seconds, window.requests
+
+    def per_request(service: str) -> float | None:
+        seconds = metrics.cpu_seconds(service, first, last)
+        return 1000 * seconds / requests if seconds is not None and requests else None
+
+    return {
+        "cpu_seconds": metrics.cpu_seconds(approach, first, last),
+        "cpu_ms_per_request": per_request(approach),
+        "backend_cpu_ms_per_request": per_request("backend"),
+        "generator_cpu_ms_per_request": per_request("loadgen"),
+        "rss_max_bytes": metrics.rss_max_bytes(start, end),
+        "vsz_max_bytes": metrics.vsz_max_bytes(start, end),
+        "threads_max": metrics.threads_max(start, end),
+    }
+
+
+def _evidence(
+    files: RunFiles,
+    request: Request,
+    driver: Tool,
+    outcome: Outcome,
+    figures: InteriorFigures | None,
+    metrics: Metrics,
+    warmup: Warmup | None,
+    start: float,
+    end: float,
+    log_end: float,
+) -> verdict.Evidence:
+    host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
+    whole = latency_figures(outcome.log.latency_ms) if outcome.log else Latency()
+    longest_silence_s, silent_end_s = silent_gaps(outcome.log, log_end) if outcome.log else (0, 0)
+    container = read_json(files.container)
+    busy = verdict.BUSY_CPU
+    return verdict.Evidence(
+        concurrency=request.concurrency,
+        delay_ms=request.delay_ms,
+        closed_model=driver.closed_model,
+        finished=request.finished,
+        tool_failure=outcome.failure,
+        attempted=outcome.attempted,
+        errors=outcome.errors,
+        container_known=container is not None,
+        container_failure=container_failure(container, start),
+        process_restarts=metrics.process_restarts(start, end),
+        oom_kills=metrics.oom_kills(start, end),
+        generator_cpus_full=hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.generator_cpus), busy),
+        generator_thread_full=hoststat.busiest_thread_full_share(host.samples, busy),
+        generator_quota_full=metrics.quota_full_share("loadgen", start, end, busy),
+        backend_cpus_full=hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.backend_cpus), busy),
+        backend_quota_full=metrics.quota_full_share("backend", start, end, busy),
+        backend_loop_full=metrics.backend_loop_full_share(start, end, busy),
+        backend_lateness_p99_ms=metrics.backend_lateness_p99_ms(start, end),
+        little_ratio=figures.little_ratio if figures else None,
+        metrics_missing_ratio=metrics.missing_ratio(start, end),
+        silent_end_s=silent_end_s,
+        longest_silence_s=longest_silence_s,
+        p50_ms=whole.p50,
+        p99_ms=figures.latency.p99 if figures else None,
+        max_ms=whole.max,
+        gc_share=metrics.gc(start, end).share,
+        throttled_ratio=metrics.throttled_ratio(start, end),
+        syn_retransmits=_growth(host, "TCPSynRetrans"),
+        whole_run=bool(figures and figures.window.whole_run),
+        interior_s=figures.window.seconds if figures and not figures.window.whole_run else None,
+        waves=figures.waves if figures else None,
+        warmup_capped=warmup.capped if warmup else None,
+        backend_pool=backend_pool(read_json(files.about)),
+        keepalive_requests=outcome.report.keepalive_requests,
+        completed=outcome.report.completed,
+    )
+
+
+def container_failure(inspected: Any, started: float) -> str | None:
+    """Why `docker inspect` of the container under test (an array of one) invalidates a run begun at `started`."""
+    try:
+        container = inspected[0]
+        state = container["State"]
+    except (TypeError, KeyError, IndexError):
+        return None
+    if state.get("OOMKilled"):
+        return "The container under test was killed for memory: raise its limit."
+    if container.get("RestartCount"):
+        return f"The container under test restarted {container['RestartCount']} times (the limit is 0)."
+    if state.get("Running") is False:
+        return f"The container under test had ended (exit code {state.get('ExitCode')}) when the run was over."
+    begun = datetime.fromisoformat(state["StartedAt"]).timestamp() if state.get("StartedAt") else 0.0
+    if begun > started:
+        return f"The container under test was started {begun - started:.1f} s after the run began."
+    return None
+
+
+def backend_pool(about: Any) -> int | None:
+    """The most backend connections to one address, from GET /about."""
+    try:
+        limit = about["outbound"]["maxConnectionsPerRoute"]
+    except (TypeError, KeyError):
+        return None
+    return limit if isinstance(limit, int) else None
+
+
+def _growth(host: HostLog, counter: str) -> int | None:
+    if counter not in host.network_before or counter not in host.network_after:
+        return None
+    return host.network_after[counter] - host.network_before[counter]
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,177 @@
+"""The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
+SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
+
+Verdict = Literal["valid", "suspect", "invalid"]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class Request(Record):
+    """What was asked for (raw/request.json); `finished` tells whether the measurement came to its end."""
+
+    tool: str
+    approach: str
+    endpoint: str
+    concurrency: int = Field(ge=1)
+    requests: int = Field(ge=1)
+    duration_s: int = Field(ge=1)
+    delay_ms: int = Field(ge=0)
+    repeat: int = Field(ge=1)
+    jdk: int
+    gc: str
+    generator_cpus: str
+    backend_cpus: str
+    approach_cpus: str
+    warmup_cap_s: float = Field(ge=0)
+    started: float
+    finished: bool = False
+
+
+class Burst(Record):
+    """One warm-up load; errors and CPU as far as they are known."""
+
+    start: float
+    duration_s: float
+    requests: int | None
+    errors: int | None
+    throughput_rps: float | None
+    mean_latency_ms: float | None
+    received_bytes_per_request: float | None
+    cpu_ms_per_request: float | None
+
+
+class Warmup(Record):
+    """raw/warmup.json. `capped`: it ended at its cap, not because the bursts had become alike."""
+
+    cap_s: float
+    capped: bool
+    failed: bool
+    duration_s: float
+    bursts: list[Burst]
+
+
+class ToolRun(Record):
+    """How the tool's process went (raw/tool.json)."""
+
+    command: list[str]
+    started: float
+    ended: float
+    exit_code: int
+    stopped_by: Literal["stall", "hard cap", "interrupt"] | None = None
+    killed: bool = False
+
+
+class HostSample(Record):
+    """Cumulative counters at one moment: jiffies by CPU as in /proc/stat (user, nice, system, idle, iowait, irq,
+    softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read."""
+
+    time: float
+    cpus: dict[str, list[int]]
+    tool_threads: dict[str, float]
+    tool_read_bytes: int | None
+
+
+class HostLog(Record):
+    """raw/host.json; the network counters are those of the load generator's own network namespace."""
+
+    samples: list[HostSample]
+    network_before: dict[str, int]
+    network_after: dict[str, int]
+
+
+class Latency(Record):
+    min: float | None = None
+    mean: float | None = None
+    stdev: float | None = None
+    p50: float | None = None
+    p66: float | None = None
+    p75: float | None = None
+    p80: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p98: float | None = None
+    p99: float | None = None
+    max: float | None = None
+
+
+class Interior(Record):
+    """The part of the run the figures are taken on; `whole_run`: too short for one, so they are of the whole run."""
+
+    start: float
+    seconds: float
+    requests: int
+    whole_run: bool
+
+
+class WarmupDigest(Record):
+    bursts: int
+    duration_s: float
+    capped: bool
+
+
+class Gc(Record):
+    """Over the whole run; `share` is (pause + concurrent) ÷ duration."""
+
+    pause_seconds: float | None = None
+    concurrent_seconds: float | None = None
+    cpu_seconds: float | None = None
+    share: float | None = None
+
+
+class Run(Record):
+    """run.json, and one entry of summary.json's `runs`."""
+
+    schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
+    run: str
+    approach: str
+    tool: str
+    endpoint: str
+    concurrency: int
+    rate: float | None
+    repeat: int
+    jdk: int
+    gc_name: str
+    delay_ms: int
+    requests: int | None
+    errors: int | None
+    duration_s: float | None
+    throughput_rps: float | None
+    latency_ms: Latency
+    cpu_seconds: float | None
+    cpu_ms_per_request: float | None
+    backend_cpu_ms_per_request: float | None
+    generator_cpu_ms_per_request: float | None
+    rss_max_bytes: float | None
+    vsz_max_bytes: float | None
+    threads_max: float | None
+    throttled_ratio: float | None
+    keepalive_requests: int | None
+    waves: float | None
+    little_ratio: float | None
+    gc: Gc
+    interior: Interior | None
+    warmup: WarmupDigest | None
+    started: str
+    finished: str | None
+    verdict: Verdict
+    reasons: list[str]
+
+
+class Summary(Record):
+    """summary.json; `finished` is None when the experiment was interrupted."""
+
+    schema_: Literal["loom-lab/summary/v1"] = Field(default=SUMMARY_SCHEMA, alias="schema")
+    experiment: str
+    started: str | None
+    finished: str | None
+    notes: list[str]
+    environment: dict[str, Any]
+    runs: list[Run]

@@ -1,0 +1,62 @@
+"""Talks HTTP to Prometheus and to the services' own metrics page."""
+
+import json
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+TIMEOUT_S = 5.0
+SAMPLE_LINE = re.compile(r"^(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})?\s+(?P<value>\S+)(?:\s+\S+)?$")
+
+
+class UnreachableError(Exception):
+    """No answer, or not the expected one; the message says which."""
+
+
+def get_text(url: str, timeout_s: float = TIMEOUT_S) -> str:
+    """The body of a 2xx answer; raises UnreachableError."""
+    address = url.partition("?")[0]
+    try:
+        with urllib.request.urlopen(url, timeout=timeout_s) as answer:  # noqa: S310 - http URLs of the lab
+            return str(answer.read().decode("utf-8", errors="replace"))
+    except urllib.error.HTTPError as error:
+        raise UnreachableError(f"{address} answered {error.code}") from error
+    except (OSError, ValueError) as error:
+        raise UnreachableError(f"{address} did not answer ({error})") from error
+
+
+def get_json(url: str, timeout_s: float = TIMEOUT_S) -> Any:
+    """The parsed body; raises UnreachableError."""
+    try:
+        return json.loads(get_text(url, timeout_s))
+    except ValueError as error:
+        raise UnreachableError(f"{url} did not answer JSON") from error
+
+
+def exposed_value(page: str, name: str) -> float | None:
+    """The sum over all label sets of one metric on a text-format page; None when it is not there."""
+    values = [
+        float(match["value"])
+        for line in page.splitlines()
+        if line.startswith(name) and (match := SAMPLE_LINE.match(line)) and match["name"] == name
+    ]
+    return sum(values) if values else None
+
+
+class Prometheus:
+    """The query API of one server."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+
+    def query(self, expression: str, at: float) -> list[dict[str, Any]]:
+        """Raw result of an instant query; of a range selector, the stored samples with their own timestamps."""
+        parameters = urllib.parse.urlencode({"query": expression, "time": f"{at:.3f}"})
+        answer = get_json(f"{self._url}/api/v1/query?{parameters}")
+        try:
+            result: list[dict[str, Any]] = answer["data"]["result"]
+        except (KeyError, TypeError) as error:
+            raise UnreachableError(f"{self._url} did not answer a query result") from error
+        return result

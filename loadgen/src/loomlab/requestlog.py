@@ -1,0 +1,76 @@
+"""Per-request data, whatever the tool: when each answered request started and how long it took."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loomlab.models import Latency
+
+PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
+
+
+@dataclass(frozen=True)
+class RequestLog:
+    """One entry per answered request, in any order.
+
+    `start_s` is the epoch second of the start, rounded down (all that ab tells); `unanswered` counts
+    requests whose connection closed before a byte of the answer.
+    """
+
+    start_s: Sequence[int]
+    latency_ms: Sequence[int]
+    unanswered: int = 0
+
+    def __len__(self) -> int:
+        return len(self.start_s)
+
+
+def percentile(ordered: Sequence[int], percent: float) -> int:
+    """Nearest rank: the smallest value that at least `percent` % of `ordered` (ascending) do not exceed."""
+    rank = -(-len(ordered) * percent // 100)
+    return ordered[max(int(rank), 1) - 1]
+
+
+def latency_figures(latency_ms: Sequence[int]) -> Latency:
+    """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request."""
+    if not latency_ms:
+        return Latency()
+    ordered = sorted(latency_ms)
+    count = len(ordered)
+    total = sum(ordered)
+    squares = sum(value * value for value in ordered)
+    variance = (squares - total * total / count) / (count - 1) if count > 1 else None
+    return Latency(
+        min=ordered[0],
+        mean=total / count,
+        stdev=None if variance is None else max(variance, 0.0) ** 0.5,
+        max=ordered[-1],
+        **{f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES},
+    )
+
+
+def silent_gaps(log: RequestLog, end: float) -> tuple[int, int]:
+    """(the longest silence anywhere, the silence the run ended with), in whole seconds in which surely no
+    answer came: starts are known to the second only, so an answer is taken to fill both seconds it may be in.
+
+    A tool with a time limit ends at the first event after it, so answers of the last two seconds before `end`
+    do not break the silence the run ended with.
+    """
+    if not log:
+        return 0, 0
+    answered: set[int] = set()
+    for start_s, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
+        earliest_ms = start_s * 1000 + latency_ms
+        answered.add(earliest_ms // 1000)
+        answered.add((earliest_ms + 999) // 1000)
+    first = min(log.start_s)
+    last = int(end)
+    longest = current = 0
+    for second in range(first, last):
+        current = 0 if second in answered else current + 1
+        longest = max(longest, current)
+    trailing = 0
+    for second in range(last - 2, first - 1, -1):
+        if second in answered:
+            break
+        trailing += 1
+    return longest, trailing

@@ -1,0 +1,140 @@
+"""Raw samples of counters and gauges, and what can be said of them over a window. Times are epoch seconds."""
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MISSING_AFTER_S = 3.0
+"""A gap between samples longer than this is missing data: three of the scrapes, which come once a second."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Samples of one label set, in order of time."""
+
+    labels: Mapping[str, str]
+    samples: tuple[tuple[float, float], ...]
+
+
+def parse_result(result: Iterable[Mapping[str, Any]]) -> list[Series]:
+    """Prometheus' matrix result."""
+    return [
+        Series(entry["metric"], tuple((float(time), float(value)) for time, value in entry["values"]))
+        for entry in result
+    ]
+
+
+def select(series: Iterable[Series], name: str, **labels: str) -> list[Series]:
+    """Those of that metric name whose labels have these values."""
+    wanted = {"__name__": name} | labels
+    return [one for one in series if all(one.labels.get(key) == value for key, value in wanted.items())]
+
+
+def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it."""
+    offset = previous = 0.0
+    straight = []
+    for time, value in samples:
+        if value < previous:
+            offset += previous
+        previous = value
+        straight.append((time, value + offset))
+    return straight
+
+
+def value_at(samples: list[tuple[float, float]], time: float) -> float | None:
+    """Linear interpolation between the neighbouring samples; None outside of them."""
+    index = bisect_left(samples, (time, float("-inf")))
+    if index < len(samples) and samples[index][0] == time:
+        return samples[index][1]
+    if index in (0, len(samples)):
+        return None
+    (t0, v0), (t1, v1) = samples[index - 1], samples[index]
+    return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
+
+
+def increase(one: Series, start: float, end: float) -> float | None:
+    """The counter's growth over the window, interpolated at both ends; None when the samples do not span it."""
+    samples = without_resets(one.samples)
+    first, last = value_at(samples, start), value_at(samples, end)
+    return None if first is None or last is None else last - first
+
+
+def increase_from_zero(one: Series, start: float, end: float) -> float | None:
+    """As `increase`, of a counter that appears with its first event: before its first sample it was 0."""
+    samples = without_resets(one.samples)
+    if not samples or samples[0][0] > end:
+        return None
+    first = value_at(samples, start) if samples[0][0] <= start else 0.0
+    last = value_at(samples, end)
+    return None if first is None or last is None else last - first
+
+
+def total(
+    series: Iterable[Series],
+    start: float,
+    end: float,
+    growth: Callable[[Series, float, float], float | None] = increase,
+) -> float | None:
+    """The sum of the growth of several label sets; None when none spans the window."""
+    grown = [value for one in series if (value := growth(one, start, end)) is not None]
+    return sum(grown) if grown else None
+
+
+def highest(series: Iterable[Series], start: float, end: float) -> float | None:
+    """The largest sample within the window."""
+    values = [value for one in series for time, value in one.samples if start <= time <= end]
+    return max(values, default=None)
+
+
+def latest(series: Iterable[Series], end: float) -> float | None:
+    """The last sample up to that time."""
+    samples = [sample for one in series for sample in one.samples if sample[0] <= end]
+    return max(samples)[1] if samples else None
+
+
+def missing_ratio(one: Series | None, start: float, end: float) -> float:
+    """The share of the window that lies in gaps longer than 3 s between samples; 1 without any sample in it."""
+    times = [time for time, _ in one.samples if start <= time <= end] if one else []
+    if not times or end <= start:
+        return 1.0
+    edges = [start, *times, end]
+    gaps = (after - before for before, after in itertools.pairwise(edges))
+    return sum(gap for gap in gaps if gap > MISSING_AFTER_S) / (end - start)
+
+
+def full_share(one: Series, start: float, end: float, capacity: float, threshold: float) -> float | None:
+    """Share of the window's sample intervals, by time, in which a CPU-seconds counter grew by `threshold` of
+    `capacity` CPUs or more; None without two samples in the window."""
+    inside = [sample for sample in without_resets(one.samples) if start <= sample[0] <= end]
+    full = observed = 0.0
+    for (t0, v0), (t1, v1) in itertools.pairwise(inside):
+        observed += t1 - t0
+        if v1 - v0 >= threshold * capacity * (t1 - t0):
+            full += t1 - t0
+    return full / observed if observed else None
+
+
+def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float, end: float) -> float | None:
+    """The quantile of what a classic histogram counted in the window, linear within its bucket, as Prometheus'
+    function of that name; the highest finite bound when it lies above it; None without observations."""
+    counts: dict[float, float] = {}
+    for one in buckets:
+        grown = increase_from_zero(one, start, end)
+        if grown is not None:
+            bound = float(one.labels["le"])
+            counts[bound] = counts.get(bound, 0.0) + grown
+    bounds = sorted(counts)
+    if not bounds or counts[bounds[-1]] <= 0:
+        return None
+    rank = quantile * counts[bounds[-1]]
+    lower, below = 0.0, 0.0
+    for bound in bounds:
+        if counts[bound] >= rank:
+            if bound == float("inf"):
+                return lower
+            return lower + (bound - lower) * (rank - below) / (counts[bound] - below)
+        lower, below = bound, counts[bound]
+    return lower

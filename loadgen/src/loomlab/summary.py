@@ -1,0 +1,198 @@
+"""From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from loomlab.errors import ParseError, UsageError
+from loomlab.models import Run, Summary
+from loomlab.raw import RunFiles, read_json, read_record, write_json
+
+FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
+UNKNOWN = "–"
+COLUMNS = (
+    "run",
+    "approach",
+    "conc.",
+    "req/s",
+    "p50 ms",
+    "p99 ms",
+    "errors",
+    "CPU ms",
+    "RSS MiB",
+    "threads",
+    "verdict",
+)
+TEXT_COLUMNS = frozenset({"approach", "verdict"})
+WIDEST_TABLE = 120
+CLOSED_MODEL_NOTE = (
+    "ab is a closed-model tool: while an answer is late it sends nothing on that connection, so p99 and max leave out "
+    "requests that users would have sent meanwhile (coordinated omission); "
+    "throughput cannot exceed connections ÷ latency."
+)
+INTERIOR_NOTE = (
+    "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
+    "errors, RSS and threads are of the whole run; percentiles are nearest-rank; – was not measured."
+)
+STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
+INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
+
+
+def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
+    """Writes summary.json and summary.md and returns the summary; raises UsageError when there is nothing to sum up."""
+    if not (experiment_dir / "runs").is_dir():
+        raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
+    environment = read_json(experiment_dir / "environment.json") or {}
+    if not isinstance(environment, dict):
+        raise ParseError(
+            f"{experiment_dir / 'environment.json'} does not hold an object: the experiment cannot be told."
+        )
+    runs, notes = _runs(experiment_dir)
+    if not runs and not interrupted:
+        raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
+    if interrupted:
+        notes.append(INTERRUPTED_NOTE)
+    if environment.get("stand_in_images"):
+        notes.append(STAND_IN_NOTE)
+    notes += [str(note) for note in environment.get("notes", [])]
+    name = experiment_dir.resolve().name
+    folder = FOLDER.match(name)
+    summary = Summary(
+        experiment=folder[2] if folder else name,
+        started=_started(folder[1] if folder else None, runs),
+        finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
+        notes=notes,
+        environment=environment,
+        runs=[with_suspicions(run, environment.get("suspect", [])) for run in runs],
+    )
+    write_json(experiment_dir / "summary.json", summary)
+    (experiment_dir / "summary.md").write_text(markdown(summary), encoding="utf-8")
+    return summary
+
+
+def with_suspicions(run: Run, suspicions: list[str]) -> Run:
+    """The run with what makes every run of its experiment suspect."""
+    if not suspicions:
+        return run
+    level = "suspect" if run.verdict == "valid" else run.verdict
+    added = [reason for reason in suspicions if reason not in run.reasons]
+    return run.model_copy(update={"verdict": level, "reasons": run.reasons + added})
+
+
+def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
+    """In the order they were made; and a note for each folder that was not judged."""
+    runs: list[Run] = []
+    notes: list[str] = []
+    for run_dir in sorted((experiment_dir / "runs").iterdir(), key=_run_order):
+        if not run_dir.is_dir():
+            continue
+        run = read_record(RunFiles(run_dir).run, Run)
+        if run:
+            runs.append(run)
+        else:
+            notes.append(f"Run {run_dir.name} was not judged: it is not in the table.")
+    return runs, notes
+
+
+def _run_order(run_dir: Path) -> tuple[int, str]:
+    number = run_dir.name.partition("-")[0]
+    return (int(number) if number.isdecimal() else 0, run_dir.name)
+
+
+def _started(stamp: str | None, runs: list[Run]) -> str | None:
+    if stamp is None:
+        return min((run.started for run in runs), default=None)
+    return datetime.strptime(stamp, "%Y%m%dT%H%M%S%z").isoformat().replace("+00:00", "Z")
+
+
+def cells(run: Run) -> tuple[str, ...]:
+    """One row of the table, in the order of COLUMNS."""
+    return (
+        run.run.partition("-")[0],
+        run.approach,
+        f"{run.concurrency:,}",
+        _number(run.throughput_rps, 0),
+        _number(run.latency_ms.p50, 0),
+        _number(run.latency_ms.p99, 0),
+        _errors(run),
+        _number(run.cpu_ms_per_request, 3),
+        _number(None if run.rss_max_bytes is None else run.rss_max_bytes / 2**20, 0),
+        _number(run.threads_max, 0),
+        run.verdict,
+    )
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return UNKNOWN if value is None else f"{value:,.{decimals}f}"
+
+
+def _errors(run: Run) -> str:
+    if run.errors is None:
+        return UNKNOWN
+    if not run.errors or not run.requests:
+        return str(run.errors)
+    return f"{run.errors:,} ({100 * run.errors / run.requests:.2g}%)"
+
+
+def footnotes(summary: Summary) -> list[str]:
+    """What must be read beside the table."""
+    notes = [f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons]
+    notes += summary.notes
+    if summary.runs:
+        notes += [INTERIOR_NOTE, CLOSED_MODEL_NOTE]
+    return notes
+
+
+def environment_line(environment: dict[str, Any]) -> str:
+    """The host in one line."""
+    parts = [
+        f"{label} {environment[key]}"
+        for label, key in (
+            ("engine", "engine"),
+            ("kernel", "kernel"),
+            ("cgroup v", "cgroup"),
+            ("size", "size"),
+        )
+        if environment.get(key) is not None
+    ]
+    if environment.get("cpus"):
+        parts.insert(0, f"{environment['cpus']} CPUs")
+    if environment.get("memory_bytes"):
+        parts.insert(1, f"{environment['memory_bytes'] / 2**30:.1f} GiB")
+    return "Host: " + (", ".join(parts).replace("cgroup v ", "cgroup v") or "unknown") + "."
+
+
+def markdown(summary: Summary) -> str:
+    """summary.md."""
+    lines = [f"# {summary.experiment}", ""]
+    lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
+    lines += ["", "| " + " | ".join(COLUMNS) + " |"]
+    lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
+    lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
+    lines += ["", *(f"- {note}" for note in footnotes(summary)), "", environment_line(summary.environment)]
+    sizes = summary.environment.get("sizes")
+    if isinstance(sizes, dict) and sizes:
+        lines += ["", "Sizes: " + ", ".join(f"`{key}={value}`" for key, value in sizes.items()) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def show(summary: Summary, console: Console) -> None:
+    """The table, the reasons and the notes; plain text when the output is not a terminal."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    for name in COLUMNS:
+        table.add_column(name, justify="left" if name in TEXT_COLUMNS else "right", no_wrap=True)
+    colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+    for run in summary.runs:
+        *figures, level = (escape(cell) for cell in cells(run))
+        table.add_row(*figures, f"[{colours[run.verdict]}]{level}[/]")
+    console.print(f"\n{escape(summary.experiment)}, started {summary.started or 'unknown'}", highlight=False)
+    console.print(table)
+    for note in footnotes(summary):
+        console.print(f"- {escape(note)}", highlight=False)
+    console.print(escape(environment_line(summary.environment)), highlight=False)

@@ -1,0 +1,144 @@
+"""Apache Bench: its command line and what it prints and writes (read off its source, support/ab.c of httpd 2.4)."""
+
+import gzip
+import re
+import shutil
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from loomlab.errors import ParseError, UsageError
+from loomlab.requestlog import RequestLog
+from loomlab.tools import Load, ToolReport
+
+MAX_CONCURRENCY = 20_000
+REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
+
+_COUNT = {
+    "completed": re.compile(r"^Complete requests:\s+(\d+)$", re.MULTILINE),
+    "write_errors": re.compile(r"^Write errors:\s+(\d+)$", re.MULTILINE),
+    "non_2xx": re.compile(r"^Non-2xx responses:\s+(\d+)$", re.MULTILINE),
+    "keepalive": re.compile(r"^Keep-Alive requests:\s+(\d+)$", re.MULTILINE),
+    "received": re.compile(r"^Total transferred:\s+(\d+) bytes$", re.MULTILINE),
+}
+_DURATION = re.compile(r"^Time taken for tests:\s+(\d+(?:\.\d+)?) seconds$", re.MULTILINE)
+_FAILURES = re.compile(r"^\s+\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
+_PROGRESS = re.compile(r"^(?:Completed|Finished|Total of) (\d+) requests(?: completed)?\s*$", re.MULTILINE)
+_ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
+_BANNER = re.compile(r"^(?:This is ApacheBench|Benchmarking )", re.MULTILINE)
+
+
+class Ab:
+    """`-n` comes after `-t`, which would set it to 50,000; `-l` because answers vary in length; `-r` goes on after
+    a reset. With `-t` ab ends at the first event after the limit and discards what is in flight."""
+
+    name = "ab"
+    closed_model = True
+
+    def check(self, load: Load) -> None:
+        if load.concurrency > MAX_CONCURRENCY:
+            raise UsageError(
+                f"ab opens at most {MAX_CONCURRENCY} connections, {load.concurrency} were asked for: lower CONCURRENCY."
+            )
+        if load.requests < load.concurrency:
+            raise UsageError(
+                f"ab wants at least as many requests as connections, got {load.requests} for {load.concurrency}: "
+                "raise REQUESTS."
+            )
+
+    def command(self, load: Load, raw: Path, stem: str) -> list[str]:
+        return [
+            *("ab", "-k", "-l", "-r"),
+            *("-s", str(load.silence_limit_s)),
+            *("-t", str(load.duration_s)),
+            *("-n", str(load.requests)),
+            *("-c", str(load.concurrency)),
+            *("-g", str(raw / f"{stem}-requests.tsv")),
+            *("-e", str(raw / f"{stem}-percentiles.csv")),
+            load.url,
+        ]
+
+    def output(self, raw: Path, stem: str) -> Path:
+        return raw / f"{stem}.txt"
+
+    def parse(self, text: str) -> ToolReport:
+        return parse_report(text)
+
+    def pack(self, raw: Path, stem: str) -> None:
+        plain = raw / f"{stem}-requests.tsv"
+        if plain.exists():
+            with plain.open("rb") as source, gzip.open(_packed(raw, stem), "wb", compresslevel=6) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            plain.unlink()
+
+    def requests(self, raw: Path, stem: str, delay_ms: int) -> RequestLog | None:
+        path = _packed(raw, stem)
+        if not path.exists():
+            return None
+        with gzip.open(path, "rt", encoding="ascii", errors="replace") as lines:
+            return parse_requests(lines, delay_ms)
+
+
+def _packed(raw: Path, stem: str) -> Path:
+    return raw / f"{stem}-requests.tsv.gz"
+
+
+def parse_report(text: str) -> ToolReport:
+    """What ab printed, as a report.
+
+    A reset counts as Receive and often as Exceptions too, while the request still counts as complete: `failed` takes
+    it once, and only failures without a completed request (Connect, surplus Exceptions) add to `attempted`.
+    Without its report, only the number of completed requests is known, from the last progress line.
+    """
+    counts = {name: int(match[1]) for name, pattern in _COUNT.items() if (match := pattern.search(text))}
+    duration = _DURATION.search(text)
+    if "completed" not in counts or duration is None:
+        return _without_report(text)
+    failures = _FAILURES.search(text)
+    connect, receive, length, exceptions = map(int, failures.groups()) if failures else (0, 0, 0, 0)
+    surplus_exceptions = max(exceptions - receive, 0)
+    return ToolReport(
+        completed=counts["completed"],
+        attempted=counts["completed"] + connect + surplus_exceptions,
+        failed=connect + receive + length + surplus_exceptions + counts.get("write_errors", 0),
+        non_2xx=counts.get("non_2xx", 0),
+        keepalive_requests=counts.get("keepalive"),
+        received_bytes=counts.get("received"),
+        duration_s=float(duration[1]),
+    )
+
+
+def _without_report(text: str) -> ToolReport:
+    if not _BANNER.search(text) and not _ABORT.search(text):
+        raise ParseError("This is not ab's output: neither its banner nor a report is in it.")
+    progress = [int(match[1]) for match in _PROGRESS.finditer(text)]
+    last_words = [match[0] for match in _ABORT.finditer(text)]
+    return ToolReport(
+        completed=max(progress, default=None),
+        aborted=last_words[-1] if last_words else "ab ended without a report",
+    )
+
+
+def parse_requests(lines: Iterable[str] | IO[str], delay_ms: int) -> RequestLog:
+    """ab's `-g` file: whole epoch seconds of the start, and ms, each rounded.
+
+    A connection that closes before a byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes
+    `delay_ms` > 1 at least, such rows are not answers. Raises ParseError for anything but such rows.
+    """
+    rows = iter(lines)
+    if next(rows, "").rstrip("\n") != REQUEST_COLUMNS:
+        raise ParseError("This is not ab's -g file: its first line does not name the columns.")
+    start_s, latency_ms = array("q"), array("q")
+    unanswered = 0
+    for number, row in enumerate(rows, start=2):
+        try:
+            _, seconds, _, _, total, waited = row.rstrip("\n").split("\t")
+            if int(waited) == 0 and delay_ms > 1:
+                unanswered += 1
+                continue
+            latency_ms.append(int(total))
+            start_s.append(int(seconds))
+        except (ValueError, OverflowError) as error:
+            raise ParseError(f"Line {number} of ab's -g file is not a request: {row[:80]!r}.") from error
+    return RequestLog(start_s, latency_ms, unanswered)

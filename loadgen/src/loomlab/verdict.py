@@ -1,0 +1,300 @@
+"""Whether a run may be believed: one rule a function, each a sentence with its figure and threshold, or None.
+
+Thresholds are those of the lab's design ("The verdict"). `invalid`: the number would mislead; `suspect`: it needs care.
+A figure that is None was not measured; the rule on it stays silent, unless its absence is the finding.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loomlab.models import Verdict
+
+ERROR_LIMIT = 0.01
+BUSY_CPU = 0.95
+BUSY_SECONDS_LIMIT = 0.10
+LATENESS_LIMIT = 0.10
+LITTLE_LIMIT = 0.05
+METRICS_MISSING_LIMIT = 0.10
+SILENT_END_S, SILENT_END_P99S = 2, 3
+GC_LIMIT = 0.20
+THROTTLED_LIMIT = 0.05
+SHORTEST_INTERIOR_S = 15
+FEWEST_WAVES = 20
+STALL_P50S = 10
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of a run; the `_full` figures are shares (0 to 1) of the seconds spent at the limit."""
+
+    concurrency: int
+    delay_ms: int
+    closed_model: bool = True
+    finished: bool = True
+    tool_failure: str | None = None
+    attempted: int | None = None
+    errors: int | None = None
+    container_known: bool = True
+    container_failure: str | None = None
+    process_restarts: int = 0
+    oom_kills: float | None = None
+    generator_cpus_full: float | None = None
+    generator_thread_full: float | None = None
+    generator_quota_full: float | None = None
+    backend_cpus_full: float | None = None
+    backend_quota_full: float | None = None
+    backend_loop_full: float | None = None
+    backend_lateness_p99_ms: float | None = None
+    little_ratio: float | None = None
+    metrics_missing_ratio: float = 1.0
+    silent_end_s: int = 0
+    longest_silence_s: int = 0
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    max_ms: float | None = None
+    gc_share: float | None = None
+    throttled_ratio: float | None = None
+    syn_retransmits: int | None = None
+    whole_run: bool = False
+    interior_s: float | None = None
+    waves: float | None = None
+    warmup_capped: bool | None = None
+    backend_pool: int | None = None
+    keepalive_requests: int | None = None
+    completed: int | None = None
+
+
+Rule = Callable[[Evidence], str | None]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def unfinished(run: Evidence) -> str | None:
+    return None if run.finished else "The measurement was interrupted before its end."
+
+
+def tool_failed(run: Evidence) -> str | None:
+    return run.tool_failure
+
+
+def too_many_errors(run: Evidence) -> str | None:
+    if not run.attempted:
+        return "No request is known to have completed."
+    if run.errors is None or run.errors / run.attempted <= ERROR_LIMIT:
+        return None
+    return (
+        f"{_percent(run.errors / run.attempted)} of the requests failed or were not answered 2xx "
+        f"({run.errors} of {run.attempted}; the limit is {_percent(ERROR_LIMIT)})."
+    )
+
+
+def container_failed(run: Evidence) -> str | None:
+    return run.container_failure
+
+
+def process_restarted(run: Evidence) -> str | None:
+    if not run.process_restarts:
+        return None
+    return f"The process under test started anew {run.process_restarts} times during the run (the limit is 0)."
+
+
+def oom_killed(run: Evidence) -> str | None:
+    if not run.oom_kills:
+        return None
+    return f"The kernel killed processes of the container for memory {run.oom_kills:.0f} times (the limit is 0)."
+
+
+def _limited(who: str, what: str, share: float | None) -> str | None:
+    if share is None or share <= BUSY_SECONDS_LIMIT:
+        return None
+    return (
+        f"The {who} limited the run: {what} at least {_percent(BUSY_CPU)} busy in {_percent(share)} of the seconds "
+        f"(the limit is {_percent(BUSY_SECONDS_LIMIT)})."
+    )
+
+
+def generator_cpus(run: Evidence) -> str | None:
+    return _limited("load generator", "all CPUs of its set were", run.generator_cpus_full)
+
+
+def generator_thread(run: Evidence) -> str | None:
+    return _limited("load generator", "its busiest thread was", run.generator_thread_full)
+
+
+def generator_quota(run: Evidence) -> str | None:
+    return _limited("load generator", "its CPU quota was", run.generator_quota_full)
+
+
+def backend_cpus(run: Evidence) -> str | None:
+    return _limited("backend", "all CPUs of its set were", run.backend_cpus_full)
+
+
+def backend_quota(run: Evidence) -> str | None:
+    return _limited("backend", "its CPU quota was", run.backend_quota_full)
+
+
+def backend_loop(run: Evidence) -> str | None:
+    return _limited("backend", "its busiest event loop was", run.backend_loop_full)
+
+
+def backend_late(run: Evidence) -> str | None:
+    late = run.backend_lateness_p99_ms
+    if late is None or run.delay_ms == 0 or late <= LATENESS_LIMIT * run.delay_ms:
+        return None
+    return (
+        f"The backend limited the run: it answered {late:.1f} ms late at p99 "
+        f"(the limit is {_percent(LATENESS_LIMIT)} of its {run.delay_ms} ms delay)."
+    )
+
+
+def littles_law(run: Evidence) -> str | None:
+    """Below 20 waves a count of whole waves cannot resolve 5 %: one wave is the limit then."""
+    if run.little_ratio is None:
+        return None
+    limit = max(LITTLE_LIMIT, 1 / run.waves) if run.waves else LITTLE_LIMIT
+    if abs(run.little_ratio - 1) <= limit:
+        return None
+    return (
+        f"Little's law is broken: throughput × mean latency is {run.little_ratio:.3f} of the {run.concurrency} "
+        f"connections (the limit is ±{_percent(limit)})."
+    )
+
+
+def metrics_missing(run: Evidence) -> str | None:
+    if run.metrics_missing_ratio <= METRICS_MISSING_LIMIT:
+        return None
+    return (
+        f"Container metrics are missing for {_percent(run.metrics_missing_ratio)} of the run "
+        f"(the limit is {_percent(METRICS_MISSING_LIMIT)})."
+    )
+
+
+def silent_end(run: Evidence) -> str | None:
+    limit = SILENT_END_S + SILENT_END_P99S * (run.p99_ms or 0) / 1000
+    if run.silent_end_s <= limit:
+        return None
+    return (
+        f"No answer came in the last {run.silent_end_s} s of the run, whose unanswered requests ab discards "
+        f"(the limit is {SILENT_END_S} s + {SILENT_END_P99S} × p99 = {limit:.1f} s)."
+    )
+
+
+def container_unknown(run: Evidence) -> str | None:
+    return (
+        None
+        if run.container_known
+        else "Whether the container under test restarted is unknown: its state was not recorded."
+    )
+
+
+def gc_heavy(run: Evidence) -> str | None:
+    if run.gc_share is None or run.gc_share <= GC_LIMIT:
+        return None
+    return f"Garbage collection took {_percent(run.gc_share)} of the run (the limit is {_percent(GC_LIMIT)})."
+
+
+def throttled(run: Evidence) -> str | None:
+    if run.throttled_ratio is None or run.throttled_ratio <= THROTTLED_LIMIT:
+        return None
+    return (
+        f"The container under test was throttled in {_percent(run.throttled_ratio)} of its CPU quota periods "
+        f"(the limit is {_percent(THROTTLED_LIMIT)})."
+    )
+
+
+def connections_lost(run: Evidence) -> str | None:
+    if not run.syn_retransmits:
+        return None
+    return (
+        f"{run.syn_retransmits} connection attempts had to be repeated (SYN retransmits; the limit is 0): "
+        "the listen queue overflowed or packets were lost."
+    )
+
+
+def short_interior(run: Evidence) -> str | None:
+    if run.whole_run:
+        return "The run is too short to leave out its beginning and end: the figures are of all of it."
+    if run.interior_s is None or run.interior_s >= SHORTEST_INTERIOR_S:
+        return None
+    return f"The figures are taken on {run.interior_s:.0f} s only (at least {SHORTEST_INTERIOR_S} s are wanted)."
+
+
+def few_waves(run: Evidence) -> str | None:
+    if not run.closed_model or run.waves is None or run.waves >= FEWEST_WAVES:
+        return None
+    return f"The figures are taken on {run.waves:.1f} waves of requests only (at least {FEWEST_WAVES} are wanted)."
+
+
+def half_cold(run: Evidence) -> str | None:
+    return "The warm-up ended at its cap, before its bursts were alike." if run.warmup_capped else None
+
+
+def small_pool(run: Evidence) -> str | None:
+    if run.backend_pool is None or run.backend_pool >= run.concurrency:
+        return None
+    return (
+        f"The pool of {run.backend_pool} backend connections is smaller than the concurrency of {run.concurrency}: "
+        "requests queue for a connection."
+    )
+
+
+def omission_possible(run: Evidence) -> str | None:
+    if not run.closed_model or not run.p50_ms or run.max_ms is None:
+        return None
+    stall_ms = max(run.max_ms, 1000.0 * run.longest_silence_s)
+    if stall_ms <= STALL_P50S * run.p50_ms:
+        return None
+    return (
+        f"Coordinated omission is possible: a stall of {stall_ms / 1000:.1f} s is longer than {STALL_P50S} × p50 "
+        f"({STALL_P50S * run.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing meanwhile."
+    )
+
+
+def keepalive_refused(run: Evidence) -> str | None:
+    if run.keepalive_requests is None or run.completed is None or run.keepalive_requests >= run.completed:
+        return None
+    return (
+        f"Only {run.keepalive_requests} of {run.completed} answers kept their connection open: "
+        "the run measures connecting, too."
+    )
+
+
+INVALID: tuple[Rule, ...] = (
+    unfinished,
+    tool_failed,
+    too_many_errors,
+    container_failed,
+    process_restarted,
+    oom_killed,
+    generator_cpus,
+    generator_thread,
+    generator_quota,
+    backend_cpus,
+    backend_quota,
+    backend_loop,
+    backend_late,
+    littles_law,
+    metrics_missing,
+    silent_end,
+)
+SUSPECT: tuple[Rule, ...] = (
+    container_unknown,
+    gc_heavy,
+    throttled,
+    connections_lost,
+    short_interior,
+    few_waves,
+    half_cold,
+    small_pool,
+    omission_possible,
+    keepalive_refused,
+)
+
+
+def judge(run: Evidence) -> tuple[Verdict, list[str]]:
+    """The verdict and its reasons, the invalidating ones first."""
+    invalid = [reason for rule in INVALID if (reason := rule(run))]
+    suspect = [reason for rule in SUSPECT if (reason := rule(run))]
+    return ("invalid" if invalid else "suspect" if suspect else "valid"), invalid + suspect

@@ -1,0 +1,175 @@
+"""Warms an approach up by short bursts with pauses (C2 gets CPU in the pauses) until the bursts are alike."""
+
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from loomlab import prometheus
+from loomlab.errors import ParseError
+from loomlab.models import Burst, ToolRun, Warmup
+from loomlab.process import run_tool
+from loomlab.progress import Progress
+from loomlab.requestlog import latency_figures
+from loomlab.stop import Stop
+from loomlab.tools import Load, Tool, ToolReport
+
+THROUGHPUT_LIMIT = 0.05
+"""Judged by mean latency: in a closed loop throughput is connections ÷ latency, while the count of a burst of few waves
+is off by up to a wave."""
+CPU_LIMIT = 0.07
+FALL_LIMIT = 0.03
+"""Three bursts that fall one after another by more than this in all are a trend, however close they are."""
+ENOUGH_REQUESTS = 10_000
+"""Twice HotSpot's Tier4InvocationThreshold: before, code that runs once a request cannot have been seen by C2."""
+SHORTEST_BURST_S, LONGEST_BURST_S = 5, 20
+COLD_BURSTS = 2
+WAVES_PER_BURST = 5
+REQUESTS_PER_BURST = 2_000
+"""Fewer, and the CPU of scrapes and collections hides that of the requests."""
+PAUSE_S = 1.5
+HIGHEST_RATE_RPS = 20_000
+CPU_METRIC = "process_cpu_time_ns_total"
+
+CpuSeconds = Callable[[], float | None]
+
+
+def flat(values: list[float | None], limit: float) -> bool:
+    """Whether the last bursts are alike: three within `limit` (spread ÷ mean) that do not fall steadily, or the
+    median of the last three within half of `limit` of the median of the three before (single bursts are noisy)."""
+    last = [value for value in values[-3:] if value]
+    if len(last) < 3:
+        return False
+    falling = last[0] > last[1] > last[2] and (last[0] - last[2]) / last[0] > FALL_LIMIT
+    if not falling and (max(last) - min(last)) / (sum(last) / 3) <= limit:
+        return True
+    before = [value for value in values[-6:-3] if value]
+    return len(before) == 3 and abs(median(last) / median(before) - 1) <= limit / 2
+
+
+def warm(bursts: list[Burst]) -> bool:
+    """Whether the bursts so far show a warm approach: enough requests, throughput and CPU per request flat."""
+    return (
+        sum(burst.requests or 0 for burst in bursts) >= ENOUGH_REQUESTS
+        and flat([burst.mean_latency_ms for burst in bursts], THROUGHPUT_LIMIT)
+        and flat([burst.cpu_ms_per_request for burst in bursts], CPU_LIMIT)
+    )
+
+
+def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]) -> int:
+    """5 to 20 seconds: five waves (and the one in which ab tries its first connection alone) and 2,000 requests, as far
+    as the last burst tells; two short bursts come first, whose cold latency would make the others too long."""
+    if len(bursts) < COLD_BURSTS:
+        return math.ceil(SHORTEST_BURST_S + response_floor_s)
+    last = bursts[-1]
+    wave_s = max(response_floor_s, (last.mean_latency_ms or 0) / 1000)
+    rate = last.throughput_rps or concurrency / max(wave_s, 0.001)
+    wanted = max(SHORTEST_BURST_S, (WAVES_PER_BURST + 1) * wave_s, REQUESTS_PER_BURST / rate)
+    return math.ceil(min(wanted, LONGEST_BURST_S))
+
+
+def cpu_seconds_of(approach: str) -> CpuSeconds:
+    """Reads the approach's own CPU counter, in seconds; None when it does not answer."""
+
+    def read() -> float | None:
+        try:
+            page = prometheus.get_text(f"http://{approach}:8081/actuator/prometheus")
+        except prometheus.UnreachableError:
+            return None
+        nanoseconds = prometheus.exposed_value(page, CPU_METRIC)
+        return None if nanoseconds is None else nanoseconds / 1e9
+
+    return read
+
+
+class Warmer:
+    """Runs the bursts; `cpu_seconds` reads the approach's cumulative CPU time."""
+
+    def __init__(self, tool: Tool, load: Load, delay_ms: int, response_floor_s: float, cpu_seconds: CpuSeconds) -> None:
+        self._tool = tool
+        self._load = load
+        self._delay_ms = delay_ms
+        self._response_floor_s = response_floor_s
+        self._cpu_seconds = cpu_seconds
+
+    def run(self, cap_s: float, stall_s: float, stop: Stop, progress: Progress) -> Warmup:
+        """Bursts until `warm`, or `cap_s` is used up, or one fails entirely."""
+        began = time.monotonic()
+        bursts: list[Burst] = []
+        capped = failed = False
+        while not (stop.requested or failed or warm(bursts)):
+            left_s = int(cap_s - (time.monotonic() - began))
+            wanted_s = burst_seconds(self._load.concurrency, self._response_floor_s, bursts)
+            if not bursts:
+                wanted_s = max(min(wanted_s, left_s), SHORTEST_BURST_S)
+            if left_s < wanted_s:
+                capped = True
+                break
+            burst = self._burst(wanted_s, stall_s, stop, progress, began, cap_s, len(bursts) + 1)
+            bursts.append(burst)
+            failed = not burst.requests or (burst.errors or 0) >= burst.requests
+            stop.pause(PAUSE_S)
+        return Warmup(cap_s=cap_s, capped=capped, failed=failed, duration_s=time.monotonic() - began, bursts=bursts)
+
+    def _burst(
+        self,
+        duration_s: int,
+        stall_s: float,
+        stop: Stop,
+        progress: Progress,
+        began: float,
+        cap_s: float,
+        number: int,
+    ) -> Burst:
+        load = replace(
+            self._load,
+            duration_s=duration_s,
+            requests=max(self._load.concurrency, HIGHEST_RATE_RPS * duration_s),
+        )
+
+        def show(*_: object) -> None:
+            elapsed = time.monotonic() - began
+            progress.show(
+                "warm-up",
+                100 * elapsed / cap_s,
+                cap_s - elapsed,
+                f"burst {number}, at most {cap_s:.0f} s in all",
+            )
+
+        with tempfile.TemporaryDirectory() as folder:
+            raw = Path(folder)
+            output = self._tool.output(raw, "burst")
+            before = self._cpu_seconds()
+            run, _ = run_tool(
+                self._tool.command(load, raw, "burst"),
+                output,
+                duration_s + load.silence_limit_s + stall_s,
+                stall_s,
+                stop,
+                show,
+            )
+            after = self._cpu_seconds()
+            self._tool.pack(raw, "burst")
+            return self._record(raw, output, run, None if before is None or after is None else after - before)
+
+    def _record(self, raw: Path, output: Path, run: ToolRun, cpu_s: float | None) -> Burst:
+        try:
+            report = self._tool.parse(output.read_text(errors="replace"))
+            log = self._tool.requests(raw, "burst", self._delay_ms)
+        except ParseError:
+            report, log = ToolReport(), None
+        done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
+        errors = None if report.failed is None else report.failed + (report.non_2xx or 0)
+        return Burst(
+            start=run.started,
+            duration_s=report.duration_s or run.ended - run.started,
+            requests=done if errors is None or report.completed != errors else 0,
+            errors=errors,
+            throughput_rps=done / report.duration_s if done and report.duration_s else None,
+            mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
+            received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
+            cpu_ms_per_request=1000 * cpu_s / done if done and cpu_s is not None else None,
+        )

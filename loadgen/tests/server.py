@@ -1,0 +1,86 @@
+"""A small HTTP server that keeps HTTP/1.0 connections alive and can misbehave; on a loopback address of its own.
+
+`python server.py ADDRESS DELAY_S BEHAVIOUR`: traffic on port 8080, a metrics page on 8081.
+"""
+
+import asyncio
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+EVERY = 20
+STALL_AFTER = 60
+ABOUT = b'{"approach": "test", "outbound": {"maxConnectionsPerRoute": 1000}}'
+
+
+class Server:
+    def __init__(self, delay_s: float, behaviour: str) -> None:
+        self.delay_s = delay_s
+        self.behaviour = behaviour
+        self.count = 0
+
+    async def traffic(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                if head.startswith(b"GET /about"):
+                    self.answer(writer, b"200 OK", ABOUT)
+                    break
+                self.count += 1
+                if not await self.serve(writer, odd=self.count % EVERY == 0, late=self.count > STALL_AFTER):
+                    break
+        writer.close()
+
+    async def serve(self, writer: asyncio.StreamWriter, odd: bool, late: bool) -> bool:
+        """Whether the connection goes on."""
+        await asyncio.sleep(3600 if late and self.behaviour == "stall" else self.delay_s)
+        if odd and self.behaviour == "reset":
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+            return False
+        if odd and self.behaviour == "close":
+            return False
+        status = b"503 Busy" if odd and self.behaviour == "non2xx" else b"200 OK"
+        self.answer(writer, status, b"0123456789")
+        return self.behaviour != "noka"
+
+    def answer(self, writer: asyncio.StreamWriter, status: bytes, body: bytes) -> None:
+        keep = b"" if self.behaviour == "noka" else b"Connection: keep-alive\r\n"
+        writer.write(b"HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n%s" % (status, keep, len(body), body))
+
+    async def metrics(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        self.answer(writer, b"200 OK", b"process_cpu_time_ns_total %d\n" % time.process_time_ns())
+        writer.close()
+
+    async def run(self, address: str) -> None:
+        async with (
+            await asyncio.start_server(self.traffic, address, 8080, backlog=4096),
+            await asyncio.start_server(self.metrics, address, 8081),
+        ):
+            print("ready", flush=True)  # noqa: T201
+            await asyncio.get_running_loop().create_future()
+
+
+@contextmanager
+def running(address: str, delay_s: float, behaviour: str = "well") -> Iterator[None]:
+    """The server in a process of its own, ready when the block is entered."""
+    command = [sys.executable, str(Path(__file__)), address, str(delay_s), behaviour]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=dict(os.environ)) as process:  # noqa: S603
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            yield
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    asyncio.run(Server(float(sys.argv[2]), sys.argv[3]).run(sys.argv[1]))

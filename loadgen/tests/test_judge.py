@@ -1,0 +1,188 @@
+"""From raw files to run.json; the files are those of the real ab, on a clock of their own, and simulated metrics."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.errors import ParseError, UsageError
+from loomlab.judge import backend_pool, container_failure, judge_run
+from loomlab.tools.ab import REQUEST_COLUMNS
+from test_metrics import matrix
+
+BEGIN = 1_795_000_000.5
+SECONDS = 40
+CONCURRENCY = 20
+LATENCY_MS = 920
+ROWS = [
+    (start, LATENCY_MS)
+    for connection in range(CONCURRENCY)
+    for wave in range(int(SECONDS / 0.92) - 1)
+    for start in [int(BEGIN + connection / CONCURRENCY * 0.92 + wave * 0.92)]
+]
+REPORT = (
+    f"This is ApacheBench\nTime taken for tests:   {SECONDS}.000 seconds\nComplete requests:      {len(ROWS)}\n"
+    f"Failed requests:        0\nKeep-Alive requests:    {len(ROWS)}\nTotal transferred:      9 bytes\n"
+)
+RUNNING = [{"RestartCount": 0, "State": {"Running": True, "OOMKilled": False, "StartedAt": "2026-11-01T00:00:00.1Z"}}]
+
+
+def ramp(per_second: float) -> list[tuple[float, float]]:
+    return [(BEGIN + second, 50 + per_second * second) for second in range(-10, SECONDS + 8)]
+
+
+def metrics() -> dict[str, Any]:
+    def cpu(service: str, per_second: float) -> dict[str, Any]:
+        return matrix("container_cpu_usage_seconds_total", ramp(per_second), service=service, cpu="total")
+
+    return {
+        "containers": [
+            cpu("app", 0.5),
+            cpu("backend", 0.1),
+            cpu("loadgen", 0.05),
+            matrix("container_memory_rss", ramp(0), service="app"),
+            matrix("container_threads", ramp(0), service="app"),
+        ],
+        "approach": [
+            matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
+            matrix("process_start_time_seconds", ramp(0)),
+        ],
+        "backend": [],
+    }
+
+
+def write(run_dir: Path, name: str, value: Any) -> None:
+    (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    folder = tmp_path / "1-app"
+    (folder / "raw").mkdir(parents=True)
+    request = {
+        "tool": "ab", "approach": "app", "endpoint": "/capabilities", "concurrency": CONCURRENCY,
+        "requests": 5000, "duration_s": SECONDS, "delay_ms": 300, "repeat": 2, "jdk": 25, "gc": "g1",
+        "generator_cpus": "1", "backend_cpus": "1", "approach_cpus": "0", "warmup_cap_s": 120,
+        "started": BEGIN - 60, "finished": True,
+    }  # fmt: skip
+    write(folder, "request.json", request)
+    tool = {"command": ["ab"], "started": BEGIN, "ended": BEGIN + SECONDS + 0.2, "exit_code": 0}
+    write(folder, "tool.json", tool)
+    write(folder, "ab.txt", REPORT)
+    write(folder, "metrics.json", metrics())
+    write(folder, "container.json", RUNNING)
+    write(folder, "about.json", {"outbound": {"maxConnectionsPerRoute": 20}})
+    rows = "".join(f"x\t{start}\t0\t{latency}\t{latency}\t{latency}\n" for start, latency in ROWS)
+    with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
+        log.write(REQUEST_COLUMNS + "\n" + rows)
+    return folder
+
+
+def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: Path) -> None:
+    run = judge_run(run_dir)
+
+    assert run.interior is not None
+    assert (run.verdict, run.reasons) == ("valid", [])
+    assert run.requests == len(ROWS)
+    assert run.throughput_rps == pytest.approx(CONCURRENCY / 0.92, rel=0.02)
+    assert run.latency_ms.p99 == LATENCY_MS
+    assert run.cpu_seconds == pytest.approx(0.5 * run.interior.seconds)
+    assert run.cpu_ms_per_request == pytest.approx(1000 * 0.5 * run.interior.seconds / run.interior.requests)
+    assert run.cpu_ms_per_request is not None
+    assert run.backend_cpu_ms_per_request == pytest.approx(run.cpu_ms_per_request / 5)
+    assert run.generator_cpu_ms_per_request == pytest.approx(run.cpu_ms_per_request / 10)
+    assert run.rss_max_bytes == run.threads_max == 50
+    assert run.vsz_max_bytes is run.throttled_ratio is None
+    assert run.gc.share == 0
+    written = json.loads((run_dir / "run.json").read_text())
+    assert written["schema"] == "loom-lab/run/v1"
+    assert written["rate"] is None
+
+
+def test_judging_again_gives_the_same(run_dir: Path) -> None:
+    assert judge_run(run_dir) == judge_run(run_dir)
+
+
+def test_a_tool_without_a_report_counts_what_the_server_answered(run_dir: Path) -> None:
+    write(run_dir, "ab.txt", "Benchmarking app\napr_pollset_poll: The timeout specified has expired (70007)\n")
+    (run_dir / "raw" / "ab-requests.tsv.gz").unlink()
+
+    run = judge_run(run_dir)
+
+    assert run.verdict == "invalid"
+    assert run.requests == pytest.approx(20 * SECONDS, abs=5)
+    assert run.errors is run.throughput_rps is run.latency_ms.mean is None
+    assert run.cpu_ms_per_request == pytest.approx(25, rel=0.01)
+    assert "timeout specified has expired" in run.reasons[0]
+
+
+def test_closed_connections_are_errors_though_ab_does_not_count_them(run_dir: Path) -> None:
+    with gzip.open(run_dir / "raw" / "ab-requests.tsv.gz", "at") as log:
+        log.write("x\t1795000005\t0\t9\t9\t0\n" * 20)
+    write(run_dir, "ab.txt", REPORT.replace(str(len(ROWS)), str(len(ROWS) + 20)))
+
+    run = judge_run(run_dir)
+
+    assert run.errors == 20
+    assert "20 of" in run.reasons[0]
+
+
+def test_an_unfinished_run_says_so_first(run_dir: Path) -> None:
+    request = json.loads((run_dir / "raw" / "request.json").read_text())
+    write(run_dir, "request.json", request | {"finished": False})
+
+    assert judge_run(run_dir).reasons == ["The measurement was interrupted before its end."]
+
+
+def test_a_run_stopped_before_its_measurement_is_invalid_with_empty_figures(run_dir: Path) -> None:
+    for name in ("tool.json", "ab.txt", "ab-requests.tsv.gz", "metrics.json"):
+        (run_dir / "raw" / name).unlink()
+
+    run = judge_run(run_dir)
+
+    assert run.verdict == "invalid"
+    assert run.requests is run.duration_s is run.cpu_seconds is None
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a run"):
+        judge_run(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", '{"tool": 1}'])
+def test_a_broken_file_is_told(run_dir: Path, text: str) -> None:
+    write(run_dir, "request.json", text)
+
+    with pytest.raises(ParseError, match=r"request\.json"):
+        judge_run(run_dir)
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "said"),
+    [
+        ({}, {}, None),
+        ({}, {"OOMKilled": True}, "killed for memory"),
+        ({"RestartCount": 2}, {}, "restarted 2 times"),
+        ({}, {"Running": False, "ExitCode": 137}, "exit code 137"),
+        ({}, {"StartedAt": "2026-11-18T10:13:40.123456789Z"}, "started"),
+    ],
+)
+def test_the_containers_state(changes: dict[str, Any], state: dict[str, Any], said: str | None) -> None:
+    inspected = [RUNNING[0] | changes | {"State": RUNNING[0]["State"] | state}]  # type: ignore[operator]
+
+    got = container_failure(inspected, 1_794_996_000)
+
+    assert got is None if said is None else said in (got or "")
+
+
+@pytest.mark.parametrize("inspected", [None, [], {}, [{}]])
+def test_without_a_state_the_container_is_not_accused(inspected: Any) -> None:
+    assert container_failure(inspected, 0) is None
+
+
+def test_the_pool_is_the_one_of_one_address() -> None:
+    assert backend_pool({"outbound": {"maxConnections": 900, "maxConnectionsPerRoute": 500}}) == 500
+    assert backend_pool({"error": "no answer"}) is None
+    assert backend_pool(None) is None

@@ -1,0 +1,188 @@
+"""Real runs of the real ab against a real server on a loopback address; without Prometheus."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.models import Run
+from loomlab.process import Watch, run_tool
+from loomlab.stop import Stop
+from server import running
+
+NO_PROMETHEUS = "http://127.0.0.1:9"
+
+
+def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen[str]:
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "loomlab", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def measure(out: Path, address: str, path: str = os.environ["PATH"], **changes: str) -> subprocess.Popen[str]:
+    options = {
+        "--approach": address,
+        "--concurrency": "20",
+        "--requests": "2400",
+        "--duration-s": "4",
+        "--delay-ms": "30",
+        "--warmup-cap-s": "0",
+        "--prometheus-url": NO_PROMETHEUS,
+        "--out": str(out),
+    } | {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
+    return loomlab("measure", *(word for pair in options.items() for word in pair), path=path)
+
+
+def judged(out: Path) -> Run:
+    process = loomlab("judge", str(out))
+    line, problems = process.communicate(timeout=30)
+    run = Run.model_validate_json((out / "run.json").read_text())
+    assert process.returncode == (1 if run.verdict == "invalid" else 0)
+    assert line.startswith(f"{run.approach}: {run.verdict}")
+    assert not problems
+    return run
+
+
+def raw(out: Path, name: str) -> Any:
+    return json.loads((out / "raw" / name).read_text())
+
+
+def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "1-test"
+    with running("127.0.0.11", 0.09):
+        process = measure(out, "127.0.0.11", warmup_cap_s="6", duration_s="8")
+        _, progress = process.communicate(timeout=90)
+    assert process.returncode == 0
+
+    run = judged(out)
+    assert run.throughput_rps == pytest.approx(20 / 0.092, rel=0.1)
+    assert run.little_ratio == pytest.approx(1, abs=0.05)
+    assert run.errors == 0
+    assert run.requests == run.keepalive_requests
+    assert run.requests is not None
+    assert run.requests > 1000
+    assert run.cpu_ms_per_request is run.rss_max_bytes is run.threads_max is None
+    assert run.verdict == "invalid"
+    assert any("metrics are missing" in reason for reason in run.reasons)
+    assert raw(out, "request.json")["finished"] is True
+    assert raw(out, "warmup.json")["capped"] is True
+    assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0
+    assert raw(out, "about.json")["outbound"]["maxConnectionsPerRoute"] == 1000
+    assert len(raw(out, "host.json")["samples"]) >= 8
+    lines = [line.split(" ", 4) for line in progress.splitlines() if line.startswith("progress ")]
+    assert {phase for _, phase, *_ in lines} == {"warm-up", "measure", "collect"}
+    assert all(len(line) == 5 for line in lines)
+
+
+def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path) -> None:
+    out = tmp_path / "1-test"
+    process = measure(out, "127.0.0.12")
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+    run = judged(out)
+    assert run.verdict == "invalid"
+    assert run.errors == run.requests
+    assert run.throughput_rps is run.latency_ms.p50 is None
+    assert "100 % of the requests failed" in " ".join(run.reasons)
+
+
+def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Path) -> None:
+    out = tmp_path / "1-test"
+    process = measure(out, "no-such-host.invalid")
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+    run = judged(out)
+    assert run.requests is run.errors is run.throughput_rps is None
+    assert "apr_sockaddr_info_get() for no-such-host.invalid" in run.reasons[0]
+    assert not any("too short" in reason for reason in run.reasons)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
+    out = tmp_path / "1-test"
+    with running("127.0.0.13", 0.09):
+        process = measure(out, "127.0.0.13", duration_s="60", requests="100000")
+        wait_until((out / "raw" / "ab.txt").exists)
+        time.sleep(3)
+        process.send_signal(number)
+        process.communicate(timeout=40)
+    assert process.returncode == 130
+    assert raw(out, "request.json")["finished"] is False
+    assert raw(out, "tool.json")["stopped_by"] == "interrupt"
+
+    run = judged(out)
+    assert run.verdict == "invalid"
+    assert run.finished is None
+    assert run.requests is not None
+    assert run.requests > 200
+    assert "interrupted" in run.reasons[0]
+
+
+def wait_until(true: Any) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_stall_is_cut_short_so_that_ab_reports_what_it_has(tmp_path: Path) -> None:
+    output = tmp_path / "ab.txt"
+    with running("127.0.0.14", 0.05, "stall"):
+        command = ["ab", "-k", "-r", "-s", "30", "-t", "30", "-n", "9000", "-c", "20", "http://127.0.0.14:8080/"]
+        run, samples = run_tool(command, output, 60, 2, Stop(), lambda *_: None)
+
+    assert run.stopped_by == "stall"
+    assert run.ended - run.started < 8
+    assert "Complete requests:      60" in output.read_text()
+    assert len(samples) >= 3
+
+
+def test_the_watch_asks_for_an_end_once_nothing_more_is_read() -> None:
+    watch, stop = Watch(0, hard_cap_s=100, stall_s=25), Stop()
+
+    assert watch.reason(1, 500, stop) is None
+    assert watch.reason(25.9, 500, stop) is None
+    assert watch.reason(26, 500, stop) == "stall"
+    assert watch.reason(27, 501, stop) is None
+    assert watch.reason(100, 502, stop) == "hard cap"
+    stop.requested = True
+    assert watch.reason(101, 503, stop) == "interrupt"
+
+
+def test_a_kernel_that_does_not_tell_what_was_read_accuses_nobody() -> None:
+    watch = Watch(0, hard_cap_s=100, stall_s=25)
+
+    assert watch.reason(1, None, Stop()) is None
+    assert watch.reason(90, None, Stop()) is None
+
+
+def test_a_tool_that_is_not_installed_is_one_sentence(tmp_path: Path) -> None:
+    process = measure(tmp_path / "1-x", "127.0.0.15", path=str(tmp_path))
+    _, problems = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert problems.splitlines()[-1].startswith("loomlab: ab cannot be started")
+    assert (tmp_path / "1-x" / "raw" / "request.json").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    process = measure(tmp_path / "file" / "1-x", "127.0.0.16")
+    _, problems = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert problems.startswith("loomlab: ")
+    assert len(problems.splitlines()) == 1

@@ -1,0 +1,120 @@
+"""What a run's samples say about its containers; the shape is that of Prometheus' answers."""
+
+from typing import Any
+
+import pytest
+
+from loomlab.errors import ParseError
+from loomlab.metrics import Metrics
+
+
+def matrix(name: str, samples: list[tuple[float, float]], **labels: str) -> dict[str, Any]:
+    return {"metric": {"__name__": name} | labels, "values": [[time, str(value)] for time, value in samples]}
+
+
+def ramp(per_second: float, start: int = -10, end: int = 110) -> list[tuple[float, float]]:
+    return [(float(second), 1000 + per_second * second) for second in range(start, end)]
+
+
+def level(value: float) -> list[tuple[float, float]]:
+    return [(float(second), value) for second in range(-10, 110)]
+
+
+def container(name: str, samples: list[tuple[float, float]], service: str = "app", **labels: str) -> dict[str, Any]:
+    return matrix(f"container_{name}", samples, service=service, **labels)
+
+
+CONTAINERS = [
+    container("cpu_usage_seconds_total", ramp(0.5), cpu="total"),
+    container("cpu_usage_seconds_total", ramp(0.96), service="backend", cpu="total"),
+    container("spec_cpu_quota", level(100_000), service="backend"),
+    container("spec_cpu_period", level(100_000), service="backend"),
+    container("cpu_cfs_periods_total", ramp(10)),
+    container("cpu_cfs_throttled_periods_total", ramp(1)),
+    container("memory_rss", [(5.0, 100.0), (50.0, 300.0), (105.0, 900.0)]),
+    container("threads", level(24)),
+    container("oom_events_total", level(0)),
+]
+APPROACH = [
+    matrix("process_start_time_seconds", level(-500)),
+    matrix("process_memory_vss_bytes", level(5e9)),
+    matrix("lab_requests_seconds_count", ramp(200), endpoint="/capabilities", status="200"),
+    matrix("lab_requests_seconds_count", [(50.0, 3.0), (110.0, 7.0)], endpoint="/capabilities", status="502"),
+    matrix("jvm_gc_pause_seconds_sum", [(40.0, 0.5), (110.0, 2.0)], cause="Allocation"),
+]
+BACKEND = [
+    matrix("backend_lateness_seconds_bucket", ramp(99), le="0.01"),
+    matrix("backend_lateness_seconds_bucket", ramp(100), le="0.05"),
+    matrix("backend_lateness_seconds_bucket", ramp(100), le="+Inf"),
+    matrix("backend_loop_cpu_seconds_total", ramp(0.2), loop="0"),
+    matrix("backend_loop_cpu_seconds_total", ramp(0.97), loop="1"),
+]
+
+
+def metrics(**changes: Any) -> Metrics:
+    return Metrics({"containers": CONTAINERS, "approach": APPROACH, "backend": BACKEND} | changes, "app")
+
+
+def test_container_figures() -> None:
+    got = metrics()
+
+    assert got.cpu_seconds("app", 10.5, 60.5) == pytest.approx(25)
+    assert got.missing_ratio(0, 100) == 0
+    assert got.rss_max_bytes(0, 100) == 300
+    assert got.threads_max(0, 100) == 24
+    assert got.throttled_ratio(0, 100) == pytest.approx(0.1)
+    assert got.oom_kills(0, 100) == 0
+    assert got.quota_full_share("backend", 0, 100, 0.95) == 1
+    assert got.quota_full_share("app", 0, 100, 0.95) is None
+
+
+def test_figures_of_the_approach_itself() -> None:
+    got = metrics()
+
+    assert got.vsz_max_bytes(0, 100) == 5e9
+    assert got.process_restarts(0, 100) == 0
+    assert got.served_requests("/capabilities?x=1", 0, 100) == 20_000 + 6
+    assert got.gc(0, 110 - 1).pause_seconds == pytest.approx(2 - 1.5 / 70)
+    assert got.gc(0, 100).concurrent_seconds == 0
+
+
+def test_figures_of_the_backend() -> None:
+    got = metrics()
+
+    assert got.backend_loop_full_share(0, 100, 0.95) == 1
+    assert got.backend_lateness_p99_ms(0, 100) == pytest.approx(10)
+
+
+def test_a_start_time_that_changes_is_a_restart() -> None:
+    times = [(float(second), -500.0 if second < 50 else 49.0) for second in range(110)]
+
+    assert metrics(approach=[matrix("process_start_time_seconds", times)]).process_restarts(0, 100) == 1
+
+
+def test_an_older_container_of_the_service_does_not_count() -> None:
+    older = container("cpu_usage_seconds_total", ramp(9, -10, 2), cpu="total", id="old")
+
+    assert metrics(containers=[older, *CONTAINERS]).cpu_seconds("app", 10, 20) == pytest.approx(5)
+
+
+@pytest.mark.parametrize("record", [None, {}])
+def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None:
+    got = Metrics(record, "app")
+
+    assert got.missing_ratio(0, 100) == 1
+    assert got.cpu_seconds("app", 0, 100) is None
+    assert got.throttled_ratio(0, 100) is None
+    assert got.served_requests("/x", 0, 100) is None
+    assert got.backend_lateness_p99_ms(0, 100) is None
+    assert got.gc(0, 100).share is None
+
+
+def test_a_service_scraped_late_is_not_taken_to_have_begun_at_zero() -> None:
+    late = [matrix("process_start_time_seconds", [(20.0, 1.0), (110.0, 1.0)]), APPROACH[3]]
+
+    assert metrics(approach=late).served_requests("/capabilities", 0, 100) is None
+
+
+def test_other_shapes_are_told() -> None:
+    with pytest.raises(ParseError, match=r"metrics\.json"):
+        Metrics({"containers": [{"metric": {}}]}, "app")

@@ -1,0 +1,92 @@
+"""Talking to Prometheus, against a small server that answers as it does."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from loomlab.collect import collect, wait_for_samples
+from loomlab.prometheus import Prometheus, UnreachableError, exposed_value, get_json
+from loomlab.stop import Stop
+
+
+@contextmanager
+def prometheus(*answers: Any) -> Iterator[tuple[str, list[str]]]:
+    """Gives these results one after another, the last one for ever; records the queries."""
+    queries: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            queries.append(parse_qs(urlparse(self.path).query)["query"][0])
+            answer = answers[min(len(queries), len(answers)) - 1]
+            body = json.dumps({"data": {"result": answer}} if isinstance(answer, list) else answer).encode()
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on stderr."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", queries
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def sampled(at: float) -> list[dict[str, Any]]:
+    return [{"metric": {}, "values": [[at - 1, "1"], [at, "2"]]}]
+
+
+def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
+    start = time.time() - 60
+    with prometheus(sampled(start)) as (url, queries):
+        got = collect(Prometheus(url), "tomcat-virtual", start, start + 50)
+
+    assert got["error"] is None
+    assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
+    assert 'service=~"tomcat-virtual|backend|loadgen"}[7' in queries[0]
+    assert 'service="tomcat-virtual"' in queries[1]
+
+
+def test_the_last_samples_are_waited_for() -> None:
+    end = time.time()
+    with prometheus([], sampled(end - 2), sampled(end + 1)) as (url, queries):
+        wait_for_samples(Prometheus(url), "app", end, Stop())
+
+    assert len(queries) == 3
+
+
+def test_what_cannot_be_fetched_is_told_in_the_record() -> None:
+    with prometheus({"status": "error"}) as (url, _):
+        got = collect(Prometheus(url), "app", time.time(), time.time())
+
+    assert got["containers"] == []
+    assert "did not answer a query result" in got["error"]
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 did not answer"):
+        get_json("http://127.0.0.1:9")
+
+
+def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() -> None:
+    page = (
+        "# TYPE process_cpu_time_ns_total counter\n"
+        'process_cpu_time_ns_total{approach="a"} 1.5E9\n'
+        "process_cpu_time_ns_total 5\n"
+        "process_cpu_time_ns_total_more 7\n"
+    )
+
+    assert exposed_value(page, "process_cpu_time_ns_total") == 1.5e9 + 5
+    assert exposed_value(page, "process_cpu_time") is None

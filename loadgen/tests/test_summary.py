@@ -1,0 +1,137 @@
+"""The summary and its tables."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from loomlab.errors import UsageError
+from loomlab.models import Gc, Latency, Run
+from loomlab.summary import COLUMNS, cells, show, summarise
+
+
+def run(number: int, **changes: Any) -> Run:
+    record = Run(
+        run=f"{number}-tomcat-platform", approach="tomcat-platform", tool="ab", endpoint="/capabilities",
+        concurrency=10_000, rate=None, repeat=1, jdk=25, gc_name="g1", delay_ms=300, requests=180_000, errors=0,
+        duration_s=60.1, throughput_rps=3021.4, latency_ms=Latency(p50=3210, p99=11_234), cpu_seconds=50,
+        cpu_ms_per_request=0.2756, backend_cpu_ms_per_request=None, generator_cpu_ms_per_request=None,
+        rss_max_bytes=3 * 2**30, vsz_max_bytes=None, threads_max=10_022, throttled_ratio=None,
+        keepalive_requests=None, waves=20, little_ratio=1, gc=Gc(), interior=None, warmup=None,
+        started=f"2026-11-21T06:0{number % 10}:00Z", finished=f"2026-11-21T06:0{number % 10}:59Z",
+        verdict="valid", reasons=[],
+    )  # fmt: skip
+    return record.model_copy(update=changes)
+
+
+def experiment(folder: Path, runs: list[Run], environment: dict[str, Any] | None = None) -> Path:
+    path = folder / "20261121T060000Z-ab-c10000"
+    for one in runs:
+        (path / "runs" / one.run).mkdir(parents=True)
+        (path / "runs" / one.run / "run.json").write_text(one.model_dump_json(by_alias=True))
+    if environment is not None:
+        (path / "environment.json").write_text(json.dumps(environment))
+    return path
+
+
+def shown(path: Path, interrupted: bool = False) -> str:
+    screen = io.StringIO()
+    show(summarise(path, interrupted), Console(file=screen, width=100))
+    return screen.getvalue()
+
+
+def test_the_file_follows_the_interface(tmp_path: Path) -> None:
+    path = experiment(tmp_path, [run(2), run(10), run(1)], {"size": "auto"})
+
+    summarise(path, interrupted=False)
+
+    got = json.loads((path / "summary.json").read_text())
+    assert got["schema"] == "loom-lab/summary/v1"
+    assert got["experiment"] == "ab-c10000"
+    assert got["started"] == "2026-11-21T06:00:00Z"
+    assert got["finished"] == "2026-11-21T06:02:59Z"
+    assert got["environment"] == {"size": "auto"}
+    assert [one["run"].partition("-")[0] for one in got["runs"]] == ["1", "2", "10"]
+    assert got["runs"][0]["latency_ms"] == {
+        "min": None, "mean": None, "stdev": None, "p50": 3210, "p66": None, "p75": None, "p80": None, "p90": None,
+        "p95": None, "p98": None, "p99": 11234, "max": None,
+    }  # fmt: skip
+
+
+def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
+    assert cells(run(1)) == (
+        "1", "tomcat-platform", "10,000", "3,021", "3,210", "11,234", "0", "0.276", "3,072", "10,022", "valid",
+    )  # fmt: skip
+    unknown = run(1, throughput_rps=None, latency_ms=Latency(), errors=None, cpu_ms_per_request=None)
+    assert cells(unknown)[3:8] == ("–",) * 5
+    assert cells(run(1, errors=4_500))[6] == "4,500 (2.5%)"
+
+
+def test_the_table_fits_a_hundred_columns_and_loses_nothing(tmp_path: Path) -> None:
+    widest = run(1, approach="microhttp-platform", errors=123_456, verdict="suspect", reasons=["It was slow [really]."])
+    text = shown(experiment(tmp_path, [widest]))
+
+    assert max(map(len, text.splitlines())) <= 100
+    for cell in cells(widest):
+        assert cell in text
+    for column in COLUMNS:
+        assert column in text
+    assert "1-tomcat-platform (suspect): It was slow [really]." in text
+
+
+def test_numbers_are_aligned_right(tmp_path: Path) -> None:
+    lines = shown(experiment(tmp_path, [run(1), run(2, throughput_rps=7.0)])).splitlines()
+    first, second = (line for line in lines if "tomcat-platform" in line)
+
+    assert first.index("3,021") + len("3,021") == second.index(" 7 ") + len(" 7")
+
+
+def test_the_markdown_holds_a_row_a_run_and_the_caveats(tmp_path: Path) -> None:
+    path = experiment(tmp_path, [run(1), run(2)], {"stand_in_images": True, "cpus": 2, "notes": ["A note."]})
+    summarise(path, interrupted=False)
+
+    text = (path / "summary.md").read_text()
+
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 4
+    assert len({row.count("|") for row in rows}) == 1
+    assert "stand-in base images" in text
+    assert "coordinated omission" in text
+    assert "- A note." in text
+    assert "2 CPUs" in text
+
+
+def test_what_makes_every_run_suspect_spares_the_invalid_ones(tmp_path: Path) -> None:
+    runs = [run(1), run(2, verdict="invalid", reasons=["Broken."])]
+    path = experiment(tmp_path, runs, {"suspect": ["The pool is smaller."]})
+
+    got = summarise(path, interrupted=False).runs
+
+    assert [(one.verdict, one.reasons) for one in got] == [
+        ("suspect", ["The pool is smaller."]),
+        ("invalid", ["Broken.", "The pool is smaller."]),
+    ]
+
+
+def test_an_interrupted_experiment_is_not_finished(tmp_path: Path) -> None:
+    path = experiment(tmp_path, [run(1)])
+    (path / "runs" / "2-webflux-netty").mkdir()
+
+    text = shown(path, interrupted=True)
+
+    assert json.loads((path / "summary.json").read_text())["finished"] is None
+    assert "interrupted" in text
+    assert "2-webflux-netty was not judged" in text
+
+
+def test_an_experiment_without_runs_can_only_be_an_interrupted_one(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+
+    assert summarise(tmp_path, interrupted=True).runs == []
+    with pytest.raises(UsageError, match="no judged run"):
+        summarise(tmp_path, interrupted=False)
+    with pytest.raises(UsageError, match="not an experiment"):
+        summarise(tmp_path / "runs", interrupted=False)

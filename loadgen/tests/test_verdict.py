@@ -1,0 +1,111 @@
+"""Every rule of the verdict on both sides of its threshold."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from loomlab.verdict import INVALID, SUSPECT, Evidence, judge
+
+GOOD = Evidence(
+    concurrency=1000,
+    delay_ms=300,
+    attempted=60_000,
+    completed=60_000,
+    errors=0,
+    metrics_missing_ratio=0,
+    little_ratio=1.0,
+    waves=50.0,
+    p50_ms=950,
+    p99_ms=1200,
+    max_ms=1500,
+    interior_s=50,
+    keepalive_requests=60_000,
+    backend_pool=1000,
+    warmup_capped=False,
+    gc_share=0.02,
+    throttled_ratio=0.0,
+    syn_retransmits=0,
+)
+
+CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("invalid", {}, {"finished": False}, "interrupted"),
+    ("invalid", {}, {"tool_failure": "ab ended without a report."}, "without a report"),
+    ("invalid", {"errors": 600}, {"errors": 601}, "1 % of the requests failed"),
+    ("invalid", {"attempted": 1}, {"attempted": 0}, "No request"),
+    ("invalid", {"errors": None}, {"attempted": None}, "No request"),
+    ("invalid", {}, {"container_failure": "It was killed."}, "killed"),
+    ("invalid", {"process_restarts": 0}, {"process_restarts": 1}, "started anew 1 times"),
+    ("invalid", {"oom_kills": 0.0}, {"oom_kills": 1.0}, "for memory 1 times"),
+    ("invalid", {"generator_cpus_full": 0.10}, {"generator_cpus_full": 0.11}, "load generator limited .* 11 %"),
+    ("invalid", {"generator_thread_full": 0.10}, {"generator_thread_full": 0.11}, "busiest thread"),
+    ("invalid", {"generator_quota_full": 0.10}, {"generator_quota_full": 0.11}, "load generator .* quota"),
+    ("invalid", {"backend_cpus_full": 0.10}, {"backend_cpus_full": 0.11}, "backend limited"),
+    ("invalid", {"backend_quota_full": 0.10}, {"backend_quota_full": 0.11}, "backend .* quota"),
+    ("invalid", {"backend_loop_full": 0.10}, {"backend_loop_full": 0.11}, "event loop"),
+    ("invalid", {"backend_lateness_p99_ms": 30.0}, {"backend_lateness_p99_ms": 30.1}, "30.1 ms late at p99"),
+    ("invalid", {"little_ratio": 1.0499}, {"little_ratio": 1.051}, "Little's law"),
+    ("invalid", {"little_ratio": 0.9501}, {"little_ratio": 0.949}, "Little's law"),
+    ("invalid", {"metrics_missing_ratio": 0.1}, {"metrics_missing_ratio": 0.11}, "missing for 11 %"),
+    ("invalid", {"silent_end_s": 5}, {"silent_end_s": 6}, "last 6 s .* 5.6 s"),
+    ("suspect", {}, {"container_known": False}, "unknown"),
+    ("suspect", {"gc_share": 0.20}, {"gc_share": 0.21}, "Garbage collection took 21 %"),
+    ("suspect", {"throttled_ratio": 0.05}, {"throttled_ratio": 0.06}, "throttled in 6 %"),
+    ("suspect", {"syn_retransmits": 0}, {"syn_retransmits": 1}, "1 connection attempts"),
+    ("suspect", {"interior_s": 15}, {"interior_s": 14}, "14 s only"),
+    ("suspect", {}, {"interior_s": None, "whole_run": True}, "too short"),
+    ("suspect", {"waves": 20.0}, {"waves": 19.9}, "19.9 waves"),
+    ("suspect", {}, {"warmup_capped": True}, "warm-up ended at its cap"),
+    ("suspect", {"backend_pool": 1000}, {"backend_pool": 999}, "pool of 999"),
+    ("suspect", {"max_ms": 9500}, {"max_ms": 9501}, "Coordinated omission"),
+    ("suspect", {"longest_silence_s": 9}, {"longest_silence_s": 10}, "stall of 10.0 s"),
+    ("suspect", {}, {"keepalive_requests": 59_999}, "Only 59999 of 60000"),
+]
+
+
+@pytest.mark.parametrize(("level", "within", "beyond", "said"), CASES)
+def test_a_rule_speaks_beyond_its_threshold_only(
+    level: str, within: dict[str, Any], beyond: dict[str, Any], said: str
+) -> None:
+    assert judge(replace(GOOD, **within)) == ("valid", [])
+
+    got, reasons = judge(replace(GOOD, **beyond))
+
+    assert got == level
+    assert len(reasons) == 1
+    assert re.search(said, reasons[0])
+    assert reasons[0].endswith(".")
+
+
+def test_every_rule_has_a_case() -> None:
+    spoken = {
+        rule.__name__
+        for _, _, beyond, _ in CASES
+        for rule in (*INVALID, *SUSPECT)
+        if rule(replace(GOOD, **beyond)) is not None
+    }
+
+    assert spoken == {rule.__name__ for rule in (*INVALID, *SUSPECT)}
+
+
+def test_below_twenty_waves_one_wave_is_the_limit_of_littles_law() -> None:
+    assert judge(replace(GOOD, waves=10.0, little_ratio=1.09))[0] == "suspect"
+    assert judge(replace(GOOD, waves=10.0, little_ratio=1.11))[0] == "invalid"
+
+
+def test_what_was_not_measured_accuses_nobody_but_missing_metrics_do() -> None:
+    unknown = Evidence(concurrency=10, delay_ms=300, attempted=100, interior_s=50)
+
+    assert judge(unknown) == (
+        "invalid",
+        ["Container metrics are missing for 100 % of the run (the limit is 10 %)."],
+    )
+
+
+def test_an_open_model_has_no_waves_and_no_omission() -> None:
+    assert judge(replace(GOOD, closed_model=False, waves=3.0, max_ms=90_000)) == ("valid", [])
+
+
+def test_a_backend_without_a_delay_is_never_late() -> None:
+    assert judge(replace(GOOD, delay_ms=0, backend_lateness_p99_ms=5.0)) == ("valid", [])

@@ -1,0 +1,66 @@
+"""When a warm-up may end, and how long its bursts are."""
+
+import pytest
+
+from loomlab.models import Burst
+from loomlab.warmup import CPU_LIMIT, burst_seconds, flat, warm
+
+
+def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000, latency_ms: float = 903) -> Burst:
+    return Burst(
+        start=0,
+        duration_s=10,
+        requests=requests,
+        errors=0,
+        throughput_rps=throughput,
+        mean_latency_ms=latency_ms,
+        received_bytes_per_request=100,
+        cpu_ms_per_request=cpu,
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 1.0], False),
+        ([1.0, 1.02, 0.99], True),
+        ([1.0, 1.06, 0.98], False),
+        ([1.06, 1.03, 1.0], False),
+        ([1.0, 1.02, 1.05], True),
+        ([1.0, 1.1, 0.95, 1.1, 0.99, 1.0], True),
+        ([1.2, 1.1, 1.15, 1.1, 0.99, 1.0], False),
+        ([1.15, 1.12, 1.09, 1.06, 1.03, 1.0], False),
+        ([1.0, 1.0, None], False),
+    ],
+)
+def test_flat_is_close_together_and_not_steadily_falling(values: list[float | None], expected: bool) -> None:
+    assert flat(values, CPU_LIMIT) is expected
+
+
+def test_warm_needs_both_throughput_and_cpu_flat() -> None:
+    assert warm([burst()] * 3)
+    assert not warm([burst(latency_ms=latency) for latency in (1300, 1100, 920)])
+    assert not warm([burst(cpu=cpu) for cpu in (0.5, 0.4, 0.3)])
+    assert not warm([burst(cpu=None)] * 3)
+
+
+def test_few_requests_cannot_have_warmed_anything() -> None:
+    assert not warm([burst(requests=3000)] * 3)
+    assert warm([burst(requests=3000)] * 4)
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "last", "seconds"),
+    [
+        (200, burst(), 10),
+        (10_000, burst(throughput=3000, latency_ms=3300), 20),
+        (2000, burst(throughput=2000, latency_ms=1000), 6),
+        (10, burst(throughput=11), 20),
+    ],
+)
+def test_a_burst_is_long_enough_for_its_waves_and_requests(concurrency: int, last: Burst, seconds: int) -> None:
+    assert burst_seconds(concurrency, 0.9, [burst(), last]) == seconds
+
+
+def test_the_first_bursts_are_short_however_slow_a_cold_server_is() -> None:
+    assert burst_seconds(2000, 0.9, []) == burst_seconds(2000, 0.9, [burst(latency_ms=3000)]) == 6

@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# One real experiment over the headline approaches, and what it leaves.
+
+load ../helpers
+
+setup_file() {
+  bats_require_minimum_version 1.5.0
+  make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=300 DURATION=20s WARMUP_CAP=25s >"$BATS_FILE_TMPDIR/log" 2>&1 ||
+    { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
+}
+
+summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
+
+@test "there is one run per headline approach, each with a verdict" {
+  [ "$(summary '[.runs[].approach] | sort | join(",")')" = tomcat-platform,tomcat-virtual,webflux-netty ]
+  [ "$(summary '[.runs[].verdict | select(. == "valid" or . == "suspect")] | length')" -eq 3 ]
+}
+
+@test "no figure is missing" {
+  local field
+  for field in throughput_rps latency_ms.p50 latency_ms.p99 latency_ms.max cpu_seconds cpu_ms_per_request rss_max_bytes \
+    vsz_max_bytes threads_max requests errors duration_s; do
+    [ "$(summary "[.runs[].$field | select(. == null)] | length")" -eq 0 ] || { echo "$field is null"; return 1; }
+  done
+}
+
+@test "throughput and latency are those of three delays in succession" {
+  [ "$(summary '[.runs[] | select(.latency_ms.min < 900 or .latency_ms.p50 > 1100)] | length')" -eq 0 ]
+  [ "$(summary '[.runs[] | select(.throughput_rps > 300 / 0.9 or .throughput_rps < 250)] | length')" -eq 0 ]
+}
+
+@test "platform threads are counted per connection, and only there" {
+  [ "$(summary '.runs[] | select(.approach == "tomcat-platform") | .threads_max > 300')" = true ]
+  [ "$(summary '[.runs[] | select(.approach != "tomcat-platform" and .threads_max > 100)] | length')" -eq 0 ]
+}
+
+@test "every approach kept every connection alive" {
+  [ "$(summary '[.runs[] | select(.keepalive_requests != .requests)] | length')" -eq 0 ]
+}
+
+@test "each run keeps the tool's raw output, and its verdict can be given again from the files" {
+  local run
+  for run in "$LAB_ROOT"/results/latest/runs/*; do
+    grep -q "Complete requests" "$run/raw/ab.txt"
+    [ -s "$run/raw/ab-requests.tsv.gz" ] && [ -s "$run/raw/metrics.json" ] && [ -s "$run/raw/container.json" ]
+  done
+  cp -R "$LAB_ROOT/results/latest/" "$BATS_TEST_TMPDIR/copy"
+  run docker run --rm --volume "$BATS_TEST_TMPDIR/copy:/results/copy" --network none loom-lab/loadgen \
+    judge /results/copy/runs/1-tomcat-platform
+  [ "$status" -eq 0 ]
+  cmp "$BATS_TEST_TMPDIR/copy/runs/1-tomcat-platform/run.json" "$LAB_ROOT/results/latest/runs/1-tomcat-platform/run.json"
+}
+
+@test "the environment tells the base images apart" {
+  local expected=false
+  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || expected=true
+  [ "$(summary .environment.stand_in_images)" = "$expected" ]
+}
+
+@test "the backend spends less than half of the cheapest approach's CPU on a request" {
+  [ "$(summary '([.runs[].backend_cpu_ms_per_request] | max) < ([.runs[].cpu_ms_per_request] | min) / 2')" = true ]
+}
+
+@test "nothing of the experiment is left running" {
+  [ -z "$(lab_containers)" ]
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# What goes wrong in mid-run is told, and what was measured is kept.
+
+load ../helpers
+
+QUICK="CONCURRENCY=50 DURATION=20s WARMUP_CAP=6s SIZE=smoke"
+
+teardown() {
+  [ -z "${lab:-}" ] || ! kill -0 "$lab" 2>/dev/null || kill -TERM -- "-$lab"
+}
+
+run_of() { json "$1" "$(newest)/summary.json"; }
+
+end_of_lab() {
+  status=0
+  wait "$lab" || status=$?
+  [ -z "$(lab_containers)" ] || { docker ps -a; cat "$log"; return 1; }
+}
+
+@test "a backend that stalls gives an invalid run with the requests it did complete" {
+  export RESPONSE_TIMEOUT_MS=90000
+  # shellcheck disable=SC2086  # one word a variable
+  start_lab $QUICK APPROACH=tomcat-virtual
+  wait_for_line "measure 3" 120
+  docker pause "$(container_of backend)"
+  end_of_lab
+  [ "$status" -eq 2 ]
+  [ "$(run_of '.runs[0].verdict')" = invalid ]
+  [ "$(run_of '.runs[0].requests > 50')" = true ]
+  [[ $(run_of '.runs[0].reasons | join(" ")') == *"no answer came for 25 s"* ]]
+}
+
+@test "a backend that dies gives an invalid run with its share of errors" {
+  # shellcheck disable=SC2086
+  start_lab $QUICK APPROACH=webflux-netty
+  wait_for_line "measure 3" 120
+  docker kill "$(container_of backend)"
+  end_of_lab
+  [ "$status" -eq 2 ]
+  [ "$(run_of '.runs[0].verdict')" = invalid ]
+  [ "$(run_of '.runs[0].errors > 0')" = true ]
+}
+
+@test "an approach that dies gives an invalid run that says so, and the experiment goes on with the next" {
+  # shellcheck disable=SC2086
+  start_lab $QUICK APPROACH=tomcat-platform,webflux-netty
+  wait_for_line "tomcat-platform. measure 3" 120
+  docker kill "$(container_of tomcat-platform)"
+  end_of_lab
+  [ "$status" -eq 2 ]
+  [ "$(run_of '.runs | length')" -eq 2 ]
+  [ "$(run_of '.runs[0].verdict')" = invalid ]
+  [[ $(run_of '.runs[0].reasons | join(" ")') == *"had ended"* ]]
+  [ "$(run_of '.runs[0].requests > 0')" = true ]
+  [ "$(run_of '.runs[1].verdict')" != invalid ]
+}
+
+@test "Ctrl-C keeps what was measured, marks it unfinished and leaves nothing running" {
+  local latest
+  latest=$(readlink "$LAB_ROOT/results/latest" || true)
+  # shellcheck disable=SC2086
+  start_lab $QUICK
+  wait_for_line "measure 3" 120
+  kill -INT -- "-$lab"
+  end_of_lab
+  [ "$status" -ne 0 ]
+  [ "$(run_of '.finished')" = null ]
+  [ "$(run_of '.runs[0].requests > 0')" = true ]
+  [ "$(run_of '.runs[0].latency_ms.p50 > 0')" = true ]
+  [ "$(run_of '.runs[0].verdict')" = invalid ]
+  [ "$(readlink "$LAB_ROOT/results/latest" || true)" = "$latest" ]
+}
+
+@test "a request that is wrong starts nothing and leaves results as they were" {
+  local before
+  before=$(ls "$LAB_ROOT/results")
+  run make -C "$LAB_ROOT" run-ab CONCURRENCY=abc
+  [ "$status" -eq 2 ]
+  [ -z "$(lab_containers)" ]
+  [ "$(ls "$LAB_ROOT/results")" = "$before" ]
+}
+
+@test "a taken port is refused before anything starts" {
+  local holder
+  holder=$(docker run --detach --rm --publish 127.0.0.1:19090:8081 loom-lab/backend:jdk25)
+  CONCURRENCY=50 PROMETHEUS_PORT=19090 run "$LAB_ROOT/bin/run" ab
+  docker rm --force "$holder" >/dev/null
+  refused 3 PROMETHEUS_PORT=19090
+  [ -z "$(lab_containers)" ]
+}
+
+@test "a full disk under results is refused before anything starts" {
+  [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ] || skip "needs to mount a small disk"
+  mkdir -p "$LAB_ROOT/results"
+  mount -t tmpfs -o size=1m tmpfs "$LAB_ROOT/results"
+  CONCURRENCY=50 run "$LAB_ROOT/bin/run" ab
+  umount "$LAB_ROOT/results"
+  refused 3 "results/ has" "MB free"
+}
+
+@test "read-only results are refused before anything starts" {
+  [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ] || skip "needs to mount a read-only disk"
+  mount -t tmpfs -o size=1m,ro tmpfs "$LAB_ROOT/results"
+  CONCURRENCY=50 run "$LAB_ROOT/bin/run" ab
+  umount "$LAB_ROOT/results"
+  refused 3 "results/ cannot be written"
+}
