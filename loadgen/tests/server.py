@@ -16,7 +16,7 @@ from pathlib import Path
 
 EVERY = 20
 STALL_AFTER = 60
-ABOUT = b'{"approach": "test", "outbound": {"maxConnectionsPerRoute": 1000}}'
+ABOUT = b'{"approach": "test", "outbound": {"max_connections_per_route": 1000}}'
 
 
 class Server:

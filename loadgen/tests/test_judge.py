@@ -73,7 +73,7 @@ def run_dir(tmp_path: Path) -> Path:
     write(folder, "ab.txt", REPORT)
     write(folder, "metrics.json", metrics())
     write(folder, "container.json", RUNNING)
-    write(folder, "about.json", {"outbound": {"maxConnectionsPerRoute": 20}})
+    write(folder, "about.json", {"outbound": {"max_connections_per_route": 20}})
     rows = "".join(f"x\t{start}\t0\t{latency}\t{latency}\t{latency}\n" for start, latency in ROWS)
     with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
         log.write(REQUEST_COLUMNS + "\n" + rows)
@@ -183,6 +183,6 @@ def test_without_a_state_the_container_is_not_accused(inspected: Any) -> None:
 
 
 def test_the_pool_is_the_one_of_one_address() -> None:
-    assert backend_pool({"outbound": {"maxConnections": 900, "maxConnectionsPerRoute": 500}}) == 500
+    assert backend_pool({"outbound": {"max_connections": 900, "max_connections_per_route": 500}}) == 500
     assert backend_pool({"error": "no answer"}) is None
     assert backend_pool(None) is None

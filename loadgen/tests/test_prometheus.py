@@ -45,7 +45,9 @@ def prometheus(*answers: Any) -> Iterator[tuple[str, list[str]]]:
 
 
 def sampled(at: float) -> list[dict[str, Any]]:
-    return [{"metric": {}, "values": [[at - 1, "1"], [at, "2"]]}]
+    values = [[at - 1, "1"], [at, "2"]]
+    names = ("container_cpu_usage_seconds_total", "process_start_time_seconds")
+    return [{"metric": {"__name__": name}, "values": values} for name in names]
 
 
 def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
@@ -61,10 +63,11 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
 
 def test_the_last_samples_are_waited_for() -> None:
     end = time.time()
-    with prometheus([], sampled(end - 2), sampled(end + 1)) as (url, queries):
+    container_only = sampled(end + 1)[:1] + sampled(end - 2)[1:]
+    with prometheus([], sampled(end - 2), container_only, sampled(end + 1)) as (url, queries):
         wait_for_samples(Prometheus(url), "app", end, Stop())
 
-    assert len(queries) == 3
+    assert len(queries) == 4
 
 
 def test_what_cannot_be_fetched_is_told_in_the_record() -> None:

@@ -51,6 +51,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("invalid", {"silent_end_s": 5}, {"silent_end_s": 6}, "last 6 s .* 5.6 s"),
     ("suspect", {}, {"container_known": False}, "unknown"),
     ("suspect", {"gc_share": 0.20}, {"gc_share": 0.21}, "Garbage collection took 21 %"),
+    ("suspect", {}, {"gc_share": None}, "garbage collection took is unknown"),
     ("suspect", {"throttled_ratio": 0.05}, {"throttled_ratio": 0.06}, "throttled in 6 %"),
     ("suspect", {"syn_retransmits": 0}, {"syn_retransmits": 1}, "1 connection attempts"),
     ("suspect", {"interior_s": 15}, {"interior_s": 14}, "14 s only"),
@@ -95,7 +96,7 @@ def test_below_twenty_waves_one_wave_is_the_limit_of_littles_law() -> None:
 
 
 def test_what_was_not_measured_accuses_nobody_but_missing_metrics_do() -> None:
-    unknown = Evidence(concurrency=10, delay_ms=300, attempted=100, interior_s=50)
+    unknown = Evidence(concurrency=10, delay_ms=300, attempted=100, interior_s=50, gc_share=0.0)
 
     assert judge(unknown) == (
         "invalid",

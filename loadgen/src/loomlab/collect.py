@@ -25,15 +25,17 @@ OWN_METRICS = "(lab|backend|jvm|process)_.*"
 
 
 def wait_for_samples(prometheus: Prometheus, approach: str, end: float, stop: Stop) -> None:
-    """Returns when the approach's container has a sample past `end`, or after 10 s."""
-    expression = f'container_cpu_usage_seconds_total{{service="{approach}"}}[30s]'
+    """Returns when the approach's container and process both have a sample past `end`, or after 10 s."""
+    names = "container_cpu_usage_seconds_total|process_start_time_seconds"
+    expression = f'{{__name__=~"{names}",service="{approach}"}}[30s]'
     deadline = time.monotonic() + WAIT_S
     while time.monotonic() < deadline and not stop.requested:
         try:
             result = prometheus.query(expression, time.time())
         except UnreachableError:
             result = []
-        if any(float(entry["values"][-1][0]) > end for entry in result):
+        sampled = {entry["metric"].get("__name__") for entry in result if float(entry["values"][-1][0]) > end}
+        if len(sampled) == 2:
             return
         stop.pause(0.5)
 

@@ -218,7 +218,7 @@ def container_failure(inspected: Any, started: float) -> str | None:
 def backend_pool(about: Any) -> int | None:
     """The most backend connections to one address, from GET /about."""
     try:
-        limit = about["outbound"]["maxConnectionsPerRoute"]
+        limit = about["outbound"]["max_connections_per_route"]
     except (TypeError, KeyError):
         return None
     return limit if isinstance(limit, int) else None

@@ -92,7 +92,9 @@ class Metrics:
         return None if counted is None else round(counted)
 
     def gc(self, start: float, end: float) -> Gc:
-        """Pauses and concurrent phases; no series of a kind means that none happened, if the process was scraped."""
+        """Pauses and concurrent phases up to the last scrape of the window, for a busy process answers scrapes late; no
+        series of a kind means that none happened, if the process was scraped."""
+        end = min(end, self._last_scrape(self._approach_name))
         pause = self._own_total("jvm_gc_pause_seconds_sum", start, end)
         concurrent = self._own_total("jvm_gc_concurrent_phase_time_seconds_sum", start, end)
         if pause is None or concurrent is None or end <= start:
@@ -115,6 +117,9 @@ class Metrics:
         if all(series.value_at(list(one.samples), end) is None for one in heartbeats):
             return None
         return series.total(series.select(own, name, **labels), start, end, series.increase_from_zero) or 0.0
+
+    def _last_scrape(self, service: str) -> float:
+        return max((one.samples[-1][0] for one in self._own[service] if one.samples), default=0.0)
 
     def _scraped_before(self, service: str, start: float) -> bool:
         return any(one.samples and one.samples[0][0] <= start for one in self._own[service])

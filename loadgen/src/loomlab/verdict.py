@@ -195,6 +195,10 @@ def gc_heavy(run: Evidence) -> str | None:
     return f"Garbage collection took {_percent(run.gc_share)} of the run (the limit is {_percent(GC_LIMIT)})."
 
 
+def gc_unknown(run: Evidence) -> str | None:
+    return "What garbage collection took is unknown: the process was not scraped." if run.gc_share is None else None
+
+
 def throttled(run: Evidence) -> str | None:
     if run.throttled_ratio is None or run.throttled_ratio <= THROTTLED_LIMIT:
         return None
@@ -282,6 +286,7 @@ INVALID: tuple[Rule, ...] = (
 SUSPECT: tuple[Rule, ...] = (
     container_unknown,
     gc_heavy,
+    gc_unknown,
     throttled,
     connections_lost,
     short_interior,

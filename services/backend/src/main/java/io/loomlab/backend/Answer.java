@@ -1,0 +1,61 @@
+package io.loomlab.backend;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * An answer, ready to be sent but for its Connection header.
+ *
+ * @param head status line and headers, each with its line end
+ * @param delayNanos how long the requester waits for it
+ */
+record Answer(byte[] head, byte[] body, long delayNanos) {
+  private static final byte[] PERSISTENT = ascii("\r\n");
+  private static final byte[] KEEP_ALIVE = ascii("Connection: keep-alive\r\n\r\n");
+  private static final byte[] CLOSE = ascii("Connection: close\r\n\r\n");
+
+  static Answer text(String body, long delayNanos) {
+    return of("200 OK", "text/plain;charset=UTF-8", body, delayNanos);
+  }
+
+  static Answer json(String body, long delayNanos) {
+    return of("200 OK", "application/json", body, delayNanos);
+  }
+
+  /** Answers at once. */
+  static Answer error(int status) {
+    return switch (status) {
+      case 404 -> error("404 Not Found", "");
+      case 405 -> error("405 Method Not Allowed", "Allow: GET\r\n");
+      case 413 -> error("413 Content Too Large", "");
+      case 431 -> error("431 Request Header Fields Too Large", "");
+      default -> error("400 Bad Request", "");
+    };
+  }
+
+  /** The same head with another body of the same length. */
+  Answer withBody(String text) {
+    return new Answer(head, ascii(text), delayNanos);
+  }
+
+  void writeTo(ByteBuffer output, boolean keepAlive, boolean http10) {
+    output.put(head).put(keepAlive ? http10 ? KEEP_ALIVE : PERSISTENT : CLOSE).put(body);
+  }
+
+  private static Answer error(String status, String header) {
+    Answer plain = of(status, "text/plain;charset=UTF-8", status, 0);
+    byte[] head = ascii(new String(plain.head, StandardCharsets.US_ASCII) + header);
+    return new Answer(head, plain.body, 0);
+  }
+
+  private static Answer of(String status, String type, String body, long delayNanos) {
+    String head =
+        "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
+            .formatted(status, type, body.length());
+    return new Answer(ascii(head), ascii(body), delayNanos);
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

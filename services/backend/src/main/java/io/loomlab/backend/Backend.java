@@ -1,0 +1,82 @@
+package io.loomlab.backend;
+
+import io.loomlab.contract.LabRegistry;
+import io.loomlab.contract.ManagementServer;
+import io.loomlab.contract.UsageException;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The running backend: traffic on one port, health and metrics on another. */
+public final class Backend implements AutoCloseable {
+  private final List<EventLoop> loops;
+  private final ServerSocketChannel listener;
+  private final ManagementServer management;
+
+  private Backend(
+      List<EventLoop> loops, ServerSocketChannel listener, ManagementServer management) {
+    this.loops = loops;
+    this.listener = listener;
+    this.management = management;
+  }
+
+  public static void main(String[] args) {
+    // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
+    UsageException.exitOnUsageError(() -> startOrExplain(BackendSettings.from(System.getenv())));
+  }
+
+  /**
+   * Starts serving; returns once both ports are bound.
+   *
+   * @throws IOException if a port cannot be bound
+   */
+  public static Backend start(BackendSettings settings) throws IOException {
+    ServerSocketChannel listener = ServerSocketChannel.open();
+    listener.configureBlocking(false);
+    listener.bind(new InetSocketAddress(settings.port()), settings.backlog());
+    List<EventLoop> loops = new ArrayList<>();
+    for (int i = 0; i < settings.loops(); i++) {
+      loops.add(new EventLoop(i, new Routes(settings.delay())));
+    }
+    loops.getFirst().listen(listener, new Acceptor(listener, loops, settings.maxConnections()));
+    PrometheusMeterRegistry registry = LabRegistry.create("backend");
+    BackendMetrics.bind(registry, settings.delay(), loops);
+    loops.forEach(EventLoop::start);
+    return new Backend(
+        loops,
+        listener,
+        ManagementServer.start(
+            settings.managementPort(),
+            registry,
+            () -> loops.stream().allMatch(EventLoop::isAlive)));
+  }
+
+  public int port() {
+    return listener.socket().getLocalPort();
+  }
+
+  public int managementPort() {
+    return management.port();
+  }
+
+  @Override
+  public void close() throws IOException {
+    management.close();
+    listener.close();
+    loops.forEach(EventLoop::stop);
+  }
+
+  private static void startOrExplain(BackendSettings settings) {
+    try {
+      start(settings);
+    } catch (IOException e) {
+      throw new UsageException(
+          "Port %d or %d cannot be bound (%s); free it or set LAB_PORT and LAB_MANAGEMENT_PORT."
+              .formatted(settings.port(), settings.managementPort(), e.getMessage()));
+    }
+  }
+}

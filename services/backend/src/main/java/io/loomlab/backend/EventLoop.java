@@ -1,0 +1,138 @@
+package io.loomlab.backend;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** One thread with its selector, its connections and its deadlines. */
+final class EventLoop {
+  private static final long NANOS_PER_MILLI = 1_000_000;
+  private static final Duration SWEEP = Duration.ofSeconds(5);
+
+  private record Deadline(long nanos, Runnable task) {}
+
+  private final Thread thread;
+  private final Selector selector;
+  private final ConnectionHandler handler;
+  private final LoopCounters counters = new LoopCounters();
+  private final Queue<SocketChannel> arrivals = new ConcurrentLinkedQueue<>();
+  private final PriorityQueue<Deadline> deadlines =
+      new PriorityQueue<>(Comparator.comparingLong(Deadline::nanos));
+  private volatile boolean running = true;
+  private boolean batchStarted;
+  private long batchNanos;
+
+  EventLoop(int number, Routes routes) throws IOException {
+    selector = Selector.open();
+    handler = new ConnectionHandler(this, routes);
+    thread = new Thread(this::run, "loop-" + number);
+  }
+
+  LoopCounters counters() {
+    return counters;
+  }
+
+  long threadId() {
+    return thread.threadId();
+  }
+
+  boolean isAlive() {
+    return thread.isAlive();
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  void stop() {
+    running = false;
+    selector.wakeup();
+  }
+
+  void listen(ServerSocketChannel listener, Acceptor acceptor) throws IOException {
+    listener.register(selector, SelectionKey.OP_ACCEPT, acceptor);
+  }
+
+  /** Takes over a connection, from any thread. */
+  void adopt(SocketChannel channel) {
+    counters.opened();
+    arrivals.add(channel);
+    selector.wakeup();
+  }
+
+  /** Runs a task on this loop at a time of {@link System#nanoTime}. To be called on this loop. */
+  void at(long nanos, Runnable task) {
+    deadlines.add(new Deadline(nanos, task));
+  }
+
+  /** When the selector reported the sockets that are being read: all their bytes were there. */
+  long batchNanos() {
+    return batchNanos;
+  }
+
+  private void run() {
+    sweep();
+    try (selector) {
+      while (running) {
+        batchStarted = false;
+        selector.select(this::ready, millisToNextDeadline());
+        registerArrivals();
+        meetDeadlines();
+      }
+      for (SelectionKey key : selector.keys()) {
+        key.channel().close();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Rounded up: a shorter wait would end in spinning, and look like a busy backend. */
+  private long millisToNextDeadline() {
+    long nanos = deadlines.element().nanos - System.nanoTime();
+    return Math.max(1, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+  }
+
+  private void ready(SelectionKey key) {
+    if (!batchStarted) {
+      batchStarted = true;
+      batchNanos = System.nanoTime();
+    }
+    if (key.attachment() instanceof Acceptor acceptor) {
+      acceptor.accept(this, key);
+    } else {
+      handler.ready((Connection) key.attachment());
+    }
+  }
+
+  private void registerArrivals() {
+    for (SocketChannel channel = arrivals.poll(); channel != null; channel = arrivals.poll()) {
+      handler.register(selector, channel);
+    }
+  }
+
+  private void meetDeadlines() {
+    batchNanos = System.nanoTime();
+    while (deadlines.element().nanos <= batchNanos) {
+      deadlines.remove().task.run();
+    }
+  }
+
+  private void sweep() {
+    long now = System.nanoTime();
+    for (SelectionKey key : selector.keys()) {
+      if (key.attachment() instanceof Connection connection) {
+        handler.closeIfIdle(connection, now);
+      }
+    }
+    at(now + SWEEP.toNanos(), this::sweep);
+  }
+}

@@ -1,0 +1,85 @@
+package io.loomlab.contract.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.loomlab.contract.Problem;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** What the tests ask over HTTP, and how they judge the answers. */
+final class Http {
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
+  private Http() {}
+
+  static HttpResponse<byte[]> get(int port, String path) throws IOException, InterruptedException {
+    return request("GET", port, path);
+  }
+
+  static HttpResponse<byte[]> request(String method, int port, String path)
+      throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
+            .version(HttpClient.Version.HTTP_1_1)
+            .timeout(Duration.ofSeconds(20))
+            .method(method, BodyPublishers.noBody())
+            .build();
+    return CLIENT.send(request, BodyHandlers.ofByteArray());
+  }
+
+  static String text(HttpResponse<byte[]> response) {
+    return new String(response.body(), StandardCharsets.UTF_8);
+  }
+
+  static Set<String> headerNames(HttpResponse<byte[]> response) {
+    Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    names.addAll(response.headers().map().keySet());
+    return names;
+  }
+
+  static void assertProblem(HttpResponse<byte[]> response, int status) {
+    assertThat(response.statusCode()).isEqualTo(status);
+    assertThat(text(response))
+        .isEqualTo(new String(Problem.of(status).bytes(), StandardCharsets.UTF_8));
+    assertThat(response.headers().firstValue("Content-Type")).contains(Problem.CONTENT_TYPE);
+    assertThat(response.headers().firstValueAsLong("Content-Length"))
+        .hasValue(response.body().length);
+  }
+
+  /** Two requests over one HTTP/1.0 connection; gives the second answer as far as it was sent. */
+  static String http10Twice(int port, String path) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setSoTimeout(10_000);
+      String request = "GET " + path + " HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
+      String first = exchange(socket, request);
+      assertThat(first.toLowerCase(Locale.ROOT)).contains("\r\nconnection: keep-alive\r\n");
+      return exchange(socket, request);
+    }
+  }
+
+  private static String exchange(Socket socket, String request) throws IOException {
+    socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+    StringBuilder head = new StringBuilder();
+    while (head.indexOf("\r\n\r\n") < 0) {
+      int next = socket.getInputStream().read();
+      assertThat(next).as("end of connection after: %s", head).isNotNegative();
+      head.append((char) next);
+    }
+    int length =
+        Integer.parseInt(head.toString().replaceAll("(?is).*content-length: (\\d+).*", "$1"));
+    byte[] body = socket.getInputStream().readNBytes(length);
+    return head + new String(body, StandardCharsets.US_ASCII);
+  }
+}

@@ -1,0 +1,19 @@
+package io.loomlab.contract;
+
+/** A backend client that blocks its caller until the answer is there. */
+@FunctionalInterface
+public interface BlockingBackend {
+  /**
+   * The body of a GET.
+   *
+   * @throws BackendException if there is no usable one
+   */
+  String get(String path);
+
+  /** The capabilities of whoever the backend authenticates: three calls in succession. */
+  default String capabilities() {
+    String token = get(BackendPaths.AUTHENTICATION);
+    String role = get(BackendPaths.authorization(token));
+    return get(BackendPaths.capabilities(role));
+  }
+}

@@ -1,0 +1,75 @@
+package io.loomlab.contract;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+
+/** Typed reading of environment variables; every error is a {@link UsageException}. */
+public final class Environment {
+  private static final int HIGHEST_PORT = 65_535;
+
+  private final Map<String, String> variables;
+
+  public Environment(Map<String, String> variables) {
+    this.variables = Map.copyOf(variables);
+  }
+
+  /** The value of a variable that must be set. */
+  public String text(String name) {
+    String value = variables.getOrDefault(name, "").strip();
+    if (value.isEmpty()) {
+      throw new UsageException(name + " is not set; set it in the container's environment.");
+    }
+    return value;
+  }
+
+  /** A whole number from 1. */
+  public int positive(String name) {
+    return between(name, text(name), 1, Integer.MAX_VALUE);
+  }
+
+  /** A whole number from 1, or the default where the variable is not set. */
+  public int positive(String name, int fallback) {
+    return between(name, variables.getOrDefault(name, "" + fallback), 1, Integer.MAX_VALUE);
+  }
+
+  /** A duration of at least the given number of milliseconds. */
+  public Duration millis(String name, int lowest) {
+    return Duration.ofMillis(between(name, text(name), lowest, Integer.MAX_VALUE));
+  }
+
+  /** A TCP port, 0 for any free one, or the default where the variable is not set. */
+  public int port(String name, int fallback) {
+    return between(name, variables.getOrDefault(name, "" + fallback), 0, HIGHEST_PORT);
+  }
+
+  /** An {@code http} URL without path, query or fragment. */
+  public URI httpOrigin(String name) {
+    String value = text(name);
+    try {
+      URI uri = URI.create(value);
+      if ("http".equals(uri.getScheme())
+          && uri.getHost() != null
+          && value.endsWith(uri.getRawAuthority())) {
+        return uri;
+      }
+    } catch (IllegalArgumentException e) {
+      // falls through to the one sentence for every unusable value
+    }
+    throw new UsageException(
+        "%s is \"%s\"; give an origin such as http://backend:8080.".formatted(name, value));
+  }
+
+  private static int between(String name, String value, int lowest, int highest) {
+    try {
+      int number = Integer.parseInt(value.strip());
+      if (number >= lowest && number <= highest) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // falls through to the one sentence for every unusable value
+    }
+    throw new UsageException(
+        "%s is \"%s\"; give a whole number from %d to %d.".formatted(name, value, lowest, highest));
+  }
+}

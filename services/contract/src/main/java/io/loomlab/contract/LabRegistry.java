@@ -1,0 +1,43 @@
+package io.loomlab.contract;
+
+import io.github.mweirauch.micrometer.jvm.extras.ProcessMemoryMetrics;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmCompilationMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.List;
+
+/** The metrics registry of a process: one common tag, the JVM's and the process's own meters. */
+public final class LabRegistry {
+  /** Common tag of every series. */
+  public static final String APPROACH_TAG = "approach";
+
+  private LabRegistry() {}
+
+  public static PrometheusMeterRegistry create(String approach) {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    registry.config().commonTags(APPROACH_TAG, approach);
+    binders().forEach(binder -> binder.bindTo(registry));
+    return registry;
+  }
+
+  private static List<MeterBinder> binders() {
+    return List.of(
+        new JvmMemoryMetrics(),
+        new JvmGcMetrics(),
+        new JvmThreadMetrics(),
+        new JvmCompilationMetrics(),
+        new ClassLoaderMetrics(),
+        new ProcessorMetrics(),
+        new FileDescriptorMetrics(),
+        new UptimeMetrics(),
+        new ProcessMemoryMetrics());
+  }
+}

@@ -1,0 +1,89 @@
+package io.loomlab.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SettingsTest {
+  private static final Map<String, String> COMPLETE =
+      Map.of(
+          "LAB_APPROACH", "tomcat-virtual",
+          "LAB_BACKEND_URL", "http://backend:8080",
+          "LAB_PLATFORM_THREADS", "1000",
+          "LAB_BACKEND_CONNECTIONS", "2000",
+          "LAB_MAX_CONNECTIONS", "20000",
+          "LAB_BACKLOG", "16384",
+          "LAB_CONNECT_TIMEOUT_MS", "5000",
+          "LAB_RESPONSE_TIMEOUT_MS", "20000",
+          "LAB_POOL_TIMEOUT_MS", "60000",
+          "LAB_KEEP_ALIVE_MS", "120000");
+
+  @Test
+  void readsEveryVariable() {
+    assertThat(Settings.from(COMPLETE))
+        .isEqualTo(
+            new Settings(
+                Approach.TOMCAT_VIRTUAL,
+                URI.create("http://backend:8080"),
+                1000,
+                2000,
+                20_000,
+                16_384,
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(120),
+                8080,
+                8081));
+  }
+
+  @Test
+  void namesAnyMissingVariable() {
+    for (String name : COMPLETE.keySet()) {
+      Map<String, String> incomplete = new HashMap<>(COMPLETE);
+      incomplete.remove(name);
+      assertThatThrownBy(() -> Settings.from(incomplete))
+          .isInstanceOf(UsageException.class)
+          .hasMessageContaining(name + " is not set");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "LAB_APPROACH, tomcat-green, tomcat-platform",
+    "LAB_BACKEND_URL, backend:8080, http://backend:8080",
+    "LAB_BACKEND_URL, http://backend:8080/path, http://backend:8080",
+    "LAB_BACKLOG, 0, whole number from 1",
+    "LAB_BACKLOG, many, whole number from 1",
+    "LAB_RESPONSE_TIMEOUT_MS, 2.5, whole number from 1",
+    "LAB_PORT, 70000, to 65535"
+  })
+  void saysWhichValueIsWrongAndWhatWouldBeRight(String name, String value, String cure) {
+    Map<String, String> wrong = new HashMap<>(COMPLETE);
+    wrong.put(name, value);
+    assertThatThrownBy(() -> Settings.from(wrong))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll(name, "\"" + value + "\"", cure);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"tomcat-platform", "tomcat-virtual", "webflux-netty"})
+  void findsApproachesByTheirPublicName(String name) {
+    assertThat(Approach.named(name).label()).isEqualTo(name);
+  }
+
+  @Test
+  void refusesAnApproachThatAnotherServerServes() {
+    assertThatThrownBy(() -> Approach.WEBFLUX_NETTY.on(Approach.Server.TOMCAT))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("webflux-netty", "netty", "tomcat");
+  }
+}

@@ -1,0 +1,32 @@
+#!/bin/bash
+# Starts a service. GC names the collector; LAB_HEAP_PERCENT is the heap's share of the memory limit.
+set -euo pipefail
+
+refuse() {
+  echo "$1" >&2
+  exit 2
+}
+
+case "${GC:=g1}" in
+  g1) collector=-XX:+UseG1GC ;;
+  parallel) collector=-XX:+UseParallelGC ;;
+  serial) collector=-XX:+UseSerialGC ;;
+  zgc) collector=-XX:+UseZGC ;;
+  *) refuse "GC is \"$GC\"; use g1, parallel, serial or zgc." ;;
+esac
+
+case "${LAB_HEAP_PERCENT:=60}" in
+  [1-9] | [1-8][0-9] | 90) ;;
+  *) refuse "LAB_HEAP_PERCENT is \"$LAB_HEAP_PERCENT\"; give a whole number from 1 to 90." ;;
+esac
+
+# A connection is a descriptor here and one towards the backend.
+ulimit -S -n "$(ulimit -H -n)"
+
+# Minimum counts where the limit is small, the others elsewhere: together they fix the heap's size.
+exec java "$collector" \
+  -XX:InitialRAMPercentage="$LAB_HEAP_PERCENT" \
+  -XX:MinRAMPercentage="$LAB_HEAP_PERCENT" \
+  -XX:MaxRAMPercentage="$LAB_HEAP_PERCENT" \
+  -XX:+ExitOnOutOfMemoryError \
+  -jar /app/app.jar

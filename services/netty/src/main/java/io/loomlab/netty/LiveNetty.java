@@ -1,0 +1,72 @@
+package io.loomlab.netty;
+
+import io.loomlab.contract.About;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.util.Version;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerConfig;
+
+/** The running server, to read effective values from. */
+class LiveNetty {
+  private final LongAdder connections = new LongAdder();
+  private volatile HttpServer server;
+  private volatile Channel listener;
+
+  HttpServer watch(HttpServer configured) {
+    server =
+        configured
+            .doOnBound(bound -> listener = bound.channel())
+            .doOnChannelInit((observer, channel, remote) -> count(channel));
+    return server;
+  }
+
+  About.Inbound about() {
+    return new About.Inbound(
+        "netty",
+        Version.identify().get("netty-transport").artifactVersion(),
+        transport(),
+        null,
+        listener.config().getOption(ChannelOption.SO_BACKLOG),
+        limit(server.configuration().maxKeepAliveRequests()),
+        server.configuration().idleTimeout().toMillis(),
+        Boolean.TRUE.equals(server.configuration().childOptions().get(ChannelOption.TCP_NODELAY)),
+        null,
+        null,
+        eventLoops());
+  }
+
+  long openConnections() {
+    return connections.sum();
+  }
+
+  private void count(Channel connection) {
+    connections.increment();
+    connection.closeFuture().addListener(closed -> connections.decrement());
+  }
+
+  private String transport() {
+    return listener
+        .getClass()
+        .getSimpleName()
+        .replace("ServerSocketChannel", "")
+        .toLowerCase(Locale.ROOT);
+  }
+
+  private int eventLoops() {
+    HttpServerConfig configuration = server.configuration();
+    int loops = 0;
+    for (EventExecutor ignored :
+        configuration.loopResources().onServer(configuration.isPreferNative())) {
+      loops++;
+    }
+    return loops;
+  }
+
+  private static Integer limit(int value) {
+    return value < 0 ? null : value;
+  }
+}

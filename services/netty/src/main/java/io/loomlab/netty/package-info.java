@@ -1,0 +1,2 @@
+/** Netty with Spring WebFlux, reactive from socket to socket. */
+package io.loomlab.netty;

@@ -1,0 +1,2 @@
+/** Tomcat with Spring MVC, on platform or on virtual threads. */
+package io.loomlab.tomcat;
