@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 
 OVERHEAD_S=15 # of one approach: start, readiness, collection, removal
+PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
 EXPERIMENT="" GENERATOR="" UNDER_TEST=""
 
@@ -96,8 +97,12 @@ begin_experiment() {
   for service in prometheus cadvisor backend; do
     service_runs "$service" || STARTED_BY_US="$STARTED_BY_US $service"
   done
-  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }; at most $((RUNS_TOTAL * (WARMUP_CAP_S + DURATION_S + OVERHEAD_S) / 60 + 1)) min"
+  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }"
   up_and_ready prometheus cadvisor backend
+}
+
+minutes_left() {
+  echo $(((RUNS_TOTAL - RUN_NUMBER + 1) * (WARMUP_CAP_S + DURATION_S + OVERHEAD_S) / 60 + 1))
 }
 
 up_and_ready() {
@@ -111,9 +116,10 @@ up_and_ready() {
   rm -f "$log"
 }
 
-# Renders `progress PHASE PERCENT SECONDS_LEFT TEXT` lines of loomlab; passes the others on.
+# Renders `progress PHASE PERCENT SECONDS_LEFT TEXT` lines of loomlab, in place on a terminal, else at every change of
+# phase and every few seconds; passes other lines on.
 render_progress() {
-  local phase percent left text line
+  local phase percent left text line last_phase="" next=0
   while IFS= read -r line; do
     case $line in
       'progress '*)
@@ -122,7 +128,12 @@ render_progress() {
         [ "$percent" = - ] || line="$line $percent %"
         [ "$left" = - ] || line="$line, $left s left"
         line="$line  $text"
-        if [ -t 2 ]; then printf '\r\033[K%s' "$line" >&2; else say "$line"; fi
+        if [ -t 2 ]; then
+          printf '\r\033[K%s' "$line" >&2
+        elif [ "$phase" != "$last_phase" ] || [ $SECONDS -ge $next ]; then
+          say "$line"
+          last_phase=$phase next=$((SECONDS + PLAIN_PROGRESS_EVERY_S))
+        fi
         ;;
       *) if [ -t 2 ]; then printf '\r\033[K%s\n' "$line" >&2; else say "$line"; fi ;;
     esac
@@ -140,7 +151,7 @@ measure_one() {
   run=$RUN_NUMBER-$approach folder=$EXPERIMENT/runs/$RUN_NUMBER-$approach
   repeat=$(head -n "$RUN_NUMBER" "$EXPERIMENT/order.txt" | grep -cx "$approach")
   mkdir -p "$folder/raw"
-  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting"
+  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; the experiment ends in $(minutes_left) min at most"
   UNDER_TEST=$approach
   up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER

@@ -8,7 +8,8 @@ min() { echo $(($1 < $2 ? $1 : $2)); }
 max() { echo $(($1 > $2 ? $1 : $2)); }
 
 # size_auto CONCURRENCY CPUS MEMORY_MB: the host split 2:1:1 between approach, backend and load generator by cpusets;
-# where there are fewer than three CPUs the last two share. Memory follows the concurrency up to the same split:
+# where there are fewer than three CPUs the last two share. CPUS=0 is no quota: even one as large as the cpuset throttles
+# in some periods. Memory follows the concurrency up to the same split:
 # 10,000 connections want some 6 GB. Prints KEY=VALUE lines.
 size_auto() {
   local concurrency=$1 cpus=$2 memory_mb=$3 approach backend
@@ -22,13 +23,13 @@ size_auto() {
   loadgen_set=$(pick $((approach + backend + 1)) "$cpus")
   backend_set=${backend_set:-$approach_set}
   loadgen_set=${loadgen_set:-$backend_set}
-  echo "APPROACH_CPUS=$approach"
+  echo "APPROACH_CPUS=0"
   echo "APPROACH_CPUSET=$approach_set"
   echo "APPROACH_MEMORY=$(min $((memory_mb / 2)) $((1024 + concurrency / 2)))m"
-  echo "BACKEND_CPUS=$backend"
+  echo "BACKEND_CPUS=0"
   echo "BACKEND_CPUSET=$backend_set"
   echo "BACKEND_MEMORY=$(min $((memory_mb / 4)) 1024)m"
-  echo "LOADGEN_CPUS=$(printf '%s\n' "$loadgen_set" | tr , '\n' | grep -c .)"
+  echo "LOADGEN_CPUS=0"
   echo "LOADGEN_CPUSET=$loadgen_set"
   echo "LOADGEN_MEMORY=$(min $((memory_mb / 4)) 2048)m"
   echo "MONITORING_CPUSET=$(printf '%s,%s' "$backend_set" "$loadgen_set" | tr , '\n' | sort -nu | paste -sd, -)"

@@ -3,7 +3,9 @@
 import pytest
 
 from loomlab.models import Burst
-from loomlab.warmup import CPU_LIMIT, burst_seconds, flat, warm
+from loomlab.stop import Stop
+from loomlab.tools import Load, tool
+from loomlab.warmup import CPU_LIMIT, Warmer, burst_seconds, flat, warm
 
 
 def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000, latency_ms: float = 903) -> Burst:
@@ -24,7 +26,7 @@ def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000
     [
         ([1.0, 1.0], False),
         ([1.0, 1.02, 0.99], True),
-        ([1.0, 1.06, 0.98], False),
+        ([1.0, 1.09, 0.98], False),
         ([1.06, 1.03, 1.0], False),
         ([1.0, 1.02, 1.05], True),
         ([1.0, 1.1, 0.95, 1.1, 0.99, 1.0], True),
@@ -64,3 +66,13 @@ def test_a_burst_is_long_enough_for_its_waves_and_requests(concurrency: int, las
 
 def test_the_first_bursts_are_short_however_slow_a_cold_server_is() -> None:
     assert burst_seconds(2000, 0.9, []) == burst_seconds(2000, 0.9, [burst(latency_ms=3000)]) == 6
+
+
+def test_what_a_burst_left_behind_is_waited_for() -> None:
+    unfinished = iter([40.0, 3.0, 0.0])
+    load = Load("http://127.0.0.1:1/", concurrency=1, requests=1, duration_s=1, silence_limit_s=1)
+    warmer = Warmer(tool("ab"), load, 0, 0.0, lambda: None, lambda: next(unfinished))
+
+    warmer.drain(Stop())
+
+    assert next(unfinished, None) is None

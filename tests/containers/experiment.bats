@@ -26,7 +26,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
 
 @test "throughput and latency are those of three delays in succession" {
   [ "$(summary '[.runs[] | select(.latency_ms.min < 900 or .latency_ms.p50 > 1100)] | length')" -eq 0 ]
-  [ "$(summary '[.runs[] | select(.throughput_rps > 300 / 0.9 or .throughput_rps < 250)] | length')" -eq 0 ]
+  [ "$(summary '[.runs[] | select(.throughput_rps > 300 / 0.9 * 1.01 or .throughput_rps < 250)] | length')" -eq 0 ]
 }
 
 @test "platform threads are counted per connection, and only there" {
@@ -45,7 +45,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
     [ -s "$run/raw/ab-requests.tsv.gz" ] && [ -s "$run/raw/metrics.json" ] && [ -s "$run/raw/container.json" ]
   done
   cp -R "$LAB_ROOT/results/latest/" "$BATS_TEST_TMPDIR/copy"
-  run docker run --rm --volume "$BATS_TEST_TMPDIR/copy:/results/copy" --network none loom-lab/loadgen \
+  run docker run --rm --user "$(id -u):$(id -g)" --volume "$BATS_TEST_TMPDIR/copy:/results/copy" --network none loom-lab/loadgen \
     judge /results/copy/runs/1-tomcat-platform
   [ "$status" -eq 0 ]
   cmp "$BATS_TEST_TMPDIR/copy/runs/1-tomcat-platform/run.json" "$LAB_ROOT/results/latest/runs/1-tomcat-platform/run.json"

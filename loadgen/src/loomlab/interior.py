@@ -45,7 +45,8 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
     """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly.
 
     Requests in flight at the end are missing from the log, so the window ends p99 before `ended`: all but 1 % of
-    what started up to then is in the log. Falls back to the whole run when fewer than 3 s remain; None without data.
+    what started up to then is in the log. Its length is the one nearest to a whole number of waves. Falls back to
+    the whole run when fewer than 3 s remain; None without data.
     """
     if not log:
         return None
@@ -53,10 +54,11 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
     last = math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000)
     if first is None or last - first < SHORTEST_INTERIOR_S:
         return _whole_run(log, started, ended)
-    latencies = [latency for start, latency in zip(log.start_s, log.latency_ms, strict=True) if first <= start < last]
+    latencies = _latencies(log, first, last)
     if not latencies:
         return _whole_run(log, started, ended)
-    seconds = last - first
+    seconds = whole_waves(last - first, sum(latencies) / len(latencies) / 1000)
+    latencies = _latencies(log, first, first + seconds)
     busy_s = sum(latencies) / 1000
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
@@ -65,6 +67,25 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
         busy_s / seconds / concurrency,
         seconds / (busy_s / len(latencies)) if busy_s else None,
     )
+
+
+def whole_waves(longest_s: int, wave_s: float) -> int:
+    """The whole seconds, at least half of `longest_s`, that are nearest to whole waves in proportion to their length.
+
+    Connections that stay in step send in waves, one mean latency apart; a window of 16.6 waves counts 16 or 17 of them,
+    and would show a throughput no server could have.
+    """
+    candidates = range(max(SHORTEST_INTERIOR_S, math.ceil(longest_s / 2)), longest_s + 1)
+
+    def error(seconds: int) -> float:
+        waves = seconds / wave_s
+        return abs(waves - round(waves)) / waves
+
+    return min(reversed(candidates), key=error) if wave_s > 0 else longest_s
+
+
+def _latencies(log: RequestLog, first: int, last: int) -> list[int]:
+    return [latency for start, latency in zip(log.start_s, log.latency_ms, strict=True) if first <= start < last]
 
 
 def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:

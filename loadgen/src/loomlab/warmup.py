@@ -20,7 +20,7 @@ from loomlab.tools import Load, Tool, ToolReport
 THROUGHPUT_LIMIT = 0.05
 """Judged by mean latency: in a closed loop throughput is connections ÷ latency, while the count of a burst of few waves
 is off by up to a wave."""
-CPU_LIMIT = 0.07
+CPU_LIMIT = 0.10
 FALL_LIMIT = 0.03
 """Three bursts that fall one after another by more than this in all are a trend, however close they are."""
 ENOUGH_REQUESTS = 10_000
@@ -34,7 +34,11 @@ PAUSE_S = 1.5
 HIGHEST_RATE_RPS = 20_000
 CPU_METRIC = "process_cpu_time_ns_total"
 
-CpuSeconds = Callable[[], float | None]
+INFLIGHT_METRIC = "lab_inflight_requests"
+LONGEST_DRAIN_S = 30
+"""A burst ends by the clock and leaves up to one request a connection behind."""
+
+Reading = Callable[[], float | None]
 
 
 def flat(values: list[float | None], limit: float) -> bool:
@@ -71,29 +75,32 @@ def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]
     return math.ceil(min(wanted, LONGEST_BURST_S))
 
 
-def cpu_seconds_of(approach: str) -> CpuSeconds:
-    """Reads the approach's own CPU counter, in seconds; None when it does not answer."""
+def reading_of(approach: str, metric: str, scale: float = 1) -> Reading:
+    """Reads a metric of the approach's own, multiplied by `scale`; None when it does not answer."""
 
     def read() -> float | None:
         try:
             page = prometheus.get_text(f"http://{approach}:8081/actuator/prometheus")
         except prometheus.UnreachableError:
             return None
-        nanoseconds = prometheus.exposed_value(page, CPU_METRIC)
-        return None if nanoseconds is None else nanoseconds / 1e9
+        value = prometheus.exposed_value(page, metric)
+        return None if value is None else value * scale
 
     return read
 
 
 class Warmer:
-    """Runs the bursts; `cpu_seconds` reads the approach's cumulative CPU time."""
+    """Runs the bursts; `cpu_seconds` reads the approach's cumulative CPU time, `inflight` its unfinished requests."""
 
-    def __init__(self, tool: Tool, load: Load, delay_ms: int, response_floor_s: float, cpu_seconds: CpuSeconds) -> None:
+    def __init__(
+        self, tool: Tool, load: Load, delay_ms: int, response_floor_s: float, cpu_seconds: Reading, inflight: Reading
+    ) -> None:
         self._tool = tool
         self._load = load
         self._delay_ms = delay_ms
         self._response_floor_s = response_floor_s
         self._cpu_seconds = cpu_seconds
+        self._inflight = inflight
 
     def run(self, cap_s: float, stall_s: float, stop: Stop, progress: Progress) -> Warmup:
         """Bursts until `warm`, or `cap_s` is used up, or one fails entirely."""
@@ -112,7 +119,14 @@ class Warmer:
             bursts.append(burst)
             failed = not burst.requests or (burst.errors or 0) >= burst.requests
             stop.pause(PAUSE_S)
+            self.drain(stop)
         return Warmup(cap_s=cap_s, capped=capped, failed=failed, duration_s=time.monotonic() - began, bursts=bursts)
+
+    def drain(self, stop: Stop) -> None:
+        """Waits for what the burst left behind, lest it be served in the next burst or the measured run."""
+        deadline = time.monotonic() + LONGEST_DRAIN_S
+        while self._inflight() and time.monotonic() < deadline and not stop.requested:
+            stop.pause(PAUSE_S / 3)
 
     def _burst(
         self,
