@@ -98,7 +98,7 @@ begin_experiment() {
     service_runs "$service" || STARTED_BY_US="$STARTED_BY_US $service"
   done
   say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }"
-  up_and_ready prometheus cadvisor backend
+  up_and_ready prometheus cadvisor backend || exit "$HOST_CANNOT"
 }
 
 minutes_left() {

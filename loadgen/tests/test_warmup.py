@@ -5,7 +5,7 @@ import pytest
 from loomlab.models import Burst
 from loomlab.stop import Stop
 from loomlab.tools import Load, tool
-from loomlab.warmup import CPU_LIMIT, Warmer, burst_seconds, flat, warm
+from loomlab.warmup import CPU_LIMIT, Process, Warmer, burst_seconds, compiled, flat, warm
 
 
 def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000, latency_ms: float = 903) -> Burst:
@@ -71,8 +71,17 @@ def test_the_first_bursts_are_short_however_slow_a_cold_server_is() -> None:
 def test_what_a_burst_left_behind_is_waited_for() -> None:
     unfinished = iter([40.0, 3.0, 0.0])
     load = Load("http://127.0.0.1:1/", concurrency=1, requests=1, duration_s=1, silence_limit_s=1)
-    warmer = Warmer(tool("ab"), load, 0, 0.0, lambda: None, lambda: next(unfinished))
+    warmer = Warmer(tool("ab"), load, 0, 0.0, lambda: Process(inflight=next(unfinished)))
 
     warmer.drain(Stop())
 
     assert next(unfinished, None) is None
+
+
+def test_compilers_at_work_are_not_warm() -> None:
+    busy = burst().model_copy(update={"cpu_s": 6.0, "jit_cpu_s": 1.3})
+    quiet = burst().model_copy(update={"cpu_s": 6.0, "jit_cpu_s": 0.1})
+
+    assert not compiled([quiet, quiet, busy])
+    assert compiled([quiet, quiet, quiet])
+    assert compiled([burst(), burst()])

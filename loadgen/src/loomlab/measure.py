@@ -14,7 +14,7 @@ from loomlab.prometheus import Prometheus, UnreachableError, get_json
 from loomlab.raw import RunFiles, write_json
 from loomlab.stop import Stop
 from loomlab.tools import Load, Tool
-from loomlab.warmup import CPU_METRIC, INFLIGHT_METRIC, Warmer, reading_of
+from loomlab.warmup import Warmer, process_of
 
 SILENCE_LIMIT_S = 30
 """After so long without an answer ab gives up and discards everything."""
@@ -76,9 +76,7 @@ def _about(approach: str, progress: Progress) -> dict[str, Any]:
 
 def _warm_up(request: Request, tool: Tool, load: Load, stop: Stop, progress: Progress) -> Warmup:
     floor_s = response_floor_s(request.endpoint, request.delay_ms)
-    cpu_seconds = reading_of(request.approach, CPU_METRIC, 1e-9)
-    inflight = reading_of(request.approach, INFLIGHT_METRIC)
-    warmer = Warmer(tool, load, request.delay_ms, floor_s, cpu_seconds, inflight)
+    warmer = Warmer(tool, load, request.delay_ms, floor_s, process_of(request.approach))
     warmup = warmer.run(request.warmup_cap_s, STALL_S, stop, progress)
     if warmup.failed:
         progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")

@@ -46,6 +46,8 @@ class Burst(Record):
     mean_latency_ms: float | None
     received_bytes_per_request: float | None
     cpu_ms_per_request: float | None
+    cpu_s: float | None = None
+    jit_cpu_s: float | None = None
 
 
 class Warmup(Record):

@@ -4,7 +4,7 @@ import math
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -21,6 +21,8 @@ THROUGHPUT_LIMIT = 0.05
 """Judged by mean latency: in a closed loop throughput is connections ÷ latency, while the count of a burst of few waves
 is off by up to a wave."""
 CPU_LIMIT = 0.10
+JIT_LIMIT = 0.05
+"""Share of the last three bursts' CPU that compilers may take; C2 has been seen to take 22 % after flat bursts."""
 FALL_LIMIT = 0.03
 """Three bursts that fall one after another by more than this in all are a trend, however close they are."""
 ENOUGH_REQUESTS = 10_000
@@ -35,10 +37,9 @@ HIGHEST_RATE_RPS = 20_000
 CPU_METRIC = "process_cpu_time_ns_total"
 
 INFLIGHT_METRIC = "lab_inflight_requests"
+JIT_METRIC = "jvm_compilation_time_ms_total"
 LONGEST_DRAIN_S = 30
 """A burst ends by the clock and leaves up to one request a connection behind."""
-
-Reading = Callable[[], float | None]
 
 
 def flat(values: list[float | None], limit: float) -> bool:
@@ -55,12 +56,20 @@ def flat(values: list[float | None], limit: float) -> bool:
 
 
 def warm(bursts: list[Burst]) -> bool:
-    """Whether the bursts so far show a warm approach: enough requests, throughput and CPU per request flat."""
+    """Whether the bursts so far show a warm approach: enough requests, throughput and CPU per request flat, compilers
+    at rest."""
     return (
         sum(burst.requests or 0 for burst in bursts) >= ENOUGH_REQUESTS
         and flat([burst.mean_latency_ms for burst in bursts], THROUGHPUT_LIMIT)
         and flat([burst.cpu_ms_per_request for burst in bursts], CPU_LIMIT)
+        and compiled(bursts[-3:])
     )
+
+
+def compiled(bursts: list[Burst]) -> bool:
+    """Whether the compilers took no more than 5 % of the bursts' CPU; without figures they accuse nobody."""
+    known = [(burst.jit_cpu_s, burst.cpu_s) for burst in bursts if burst.jit_cpu_s is not None and burst.cpu_s]
+    return sum(jit for jit, _ in known) <= JIT_LIMIT * sum(cpu for _, cpu in known)
 
 
 def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]) -> int:
@@ -75,32 +84,46 @@ def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]
     return math.ceil(min(wanted, LONGEST_BURST_S))
 
 
-def reading_of(approach: str, metric: str, scale: float = 1) -> Reading:
-    """Reads a metric of the approach's own, multiplied by `scale`; None when it does not answer."""
+@dataclass(frozen=True)
+class Process:
+    """What the approach's process says of itself: cumulative CPU seconds, those of its compilers among them, and
+    unfinished requests. None is what it does not tell."""
 
-    def read() -> float | None:
+    cpu_s: float | None = None
+    jit_cpu_s: float | None = None
+    inflight: float | None = None
+
+
+def process_of(approach: str) -> Callable[[], Process]:
+    """Reads the process from its own metrics page."""
+
+    def read() -> Process:
         try:
             page = prometheus.get_text(f"http://{approach}:8081/actuator/prometheus")
         except prometheus.UnreachableError:
-            return None
-        value = prometheus.exposed_value(page, metric)
-        return None if value is None else value * scale
+            return Process()
+        cpu_ns = prometheus.exposed_value(page, CPU_METRIC)
+        jit_ms = prometheus.exposed_value(page, JIT_METRIC)
+        return Process(
+            None if cpu_ns is None else cpu_ns / 1e9,
+            None if jit_ms is None else jit_ms / 1e3,
+            prometheus.exposed_value(page, INFLIGHT_METRIC),
+        )
 
     return read
 
 
 class Warmer:
-    """Runs the bursts; `cpu_seconds` reads the approach's cumulative CPU time, `inflight` its unfinished requests."""
+    """Runs the bursts and reads the approach's process before and after each."""
 
     def __init__(
-        self, tool: Tool, load: Load, delay_ms: int, response_floor_s: float, cpu_seconds: Reading, inflight: Reading
+        self, tool: Tool, load: Load, delay_ms: int, response_floor_s: float, process: Callable[[], Process]
     ) -> None:
         self._tool = tool
         self._load = load
         self._delay_ms = delay_ms
         self._response_floor_s = response_floor_s
-        self._cpu_seconds = cpu_seconds
-        self._inflight = inflight
+        self._process = process
 
     def run(self, cap_s: float, stall_s: float, stop: Stop, progress: Progress) -> Warmup:
         """Bursts until `warm`, or `cap_s` is used up, or one fails entirely."""
@@ -125,7 +148,7 @@ class Warmer:
     def drain(self, stop: Stop) -> None:
         """Waits for what the burst left behind, lest it be served in the next burst or the measured run."""
         deadline = time.monotonic() + LONGEST_DRAIN_S
-        while self._inflight() and time.monotonic() < deadline and not stop.requested:
+        while self._process().inflight and time.monotonic() < deadline and not stop.requested:
             stop.pause(PAUSE_S / 3)
 
     def _burst(
@@ -156,7 +179,7 @@ class Warmer:
         with tempfile.TemporaryDirectory() as folder:
             raw = Path(folder)
             output = self._tool.output(raw, "burst")
-            before = self._cpu_seconds()
+            before = self._process()
             run, _ = run_tool(
                 self._tool.command(load, raw, "burst"),
                 output,
@@ -165,11 +188,12 @@ class Warmer:
                 stop,
                 show,
             )
-            after = self._cpu_seconds()
+            after = self._process()
             self._tool.pack(raw, "burst")
-            return self._record(raw, output, run, None if before is None or after is None else after - before)
+            spent = Process(_growth(before.cpu_s, after.cpu_s), _growth(before.jit_cpu_s, after.jit_cpu_s))
+            return self._record(raw, output, run, spent)
 
-    def _record(self, raw: Path, output: Path, run: ToolRun, cpu_s: float | None) -> Burst:
+    def _record(self, raw: Path, output: Path, run: ToolRun, spent: Process) -> Burst:
         try:
             report = self._tool.parse(output.read_text(errors="replace"))
             log = self._tool.requests(raw, "burst", self._delay_ms)
@@ -185,5 +209,11 @@ class Warmer:
             throughput_rps=done / report.duration_s if done and report.duration_s else None,
             mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
             received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
-            cpu_ms_per_request=1000 * cpu_s / done if done and cpu_s is not None else None,
+            cpu_ms_per_request=1000 * spent.cpu_s / done if done and spent.cpu_s is not None else None,
+            cpu_s=spent.cpu_s,
+            jit_cpu_s=spent.jit_cpu_s,
         )
+
+
+def _growth(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before
