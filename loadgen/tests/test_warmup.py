@@ -79,8 +79,8 @@ def test_what_a_burst_left_behind_is_waited_for() -> None:
 
 
 def test_compilers_at_work_are_not_warm() -> None:
-    busy = burst().model_copy(update={"cpu_s": 6.0, "jit_cpu_s": 1.3})
-    quiet = burst().model_copy(update={"cpu_s": 6.0, "jit_cpu_s": 0.1})
+    busy = burst().model_copy(update={"cpu_s": 6.0, "jit_s": 1.3})
+    quiet = burst().model_copy(update={"cpu_s": 6.0, "jit_s": 0.1})
 
     assert not compiled([quiet, quiet, busy])
     assert compiled([quiet, quiet, quiet])

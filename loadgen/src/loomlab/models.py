@@ -47,7 +47,7 @@ class Burst(Record):
     received_bytes_per_request: float | None
     cpu_ms_per_request: float | None
     cpu_s: float | None = None
-    jit_cpu_s: float | None = None
+    jit_s: float | None = None
 
 
 class Warmup(Record):

@@ -22,7 +22,7 @@ THROUGHPUT_LIMIT = 0.05
 is off by up to a wave."""
 CPU_LIMIT = 0.10
 JIT_LIMIT = 0.05
-"""Share of the last three bursts' CPU that compilers may take; C2 has been seen to take 22 % after flat bursts."""
+"""Compilers' time ÷ CPU time of the last three bursts; C2 has been seen to take 22 % after flat bursts."""
 FALL_LIMIT = 0.03
 """Three bursts that fall one after another by more than this in all are a trend, however close they are."""
 ENOUGH_REQUESTS = 10_000
@@ -68,7 +68,7 @@ def warm(bursts: list[Burst]) -> bool:
 
 def compiled(bursts: list[Burst]) -> bool:
     """Whether the compilers took no more than 5 % of the bursts' CPU; without figures they accuse nobody."""
-    known = [(burst.jit_cpu_s, burst.cpu_s) for burst in bursts if burst.jit_cpu_s is not None and burst.cpu_s]
+    known = [(burst.jit_s, burst.cpu_s) for burst in bursts if burst.jit_s is not None and burst.cpu_s]
     return sum(jit for jit, _ in known) <= JIT_LIMIT * sum(cpu for _, cpu in known)
 
 
@@ -86,11 +86,11 @@ def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]
 
 @dataclass(frozen=True)
 class Process:
-    """What the approach's process says of itself: cumulative CPU seconds, those of its compilers among them, and
-    unfinished requests. None is what it does not tell."""
+    """What the approach's process says of itself: cumulative CPU seconds, cumulative seconds that its compilers were at
+    work (elapsed, so more than their CPU where they waited for one), unfinished requests. None is what it does not tell."""
 
     cpu_s: float | None = None
-    jit_cpu_s: float | None = None
+    jit_s: float | None = None
     inflight: float | None = None
 
 
@@ -190,7 +190,7 @@ class Warmer:
             )
             after = self._process()
             self._tool.pack(raw, "burst")
-            spent = Process(_growth(before.cpu_s, after.cpu_s), _growth(before.jit_cpu_s, after.jit_cpu_s))
+            spent = Process(_growth(before.cpu_s, after.cpu_s), _growth(before.jit_s, after.jit_s))
             return self._record(raw, output, run, spent)
 
     def _record(self, raw: Path, output: Path, run: ToolRun, spent: Process) -> Burst:
@@ -211,7 +211,7 @@ class Warmer:
             received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
             cpu_ms_per_request=1000 * spent.cpu_s / done if done and spent.cpu_s is not None else None,
             cpu_s=spent.cpu_s,
-            jit_cpu_s=spent.jit_cpu_s,
+            jit_s=spent.jit_s,
         )
 
 
