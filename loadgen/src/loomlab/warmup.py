@@ -87,7 +87,7 @@ def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]
 @dataclass(frozen=True)
 class Process:
     """What the approach's process says of itself: cumulative CPU seconds, cumulative seconds that its compilers were at
-    work (elapsed, so more than their CPU where they waited for one), unfinished requests. None is what it does not tell."""
+    work (elapsed, so more than their CPU where they waited for one), unfinished requests. None: it does not tell."""
 
     cpu_s: float | None = None
     jit_s: float | None = None
