@@ -4,13 +4,14 @@
 OVERHEAD_S=15 # of one approach: start, readiness, collection, removal
 PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" GENERATOR="" UNDER_TEST=""
+EXPERIMENT="" GENERATOR="" UNDER_TEST="" PLAN_KEYS=""
 
 # use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
 use_lines() {
   local line
   while IFS= read -r line; do
     export "${line%%=*}=${line#*=}"
+    PLAN_KEYS="$PLAN_KEYS ${line%%=*}"
   done <<<"$1"
 }
 
@@ -239,7 +240,9 @@ restore() {
     esac
   done >/dev/null 2>&1
   # shellcheck disable=SC2086  # one word a service
-  [ -z "$up_again" ] ||
-    env -i PATH="$PATH" HOME="$HOME" docker compose --project-directory "$LAB_ROOT" up --detach --no-deps $up_again >/dev/null 2>&1
+  [ -z "$up_again" ] || (
+    unset $PLAN_KEYS
+    compose up --detach --no-deps $up_again
+  ) >/dev/null 2>&1
   docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
 }
