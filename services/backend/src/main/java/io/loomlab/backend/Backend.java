@@ -26,7 +26,7 @@ public final class Backend implements AutoCloseable {
   public static void main(String[] args) {
     // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
     System.setProperty("slf4j.internal.verbosity", "ERROR");
-    UsageException.exitOnUsageError(() -> startOrExplain(BackendSettings.from(System.getenv())));
+    UsageException.exitOnUsageError(() -> start(BackendSettings.from(System.getenv())));
   }
 
   /**
@@ -68,15 +68,5 @@ public final class Backend implements AutoCloseable {
     management.close();
     listener.close();
     loops.forEach(EventLoop::stop);
-  }
-
-  private static void startOrExplain(BackendSettings settings) {
-    try {
-      start(settings);
-    } catch (IOException e) {
-      throw new UsageException(
-          "Port %d or %d cannot be bound (%s); free it or set LAB_PORT and LAB_MANAGEMENT_PORT."
-              .formatted(settings.port(), settings.managementPort(), e.getMessage()));
-    }
   }
 }

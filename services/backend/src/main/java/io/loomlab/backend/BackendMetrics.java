@@ -28,8 +28,8 @@ final class BackendMetrics {
         .register(registry);
     gauge(registry, "backend.inflight.requests", loops, LoopCounters::inflight);
     gauge(registry, "backend.open.connections", loops, LoopCounters::openConnections);
-    FunctionCounter.builder("backend.requests", loops, all -> sum(all, LoopCounters::answered))
-        .register(registry);
+    counter(registry, "backend.requests", loops, LoopCounters::answered);
+    counter(registry, "backend.connections", loops, LoopCounters::connections);
     for (int i = 0; i < loops.size(); i++) {
       FunctionCounter.builder("backend.loop.cpu", loops.get(i), BackendMetrics::cpuSeconds)
           .baseUnit("seconds")
@@ -45,6 +45,14 @@ final class BackendMetrics {
       List<EventLoop> loops,
       ToDoubleFunction<LoopCounters> figure) {
     Gauge.builder(name, loops, all -> sum(all, figure)).register(registry);
+  }
+
+  private static void counter(
+      MeterRegistry registry,
+      String name,
+      List<EventLoop> loops,
+      ToDoubleFunction<LoopCounters> figure) {
+    FunctionCounter.builder(name, loops, all -> sum(all, figure)).register(registry);
   }
 
   private static double sum(List<EventLoop> loops, ToDoubleFunction<LoopCounters> figure) {

@@ -20,6 +20,7 @@ final class LoopCounters {
 
   private final AtomicLong inflight = new AtomicLong();
   private final AtomicLong openConnections = new AtomicLong();
+  private final AtomicLong connections = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
   private final AtomicLong latenessNanos = new AtomicLong();
   private final AtomicLongArray lateness = new AtomicLongArray(LATENESS_NANOS.length + 1);
@@ -45,6 +46,7 @@ final class LoopCounters {
 
   /** From any thread: whoever accepts a connection counts it. */
   void opened() {
+    connections.incrementAndGet();
     openConnections.incrementAndGet();
   }
 
@@ -58,6 +60,11 @@ final class LoopCounters {
 
   long openConnections() {
     return openConnections.getOpaque();
+  }
+
+  /** Accepted so far. */
+  long connections() {
+    return connections.getOpaque();
   }
 
   long answered() {

@@ -206,14 +206,19 @@ class BackendTest {
 
   @Test
   void metricsTellRequestsLatenessAndLoops() throws IOException, InterruptedException {
+    try (RawHttp first = connect()) {
+      first.send("GET /delay/0 HTTP/1.0\r\n\r\n").response();
+      assertThat(first.closedByPeer()).isTrue();
+    }
     try (RawHttp http = connect()) {
       http.get("/capabilities/ADMIN").response();
       http.get("/nothing").response();
-      assertThat(metricsAfterRequests(2))
-          .contains("backend_lateness_seconds_bucket{approach=\"backend\",le=\"+Inf\"} 2")
-          .contains("backend_lateness_seconds_count{approach=\"backend\"} 2")
+      assertThat(metricsAfterRequests(3))
+          .contains("backend_lateness_seconds_bucket{approach=\"backend\",le=\"+Inf\"} 3")
+          .contains("backend_lateness_seconds_count{approach=\"backend\"} 3")
           .contains("backend_inflight_requests{approach=\"backend\"} 0.0")
           .contains("backend_open_connections{approach=\"backend\"} 1.0")
+          .contains("backend_connections_total{approach=\"backend\"} 2.0")
           .contains("backend_delay_seconds{approach=\"backend\"} 0.2")
           .contains("backend_loop_cpu_seconds_total{approach=\"backend\",loop=\"1\"}");
     }

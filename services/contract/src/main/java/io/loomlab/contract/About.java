@@ -4,6 +4,8 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
+import javax.management.JMException;
+import javax.management.ObjectName;
 
 /**
  * The effective configuration: what the running objects say, not what was asked for. A value that a
@@ -38,6 +40,7 @@ public record About(
 
   /**
    * @param carriers carrier threads that virtual threads may use at a time
+   * @param vmArguments what the JVM was started with, class and its arguments aside
    */
   public record Jvm(
       String version,
@@ -45,9 +48,11 @@ public record About(
       List<String> gcBeans,
       long maxHeapBytes,
       int availableProcessors,
-      int carriers) {
+      int carriers,
+      List<String> vmArguments) {
+    private static final String SCHEDULER = "jdk.management:type=VirtualThreadScheduler";
+
     static Jvm running() {
-      int processors = Runtime.getRuntime().availableProcessors();
       return new Jvm(
           Runtime.version().toString(),
           System.getProperty("java.vendor"),
@@ -55,28 +60,42 @@ public record About(
               .map(GarbageCollectorMXBean::getName)
               .toList(),
           Runtime.getRuntime().maxMemory(),
-          processors,
-          Integer.getInteger("jdk.virtualThreadScheduler.parallelism", processors));
+          Runtime.getRuntime().availableProcessors(),
+          parallelism(),
+          ManagementFactory.getRuntimeMXBean().getInputArguments());
+    }
+
+    private static int parallelism() {
+      try {
+        return (int)
+            ManagementFactory.getPlatformMBeanServer()
+                .getAttribute(new ObjectName(SCHEDULER), "Parallelism");
+      } catch (JMException e) {
+        // before JDK 24: nothing but the scheduler's own rule
+        return Integer.getInteger(
+            "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());
+      }
     }
   }
 
   /**
    * The server.
    *
-   * @param transport what waits for sockets: {@code nio}, {@code epoll}, …
+   * @param transport how sockets are used: {@code nio}, blocking {@code socket}, …
    * @param maxRequestsPerConnection null without a limit
    * @param executor class that runs the handlers, null where the event loops do
-   * @param eventLoops threads that serve sockets and handlers alike, null without
+   * @param eventLoops threads that serve sockets, and handlers where there is no executor; null
+   *     without
    */
   public record Inbound(
       String server,
       String version,
       String transport,
       Integer maxConnections,
-      int backlog,
+      Integer backlog,
       Integer maxRequestsPerConnection,
-      long keepAliveMs,
-      boolean tcpNoDelay,
+      Long keepAliveMs,
+      Boolean tcpNoDelay,
       String executor,
       Integer maxThreads,
       Integer eventLoops) {}
@@ -85,16 +104,17 @@ public record About(
    * The backend client.
    *
    * @param maxPending most requests waiting for a connection, null without a limit
+   * @param tcpNoDelay null where the client does not tell
    */
   public record Outbound(
       String client,
       String version,
-      int maxConnections,
-      int maxConnectionsPerRoute,
+      Integer maxConnections,
+      Integer maxConnectionsPerRoute,
       Integer maxPending,
-      long connectTimeoutMs,
-      long responseTimeoutMs,
-      long poolTimeoutMs,
-      long keepAliveMs,
-      boolean tcpNoDelay) {}
+      Long connectTimeoutMs,
+      Long responseTimeoutMs,
+      Long poolTimeoutMs,
+      Long keepAliveMs,
+      Boolean tcpNoDelay) {}
 }

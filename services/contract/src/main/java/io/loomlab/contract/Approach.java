@@ -7,19 +7,28 @@ import java.util.stream.Collectors;
 public enum Approach {
   TOMCAT_PLATFORM(Server.TOMCAT, Concurrency.PLATFORM_THREADS),
   TOMCAT_VIRTUAL(Server.TOMCAT, Concurrency.VIRTUAL_THREADS),
-  WEBFLUX_NETTY(Server.NETTY, Concurrency.REACTIVE);
+  JETTY_PLATFORM(Server.JETTY, Concurrency.PLATFORM_THREADS),
+  JETTY_VIRTUAL(Server.JETTY, Concurrency.VIRTUAL_THREADS),
+  WEBFLUX_NETTY(Server.NETTY, Concurrency.REACTIVE),
+  VIRTUAL_NETTY(Server.NETTY, Concurrency.VIRTUAL_THREADS),
+  MICROHTTP_PLATFORM(Server.MICROHTTP, Concurrency.PLATFORM_THREADS),
+  MICROHTTP_VIRTUAL(Server.MICROHTTP, Concurrency.VIRTUAL_THREADS),
+  MICROHTTP_ASYNC(Server.MICROHTTP, Concurrency.COMPLETABLE_FUTURE);
 
   /** The server, one Maven module each. */
   public enum Server {
     TOMCAT,
-    NETTY
+    JETTY,
+    NETTY,
+    MICROHTTP
   }
 
   /** What a request occupies while it waits. */
   public enum Concurrency {
     PLATFORM_THREADS,
     VIRTUAL_THREADS,
-    REACTIVE
+    REACTIVE,
+    COMPLETABLE_FUTURE
   }
 
   private final Server server;

@@ -1,26 +1,23 @@
 package io.loomlab.contract;
 
-/** The backend gave no usable answer. Carries no stack trace: it is an outcome, not a bug. */
-public final class BackendException extends RuntimeException {
-  private final int status;
-
-  private BackendException(int status, Throwable cause) {
-    super(cause.toString(), cause, false, false);
-    this.status = status;
+/** The backend gave no usable answer. */
+public final class BackendException extends ContractException {
+  private BackendException(int status, String message, Throwable cause) {
+    super(Problem.of(status), message, cause);
   }
 
   /** A time-out of any kind: no free connection, no connection, no answer. */
   public static BackendException timeout(Throwable cause) {
-    return new BackendException(504, cause);
+    return new BackendException(504, cause.toString(), cause);
   }
 
-  /** Refused, reset, unreadable, or an answer other than 200. */
+  /** Refused, reset or unreadable. */
   public static BackendException unusable(Throwable cause) {
-    return new BackendException(502, cause);
+    return new BackendException(502, cause.toString(), cause);
   }
 
-  /** HTTP status that the approach answers. */
-  public int status() {
-    return status;
+  /** An answer that is not what was asked for. */
+  public static BackendException unusable(String sentence) {
+    return new BackendException(502, sentence, null);
   }
 }

@@ -9,11 +9,4 @@ public interface BlockingBackend {
    * @throws BackendException if there is no usable one
    */
   String get(String path);
-
-  /** The capabilities of whoever the backend authenticates: three calls in succession. */
-  default String capabilities() {
-    String token = get(BackendPaths.AUTHENTICATION);
-    String role = get(BackendPaths.authorization(token));
-    return get(BackendPaths.capabilities(role));
-  }
 }

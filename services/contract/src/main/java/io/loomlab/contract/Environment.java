@@ -2,7 +2,9 @@ package io.loomlab.contract;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Typed reading of environment variables; every error is a {@link UsageException}. */
 public final class Environment {
@@ -43,6 +45,24 @@ public final class Environment {
     return between(name, variables.getOrDefault(name, "" + fallback), 0, HIGHEST_PORT);
   }
 
+  /** The constant whose name is the value in upper case. */
+  public <E extends Enum<E>> E oneOf(String name, Class<E> kind) {
+    String value = text(name);
+    return EnumSet.allOf(kind).stream()
+        .filter(constant -> Names.kebab(constant).equals(value))
+        .findFirst()
+        .orElseThrow(() -> new UsageException(notOneOf(name, value, kind)));
+  }
+
+  /** {@code true} or {@code false}. */
+  public boolean flag(String name) {
+    String value = text(name);
+    if (value.equals("true") || value.equals("false")) {
+      return value.equals("true");
+    }
+    throw new UsageException("%s is \"%s\"; use true or false.".formatted(name, value));
+  }
+
   /** An {@code http} URL without path, query or fragment. */
   public URI httpOrigin(String name) {
     String value = text(name);
@@ -58,6 +78,14 @@ public final class Environment {
     }
     throw new UsageException(
         "%s is \"%s\"; give an origin such as http://backend:8080.".formatted(name, value));
+  }
+
+  private static <E extends Enum<E>> String notOneOf(String name, String value, Class<E> kind) {
+    return "%s is \"%s\"; use one of %s."
+        .formatted(
+            name,
+            value,
+            EnumSet.allOf(kind).stream().map(Names::kebab).collect(Collectors.joining(", ")));
   }
 
   private static int between(String name, String value, int lowest, int highest) {

@@ -10,6 +10,8 @@ import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.java21.instrument.binder.jdk.VirtualThreadMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
@@ -19,12 +21,20 @@ public final class LabRegistry {
   /** Common tag of every series. */
   public static final String APPROACH_TAG = "approach";
 
+  /** Its cost grows with the platform threads: a scrape would burden one model alone. */
+  private static final String WALKS_EVERY_THREAD = "jvm.threads.states";
+
   private LabRegistry() {}
 
   public static PrometheusMeterRegistry create(String approach) {
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    registry.config().commonTags(APPROACH_TAG, approach);
+    registry
+        .config()
+        .commonTags(APPROACH_TAG, approach)
+        .meterFilter(MeterFilter.denyNameStartsWith(WALKS_EVERY_THREAD));
     binders().forEach(binder -> binder.bindTo(registry));
+    InternalThreads.ofThisJvm()
+        .ifPresent(threads -> threads.register(registry.getPrometheusRegistry(), approach));
     return registry;
   }
 
@@ -33,6 +43,7 @@ public final class LabRegistry {
         new JvmMemoryMetrics(),
         new JvmGcMetrics(),
         new JvmThreadMetrics(),
+        new VirtualThreadMetrics(),
         new JvmCompilationMetrics(),
         new ClassLoaderMetrics(),
         new ProcessorMetrics(),

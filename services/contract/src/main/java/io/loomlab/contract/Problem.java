@@ -7,8 +7,18 @@ public record Problem(String type, String title, int status, String detail) {
   /** The problem of an HTTP status; a status without a text of its own becomes 400 or 500. */
   public static Problem of(int status) {
     return switch (status) {
+      case 401 ->
+          problem(status, "Unauthorized", "The Authorization header is missing; send any value.");
+      case 403 -> problem(status, "Forbidden", "The backend does not grant get-meetings.");
       case 404 -> problem(status, "Not Found", "There is nothing at this path.");
       case 405 -> problem(status, "Method Not Allowed", "This path does not take this method.");
+      case 413 ->
+          problem(
+              status,
+              "Content Too Large",
+              "The body is longer than %d bytes.".formatted(RequestBody.LONGEST_BYTES));
+      case 415 ->
+          problem(status, "Unsupported Media Type", "The body is not declared application/json.");
       case 502 -> problem(status, "Bad Gateway", "The backend gave no usable answer.");
       case 504 -> problem(status, "Gateway Timeout", "The backend gave no answer in time.");
       default ->
@@ -20,6 +30,10 @@ public record Problem(String type, String title, int status, String detail) {
 
   public byte[] bytes() {
     return Json.bytes(this);
+  }
+
+  Problem because(String cause) {
+    return new Problem(type, title, status, cause);
   }
 
   private static Problem problem(int status, String title, String detail) {

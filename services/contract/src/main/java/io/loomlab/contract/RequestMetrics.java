@@ -64,11 +64,11 @@ public final class RequestMetrics {
     timer(endpoint, status).record(System.nanoTime() - started, TimeUnit.NANOSECONDS);
   }
 
-  /** Per endpoint path, the kind of thread that served its first request, or null. */
+  /** Per endpoint label, the kind of thread that served its first request, or null. */
   public Map<String, String> threadKinds() {
     Map<String, String> kinds = new LinkedHashMap<>();
     for (Endpoint endpoint : endpoints) {
-      kinds.put(endpoint.path(), threadKinds.get(endpoint.ordinal()));
+      kinds.put(endpoint.label(), threadKinds.get(endpoint.ordinal()));
     }
     return kinds;
   }
@@ -79,7 +79,7 @@ public final class RequestMetrics {
     if (timer == null) {
       timer =
           Timer.builder("lab.requests")
-              .tag("endpoint", endpoint.path())
+              .tag("endpoint", endpoint.label())
               .tag("status", String.valueOf(status))
               .serviceLevelObjectives(BUCKETS)
               .register(registry);

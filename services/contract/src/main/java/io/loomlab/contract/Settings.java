@@ -14,6 +14,8 @@ import java.util.Map;
  * @param backlog listen backlog asked for; the kernel cuts it to {@code net.core.somaxconn}
  * @param poolTimeout longest wait for a connection to the backend
  * @param keepAlive how long an idle connection is kept, inbound and outbound
+ * @param httpClient backend client of the blocking approaches
+ * @param saveMovies whether POST /movies stores what it reads
  */
 public record Settings(
     Approach approach,
@@ -26,8 +28,17 @@ public record Settings(
     Duration responseTimeout,
     Duration poolTimeout,
     Duration keepAlive,
+    Client httpClient,
+    boolean saveMovies,
     int port,
     int managementPort) {
+
+  /** Backend clients that block their caller. */
+  public enum Client {
+    APACHE,
+    JDK,
+    REACTOR
+  }
 
   /**
    * Reads the {@code LAB_*} variables.
@@ -47,6 +58,8 @@ public record Settings(
         environment.millis("LAB_RESPONSE_TIMEOUT_MS", 1),
         environment.millis("LAB_POOL_TIMEOUT_MS", 1),
         environment.millis("LAB_KEEP_ALIVE_MS", 1),
+        environment.oneOf("LAB_HTTP_CLIENT", Client.class),
+        environment.flag("LAB_SAVE_MOVIES"),
         environment.port("LAB_PORT", 8080),
         environment.port("LAB_MANAGEMENT_PORT", 8081));
   }

@@ -48,6 +48,10 @@ class RequestMetricsTest {
         .contains("process_files_open_files{")
         .contains("jvm_compilation_time_ms_total{")
         .contains("jvm_threads_live_threads{")
+        .contains("jvm_threads_virtual_pinned_seconds_count{")
+        .contains("jvm_threads_virtual_parallelism{")
+        .contains("jvm_threads_virtual_pool_size_threads{")
+        .contains("jvm_threads_virtual_live_threads{")
         .contains("jvm_memory_used_bytes{");
   }
 }

@@ -1,5 +1,6 @@
 package io.loomlab.contract;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,17 +15,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsTest {
   private static final Map<String, String> COMPLETE =
-      Map.of(
-          "LAB_APPROACH", "tomcat-virtual",
-          "LAB_BACKEND_URL", "http://backend:8080",
-          "LAB_PLATFORM_THREADS", "1000",
-          "LAB_BACKEND_CONNECTIONS", "2000",
-          "LAB_MAX_CONNECTIONS", "20000",
-          "LAB_BACKLOG", "16384",
-          "LAB_CONNECT_TIMEOUT_MS", "5000",
-          "LAB_RESPONSE_TIMEOUT_MS", "20000",
-          "LAB_POOL_TIMEOUT_MS", "60000",
-          "LAB_KEEP_ALIVE_MS", "120000");
+      Map.ofEntries(
+          entry("LAB_APPROACH", "tomcat-virtual"),
+          entry("LAB_BACKEND_URL", "http://backend:8080"),
+          entry("LAB_PLATFORM_THREADS", "1000"),
+          entry("LAB_BACKEND_CONNECTIONS", "2000"),
+          entry("LAB_MAX_CONNECTIONS", "20000"),
+          entry("LAB_BACKLOG", "16384"),
+          entry("LAB_CONNECT_TIMEOUT_MS", "5000"),
+          entry("LAB_RESPONSE_TIMEOUT_MS", "20000"),
+          entry("LAB_POOL_TIMEOUT_MS", "60000"),
+          entry("LAB_KEEP_ALIVE_MS", "120000"),
+          entry("LAB_HTTP_CLIENT", "jdk"),
+          entry("LAB_SAVE_MOVIES", "true"));
 
   @Test
   void readsEveryVariable() {
@@ -41,6 +44,8 @@ class SettingsTest {
                 Duration.ofSeconds(20),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(120),
+                Settings.Client.JDK,
+                true,
                 8080,
                 8081));
   }
@@ -64,6 +69,8 @@ class SettingsTest {
     "LAB_BACKLOG, 0, whole number from 1",
     "LAB_BACKLOG, many, whole number from 1",
     "LAB_RESPONSE_TIMEOUT_MS, 2.5, whole number from 1",
+    "LAB_HTTP_CLIENT, netty, 'apache, jdk, reactor'",
+    "LAB_SAVE_MOVIES, yes, true or false",
     "LAB_PORT, 70000, to 65535"
   })
   void saysWhichValueIsWrongAndWhatWouldBeRight(String name, String value, String cure) {
@@ -75,7 +82,7 @@ class SettingsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"tomcat-platform", "tomcat-virtual", "webflux-netty"})
+  @ValueSource(strings = {"tomcat-platform", "virtual-netty", "microhttp-async"})
   void findsApproachesByTheirPublicName(String name) {
     assertThat(Approach.named(name).label()).isEqualTo(name);
   }

@@ -30,6 +30,8 @@ final class TestSettings {
         RESPONSE_TIMEOUT,
         POOL_TIMEOUT,
         KEEP_ALIVE,
+        Settings.Client.APACHE,
+        false,
         0,
         0);
   }

@@ -1,4 +1,4 @@
-package io.loomlab.contract.tests;
+package io.loomlab.clients;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,15 +11,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A backend that answers every request in one chosen, wrong way. */
 final class FaultyBackend implements AutoCloseable {
-  /** What it does once a request came in. */
+  /** What it does once a request came in; some send nothing. */
   enum Fault {
-    RESET(null),
+    RESET(""),
     SILENCE(""),
     GARBAGE("this is not HTTP\r\n\r\n"),
     SERVER_ERROR("HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops"),
     UNAVAILABLE("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"),
+    FINE("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"),
     NOT_FOUND("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
     REDIRECT("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"),
+    CREATED("HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\noops"),
+    BROKEN_OFF("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\noops"),
+    HANG_UP(""),
     EMPTY("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n");
 
     private final String bytes;
@@ -31,9 +35,12 @@ final class FaultyBackend implements AutoCloseable {
 
   private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
   private final AtomicInteger requests = new AtomicInteger();
+  private final AtomicInteger accepted = new AtomicInteger();
   private final int port;
+  private volatile String lastHead;
   private volatile Fault fault = Fault.SILENCE;
   private ServerSocket listener;
+  private Thread acceptor;
 
   FaultyBackend() throws IOException {
     listener = new ServerSocket(0);
@@ -45,9 +52,17 @@ final class FaultyBackend implements AutoCloseable {
     return port;
   }
 
-  /** Refuses connections and breaks off those there are. */
+  /**
+   * Refuses connections and breaks off those there are. The kernel keeps a listener for as long as
+   * somebody accepts on it.
+   */
   void leave() throws IOException {
     listener.close();
+    try {
+      acceptor.join();
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
     for (Socket connection : connections) {
       connection.close();
     }
@@ -63,6 +78,14 @@ final class FaultyBackend implements AutoCloseable {
     return requests.get();
   }
 
+  int connections() {
+    return accepted.get();
+  }
+
+  String lastHead() {
+    return lastHead;
+  }
+
   void commit(Fault next) {
     fault = next;
     requests.set(0);
@@ -74,7 +97,7 @@ final class FaultyBackend implements AutoCloseable {
   }
 
   private void serve(ServerSocket open) {
-    Thread.ofPlatform().daemon().start(() -> accept(open));
+    acceptor = Thread.ofPlatform().daemon().start(() -> accept(open));
   }
 
   private void accept(ServerSocket open) {
@@ -82,6 +105,7 @@ final class FaultyBackend implements AutoCloseable {
       while (true) {
         Socket socket = open.accept();
         connections.add(socket);
+        accepted.incrementAndGet();
         Thread.ofPlatform().daemon().start(() -> serve(socket));
       }
     } catch (IOException e) {
@@ -92,19 +116,23 @@ final class FaultyBackend implements AutoCloseable {
   private void serve(Socket socket) {
     try (socket) {
       while (readHead(socket.getInputStream())) {
+        Fault committed = fault;
         requests.incrementAndGet();
-        if (fault == Fault.RESET) {
+        if (committed == Fault.RESET) {
           socket.setSoLinger(true, 0);
           return;
         }
-        socket.getOutputStream().write(fault.bytes.getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(committed.bytes.getBytes(StandardCharsets.US_ASCII));
+        if (committed == Fault.HANG_UP || committed == Fault.BROKEN_OFF) {
+          return;
+        }
       }
     } catch (IOException e) {
       // the client went away
     }
   }
 
-  private static boolean readHead(InputStream input) throws IOException {
+  private boolean readHead(InputStream input) throws IOException {
     StringBuilder head = new StringBuilder();
     while (head.indexOf("\r\n\r\n") < 0) {
       int next = input.read();
@@ -113,6 +141,7 @@ final class FaultyBackend implements AutoCloseable {
       }
       head.append((char) next);
     }
+    lastHead = head.toString();
     return true;
   }
 }

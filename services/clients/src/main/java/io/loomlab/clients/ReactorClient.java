@@ -1,0 +1,103 @@
+package io.loomlab.clients;
+
+import io.loomlab.contract.About;
+import io.loomlab.contract.BackendException;
+import io.loomlab.contract.Settings;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.timeout.TimeoutException;
+import java.util.Map;
+import reactor.core.publisher.Mono;
+import reactor.netty.ByteBufMono;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.client.HttpClientConfig;
+import reactor.netty.http.client.HttpClientResponse;
+import reactor.netty.resources.ConnectionProvider;
+
+/** reactor-netty, on the event loops that it shares with a Netty server of the same process. */
+public final class ReactorClient implements AutoCloseable {
+  private static final int UNBOUNDED = -1;
+
+  private final ConnectionProvider pool;
+  private final HttpClient http;
+  private final Settings settings;
+
+  public ReactorClient(Settings settings) {
+    this.settings = settings;
+    pool =
+        ConnectionProvider.builder("backend")
+            .maxConnections(settings.backendConnections())
+            .pendingAcquireMaxCount(UNBOUNDED)
+            .pendingAcquireTimeout(settings.poolTimeout())
+            .maxIdleTime(settings.keepAlive())
+            .lifo()
+            .build();
+    http =
+        HttpClient.create(pool)
+            .baseUrl(settings.backendUrl().toString())
+            .option(
+                ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) settings.connectTimeout().toMillis())
+            .option(ChannelOption.TCP_NODELAY, true)
+            .responseTimeout(settings.responseTimeout())
+            .disableRetry(true)
+            .compress(false)
+            .followRedirect(false)
+            .doOnRequest(
+                (request, connection) ->
+                    request.requestHeaders().remove(HttpHeaderNames.USER_AGENT));
+  }
+
+  /** The body of a GET; fails with a {@link BackendException} if there is no usable one. */
+  public Mono<String> get(String path) {
+    return http.get()
+        .uri(path)
+        .responseSingle(ReactorClient::okBody)
+        .onErrorMap(ReactorClient::failure);
+  }
+
+  /** What pool and client are configured to do. */
+  public About.Outbound about() {
+    HttpClientConfig configuration = http.configuration();
+    Map<ChannelOption<?>, ?> options = configuration.options();
+    return new About.Outbound(
+        "reactor-netty",
+        HttpClient.class.getPackage().getImplementationVersion(),
+        pool.maxConnections(),
+        pool.maxConnections(),
+        null,
+        ((Integer) options.get(ChannelOption.CONNECT_TIMEOUT_MILLIS)).longValue(),
+        configuration.responseTimeout().toMillis(),
+        settings.poolTimeout().toMillis(),
+        settings.keepAlive().toMillis(),
+        Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)));
+  }
+
+  @Override
+  public void close() {
+    pool.dispose();
+  }
+
+  private static Mono<String> okBody(HttpClientResponse response, ByteBufMono body) {
+    if (!response.status().equals(HttpResponseStatus.OK)) {
+      return Mono.error(BackendException.unusable("The backend answered " + response.status()));
+    }
+    return body.asString()
+        .switchIfEmpty(Mono.error(() -> BackendException.unusable("The backend answered nothing")));
+  }
+
+  private static Throwable failure(Throwable cause) {
+    if (cause instanceof BackendException) {
+      return cause;
+    }
+    return isTimeout(cause) ? BackendException.timeout(cause) : BackendException.unusable(cause);
+  }
+
+  /** A connect, response or pool time-out: three unrelated types. */
+  private static boolean isTimeout(Throwable cause) {
+    return cause instanceof ConnectTimeoutException
+        || cause instanceof TimeoutException
+        || cause instanceof java.util.concurrent.TimeoutException;
+  }
+}

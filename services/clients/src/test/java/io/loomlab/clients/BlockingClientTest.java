@@ -1,0 +1,207 @@
+package io.loomlab.clients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.loomlab.backend.Backend;
+import io.loomlab.backend.BackendSettings;
+import io.loomlab.clients.FaultyBackend.Fault;
+import io.loomlab.contract.About;
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.BackendException;
+import io.loomlab.contract.Settings;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(Settings.Client.class)
+class BlockingClientTest {
+  private static final int CONNECTIONS = 3;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(401);
+  private static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(1_502);
+  private static final Duration POOL_TIMEOUT = Duration.ofMillis(1_003);
+  private static final Duration KEEP_ALIVE = Duration.ofMillis(60_000);
+
+  @Parameter Settings.Client kind;
+
+  private FaultyBackend faulty;
+  private BlockingClient client;
+
+  @BeforeEach
+  void start() throws IOException {
+    faulty = new FaultyBackend();
+    client = client(faulty.port());
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    client.close();
+    faulty.close();
+  }
+
+  @Test
+  void connectionsAreKept() {
+    faulty.commit(Fault.FINE);
+    for (int i = 0; i < 50; i++) {
+      assertThat(client.get("/more?id=1")).isEqualTo("fine");
+    }
+    assertThat(faulty.connections()).isLessThanOrEqualTo(CONNECTIONS);
+    assertThat(faulty.lastHead()).startsWith("GET /more?id=1 HTTP/1.1\r\n");
+  }
+
+  @Test
+  void requestSaysNoMoreThanItMust() {
+    faulty.commit(Fault.FINE);
+    client.get("/any");
+    String head = faulty.lastHead().toLowerCase(Locale.ROOT);
+    assertThat(head)
+        .contains("\r\naccept: */*\r\n")
+        .doesNotContain("cookie", "accept-encoding", "upgrade", "content-length");
+    if (kind != Settings.Client.JDK) {
+      assertThat(head).doesNotContain("user-agent");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"SILENCE", "FINE"})
+  void unusableAnswerIsABadGatewayAfterOneAttempt(Fault fault) {
+    faulty.commit(Fault.FINE);
+    client.get("/connects");
+    faulty.commit(fault);
+    assertFails(client, 502);
+    assertThat(faulty.requests()).isEqualTo(1);
+  }
+
+  @Test
+  void silenceIsATimeoutAfterOneAttempt() {
+    faulty.commit(Fault.SILENCE);
+    long started = System.nanoTime();
+    assertFails(client, 504);
+    assertThat(millisSince(started)).isBetween(RESPONSE_TIMEOUT.toMillis(), 5_000L);
+    assertThat(faulty.requests()).isEqualTo(1);
+  }
+
+  @Test
+  void noFreeConnectionInTimeIsATimeout() throws Exception {
+    faulty.commit(Fault.SILENCE);
+    List<Future<?>> failures = new ArrayList<>();
+    try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < CONNECTIONS + 2; i++) {
+        failures.add(callers.submit(() -> assertFails(client, 504)));
+      }
+    }
+    for (Future<?> failure : failures) {
+      failure.get();
+    }
+    assertThat(faulty.requests()).isEqualTo(CONNECTIONS);
+  }
+
+  @Test
+  void absentBackendIsABadGatewayAndItsReturnIsNoticed() throws IOException {
+    faulty.leave();
+    try {
+      for (int i = 0; i <= CONNECTIONS; i++) {
+        assertFails(client, 502);
+      }
+    } finally {
+      faulty.comeBack();
+    }
+    faulty.commit(Fault.FINE);
+    assertThat(client.get("/back")).isEqualTo("fine");
+  }
+
+  @Test
+  void connectionThatIsNotAcceptedIsATimeout() throws Exception {
+    try (ServerSocket full = new ServerSocket(0, 1);
+        ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor();
+        BlockingClient unlucky = client(full.getLocalPort())) {
+      List<Future<?>> failures = new ArrayList<>();
+      for (int i = 0; i < CONNECTIONS; i++) {
+        failures.add(callers.submit(() -> assertFails(unlucky, 504)));
+      }
+      for (Future<?> failure : failures) {
+        failure.get();
+      }
+    }
+  }
+
+  @Test
+  void moreCallersThanConnectionsQueueForThem() throws Exception {
+    BackendSettings settings = new BackendSettings(Duration.ofMillis(20), 1, 100, 100, 0, 0);
+    int callers = 4 * CONNECTIONS;
+    try (Backend backend = Backend.start(settings);
+        BlockingClient patient = client(backend.port());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<String>> answers = new ArrayList<>();
+      long started = System.nanoTime();
+      for (int i = 0; i < callers; i++) {
+        answers.add(threads.submit(() -> patient.get("/capabilities/ADMIN")));
+      }
+      for (Future<String> answer : answers) {
+        assertThat(answer.get()).isEqualTo("EVERYTHING");
+      }
+      assertThat(millisSince(started)).isGreaterThanOrEqualTo(4 * 20);
+    }
+  }
+
+  @Test
+  void tellsWhatItIsConfiguredToDo() {
+    About.Outbound about = client.about();
+    assertThat(about.client()).contains(kind.name().toLowerCase(Locale.ROOT));
+    assertThat(about.version()).isNotEmpty();
+    assertThat(about.maxConnections()).isEqualTo(CONNECTIONS);
+    assertThat(about.maxConnectionsPerRoute()).isEqualTo(CONNECTIONS);
+    assertThat(about.maxPending()).isNull();
+    assertThat(about.connectTimeoutMs()).isEqualTo(CONNECT_TIMEOUT.toMillis());
+    assertThat(about.responseTimeoutMs()).isEqualTo(RESPONSE_TIMEOUT.toMillis());
+    assertThat(about.poolTimeoutMs()).isEqualTo(POOL_TIMEOUT.toMillis());
+    assertThat(about.keepAliveMs()).isEqualTo(KEEP_ALIVE.toMillis());
+  }
+
+  private BlockingClient client(int port) {
+    return BlockingClient.of(
+        new Settings(
+            Approach.TOMCAT_VIRTUAL,
+            URI.create("http://localhost:" + port),
+            1,
+            CONNECTIONS,
+            1,
+            1,
+            CONNECT_TIMEOUT,
+            RESPONSE_TIMEOUT,
+            POOL_TIMEOUT,
+            KEEP_ALIVE,
+            kind,
+            false,
+            0,
+            0));
+  }
+
+  private static void assertFails(BlockingClient client, int status) {
+    BackendException failure =
+        catchThrowableOfType(BackendException.class, () -> client.get("/any"));
+    assertThat(failure).isNotNull();
+    assertThat(failure.problem().status()).as("%s", failure).isEqualTo(status);
+  }
+
+  private static long millisSince(long started) {
+    return (System.nanoTime() - started) / 1_000_000;
+  }
+}
