@@ -7,7 +7,7 @@ refuse() {
   exit 2
 }
 
-case "${GC:=g1}" in
+case "${GC:=parallel}" in
   g1) collector=-XX:+UseG1GC ;;
   parallel) collector=-XX:+UseParallelGC ;;
   serial) collector=-XX:+UseSerialGC ;;
@@ -23,10 +23,12 @@ esac
 # A connection is a descriptor here and one towards the backend.
 ulimit -S -n "$(ulimit -H -n)"
 
+# Every approach waits for its sockets through the JDK: Netty's own transport is off.
 # Minimum counts where the limit is small, the others elsewhere: together they fix the heap's size.
 exec java "$collector" \
   -XX:InitialRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:MinRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:MaxRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:+ExitOnOutOfMemoryError \
+  -Dreactor.netty.native=false \
   -jar /app/app.jar

@@ -1,20 +1,31 @@
 package io.loomlab.netty;
 
 import io.loomlab.contract.About;
+import io.loomlab.spring.LiveServer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.Version;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.Locale;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
+import reactor.core.scheduler.NonBlocking;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerConfig;
 
 /** The running server, to read effective values from. */
-class LiveNetty {
+class LiveNetty implements LiveServer {
   private final LongAdder connections = new LongAdder();
+  private final Executor handlers;
   private volatile HttpServer server;
   private volatile Channel listener;
+
+  /**
+   * @param handlers what runs the handlers, null where the event loops do
+   */
+  LiveNetty(Executor handlers) {
+    this.handlers = handlers;
+  }
 
   HttpServer watch(HttpServer configured) {
     server =
@@ -24,7 +35,8 @@ class LiveNetty {
     return server;
   }
 
-  About.Inbound about() {
+  @Override
+  public About.Inbound about() {
     return new About.Inbound(
         "netty",
         Version.identify().get("netty-transport").artifactVersion(),
@@ -34,13 +46,19 @@ class LiveNetty {
         limit(server.configuration().maxKeepAliveRequests()),
         server.configuration().idleTimeout().toMillis(),
         Boolean.TRUE.equals(server.configuration().childOptions().get(ChannelOption.TCP_NODELAY)),
-        null,
+        handlers == null ? null : handlers.getClass().getName(),
         null,
         eventLoops());
   }
 
-  long openConnections() {
+  @Override
+  public long openConnections() {
     return connections.sum();
+  }
+
+  @Override
+  public boolean isEventLoop(Thread thread) {
+    return thread instanceof NonBlocking;
   }
 
   private void count(Channel connection) {

@@ -1,22 +1,21 @@
 package io.loomlab.netty;
 
-import io.loomlab.contract.About;
-import io.loomlab.contract.RequestMetrics;
 import io.loomlab.contract.Settings;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.channel.ChannelOption;
-import java.util.function.Supplier;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import reactor.core.scheduler.NonBlocking;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 @Configuration(proxyBeanMethods = false)
+@Import(AnswerResultHandler.class)
 class NettyConfiguration {
   @Bean
-  LiveNetty liveNetty() {
-    return new LiveNetty();
+  LiveNetty liveNetty(ObjectProvider<VirtualThreadTaskExecutor> handlerThreads) {
+    return new LiveNetty(handlerThreads.getIfAvailable());
   }
 
   @Bean
@@ -31,17 +30,5 @@ class NettyConfiguration {
                         .childOption(ChannelOption.TCP_NODELAY, true)
                         .idleTimeout(settings.keepAlive())
                         .mapHandle(ResponseHeaders::complete)));
-  }
-
-  @Bean
-  RequestMetrics requestMetrics(MeterRegistry registry, LiveNetty live) {
-    return new RequestMetrics(
-        registry, live::openConnections, thread -> thread instanceof NonBlocking);
-  }
-
-  @Bean
-  Supplier<About> about(
-      Settings settings, RequestMetrics requests, LiveNetty live, BackendClient client) {
-    return () -> About.of(settings, requests, live.about(), client.about());
   }
 }

@@ -1,47 +1,36 @@
 package io.loomlab.netty;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.loomlab.contract.Approach;
 import io.loomlab.contract.Settings;
 import io.loomlab.contract.tests.ApproachContract;
-import io.loomlab.contract.tests.FaultContract;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.spring.LabApplication;
 import java.io.IOException;
-import org.junit.jupiter.api.Nested;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
-import tools.jackson.databind.JsonNode;
 
-class WebfluxNettyTest {
-  @Nested
-  class WithABackend extends ApproachContract {
-    WithABackend() {
-      super(Approach.WEBFLUX_NETTY, "event-loop");
-    }
-
-    @Override
-    protected Running start(Settings settings) {
-      return Applications.start(settings);
-    }
-
-    @Test
-    void handlersRunOnTheEventLoops() throws IOException, InterruptedException {
-      JsonNode inbound = about().at("/inbound");
-      assertThat(inbound.at("/server").asString()).isEqualTo("netty");
-      assertThat(inbound.at("/event_loops").asInt()).isPositive();
-      assertThat(inbound.at("/executor").isNull()).isTrue();
-    }
+class WebfluxNettyTest extends ApproachContract {
+  WebfluxNettyTest() {
+    super(Approach.WEBFLUX_NETTY, "event-loop");
   }
 
-  @Nested
-  class WithAFaultyBackend extends FaultContract {
-    WithAFaultyBackend() {
-      super(Approach.WEBFLUX_NETTY);
-    }
+  @Override
+  protected Running start(Settings settings) throws IOException {
+    var application = LabApplication.run(Approach.Server.NETTY, NettyApplication.class, settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
 
-    @Override
-    protected Running start(Settings settings) {
-      return Applications.start(settings);
-    }
+  @Test
+  void handlersRunOnTheEventLoops() throws Exception {
+    assertInbound(
+        Map.of(
+            "server",
+            "netty",
+            "max_connections",
+            "null",
+            "executor",
+            "null",
+            "max_threads",
+            "null"));
   }
 }

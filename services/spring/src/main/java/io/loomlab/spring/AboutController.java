@@ -1,14 +1,13 @@
 package io.loomlab.spring;
 
 import io.loomlab.contract.About;
+import io.loomlab.contract.Answer;
 import io.loomlab.contract.Endpoint;
 import java.util.function.Supplier;
-import org.springframework.http.MediaType;
-import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
-@RestController
+@Controller
 class AboutController {
   private final Supplier<About> about;
 
@@ -17,7 +16,7 @@ class AboutController {
   }
 
   @GetMapping(Endpoint.ABOUT_PATH)
-  ResponseEntity<byte[]> about() {
-    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(about.get().bytes());
+  Answer about() {
+    return Answer.json(about.get().bytes());
   }
 }

@@ -1,8 +1,11 @@
 package io.loomlab.spring;
 
 import io.loomlab.contract.Approach;
+import io.loomlab.contract.ManagementServer;
 import io.loomlab.contract.Settings;
 import io.loomlab.contract.UsageException;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
 import java.util.Map;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -11,7 +14,28 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** Starts an approach that runs on Spring Boot. */
 public final class LabApplication {
+  /** Property that tells conditional configurations the concurrency model. */
+  public static final String CONCURRENCY = "lab.concurrency";
+
   private LabApplication() {}
+
+  /** An approach that serves. */
+  public record Running(ConfigurableApplicationContext context, ManagementServer management)
+      implements AutoCloseable {
+    public int port() {
+      return context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+    }
+
+    public int managementPort() {
+      return management.port();
+    }
+
+    @Override
+    public void close() {
+      management.close();
+      context.close();
+    }
+  }
 
   /** For {@code main}: settings from the environment; exit code 2 if they are wrong. */
   public static void main(Approach.Server server, Class<?> application) {
@@ -22,17 +46,23 @@ public final class LabApplication {
    * Starts and returns once both ports serve.
    *
    * @throws UsageException if the settings' approach is another server's
+   * @throws IOException if the management port cannot be bound
    */
-  public static ConfigurableApplicationContext run(
-      Approach.Server server, Class<?> application, Settings settings) {
+  public static Running run(Approach.Server server, Class<?> application, Settings settings)
+      throws IOException {
     settings.approach().on(server);
+    ConfigurableApplicationContext context = context(application, settings);
+    PrometheusMeterRegistry registry = context.getBean(PrometheusMeterRegistry.class);
+    return new Running(
+        context, ManagementServer.start(settings.managementPort(), registry, context::isRunning));
+  }
+
+  private static ConfigurableApplicationContext context(Class<?> application, Settings settings) {
     return new SpringApplicationBuilder(application, CommonConfiguration.class)
         .bannerMode(Banner.Mode.OFF)
         .logStartupInfo(false)
         .properties(
-            Map.of(
-                "server.port", settings.port(),
-                "management.server.port", settings.managementPort()))
+            Map.of(CONCURRENCY, settings.approach().concurrency(), "server.port", settings.port()))
         .initializers(
             context ->
                 ((GenericApplicationContext) context).registerBean(Settings.class, () -> settings))

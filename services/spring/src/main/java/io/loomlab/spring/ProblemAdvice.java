@@ -1,38 +1,45 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.BackendException;
-import io.loomlab.contract.Problem;
+import io.loomlab.contract.Answer;
+import io.loomlab.contract.ContractException;
+import io.loomlab.contract.RefusedException;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.ResponseEntity;
+import org.springframework.http.HttpMethod;
 import org.springframework.web.ErrorResponse;
+import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
-import org.springframework.web.bind.annotation.RestControllerAdvice;
 
-/** Answers whatever goes wrong with the contract's problem body, on either web stack. */
-@RestControllerAdvice
+/** Answers what no endpoint answered: what the framework or the contract refused, and bugs. */
+@ControllerAdvice
 class ProblemAdvice {
   private static final Logger LOG = LoggerFactory.getLogger(ProblemAdvice.class);
 
   @ExceptionHandler
-  ResponseEntity<byte[]> backendFailed(BackendException exception) {
-    return answer(Problem.of(exception.status()), HttpHeaders.EMPTY);
+  Answer refused(ContractException refusal) {
+    return Answer.problem(refusal);
   }
 
   @ExceptionHandler
-  ResponseEntity<byte[]> anythingElse(Exception exception) {
+  Answer anythingElse(Exception exception) {
     if (exception instanceof ErrorResponse refusal) {
-      return answer(Problem.of(refusal.getStatusCode().value()), refusal.getHeaders());
+      Set<HttpMethod> allowed = refusal.getHeaders().getAllow();
+      return allowed.isEmpty()
+          ? Answer.problem(refusal.getStatusCode().value())
+          : Answer.problem(RefusedException.method(names(allowed)));
     }
     LOG.error("A request failed: {}", exception.toString());
-    return answer(Problem.of(500), HttpHeaders.EMPTY);
+    return Answer.problem(500);
   }
 
-  private static ResponseEntity<byte[]> answer(Problem problem, HttpHeaders headers) {
-    return ResponseEntity.status(problem.status())
-        .headers(headers)
-        .header(HttpHeaders.CONTENT_TYPE, Problem.CONTENT_TYPE)
-        .body(problem.bytes());
+  /** Without HEAD and OPTIONS, which Spring would add. */
+  private static String names(Set<HttpMethod> allowed) {
+    return Stream.of(HttpMethod.GET, HttpMethod.POST)
+        .filter(allowed::contains)
+        .map(HttpMethod::name)
+        .collect(Collectors.joining(","));
   }
 }

@@ -1,25 +1,29 @@
 package io.loomlab.tomcat;
 
 import io.loomlab.contract.About;
+import io.loomlab.spring.LiveServer;
 import java.util.concurrent.Executor;
 import org.apache.catalina.util.ServerInfo;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.threads.ThreadPoolExecutor;
 
 /** The running connector's protocol, to read effective values from. */
-class LiveTomcat {
+class LiveTomcat implements LiveServer {
   private volatile AbstractHttp11Protocol<?> protocol;
 
   void watch(AbstractHttp11Protocol<?> live) {
     protocol = live;
   }
 
-  long openConnections() {
+  /** Tomcat counts the connection that its acceptor waits for, too. */
+  @Override
+  public long openConnections() {
     AbstractHttp11Protocol<?> live = protocol;
-    return live == null ? 0 : Math.max(0, live.getConnectionCount());
+    return live == null ? 0 : Math.max(0, live.getConnectionCount() - 1);
   }
 
-  About.Inbound about() {
+  @Override
+  public About.Inbound about() {
     Executor executor = protocol.getExecutor();
     return new About.Inbound(
         "tomcat",
@@ -28,7 +32,7 @@ class LiveTomcat {
         protocol.getMaxConnections(),
         protocol.getAcceptCount(),
         protocol.getMaxKeepAliveRequests() < 0 ? null : protocol.getMaxKeepAliveRequests(),
-        protocol.getKeepAliveTimeout(),
+        (long) protocol.getKeepAliveTimeout(),
         protocol.getTcpNoDelay(),
         executor.getClass().getName(),
         executor instanceof ThreadPoolExecutor pool ? pool.getMaximumPoolSize() : null,

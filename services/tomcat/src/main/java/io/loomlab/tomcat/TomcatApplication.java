@@ -2,10 +2,14 @@ package io.loomlab.tomcat;
 
 import io.loomlab.contract.Approach;
 import io.loomlab.spring.LabApplication;
-import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Import;
 
 /** The approaches tomcat-platform and tomcat-virtual. */
-@SpringBootApplication(proxyBeanMethods = false)
+@SpringBootConfiguration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@Import(TomcatConfiguration.class)
 public class TomcatApplication {
   public static void main(String[] args) {
     LabApplication.main(Approach.Server.TOMCAT, TomcatApplication.class);

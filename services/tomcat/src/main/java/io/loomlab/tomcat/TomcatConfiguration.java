@@ -1,21 +1,18 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.contract.About;
 import io.loomlab.contract.Approach;
-import io.loomlab.contract.RequestMetrics;
 import io.loomlab.contract.Settings;
-import io.micrometer.core.instrument.MeterRegistry;
-import java.util.function.Supplier;
+import io.loomlab.mvc.MvcConfiguration;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.threads.VirtualThreadExecutor;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.web.filter.RequestContextFilter;
+import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
+@Import(MvcConfiguration.class)
 class TomcatConfiguration {
   @Bean
   LiveTomcat liveTomcat() {
@@ -32,25 +29,6 @@ class TomcatConfiguration {
               configure(protocol, settings);
               live.watch(protocol);
             });
-  }
-
-  @Bean
-  RequestMetrics requestMetrics(MeterRegistry registry, LiveTomcat live) {
-    return new RequestMetrics(registry, live::openConnections, thread -> false);
-  }
-
-  @Bean
-  Supplier<About> about(
-      Settings settings, RequestMetrics requests, LiveTomcat live, BackendClient client) {
-    return () -> About.of(settings, requests, live.about(), client.about());
-  }
-
-  /** Registered as disabled: the dispatcher servlet does the same, WebFlux has none. */
-  @Bean
-  FilterRegistrationBean<RequestContextFilter> noRequestContextFilter() {
-    var registration = new FilterRegistrationBean<>(new RequestContextFilter());
-    registration.setEnabled(false);
-    return registration;
   }
 
   private static void configure(AbstractHttp11Protocol<?> protocol, Settings settings) {

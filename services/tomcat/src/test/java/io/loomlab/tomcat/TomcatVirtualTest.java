@@ -1,48 +1,38 @@
 package io.loomlab.tomcat;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.loomlab.contract.Approach;
 import io.loomlab.contract.Settings;
 import io.loomlab.contract.tests.ApproachContract;
-import io.loomlab.contract.tests.FaultContract;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.spring.LabApplication;
 import java.io.IOException;
-import org.junit.jupiter.api.Nested;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
-import tools.jackson.databind.JsonNode;
 
-class TomcatVirtualTest {
-  @Nested
-  class WithABackend extends ApproachContract {
-    WithABackend() {
-      super(Approach.TOMCAT_VIRTUAL, "virtual");
-    }
-
-    @Override
-    protected Running start(Settings settings) {
-      return Applications.start(settings);
-    }
-
-    @Test
-    void handlersRunOnAVirtualThreadEach() throws IOException, InterruptedException {
-      JsonNode inbound = about().at("/inbound");
-      assertThat(inbound.at("/server").asString()).isEqualTo("tomcat");
-      assertThat(inbound.at("/max_connections").asInt()).isEqualTo(777);
-      assertThat(inbound.at("/executor").asString()).endsWith(".VirtualThreadExecutor");
-      assertThat(inbound.at("/max_threads").isNull()).isTrue();
-    }
+class TomcatVirtualTest extends ApproachContract {
+  TomcatVirtualTest() {
+    super(Approach.TOMCAT_VIRTUAL, "virtual");
   }
 
-  @Nested
-  class WithAFaultyBackend extends FaultContract {
-    WithAFaultyBackend() {
-      super(Approach.TOMCAT_VIRTUAL);
-    }
+  @Override
+  protected Running start(Settings settings) throws IOException {
+    var application = LabApplication.run(Approach.Server.TOMCAT, TomcatApplication.class, settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
 
-    @Override
-    protected Running start(Settings settings) {
-      return Applications.start(settings);
-    }
+  @Test
+  void handlersRunOnAVirtualThreadEach() throws Exception {
+    assertInbound(
+        Map.of(
+            "server",
+            "tomcat",
+            "max_connections",
+            "777",
+            "executor",
+            ".VirtualThreadExecutor",
+            "max_threads",
+            "null",
+            "event_loops",
+            "null"));
   }
 }

@@ -1,0 +1,17 @@
+package io.loomlab.jetty;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.spring.LabApplication;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Import;
+
+/** The approaches jetty-platform and jetty-virtual. */
+@SpringBootConfiguration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@Import(JettyConfiguration.class)
+public class JettyApplication {
+  public static void main(String[] args) {
+    LabApplication.main(Approach.Server.JETTY, JettyApplication.class);
+  }
+}

@@ -1,0 +1,2 @@
+/** Jetty with Spring MVC, on platform or on virtual threads. */
+package io.loomlab.jetty;

@@ -1,0 +1,38 @@
+package io.loomlab.jetty;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import io.loomlab.spring.LabApplication;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class JettyPlatformTest extends ApproachContract {
+  JettyPlatformTest() {
+    super(Approach.JETTY_PLATFORM, "platform");
+  }
+
+  @Override
+  protected Running start(Settings settings) throws IOException {
+    var application = LabApplication.run(Approach.Server.JETTY, JettyApplication.class, settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
+
+  @Test
+  void handlersRunOnABoundedPool() throws Exception {
+    assertInbound(
+        Map.of(
+            "server",
+            "jetty",
+            "max_connections",
+            "777",
+            "executor",
+            ".QueuedThreadPool",
+            "max_threads",
+            "31",
+            "event_loops",
+            "null"));
+  }
+}

@@ -1,0 +1,38 @@
+package io.loomlab.jetty;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import io.loomlab.spring.LabApplication;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class JettyVirtualTest extends ApproachContract {
+  JettyVirtualTest() {
+    super(Approach.JETTY_VIRTUAL, "virtual");
+  }
+
+  @Override
+  protected Running start(Settings settings) throws IOException {
+    var application = LabApplication.run(Approach.Server.JETTY, JettyApplication.class, settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
+
+  @Test
+  void handlersRunOnAVirtualThreadEach() throws Exception {
+    assertInbound(
+        Map.of(
+            "server",
+            "jetty",
+            "max_connections",
+            "777",
+            "executor",
+            ".VirtualThreadPool",
+            "max_threads",
+            "null",
+            "event_loops",
+            "null"));
+  }
+}

@@ -1,0 +1,126 @@
+package io.loomlab.microhttp;
+
+import io.loomlab.clients.BlockingClient;
+import io.loomlab.clients.ReactorClient;
+import io.loomlab.contract.About;
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Approach.Concurrency;
+import io.loomlab.contract.BlockingEndpoints;
+import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.LabRegistry;
+import io.loomlab.contract.ManagementServer;
+import io.loomlab.contract.Movies;
+import io.loomlab.contract.RequestMetrics;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.UsageException;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.microhttp.Handler;
+import org.microhttp.LabServer;
+import org.microhttp.Options;
+
+/** microhttp under the concurrency model that LAB_APPROACH names. */
+public final class MicrohttpApplication implements AutoCloseable {
+  /** Room for a body that is too long, so that its sender gets to read why. */
+  private static final int LONGEST_REQUEST_BYTES = 8 << 20;
+
+  private final Settings settings;
+  private final LabServer server;
+  private final RequestMetrics requests;
+  private final ManagementServer management;
+  private Runnable release = () -> {};
+
+  private MicrohttpApplication(Settings settings) throws IOException {
+    this.settings = settings;
+    PrometheusMeterRegistry registry = LabRegistry.create(settings.approach().label());
+    server = new LabServer(options(settings));
+    requests = new RequestMetrics(registry, server::openConnections, LabServer::isEventLoop);
+    Movies movies = new Movies(settings.saveMovies());
+    server.start(
+        settings.approach().concurrency() == Concurrency.COMPLETABLE_FUTURE
+            ? async(movies)
+            : blocking(movies));
+    management = ManagementServer.start(settings.managementPort(), registry, server::isServing);
+  }
+
+  public static void main(String[] args) {
+    // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
+    UsageException.exitOnUsageError(() -> start(Settings.from(System.getenv())));
+  }
+
+  /**
+   * Starts serving; returns once both ports are bound.
+   *
+   * @throws IOException if a port cannot be bound
+   * @throws UsageException if another module serves the approach
+   */
+  public static MicrohttpApplication start(Settings settings) throws IOException {
+    settings.approach().on(Approach.Server.MICROHTTP);
+    return new MicrohttpApplication(settings);
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  public int managementPort() {
+    return management.port();
+  }
+
+  @Override
+  public void close() throws IOException {
+    management.close();
+    server.close();
+    release.run();
+  }
+
+  private Handler blocking(Movies movies) {
+    BlockingClient client = BlockingClient.of(settings);
+    ExecutorService executor =
+        settings.approach().concurrency() == Concurrency.VIRTUAL_THREADS
+            ? Executors.newVirtualThreadPerTaskExecutor()
+            : Executors.newFixedThreadPool(settings.platformThreads());
+    release =
+        () -> {
+          executor.shutdownNow();
+          client.close();
+        };
+    BlockingRouter router =
+        new BlockingRouter(
+            new BlockingEndpoints(client, movies, requests),
+            () -> about(Inbound.of(server, executor), client.about()));
+    return (request, callback) ->
+        executor.execute(
+            () -> callback.accept(Responses.of(router.answer(MicrohttpCall.of(request)), request)));
+  }
+
+  private Handler async(Movies movies) {
+    ReactorClient client = new ReactorClient(settings);
+    release = client::close;
+    AsyncRouter router =
+        new AsyncRouter(
+            new AsyncEndpoints(client, movies, requests),
+            () -> about(Inbound.of(server, null), client.about()));
+    return (request, callback) ->
+        router
+            .answer(MicrohttpCall.of(request))
+            .thenAccept(answer -> callback.accept(Responses.of(answer, request)));
+  }
+
+  private About about(About.Inbound inbound, About.Outbound outbound) {
+    return About.of(settings, requests, inbound, outbound);
+  }
+
+  /** Event loops and buffers are the library's defaults. */
+  private static Options options(Settings settings) {
+    return Options.builder()
+        .withPort(settings.port())
+        .withAcceptLength(settings.backlog())
+        .withRequestTimeout(settings.keepAlive())
+        .withMaxRequestSize(LONGEST_REQUEST_BYTES)
+        .build();
+  }
+}

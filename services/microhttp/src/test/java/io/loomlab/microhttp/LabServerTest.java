@@ -1,0 +1,111 @@
+package io.loomlab.microhttp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.loomlab.contract.Answer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.microhttp.LabServer;
+import org.microhttp.Options;
+
+/** What the lab's acceptor and the library's time-out do, over real sockets. */
+class LabServerTest {
+  private static final Duration KEEP_ALIVE = Duration.ofMillis(300);
+  private static final long LONG_REQUEST_MS = 3 * KEEP_ALIVE.toMillis();
+  private static final String REQUEST = "GET / HTTP/1.1\r\n\r\n";
+
+  private LabServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    server =
+        new LabServer(
+            Options.builder()
+                .withPort(0)
+                .withConcurrency(2)
+                .withRequestTimeout(KEEP_ALIVE)
+                .withResolution(Duration.ofMillis(10))
+                .build());
+    server.start(
+        (request, callback) ->
+            CompletableFuture.delayedExecutor(
+                    request.uri().equals("/long") ? LONG_REQUEST_MS : 0, TimeUnit.MILLISECONDS)
+                .execute(() -> callback.accept(Responses.of(Answer.text("here"), request))));
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    server.close();
+  }
+
+  @Test
+  void keepAliveEndsIdleConnectionsAndNoBusyOne() throws IOException {
+    try (Socket socket = connect()) {
+      assertThat(answer(socket, "GET /long HTTP/1.1\r\n\r\n")).endsWith("here");
+      assertThat(answer(socket, REQUEST)).endsWith("here");
+      assertThat(socket.getInputStream().read()).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void connectionsAreCountedAndSentOnWithoutDelay() throws IOException {
+    try (Socket first = connect();
+        Socket second = connect()) {
+      answer(first, REQUEST);
+      answer(second, REQUEST);
+      assertThat(server.openConnections()).isEqualTo(2);
+      assertThat(server.tcpNoDelay()).isTrue();
+    }
+  }
+
+  @Test
+  void goesOnAfterAMalformedRequestBehindAnotherOneEndedAnEventLoop() throws IOException {
+    for (int i = 0; i < server.options().concurrency(); i++) {
+      try (Socket poisonous = connect()) {
+        answer(poisonous, REQUEST + "A B HTTP/1.1\r\n:no name\r\n\r\n");
+        assertThat(poisonous.getInputStream().read()).isEqualTo(-1);
+      }
+    }
+    try (Socket next = connect()) {
+      assertThat(answer(next, REQUEST)).endsWith("here");
+    }
+    assertThat(server.isServing()).isTrue();
+  }
+
+  @Test
+  void answerToHeadHasNoBody() throws IOException {
+    try (Socket socket = connect()) {
+      assertThat(answer(socket, "HEAD / HTTP/1.1\r\n\r\n")).contains("Content-Length: 4");
+      assertThat(answer(socket, REQUEST)).startsWith("HTTP/1.1 200").endsWith("here");
+    }
+  }
+
+  private Socket connect() throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+    socket.setSoTimeout(10_000);
+    return socket;
+  }
+
+  /** Head and body of the answer; a HEAD's is all head. */
+  private static String answer(Socket socket, String request) throws IOException {
+    socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+    InputStream in = socket.getInputStream();
+    StringBuilder answer = new StringBuilder();
+    while (answer.indexOf("\r\n\r\n") < 0) {
+      int next = in.read();
+      assertThat(next).as("end of connection after: %s", answer).isNotNegative();
+      answer.append((char) next);
+    }
+    int body = request.startsWith("HEAD") ? 0 : "here".length();
+    return answer.append(new String(in.readNBytes(body), StandardCharsets.US_ASCII)).toString();
+  }
+}

@@ -1,0 +1,31 @@
+package io.loomlab.microhttp;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MicrohttpPlatformTest extends ApproachContract {
+  MicrohttpPlatformTest() {
+    super(Approach.MICROHTTP_PLATFORM, "platform");
+  }
+
+  @Override
+  protected Running start(Settings settings) {
+    return Applications.start(settings);
+  }
+
+  @Test
+  void handlersRunOnABoundedPool() throws Exception {
+    assertInbound(
+        Map.of(
+            "server", "microhttp",
+            "version", "0.11",
+            "max_connections", "null",
+            "executor", ".ThreadPoolExecutor",
+            "max_threads", "31",
+            "event_loops", "null"));
+  }
+}

@@ -1,0 +1,31 @@
+package io.loomlab.microhttp;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MicrohttpVirtualTest extends ApproachContract {
+  MicrohttpVirtualTest() {
+    super(Approach.MICROHTTP_VIRTUAL, "virtual");
+  }
+
+  @Override
+  protected Running start(Settings settings) {
+    return Applications.start(settings);
+  }
+
+  @Test
+  void handlersRunOnAVirtualThreadEach() throws Exception {
+    assertInbound(
+        Map.of(
+            "server", "microhttp",
+            "version", "0.11",
+            "max_connections", "null",
+            "executor", ".ThreadPerTaskExecutor",
+            "max_threads", "null",
+            "event_loops", "null"));
+  }
+}

@@ -1,0 +1,28 @@
+package io.loomlab.mvc;
+
+import io.loomlab.contract.Answer;
+import io.loomlab.contract.BlockingEndpoints;
+import io.loomlab.contract.Endpoint;
+import io.loomlab.contract.Params;
+import io.loomlab.contract.RequestBody;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.PostMapping;
+
+@Controller
+class SaveMoviesController {
+  private final BlockingEndpoints endpoints;
+
+  SaveMoviesController(BlockingEndpoints endpoints) {
+    this.endpoints = endpoints;
+  }
+
+  /** The body first: asked for a parameter, a servlet server would parse a form that is in it. */
+  @PostMapping(Endpoint.MOVIES_PATH)
+  Answer saveMovies(HttpServletRequest request) throws IOException {
+    byte[] body = RequestBody.read(request.getInputStream());
+    String delay = request.getParameter(Params.DELAY);
+    return endpoints.saveMovies(request.getContentType(), delay, body);
+  }
+}

@@ -1,0 +1,36 @@
+package io.loomlab.netty;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import io.loomlab.spring.LabApplication;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class VirtualNettyTest extends ApproachContract {
+  VirtualNettyTest() {
+    super(Approach.VIRTUAL_NETTY, "virtual");
+  }
+
+  @Override
+  protected Running start(Settings settings) throws IOException {
+    var application = LabApplication.run(Approach.Server.NETTY, NettyApplication.class, settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
+
+  @Test
+  void handlersRunOnAVirtualThreadEach() throws Exception {
+    assertInbound(
+        Map.of(
+            "server",
+            "netty",
+            "max_connections",
+            "null",
+            "executor",
+            ".VirtualThreadTaskExecutor",
+            "max_threads",
+            "null"));
+  }
+}

@@ -1,0 +1,33 @@
+package io.loomlab.spring;
+
+import io.loomlab.contract.Answer;
+import io.loomlab.contract.Endpoint;
+import io.loomlab.contract.RefusedException;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestMethod;
+
+/** Refuses the methods that Spring would answer by itself wherever it finds a GET. */
+@Controller
+class WrongMethodController {
+  @RequestMapping(
+      path = {
+        Endpoint.CAPABILITIES_PATH,
+        Endpoint.MEETINGS_PATH,
+        Endpoint.EPOCH_MILLIS_PATH,
+        Endpoint.BLOCK_PATH,
+        Endpoint.PINNED_PATH,
+        Endpoint.ABOUT_PATH
+      },
+      method = {RequestMethod.HEAD, RequestMethod.OPTIONS})
+  Answer onlyGet() {
+    return Answer.problem(RefusedException.method("GET"));
+  }
+
+  @RequestMapping(
+      path = Endpoint.MOVIES_PATH,
+      method = {RequestMethod.HEAD, RequestMethod.OPTIONS})
+  Answer getOrPost() {
+    return Answer.problem(RefusedException.method("GET,POST"));
+  }
+}
