@@ -4,20 +4,20 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VARIABLES := APPROACH CONCURRENCY REQUESTS DURATION WARMUP_CAP ENDPOINT DELAY REPEATS SEED SIZE JDK GC \
-	PROMETHEUS_PORT GRAFANA_PORT
+VARIABLES := APPROACH CONCURRENCY REQUESTS DURATION WARMUP_CAP ENDPOINT DELAY REPEATS SEED SIZE JDK GC HTTP_CLIENT \
+	PLATFORM_THREADS SAVE_MOVIES PROMETHEUS_PORT GRAFANA_PORT
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 ##@ Measure
 
 .PHONY: run-ab
-run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [REQUESTS= DURATION=60s REPEATS= DELAY= SIZE= GC=]
+run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION=60s REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT=]
 	@bin/run ab
 
 .PHONY: smoke
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
-	@APPROACH=all CONCURRENCY=50 DURATION=8s WARMUP_CAP=6s SIZE=smoke bin/run ab
+	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run ab
 
 ##@ The lab
 

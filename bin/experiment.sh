@@ -75,6 +75,8 @@ write_environment() {
     docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}},'
+    printf ' "jdk": %s, "gc": %s, "http_client": %s, "endpoint": %s,\n' "$JDK" "$(json_string "$GC")" \
+      "$(json_string "$HTTP_CLIENT")" "$(json_string "$ENDPOINT")"
     printf ' "size": %s, "seed": %s, "started": %s,\n' "$(json_string "$SIZE")" "$SEED" "$(json_string "$STARTED")"
     printf ' "open_files": %s, "stand_in_images": %s,\n' "$(host_open_files)" "$(on_stand_ins && echo true || echo false)"
     printf ' "images": %s,\n "sizes": %s,\n' "$(json_object "${images[@]}")" "$(json_object "${sizes[@]}")"
@@ -159,6 +161,7 @@ measure_one() {
   LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --name "$GENERATOR" loadgen measure \
     --tool "$TOOL" --approach "$approach" --endpoint "$ENDPOINT" --concurrency "$CONCURRENCY" \
     --requests "$REQUESTS" --duration-s "$DURATION_S" --delay-ms "$DELAY" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
+    --http-client "$HTTP_CLIENT" \
     --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
     --warmup-cap-s "$WARMUP_CAP_S" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||
     say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"

@@ -15,12 +15,15 @@ die() {
   exit "$code"
 }
 
-# load_env FILE: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does.
+# load_env FILE [NAMES]: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does; only
+# those whose key the pattern NAMES matches.
 load_env() {
   local line key
   while IFS= read -r line || [ -n "$line" ]; do
     case $line in '' | '#'*) continue ;; esac
     key=${line%%=*}
+    # shellcheck disable=SC2053  # a pattern
+    [[ $key == ${2:-*} ]] || continue
     if [ -z "${!key:-}" ]; then
       export "$key=${line#*=}"
     fi
@@ -42,6 +45,6 @@ debian_mirror() {
 
 # Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
 use_base_images() {
-  if on_stand_ins; then load_env "$LAB_ROOT/airgap/airgap.env"; fi
-  load_env "$LAB_ROOT/.env"
+  if on_stand_ins; then load_env "$LAB_ROOT/airgap/airgap.env" '*_IMAGE'; fi
+  load_env "$LAB_ROOT/.env" '*_IMAGE'
 }
