@@ -13,6 +13,14 @@ from loomlab.tools.ab import REQUEST_COLUMNS, parse_report, parse_requests
 GOLDEN = Path(__file__).parent / "golden"
 
 
+def test_headers_go_with_every_request(tmp_path: Path) -> None:
+    load = Load("http://a/", concurrency=1, requests=1, duration_s=1, silence_limit_s=1, headers=("A: b", "C: d"))
+
+    command = tool("ab").command(load, tmp_path, "ab")
+
+    assert command[-5:] == ["-H", "A: b", "-H", "C: d", "http://a/"]
+
+
 def report(name: str) -> ToolReport:
     return parse_report((GOLDEN / f"{name}.txt").read_text())
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loomlab.errors import ParseError, UsageError
-from loomlab.judge import backend_pool, container_failure, judge_run
+from loomlab.judge import backend_pool, container_failure, judge_run, platform_threads
 from loomlab.tools.ab import REQUEST_COLUMNS
 from test_metrics import matrix
 
@@ -49,7 +49,10 @@ def metrics() -> dict[str, Any]:
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
             matrix("process_start_time_seconds", ramp(0)),
         ],
-        "backend": [],
+        "backend": [
+            matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
+            matrix("backend_connections_total", ramp(0)),
+        ],
     }
 
 
@@ -73,6 +76,9 @@ def run_dir(tmp_path: Path) -> Path:
     write(folder, "ab.txt", REPORT)
     write(folder, "metrics.json", metrics())
     write(folder, "container.json", RUNNING)
+    network = {"TCPSynRetrans": 0, "ActiveOpens": 100}
+    host = {"samples": [], "network_before": network, "network_after": network | {"ActiveOpens": 100 + CONCURRENCY}}
+    write(folder, "host.json", host)
     write(folder, "about.json", {"outbound": {"max_connections_per_route": 20}})
     rows = "".join(f"x\t{start}\t0\t{latency}\t{latency}\t{latency}\n" for start, latency in ROWS)
     with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
@@ -96,13 +102,44 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
     assert run.rss_max_bytes == run.threads_max == 50
     assert run.vsz_max_bytes is run.throttled_ratio is None
     assert run.gc.share == 0
+    assert run.connections_opened == CONCURRENCY
+    assert run.backend_requests_per_request == pytest.approx(3, rel=0.02)
+    assert run.backend_connections_opened == 0
+    assert run.response_bytes_per_request == pytest.approx(9 / len(ROWS))
+    assert run.http_client is None
+    assert run.jit_cpu_seconds is run.virtual_threads_pinned is None
     written = json.loads((run_dir / "run.json").read_text())
     assert written["schema"] == "loom-lab/run/v1"
     assert written["rate"] is None
 
 
+def test_rss_is_unknown_where_the_heap_is_shared_memory(run_dir: Path) -> None:
+    request = json.loads((run_dir / "raw" / "request.json").read_text())
+    write(run_dir, "request.json", request | {"gc": "zgc"})
+
+    assert judge_run(run_dir).rss_max_bytes is None
+
+
 def test_judging_again_gives_the_same(run_dir: Path) -> None:
     assert judge_run(run_dir) == judge_run(run_dir)
+
+
+def test_an_endpoint_that_waits_in_the_server_does_not_blame_the_backend(run_dir: Path) -> None:
+    request = json.loads((run_dir / "raw" / "request.json").read_text())
+    write(run_dir, "request.json", request | {"endpoint": "/epoch-millis?delayInMillis=900", "http_client": "jdk"})
+
+    run = judge_run(run_dir)
+
+    assert run.http_client == "jdk"
+    assert run.verdict == "suspect"
+    assert len(run.reasons) == 1
+    assert "not 0" in run.reasons[0]
+
+
+def test_a_pool_of_platform_threads_smaller_than_the_concurrency_is_suspect(run_dir: Path) -> None:
+    write(run_dir, "about.json", {"concurrency": "platform-threads", "inbound": {"max_threads": 4}})
+
+    assert "pool of 4 platform threads" in judge_run(run_dir).reasons[0]
 
 
 def test_a_tool_without_a_report_counts_what_the_server_answered(run_dir: Path) -> None:
@@ -180,6 +217,14 @@ def test_the_containers_state(changes: dict[str, Any], state: dict[str, Any], sa
 @pytest.mark.parametrize("inspected", [None, [], {}, [{}]])
 def test_without_a_state_the_container_is_not_accused(inspected: Any) -> None:
     assert container_failure(inspected, 0) is None
+
+
+def test_only_platform_threads_are_a_pool_to_be_exhausted() -> None:
+    about = {"concurrency": "virtual-threads", "inbound": {"max_threads": 200}}
+
+    assert platform_threads(about) is None
+    assert platform_threads(about | {"concurrency": "platform-threads"}) == 200
+    assert platform_threads({"error": "no answer"}) is platform_threads(None) is None
 
 
 def test_the_pool_is_the_one_of_one_address() -> None:

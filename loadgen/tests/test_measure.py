@@ -77,6 +77,11 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert raw(out, "request.json")["finished"] is True
     assert raw(out, "warmup.json")["capped"] is True
     assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0
+    assert run.connections_opened == 20
+    assert run.response_bytes_per_request == pytest.approx(72, abs=8)
+    probe = raw(out, "probe.json")
+    assert probe["error"] is None
+    assert [answer["kept"] for answer in probe["answers"].values()] == [True, True]
     assert raw(out, "about.json")["outbound"]["max_connections_per_route"] == 1000
     assert len(raw(out, "host.json")["samples"]) >= 8
     lines = [line.split(" ", 4) for line in progress.splitlines() if line.startswith("progress ")]

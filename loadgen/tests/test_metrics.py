@@ -41,11 +41,17 @@ APPROACH = [
     matrix("lab_requests_seconds_count", ramp(200), endpoint="/capabilities", status="200"),
     matrix("lab_requests_seconds_count", [(50.0, 3.0), (110.0, 7.0)], endpoint="/capabilities", status="502"),
     matrix("jvm_gc_pause_seconds_sum", [(40.0, 0.5), (110.0, 2.0)], cause="Allocation"),
+    matrix("jvm_gc_pause_seconds_count", [(40.0, 3.0), (110.0, 7.0)], cause="Allocation"),
+    matrix("jvm_gc_pause_seconds_max", [(-5.0, 9.0), (40.0, 0.3), (50.0, 0.4), (60.0, 0.0)], cause="Allocation"),
+    matrix("lab_gc_cpu_seconds_total", ramp(0.05)),
+    matrix("lab_jit_cpu_seconds_total", ramp(0.02)),
+    matrix("jvm_threads_virtual_pinned_seconds_count", ramp(3)),
 ]
 BACKEND = [
     matrix("backend_lateness_seconds_bucket", ramp(99), le="0.01"),
     matrix("backend_lateness_seconds_bucket", ramp(100), le="0.05"),
     matrix("backend_lateness_seconds_bucket", ramp(100), le="+Inf"),
+    matrix("backend_requests_total", ramp(600)),
     matrix("backend_loop_cpu_seconds_total", ramp(0.2), loop="0"),
     matrix("backend_loop_cpu_seconds_total", ramp(0.97), loop="1"),
 ]
@@ -73,14 +79,36 @@ def test_figures_of_the_approach_itself() -> None:
 
     assert got.vsz_max_bytes(0, 100) == 5e9
     assert got.process_restarts(0, 100) == 0
-    assert got.served_requests("/capabilities?x=1", 0, 100) == 20_000 + 6
+    assert got.served_requests("/capabilities", 0, 100) == 20_000 + 6
     assert got.gc(0, 110 - 1).pause_seconds == pytest.approx(2 - 1.5 / 70)
     assert got.gc(0, 100).concurrent_seconds == 0
+
+
+def test_the_collectors_share_and_the_compilers() -> None:
+    got = metrics()
+    gc = got.gc(0, 100)
+
+    assert gc.pauses == 6
+    assert gc.longest_pause_ms == pytest.approx(400)
+    assert gc.cpu_seconds == pytest.approx(5)
+    assert gc.cpu_share == pytest.approx(0.1)
+    assert got.jit_cpu_seconds(0, 100) == pytest.approx(2)
+    assert got.virtual_threads_pinned(0, 100) == 300
+
+
+def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
+    got = metrics(approach=APPROACH[:5])
+
+    assert got.gc(0, 100).pause_seconds is not None
+    assert got.gc(0, 100).cpu_seconds is got.gc(0, 100).cpu_share is None
+    assert got.jit_cpu_seconds(0, 100) is got.virtual_threads_pinned(0, 100) is None
 
 
 def test_figures_of_the_backend() -> None:
     got = metrics()
 
+    assert got.backend_growth("backend_requests_total", 0, 100) == pytest.approx(60_000)
+    assert got.backend_growth("backend_connections_total", 0, 100) is None
     assert got.backend_loop_full_share(0, 100, 0.95) == 1
     assert got.backend_lateness_p99_ms(0, 100) == pytest.approx(10)
 

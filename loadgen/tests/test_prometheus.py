@@ -46,8 +46,12 @@ def prometheus(*answers: Any) -> Iterator[tuple[str, list[str]]]:
 
 def sampled(at: float) -> list[dict[str, Any]]:
     values = [[at - 1, "1"], [at, "2"]]
-    names = ("container_cpu_usage_seconds_total", "process_start_time_seconds")
-    return [{"metric": {"__name__": name}, "values": values} for name in names]
+    wanted = (
+        ("container_cpu_usage_seconds_total", "app"),
+        ("process_start_time_seconds", "app"),
+        ("process_start_time_seconds", "backend"),
+    )
+    return [{"metric": {"__name__": name, "service": service}, "values": values} for name, service in wanted]
 
 
 def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
@@ -64,10 +68,11 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
 def test_the_last_samples_are_waited_for() -> None:
     end = time.time()
     container_only = sampled(end + 1)[:1] + sampled(end - 2)[1:]
-    with prometheus([], sampled(end - 2), container_only, sampled(end + 1)) as (url, queries):
+    without_backend = sampled(end + 1)[:2] + sampled(end - 2)[2:]
+    with prometheus([], sampled(end - 2), container_only, without_backend, sampled(end + 1)) as (url, queries):
         wait_for_samples(Prometheus(url), "app", end, Stop())
 
-    assert len(queries) == 4
+    assert len(queries) == 5
 
 
 def test_what_cannot_be_fetched_is_told_in_the_record() -> None:

@@ -20,7 +20,7 @@ def run(number: int, **changes: Any) -> Run:
         duration_s=60.1, throughput_rps=3021.4, latency_ms=Latency(p50=3210, p99=11_234), cpu_seconds=50,
         cpu_ms_per_request=0.2756, backend_cpu_ms_per_request=None, generator_cpu_ms_per_request=None,
         rss_max_bytes=3 * 2**30, vsz_max_bytes=None, threads_max=10_022, throttled_ratio=None,
-        keepalive_requests=None, waves=20, little_ratio=1, gc=Gc(), interior=None, warmup=None,
+        keepalive_requests=None, waves=20, little_ratio=1, gc=Gc(cpu_share=0.042), interior=None, warmup=None,
         started=f"2026-11-21T06:0{number % 10}:00Z", finished=f"2026-11-21T06:0{number % 10}:59Z",
         verdict="valid", reasons=[],
     )  # fmt: skip
@@ -63,10 +63,11 @@ def test_the_file_follows_the_interface(tmp_path: Path) -> None:
 
 def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     assert cells(run(1)) == (
-        "1", "tomcat-platform", "10,000", "3,021", "3,210", "11,234", "0", "0.276", "3,072", "10,022", "valid",
+        "1", "tomcat-platform", "10,000", "3,021", "3,210", "11,234", "0", "0.276", "4.2", "3,072", "10,022", "valid",
     )  # fmt: skip
     unknown = run(1, throughput_rps=None, latency_ms=Latency(), errors=None, cpu_ms_per_request=None)
     assert cells(unknown)[3:8] == ("–",) * 5
+    assert cells(run(1, gc=Gc()))[8] == "–"
     assert cells(run(1, errors=4_500))[6] == "4,500 (2.5%)"
 
 
@@ -114,6 +115,42 @@ def test_what_makes_every_run_suspect_spares_the_invalid_ones(tmp_path: Path) ->
         ("suspect", ["The pool is smaller."]),
         ("invalid", ["Broken.", "The pool is smaller."]),
     ]
+
+
+def test_what_is_said_of_every_run_stands_once(tmp_path: Path) -> None:
+    path = experiment(tmp_path, [run(1), run(2, verdict="suspect", reasons=["Cold."])], {"suspect": ["A pool."]})
+
+    lines = [line for line in shown(path).splitlines() if "A pool." in line or "Cold." in line]
+
+    assert lines == ["- every run: A pool.", "- 2-tomcat-platform (suspect): Cold."]
+
+
+def test_a_difference_between_the_approaches_makes_every_run_suspect(tmp_path: Path) -> None:
+    runs = [run(1), run(2, run="2-webflux-netty", approach="webflux-netty")]
+    path = experiment(tmp_path, runs)
+    for one, heap, server in zip(runs, (1, 2), ("tomcat", "netty"), strict=True):
+        raw = path / "runs" / one.run / "raw"
+        raw.mkdir()
+        about = {"jvm": {"max_heap_bytes": heap}, "inbound": {"server": server}}
+        (raw / "about.json").write_text(json.dumps(about))
+
+    got = summarise(path, interrupted=False)
+
+    assert {one.verdict for one in got.runs} == {"suspect"}
+    assert "1 from tomcat-platform; 2 from webflux-netty" in got.runs[0].reasons[0]
+    assert any("inbound.server" in note for note in got.notes)
+    assert "inbound.server" in (path / "summary.md").read_text()
+
+
+def test_the_markdown_tells_what_the_collector_took(tmp_path: Path) -> None:
+    gc = Gc(pauses=12, pause_seconds=0.4, longest_pause_ms=85, cpu_seconds=1.5, cpu_share=0.02)
+    path = experiment(tmp_path, [run(1, gc=gc, jit_cpu_seconds=0.5, virtual_threads_pinned=3)])
+    summarise(path, interrupted=False)
+
+    assert (
+        "- 1-tomcat-platform: GC pauses 12, 0.40 s in all, the longest 85 ms at most, GC 1.50 CPU s, "
+        "compilers 0.50 CPU s, 3 times pinned."
+    ) in (path / "summary.md").read_text().splitlines()
 
 
 def test_an_interrupted_experiment_is_not_finished(tmp_path: Path) -> None:

@@ -27,6 +27,11 @@ GOOD = Evidence(
     gc_share=0.02,
     throttled_ratio=0.0,
     syn_retransmits=0,
+    platform_threads=1000,
+    connections_opened=1000,
+    backend_requests_per_request=3.0,
+    counted_requests=60_000,
+    backend_connections_opened=0.0,
 )
 
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
@@ -51,6 +56,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("invalid", {"silent_end_s": 5}, {"silent_end_s": 6}, "last 6 s .* 5.6 s"),
     ("suspect", {}, {"container_known": False}, "unknown"),
     ("suspect", {"gc_share": 0.20}, {"gc_share": 0.21}, "Garbage collection took 21 %"),
+    ("suspect", {"gc_cpu_share": 0.20}, {"gc_cpu_share": 0.33}, "33 % of the approach's CPU time"),
     ("suspect", {}, {"gc_share": None}, "garbage collection took is unknown"),
     ("suspect", {"throttled_ratio": 0.05}, {"throttled_ratio": 0.06}, "throttled in 6 %"),
     ("suspect", {"syn_retransmits": 0}, {"syn_retransmits": 1}, "1 connection attempts"),
@@ -59,6 +65,21 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("suspect", {"waves": 20.0}, {"waves": 19.9}, "19.9 waves"),
     ("suspect", {}, {"warmup_capped": True}, "warm-up ended at its cap"),
     ("suspect", {"backend_pool": 1000}, {"backend_pool": 999}, "pool of 999"),
+    ("suspect", {"platform_threads": 1000}, {"platform_threads": 4}, "pool of 4 platform threads"),
+    ("suspect", {"connections_opened": 1011}, {"connections_opened": 1012}, "opened 1012 for 1000"),
+    (
+        "suspect",
+        {"backend_requests_per_request": 3.109},
+        {"backend_requests_per_request": 3.111},
+        "3.111 .* not 3",
+    ),
+    (
+        "suspect",
+        {"backend_requests_per_request": 2.891},
+        {"backend_requests_per_request": 2.889},
+        "2.889 .* not 3",
+    ),
+    ("suspect", {"backend_connections_opened": 1800.0}, {"backend_connections_opened": 1801.0}, "1801 were opened"),
     ("suspect", {"max_ms": 9500}, {"max_ms": 9501}, "Coordinated omission"),
     ("suspect", {"longest_silence_s": 9}, {"longest_silence_s": 10}, "stall of 10.0 s"),
     ("suspect", {}, {"keepalive_requests": 59_999}, "Only 59999 of 60000"),
@@ -106,6 +127,14 @@ def test_what_was_not_measured_accuses_nobody_but_missing_metrics_do() -> None:
 
 def test_an_open_model_has_no_waves_and_no_omission() -> None:
     assert judge(replace(GOOD, closed_model=False, waves=3.0, max_ms=90_000)) == ("valid", [])
+
+
+def test_a_backend_that_no_request_asks_says_nothing_unless_it_was_asked() -> None:
+    unasked = replace(GOOD, backend_calls=0, delay_ms=0, backend_pool=5, backend_requests_per_request=0.0)
+
+    assert judge(unasked) == ("valid", [])
+    assert judge(replace(unasked, backend_requests_per_request=0.02)) == ("valid", [])
+    assert "not 0" in judge(replace(unasked, backend_requests_per_request=0.021))[1][0]
 
 
 def test_a_backend_without_a_delay_is_never_late() -> None:

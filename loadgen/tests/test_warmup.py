@@ -5,7 +5,7 @@ import pytest
 from loomlab.models import Burst
 from loomlab.stop import Stop
 from loomlab.tools import Load, tool
-from loomlab.warmup import CPU_LIMIT, Process, Warmer, burst_seconds, compiled, flat, warm
+from loomlab.warmup import CPU_LIMIT, Process, Warmer, burst_requests, burst_seconds, compiled, flat, warm
 
 
 def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000, latency_ms: float = 903) -> Burst:
@@ -68,10 +68,25 @@ def test_the_first_bursts_are_short_however_slow_a_cold_server_is() -> None:
     assert burst_seconds(2000, 0.9, []) == burst_seconds(2000, 0.9, [burst(latency_ms=3000)]) == 6
 
 
+@pytest.mark.parametrize(
+    ("concurrency", "seconds", "bursts", "requests"),
+    [
+        (20, 6, [], 140),
+        (2000, 6, [], 4000),
+        (2000, 6, [burst(throughput=5000)], 4000),
+        (2000, 6, [burst(), burst(throughput=2000)], 12_000),
+        (10_000, 20, [burst(), burst(throughput=2600)], 50_000),
+        (10_000, 20, [burst(), burst(throughput=500)], 20_000),
+    ],
+)
+def test_a_burst_is_of_whole_waves(concurrency: int, seconds: int, bursts: list[Burst], requests: int) -> None:
+    assert burst_requests(concurrency, seconds, 0.9, bursts) == requests
+
+
 def test_what_a_burst_left_behind_is_waited_for() -> None:
     unfinished = iter([40.0, 3.0, 0.0])
     load = Load("http://127.0.0.1:1/", concurrency=1, requests=1, duration_s=1, silence_limit_s=1)
-    warmer = Warmer(tool("ab"), load, 0, 0.0, lambda: Process(inflight=next(unfinished)))
+    warmer = Warmer(tool("ab"), load, 0, lambda: Process(inflight=next(unfinished)))
 
     warmer.drain(Stop())
 

@@ -25,17 +25,27 @@ OWN_METRICS = "(lab|backend|jvm|process)_.*"
 
 
 def wait_for_samples(prometheus: Prometheus, approach: str, end: float, stop: Stop) -> None:
-    """Returns when the approach's container and process both have a sample past `end`, or after 10 s."""
-    names = "container_cpu_usage_seconds_total|process_start_time_seconds"
-    expression = f'{{__name__=~"{names}",service="{approach}"}}[30s]'
+    """Returns when the approach's container and process and the backend's process have a sample past `end`, or after
+    10 s."""
+    wanted = {
+        ("container_cpu_usage_seconds_total", approach),
+        ("process_start_time_seconds", approach),
+        ("process_start_time_seconds", "backend"),
+    }
+    names = "|".join(sorted({name for name, _ in wanted}))
+    expression = f'{{__name__=~"{names}",service=~"{approach}|backend"}}[30s]'
     deadline = time.monotonic() + WAIT_S
     while time.monotonic() < deadline and not stop.requested:
         try:
             result = prometheus.query(expression, time.time())
         except UnreachableError:
             result = []
-        sampled = {entry["metric"].get("__name__") for entry in result if float(entry["values"][-1][0]) > end}
-        if len(sampled) == 2:
+        sampled = {
+            (entry["metric"].get("__name__"), entry["metric"].get("service"))
+            for entry in result
+            if float(entry["values"][-1][0]) > end
+        }
+        if wanted <= sampled:
             return
         stop.pause(0.5)
 

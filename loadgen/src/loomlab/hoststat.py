@@ -10,7 +10,7 @@ from loomlab.models import HostSample
 
 PROC = Path("/proc")
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
-NETWORK_COUNTERS = ("TCPSynRetrans", "RetransSegs", "ListenOverflows", "ListenDrops")
+NETWORK_COUNTERS = ("TCPSynRetrans", "RetransSegs", "ListenOverflows", "ListenDrops", "ActiveOpens")
 STEAL = 7
 
 
@@ -31,7 +31,7 @@ def parse_thread_seconds(stat: str) -> float:
 
 
 def parse_network(text: str) -> dict[str, int]:
-    """/proc/net/netstat or snmp: pairs of lines, names then values; only the counters that tell of losses."""
+    """/proc/net/netstat or snmp: pairs of lines, names then values; only NETWORK_COUNTERS."""
     counters: dict[str, int] = {}
     lines = text.splitlines()
     for names, values in zip(lines[::2], lines[1::2], strict=False):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from loomlab import hoststat, verdict
+from loomlab.endpoints import Endpoint, endpoint_of
 from loomlab.errors import ParseError, UsageError
 from loomlab.interior import InteriorFigures, interior_figures
 from loomlab.metrics import Metrics
@@ -43,12 +44,13 @@ def _judge(files: RunFiles, request: Request) -> Run:
     process = read_record(files.tool, ToolRun)
     warmup = read_record(files.warmup, Warmup)
     metrics = Metrics(read_json(files.metrics), request.approach)
+    endpoint = endpoint_of(request.endpoint, request.delay_ms)
     start, end = (process.started, process.ended) if process else (request.started, request.started)
-    outcome = _outcome(files, request, driver, process, metrics)
+    outcome = _outcome(files, endpoint, driver, process, metrics)
     took_s = outcome.report.duration_s
     log_end = start + took_s if took_s is not None else end
     figures = interior_figures(outcome.log, request.concurrency, start, log_end) if outcome.log else None
-    evidence = _evidence(files, request, driver, outcome, figures, metrics, warmup, start, end, log_end)
+    evidence = _evidence(files, request, endpoint, driver, outcome, figures, metrics, warmup, start, end, log_end)
     level, reasons = verdict.judge(evidence)
     window = figures.window if figures else None
     return Run(
@@ -61,18 +63,25 @@ def _judge(files: RunFiles, request: Request) -> Run:
         repeat=request.repeat,
         jdk=request.jdk,
         gc_name=request.gc,
+        http_client=request.http_client,
         delay_ms=request.delay_ms,
         requests=outcome.attempted,
         errors=outcome.errors,
         duration_s=took_s if took_s is not None or process is None else end - start,
         throughput_rps=figures.throughput_rps if figures else None,
         latency_ms=figures.latency if figures else Latency(),
-        **_resources(request.approach, metrics, window, outcome.attempted, start, end),
+        **_resources(request, metrics, window, outcome.attempted, start, end),
         throttled_ratio=evidence.throttled_ratio,
         keepalive_requests=outcome.report.keepalive_requests,
         waves=figures.waves if figures else None,
         little_ratio=figures.little_ratio if figures else None,
         gc=metrics.gc(start, end),
+        jit_cpu_seconds=metrics.jit_cpu_seconds(start, end),
+        virtual_threads_pinned=metrics.virtual_threads_pinned(start, end),
+        connections_opened=evidence.connections_opened,
+        backend_requests_per_request=evidence.backend_requests_per_request,
+        backend_connections_opened=_whole(evidence.backend_connections_opened),
+        response_bytes_per_request=_ratio(outcome.report.received_bytes, _answered(outcome)),
         interior=window,
         warmup=warmup and WarmupDigest(bursts=len(warmup.bursts), duration_s=warmup.duration_s, capped=warmup.capped),
         started=_iso(request.started),
@@ -82,7 +91,7 @@ def _judge(files: RunFiles, request: Request) -> Run:
     )
 
 
-def _outcome(files: RunFiles, request: Request, driver: Tool, process: ToolRun | None, metrics: Metrics) -> Outcome:
+def _outcome(files: RunFiles, endpoint: Endpoint, driver: Tool, process: ToolRun | None, metrics: Metrics) -> Outcome:
     if process is None:
         return Outcome(ToolReport(), None, None, None, None)
     log: RequestLog | None = None
@@ -90,14 +99,14 @@ def _outcome(files: RunFiles, request: Request, driver: Tool, process: ToolRun |
     report = ToolReport()
     try:
         report = driver.parse(driver.output(files.raw, driver.name).read_text(errors="replace"))
-        log = driver.requests(files.raw, driver.name, request.delay_ms)
+        log = driver.requests(files.raw, driver.name, endpoint.floor_ms)
     except (OSError, ParseError) as error:
         broken = f"What {driver.name} wrote cannot be read: {error}"
     failure = broken or _tool_failure(driver.name, process, report)
     if report.attempted is None:
         counted = [
             report.completed,
-            metrics.served_requests(request.endpoint, process.started, process.ended),
+            metrics.served_requests(endpoint.label, process.started, process.ended),
         ]
         return Outcome(report, log, failure, max((one for one in counted if one is not None), default=None), None)
     non_2xx = report.non_2xx or 0
@@ -118,9 +127,11 @@ def _tool_failure(name: str, process: ToolRun, report: ToolReport) -> str | None
 
 
 def _resources(
-    approach: str, metrics: Metrics, window: Interior | None, attempted: int | None, start: float, end: float
+    request: Request, metrics: Metrics, window: Interior | None, attempted: int | None, start: float, end: float
 ) -> dict[str, float | None]:
-    """CPU on the interior (without one, the whole run); memory and threads over the whole run."""
+    """CPU on the interior (without one, the whole run); memory and threads over the whole run. RSS is null under ZGC:
+    its heap is shared memory, which the kernel does not count as RSS."""
+    approach = request.approach
     first, last, requests = start, end, attempted
     if window:
         first, last, requests = window.start, window.start + window.seconds, window.requests
@@ -134,7 +145,7 @@ def _resources(
         "cpu_ms_per_request": per_request(approach),
         "backend_cpu_ms_per_request": per_request("backend"),
         "generator_cpu_ms_per_request": per_request("loadgen"),
-        "rss_max_bytes": metrics.rss_max_bytes(start, end),
+        "rss_max_bytes": None if request.gc == "zgc" else metrics.rss_max_bytes(start, end),
         "vsz_max_bytes": metrics.vsz_max_bytes(start, end),
         "threads_max": metrics.threads_max(start, end),
     }
@@ -143,6 +154,7 @@ def _resources(
 def _evidence(
     files: RunFiles,
     request: Request,
+    endpoint: Endpoint,
     driver: Tool,
     outcome: Outcome,
     figures: InteriorFigures | None,
@@ -157,9 +169,17 @@ def _evidence(
     longest_silence_s, silent_end_s = silent_gaps(outcome.log, log_end) if outcome.log else (0, 0)
     container = read_json(files.container)
     busy = verdict.BUSY_CPU
+    about = read_json(files.about)
+    span, counted = (start, end), outcome.attempted
+    if figures:
+        span = (figures.window.start, figures.window.start + figures.window.seconds)
+        counted = figures.window.requests
+    backend = _backend_limits(request, endpoint, host, metrics, start, end)
+    gc = metrics.gc(start, end)
     return verdict.Evidence(
         concurrency=request.concurrency,
-        delay_ms=request.delay_ms,
+        delay_ms=endpoint.backend_delay_ms,
+        backend_calls=endpoint.backend_calls,
         closed_model=driver.closed_model,
         finished=request.finished,
         tool_failure=outcome.failure,
@@ -172,10 +192,7 @@ def _evidence(
         generator_cpus_full=hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.generator_cpus), busy),
         generator_thread_full=hoststat.busiest_thread_full_share(host.samples, busy),
         generator_quota_full=metrics.quota_full_share("loadgen", start, end, busy),
-        backend_cpus_full=hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.backend_cpus), busy),
-        backend_quota_full=metrics.quota_full_share("backend", start, end, busy),
-        backend_loop_full=metrics.backend_loop_full_share(start, end, busy),
-        backend_lateness_p99_ms=metrics.backend_lateness_p99_ms(start, end),
+        **backend,
         little_ratio=figures.little_ratio if figures else None,
         metrics_missing_ratio=metrics.missing_ratio(start, end),
         silent_end_s=silent_end_s,
@@ -183,17 +200,38 @@ def _evidence(
         p50_ms=whole.p50,
         p99_ms=figures.latency.p99 if figures else None,
         max_ms=whole.max,
-        gc_share=metrics.gc(start, end).share,
+        gc_share=gc.share,
+        gc_cpu_share=gc.cpu_share,
         throttled_ratio=metrics.throttled_ratio(start, end),
         syn_retransmits=_growth(host, "TCPSynRetrans"),
         whole_run=bool(figures and figures.window.whole_run),
         interior_s=figures.window.seconds if figures and not figures.window.whole_run else None,
         waves=figures.waves if figures else None,
         warmup_capped=warmup.capped if warmup else None,
-        backend_pool=backend_pool(read_json(files.about)),
+        backend_pool=backend_pool(about),
+        platform_threads=platform_threads(about),
+        connections_opened=_growth(host, "ActiveOpens"),
+        backend_requests_per_request=_ratio(metrics.backend_growth("backend_requests_total", *span), counted),
+        counted_requests=counted,
+        backend_connections_opened=metrics.backend_growth("backend_connections_total", start, end),
         keepalive_requests=outcome.report.keepalive_requests,
         completed=outcome.report.completed,
     )
+
+
+def _backend_limits(
+    request: Request, endpoint: Endpoint, host: HostLog, metrics: Metrics, start: float, end: float
+) -> dict[str, float | None]:
+    """How near the backend was to its limits; nothing where no request asks it."""
+    if not endpoint.backend_calls:
+        return {}
+    busy = verdict.BUSY_CPU
+    return {
+        "backend_cpus_full": hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.backend_cpus), busy),
+        "backend_quota_full": metrics.quota_full_share("backend", start, end, busy),
+        "backend_loop_full": metrics.backend_loop_full_share(start, end, busy),
+        "backend_lateness_p99_ms": metrics.backend_lateness_p99_ms(start, end),
+    }
 
 
 def container_failure(inspected: Any, started: float) -> str | None:
@@ -222,6 +260,28 @@ def backend_pool(about: Any) -> int | None:
     except (TypeError, KeyError):
         return None
     return limit if isinstance(limit, int) else None
+
+
+def platform_threads(about: Any) -> int | None:
+    """The most worker threads, where they are platform threads, from GET /about."""
+    try:
+        limit = about["inbound"]["max_threads"] if about["concurrency"] == "platform-threads" else None
+    except (TypeError, KeyError):
+        return None
+    return limit if isinstance(limit, int) else None
+
+
+def _answered(outcome: Outcome) -> int | None:
+    completed, log = outcome.report.completed, outcome.log
+    return completed if completed is None or log is None else completed - log.unanswered
+
+
+def _ratio(figure: float | None, count: int | None) -> float | None:
+    return figure / count if figure is not None and count else None
+
+
+def _whole(figure: float | None) -> int | None:
+    return None if figure is None else round(figure)
 
 
 def _growth(host: HostLog, counter: str) -> int | None:

@@ -6,8 +6,10 @@ from typing import Any
 
 from loomlab import hoststat
 from loomlab.collect import collect, wait_for_samples
+from loomlab.endpoints import endpoint_of
 from loomlab.errors import CannotMeasureError
 from loomlab.models import HostLog, HostSample, Request, Warmup
+from loomlab.probe import probe
 from loomlab.process import STALL_S, run_tool
 from loomlab.progress import Progress
 from loomlab.prometheus import Prometheus, UnreachableError, get_json
@@ -20,13 +22,7 @@ SILENCE_LIMIT_S = 30
 """After so long without an answer ab gives up and discards everything."""
 HARD_CAP_MARGIN_S = 15.0
 SPARE_DESCRIPTORS = 64
-BACKEND_CALLS = {"/capabilities": 3, "/meetings": 3}
-"""Backend calls one after another in one request, by path; 1 for any other."""
-
-
-def response_floor_s(endpoint: str, delay_ms: int) -> float:
-    """The shortest possible response time, from the delays alone."""
-    return BACKEND_CALLS.get(endpoint.partition("?")[0], 1) * delay_ms / 1000
+PROBE_MARGIN_S = 30.0
 
 
 def check_descriptors(concurrency: int) -> None:
@@ -44,15 +40,19 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
     """Leaves raw/ in `run_dir`; True when it came to its end, False when it was stopped."""
     files = RunFiles(run_dir)
     files.raw.mkdir(parents=True, exist_ok=True)
+    endpoint = endpoint_of(request.endpoint, request.delay_ms)
     load = Load(
         url=f"http://{request.approach}:8080{request.endpoint}",
         concurrency=request.concurrency,
         requests=request.requests,
         duration_s=request.duration_s,
         silence_limit_s=SILENCE_LIMIT_S,
+        headers=endpoint.headers,
     )
     write_json(files.request, request)
     check_descriptors(request.concurrency)
+    timeout_s = endpoint.floor_ms / 1000 + PROBE_MARGIN_S
+    write_json(files.probe, probe(request.approach, 8080, request.endpoint, endpoint.headers, timeout_s))
     write_json(files.about, _about(request.approach, progress))
     warmup = _warm_up(request, tool, load, stop, progress)
     write_json(files.warmup, warmup)
@@ -75,8 +75,8 @@ def _about(approach: str, progress: Progress) -> dict[str, Any]:
 
 
 def _warm_up(request: Request, tool: Tool, load: Load, stop: Stop, progress: Progress) -> Warmup:
-    floor_s = response_floor_s(request.endpoint, request.delay_ms)
-    warmer = Warmer(tool, load, request.delay_ms, floor_s, process_of(request.approach))
+    floor_ms = endpoint_of(request.endpoint, request.delay_ms).floor_ms
+    warmer = Warmer(tool, load, floor_ms, process_of(request.approach))
     warmup = warmer.run(request.warmup_cap_s, STALL_S, stop, progress)
     if warmup.failed:
         progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")

@@ -40,7 +40,7 @@ class Metrics:
         return series.highest(self._container("threads"), start, end)
 
     def vsz_max_bytes(self, start: float, end: float) -> float | None:
-        return series.highest(series.select(self._own[self._approach_name], "process_memory_vss_bytes"), start, end)
+        return series.highest(self._series("process_memory_vss_bytes"), start, end)
 
     def throttled_ratio(self, start: float, end: float) -> float | None:
         """Throttled ÷ elapsed quota periods; None without a quota."""
@@ -85,10 +85,9 @@ class Metrics:
         seconds = series.histogram_quantile(buckets, 0.99, start, end)
         return None if seconds is None else 1000 * seconds
 
-    def served_requests(self, endpoint: str, start: float, end: float) -> int | None:
-        """Answers the approach itself counted."""
-        path = endpoint.partition("?")[0]
-        counted = self._own_total("lab_requests_seconds_count", start, end, endpoint=path)
+    def served_requests(self, label: str, start: float, end: float) -> int | None:
+        """Answers the approach itself counted under that endpoint label."""
+        counted = self._own_total("lab_requests_seconds_count", start, end, endpoint=label)
         return None if counted is None else round(counted)
 
     def gc(self, start: float, end: float) -> Gc:
@@ -99,14 +98,40 @@ class Metrics:
         concurrent = self._own_total("jvm_gc_concurrent_phase_time_seconds_sum", start, end)
         if pause is None or concurrent is None or end <= start:
             return Gc()
+        pauses = self._own_total("jvm_gc_pause_seconds_count", start, end)
+        longest_s = series.highest(self._series("jvm_gc_pause_seconds_max"), start, end)
+        cpu_s = self._own_growth("lab_gc_cpu_seconds_total", start, end)
+        spent_s = self.cpu_seconds(self._approach_name, start, end)
         return Gc(
             pause_seconds=pause,
             concurrent_seconds=concurrent,
-            cpu_seconds=series.total(
-                series.select(self._own[self._approach_name], "lab_gc_cpu_seconds_total"), start, end
-            ),
-            share=(pause + concurrent) / (end - start),
+            cpu_seconds=cpu_s,
+            share=pause / (end - start),
+            pauses=None if pauses is None else round(pauses),
+            longest_pause_ms=None if longest_s is None else 1000 * longest_s,
+            cpu_share=cpu_s / spent_s if cpu_s is not None and spent_s else None,
         )
+
+    def jit_cpu_seconds(self, start: float, end: float) -> float | None:
+        """Of the JVM's compiler threads, up to the last scrape of the window."""
+        return self._own_growth("lab_jit_cpu_seconds_total", start, min(end, self._last_scrape(self._approach_name)))
+
+    def virtual_threads_pinned(self, start: float, end: float) -> int | None:
+        """Pinned events the JDK recorded, up to the last scrape of the window."""
+        end = min(end, self._last_scrape(self._approach_name))
+        events = self._own_growth("jvm_threads_virtual_pinned_seconds_count", start, end)
+        return None if events is None else round(events)
+
+    def backend_growth(self, counter: str, start: float, end: float) -> float | None:
+        """Of one of the backend's counters, such as `backend_requests_total`."""
+        return series.total(series.select(self._own["backend"], counter), start, end)
+
+    def _own_growth(self, name: str, start: float, end: float) -> float | None:
+        """Growth of the approach's counters that are there from its start."""
+        return series.total(self._series(name), start, end)
+
+    def _series(self, name: str) -> list[Series]:
+        return series.select(self._own[self._approach_name], name)
 
     def _own_total(self, name: str, start: float, end: float, **labels: str) -> float | None:
         """Growth of the approach's counters that appear with their first event; 0 when none has happened."""

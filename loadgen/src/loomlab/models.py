@@ -27,12 +27,31 @@ class Request(Record):
     repeat: int = Field(ge=1)
     jdk: int
     gc: str
+    http_client: str | None = None
     generator_cpus: str
     backend_cpus: str
     approach_cpus: str
     warmup_cap_s: float = Field(ge=0)
     started: float
     finished: bool = False
+
+
+class Answer(Record):
+    """One answer; `headers` in their order, `kept`: the connection served another request. A chunked body is not
+    read."""
+
+    status: str
+    headers: list[tuple[str, str]]
+    body_bytes: int | None
+    kept: bool
+
+
+class Probe(Record):
+    """raw/probe.json; `answers` by HTTP version, `error`: why one is missing."""
+
+    target: str
+    answers: dict[str, Answer] = Field(default_factory=dict)
+    error: str | None = None
 
 
 class Burst(Record):
@@ -120,16 +139,22 @@ class WarmupDigest(Record):
 
 
 class Gc(Record):
-    """Over the whole run; `share` is (pause + concurrent) ÷ duration."""
+    """Over the whole run; `share` is pauses ÷ duration, `cpu_share` the collector threads' part of the container's CPU
+    time; concurrent phases count by their length, which for ZGC says nothing about their cost. `longest_pause_ms` is an
+    upper bound: the gauge it is read off decays over some minutes, so that it may show a pause of the warm-up."""
 
     pause_seconds: float | None = None
     concurrent_seconds: float | None = None
     cpu_seconds: float | None = None
     share: float | None = None
+    pauses: int | None = None
+    longest_pause_ms: float | None = None
+    cpu_share: float | None = None
 
 
 class Run(Record):
-    """run.json, and one entry of summary.json's `runs`."""
+    """run.json, and one entry of summary.json's `runs`. `http_client` is what was asked for; event-driven approaches
+    use reactor-netty whatever it says."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
@@ -141,6 +166,7 @@ class Run(Record):
     repeat: int
     jdk: int
     gc_name: str
+    http_client: str | None = None
     delay_ms: int
     requests: int | None
     errors: int | None
@@ -159,6 +185,12 @@ class Run(Record):
     waves: float | None
     little_ratio: float | None
     gc: Gc
+    jit_cpu_seconds: float | None = None
+    virtual_threads_pinned: int | None = None
+    connections_opened: int | None = None
+    backend_requests_per_request: float | None = None
+    backend_connections_opened: int | None = None
+    response_bytes_per_request: float | None = None
     interior: Interior | None
     warmup: WarmupDigest | None
     started: str

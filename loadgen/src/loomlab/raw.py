@@ -19,6 +19,7 @@ class RunFiles:
         self.request = self.raw / "request.json"
         self.warmup = self.raw / "warmup.json"
         self.about = self.raw / "about.json"
+        self.probe = self.raw / "probe.json"
         self.tool = self.raw / "tool.json"
         self.host = self.raw / "host.json"
         self.metrics = self.raw / "metrics.json"

@@ -10,14 +10,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.endpoints import endpoint_of
 from loomlab.errors import ParseError, UsageError
-from loomlab.models import Run, Summary
+from loomlab.models import Probe, Run, Summary
+from loomlab.parity import Audit, Subject, audit
 from loomlab.raw import RunFiles, read_json, read_record, write_json
 
 FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
 UNKNOWN = "–"
 COLUMNS = (
-    "run",
+    "#",
     "approach",
     "conc.",
     "req/s",
@@ -25,6 +27,7 @@ COLUMNS = (
     "p99 ms",
     "errors",
     "CPU ms",
+    "GC %",
     "RSS MiB",
     "threads",
     "verdict",
@@ -38,7 +41,8 @@ CLOSED_MODEL_NOTE = (
 )
 INTERIOR_NOTE = (
     "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
-    "errors, RSS and threads are of the whole run; percentiles are nearest-rank; – was not measured."
+    "errors, GC (its share of the CPU time), RSS and threads are of the whole run; percentiles are nearest-rank; "
+    "– was not measured."
 )
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
@@ -61,15 +65,16 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if environment.get("stand_in_images"):
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
+    parity = _parity(experiment_dir, runs)
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
     summary = Summary(
         experiment=folder[2] if folder else name,
         started=_started(folder[1] if folder else None, runs),
         finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
-        notes=notes,
+        notes=notes + parity.notes,
         environment=environment,
-        runs=[with_suspicions(run, environment.get("suspect", [])) for run in runs],
+        runs=[with_suspicions(run, [*environment.get("suspect", []), *parity.suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
     (experiment_dir / "summary.md").write_text(markdown(summary), encoding="utf-8")
@@ -83,6 +88,21 @@ def with_suspicions(run: Run, suspicions: list[str]) -> Run:
     level = "suspect" if run.verdict == "valid" else run.verdict
     added = [reason for reason in suspicions if reason not in run.reasons]
     return run.model_copy(update={"verdict": level, "reasons": run.reasons + added})
+
+
+def _parity(experiment_dir: Path, runs: list[Run]) -> Audit:
+    def subject(run: Run) -> Subject:
+        files = RunFiles(experiment_dir / "runs" / run.run)
+        about = read_json(files.about)
+        return Subject(
+            approach=run.approach,
+            about=about if isinstance(about, dict) and "error" not in about else None,
+            probe=read_record(files.probe, Probe),
+            constant_body=endpoint_of(run.endpoint, run.delay_ms).constant_body,
+            response_bytes_per_request=run.response_bytes_per_request,
+        )
+
+    return audit(subject(run) for run in runs)
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
@@ -122,6 +142,7 @@ def cells(run: Run) -> tuple[str, ...]:
         _number(run.latency_ms.p99, 0),
         _errors(run),
         _number(run.cpu_ms_per_request, 3),
+        _number(None if run.gc.cpu_share is None else 100 * run.gc.cpu_share, 1),
         _number(None if run.rss_max_bytes is None else run.rss_max_bytes / 2**20, 0),
         _number(run.threads_max, 0),
         run.verdict,
@@ -140,13 +161,38 @@ def _errors(run: Run) -> str:
     return f"{run.errors:,} ({100 * run.errors / run.requests:.2g}%)"
 
 
+def _shared_reasons(runs: list[Run]) -> list[str]:
+    if len(runs) < 2:
+        return []
+    return [reason for reason in runs[0].reasons if all(reason in run.reasons for run in runs)]
+
+
 def footnotes(summary: Summary) -> list[str]:
-    """What must be read beside the table."""
-    notes = [f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons]
+    """What must be read beside the table; what is said of every run stands once."""
+    shared = _shared_reasons(summary.runs)
+    notes = [f"every run: {reason}" for reason in shared]
+    notes += [
+        f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
+    ]
     notes += summary.notes
     if summary.runs:
         notes += [INTERIOR_NOTE, CLOSED_MODEL_NOTE]
     return notes
+
+
+def collector_line(run: Run) -> str | None:
+    """What the collector and the compilers took of a run; None where nothing is known."""
+    parts = []
+    if run.gc.pauses is not None and run.gc.pause_seconds is not None:
+        parts.append(f"GC pauses {run.gc.pauses:,}, {run.gc.pause_seconds:.2f} s in all")
+    if run.gc.pauses and run.gc.longest_pause_ms is not None:
+        parts.append(f"the longest {run.gc.longest_pause_ms:.0f} ms at most")
+    for name, seconds in (("GC", run.gc.cpu_seconds), ("compilers", run.jit_cpu_seconds)):
+        if seconds is not None:
+            parts.append(f"{name} {seconds:.2f} CPU s")
+    if run.virtual_threads_pinned:
+        parts.append(f"{run.virtual_threads_pinned:,} times pinned")
+    return f"{run.run}: {', '.join(parts)}." if parts else None
 
 
 def environment_line(environment: dict[str, Any]) -> str:
@@ -175,7 +221,11 @@ def markdown(summary: Summary) -> str:
     lines += ["", "| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
     lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
-    lines += ["", *(f"- {note}" for note in footnotes(summary)), "", environment_line(summary.environment)]
+    lines += ["", *(f"- {note}" for note in footnotes(summary))]
+    collectors = [line for run in summary.runs if (line := collector_line(run))]
+    lines += ["", "Collector and compilers, over the whole run:", ""] if collectors else []
+    lines += [f"- {line}" for line in collectors]
+    lines += ["", environment_line(summary.environment)]
     sizes = summary.environment.get("sizes")
     if isinstance(sizes, dict) and sizes:
         lines += ["", "Sizes: " + ", ".join(f"`{key}={value}`" for key, value in sizes.items()) + "."]

@@ -21,14 +21,19 @@ THROTTLED_LIMIT = 0.05
 SHORTEST_INTERIOR_S = 15
 FEWEST_WAVES = 20
 STALL_P50S = 10
+REOPENED_LIMIT = 0.01
+BACKEND_REQUESTS_LIMIT = 0.02
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a run; the `_full` figures are shares (0 to 1) of the seconds spent at the limit."""
+    """What is known of a run; the `_full` figures are shares (0 to 1) of the seconds spent at the limit, `delay_ms` and
+    `backend_calls` what one request asks of the backend (0: nothing); `counted_requests` are those that
+    `backend_requests_per_request` was taken on."""
 
     concurrency: int
     delay_ms: int
+    backend_calls: int = 3
     closed_model: bool = True
     finished: bool = True
     tool_failure: str | None = None
@@ -53,6 +58,7 @@ class Evidence:
     p99_ms: float | None = None
     max_ms: float | None = None
     gc_share: float | None = None
+    gc_cpu_share: float | None = None
     throttled_ratio: float | None = None
     syn_retransmits: int | None = None
     whole_run: bool = False
@@ -60,6 +66,11 @@ class Evidence:
     waves: float | None = None
     warmup_capped: bool | None = None
     backend_pool: int | None = None
+    platform_threads: int | None = None
+    connections_opened: int | None = None
+    backend_requests_per_request: float | None = None
+    counted_requests: int | None = None
+    backend_connections_opened: float | None = None
     keepalive_requests: int | None = None
     completed: int | None = None
 
@@ -190,9 +201,12 @@ def container_unknown(run: Evidence) -> str | None:
 
 
 def gc_heavy(run: Evidence) -> str | None:
-    if run.gc_share is None or run.gc_share <= GC_LIMIT:
-        return None
-    return f"Garbage collection took {_percent(run.gc_share)} of the run (the limit is {_percent(GC_LIMIT)})."
+    taken = [
+        f"{_percent(share)} of {what}"
+        for share, what in ((run.gc_share, "the run in pauses"), (run.gc_cpu_share, "the approach's CPU time"))
+        if share is not None and share > GC_LIMIT
+    ]
+    return f"Garbage collection took {' and '.join(taken)} (the limit is {_percent(GC_LIMIT)})." if taken else None
 
 
 def gc_unknown(run: Evidence) -> str | None:
@@ -236,11 +250,54 @@ def half_cold(run: Evidence) -> str | None:
 
 
 def small_pool(run: Evidence) -> str | None:
-    if run.backend_pool is None or run.backend_pool >= run.concurrency:
+    if run.backend_pool is None or not run.backend_calls or run.backend_pool >= run.concurrency:
         return None
     return (
         f"The pool of {run.backend_pool} backend connections is smaller than the concurrency of {run.concurrency}: "
         "requests queue for a connection."
+    )
+
+
+def few_threads(run: Evidence) -> str | None:
+    if run.platform_threads is None or run.platform_threads >= run.concurrency:
+        return None
+    return (
+        f"The pool of {run.platform_threads} platform threads is smaller than the concurrency of {run.concurrency}: "
+        "requests queue for a thread."
+    )
+
+
+def connections_reopened(run: Evidence) -> str | None:
+    if run.connections_opened is None or run.connections_opened <= (1 + REOPENED_LIMIT) * run.concurrency + 1:
+        return None
+    return (
+        f"Connections were reopened: the load generator opened {run.connections_opened} for {run.concurrency} at once "
+        f"(the limit is {_percent(REOPENED_LIMIT)} more)."
+    )
+
+
+def other_backend_requests(run: Evidence) -> str | None:
+    """What is in flight at the ends may add or hide a chain of calls a connection."""
+    a_request = run.backend_requests_per_request
+    if a_request is None or not run.counted_requests:
+        return None
+    in_flight = run.backend_calls * run.concurrency / run.counted_requests
+    limit = BACKEND_REQUESTS_LIMIT * max(run.backend_calls, 1) + in_flight
+    if abs(a_request - run.backend_calls) <= limit:
+        return None
+    return (
+        f"The backend answered {a_request:.3f} requests for each one of the load, not {run.backend_calls} "
+        f"(the limit is ±{limit:.3f})."
+    )
+
+
+def backend_reconnected(run: Evidence) -> str | None:
+    calls = run.backend_calls * (run.attempted or 0)
+    if not run.backend_connections_opened or run.backend_connections_opened <= REOPENED_LIMIT * calls:
+        return None
+    return (
+        f"Backend connections were not kept: {run.backend_connections_opened:.0f} were opened for "
+        f"some {calls} requests (the limit is {_percent(REOPENED_LIMIT)})."
     )
 
 
@@ -293,6 +350,10 @@ SUSPECT: tuple[Rule, ...] = (
     few_waves,
     half_cold,
     small_pool,
+    few_threads,
+    connections_reopened,
+    other_backend_requests,
+    backend_reconnected,
     omission_possible,
     keepalive_refused,
 )

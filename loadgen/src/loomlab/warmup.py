@@ -29,17 +29,18 @@ ENOUGH_REQUESTS = 10_000
 """Twice HotSpot's Tier4InvocationThreshold: before, code that runs once a request cannot have been seen by C2."""
 SHORTEST_BURST_S, LONGEST_BURST_S = 5, 20
 COLD_BURSTS = 2
-WAVES_PER_BURST = 5
-REQUESTS_PER_BURST = 2_000
+WAVES_PER_BURST, FEWEST_WAVES = 5, 2
+BURST_LIMIT_S = 60
+REQUESTS_PER_BURST, REQUESTS_PER_COLD_BURST = 2_000, 4_000
 """Fewer, and the CPU of scrapes and collections hides that of the requests."""
 PAUSE_S = 1.5
-HIGHEST_RATE_RPS = 20_000
 CPU_METRIC = "process_cpu_time_ns_total"
 
 INFLIGHT_METRIC = "lab_inflight_requests"
 JIT_METRIC = "jvm_compilation_time_ms_total"
-LONGEST_DRAIN_S = 30
-"""A burst ends by the clock and leaves up to one request a connection behind."""
+LONGEST_DRAIN_S = 120
+"""A burst that its limit cuts off leaves up to one request a connection behind; a pinned carrier serves 200 of them in
+a minute."""
 
 
 def flat(values: list[float | None], limit: float) -> bool:
@@ -84,6 +85,15 @@ def burst_seconds(concurrency: int, response_floor_s: float, bursts: list[Burst]
     return math.ceil(min(wanted, LONGEST_BURST_S))
 
 
+def burst_requests(concurrency: int, seconds: int, response_floor_s: float, bursts: list[Burst]) -> int:
+    """Whole waves that take some `seconds`. A burst ends with its last answer, not by the clock: a client that leaves
+    early makes a reactive approach break off its backend connections, and the next load would pay for new ones."""
+    cold = len(bursts) < COLD_BURSTS or not bursts[-1].throughput_rps
+    best_rps = concurrency / max(response_floor_s, 0.001)
+    wanted = min(seconds * best_rps, REQUESTS_PER_COLD_BURST) if cold else seconds * (bursts[-1].throughput_rps or 0)
+    return max(FEWEST_WAVES, round(wanted / concurrency)) * concurrency
+
+
 @dataclass(frozen=True)
 class Process:
     """What the approach's process says of itself: cumulative CPU seconds, cumulative seconds that its compilers were at
@@ -116,13 +126,10 @@ def process_of(approach: str) -> Callable[[], Process]:
 class Warmer:
     """Runs the bursts and reads the approach's process before and after each."""
 
-    def __init__(
-        self, tool: Tool, load: Load, delay_ms: int, response_floor_s: float, process: Callable[[], Process]
-    ) -> None:
+    def __init__(self, tool: Tool, load: Load, floor_ms: int, process: Callable[[], Process]) -> None:
         self._tool = tool
         self._load = load
-        self._delay_ms = delay_ms
-        self._response_floor_s = response_floor_s
+        self._floor_ms = floor_ms
         self._process = process
 
     def run(self, cap_s: float, stall_s: float, stop: Stop, progress: Progress) -> Warmup:
@@ -132,13 +139,15 @@ class Warmer:
         capped = failed = False
         while not (stop.requested or failed or warm(bursts)):
             left_s = int(cap_s - (time.monotonic() - began))
-            wanted_s = burst_seconds(self._load.concurrency, self._response_floor_s, bursts)
+            wanted_s = burst_seconds(self._load.concurrency, self._floor_ms / 1000, bursts)
             if not bursts:
                 wanted_s = max(min(wanted_s, left_s), SHORTEST_BURST_S)
             if left_s < wanted_s:
                 capped = True
                 break
-            burst = self._burst(wanted_s, stall_s, stop, progress, began, cap_s, len(bursts) + 1)
+            requests = burst_requests(self._load.concurrency, wanted_s, self._floor_ms / 1000, bursts)
+            limit_s = min(max(left_s, SHORTEST_BURST_S), BURST_LIMIT_S)
+            burst = self._burst(requests, limit_s, stall_s, stop, progress, began, cap_s, len(bursts) + 1)
             bursts.append(burst)
             failed = not burst.requests or (burst.errors or 0) >= burst.requests
             stop.pause(PAUSE_S)
@@ -153,7 +162,8 @@ class Warmer:
 
     def _burst(
         self,
-        duration_s: int,
+        requests: int,
+        limit_s: int,
         stall_s: float,
         stop: Stop,
         progress: Progress,
@@ -161,11 +171,7 @@ class Warmer:
         cap_s: float,
         number: int,
     ) -> Burst:
-        load = replace(
-            self._load,
-            duration_s=duration_s,
-            requests=max(self._load.concurrency, HIGHEST_RATE_RPS * duration_s),
-        )
+        load = replace(self._load, duration_s=limit_s, requests=requests)
 
         def show(*_: object) -> None:
             elapsed = time.monotonic() - began
@@ -183,7 +189,7 @@ class Warmer:
             run, _ = run_tool(
                 self._tool.command(load, raw, "burst"),
                 output,
-                duration_s + load.silence_limit_s + stall_s,
+                limit_s + load.silence_limit_s + stall_s,
                 stall_s,
                 stop,
                 show,
@@ -196,7 +202,7 @@ class Warmer:
     def _record(self, raw: Path, output: Path, run: ToolRun, spent: Process) -> Burst:
         try:
             report = self._tool.parse(output.read_text(errors="replace"))
-            log = self._tool.requests(raw, "burst", self._delay_ms)
+            log = self._tool.requests(raw, "burst", self._floor_ms)
         except ParseError:
             report, log = ToolReport(), None
         done = None if report.completed is None else report.completed - (log.unanswered if log else 0)

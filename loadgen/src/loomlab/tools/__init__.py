@@ -18,6 +18,7 @@ class Load:
     requests: int
     duration_s: int
     silence_limit_s: int
+    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Tool(Protocol):
     def pack(self, raw: Path, stem: str) -> None:
         """Compresses what is large."""
 
-    def requests(self, raw: Path, stem: str, delay_ms: int) -> RequestLog | None:
-        """Per-request data, None when the tool left none."""
+    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
+        """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`."""
 
 
 def tool(name: str) -> Tool:

@@ -56,6 +56,7 @@ class Ab:
             *("-c", str(load.concurrency)),
             *("-g", str(raw / f"{stem}-requests.tsv")),
             *("-e", str(raw / f"{stem}-percentiles.csv")),
+            *(word for header in load.headers for word in ("-H", header)),
             load.url,
         ]
 
@@ -72,12 +73,12 @@ class Ab:
                 shutil.copyfileobj(source, target, 1 << 20)
             plain.unlink()
 
-    def requests(self, raw: Path, stem: str, delay_ms: int) -> RequestLog | None:
+    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
         path = _packed(raw, stem)
         if not path.exists():
             return None
         with gzip.open(path, "rt", encoding="ascii", errors="replace") as lines:
-            return parse_requests(lines, delay_ms)
+            return parse_requests(lines, floor_ms)
 
 
 def _packed(raw: Path, stem: str) -> Path:
@@ -120,11 +121,11 @@ def _without_report(text: str) -> ToolReport:
     )
 
 
-def parse_requests(lines: Iterable[str] | IO[str], delay_ms: int) -> RequestLog:
+def parse_requests(lines: Iterable[str] | IO[str], floor_ms: int) -> RequestLog:
     """ab's `-g` file: whole epoch seconds of the start, and ms, each rounded.
 
     A connection that closes before a byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes
-    `delay_ms` > 1 at least, such rows are not answers. Raises ParseError for anything but such rows.
+    `floor_ms` > 1 at least, such rows are not answers. Raises ParseError for anything but such rows.
     """
     rows = iter(lines)
     if next(rows, "").rstrip("\n") != REQUEST_COLUMNS:
@@ -134,7 +135,7 @@ def parse_requests(lines: Iterable[str] | IO[str], delay_ms: int) -> RequestLog:
     for number, row in enumerate(rows, start=2):
         try:
             _, seconds, _, _, total, waited = row.rstrip("\n").split("\t")
-            if int(waited) == 0 and delay_ms > 1:
+            if int(waited) == 0 and floor_ms > 1:
                 unanswered += 1
                 continue
             latency_ms.append(int(total))

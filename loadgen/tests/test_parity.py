@@ -1,0 +1,155 @@
+"""What differs between approaches, explained or not."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from loomlab.models import Answer, Probe
+from loomlab.parity import Audit, Subject, audit, flat
+
+
+def about(approach: str, **changes: Any) -> dict[str, Any]:
+    server, _, kind = approach.partition("-")
+    model = {"platform": "platform-threads", "virtual": "virtual-threads", "async": "completable-future"}[kind]
+    values = {
+        "approach": approach,
+        "concurrency": model,
+        "jvm.max_heap_bytes": 100,
+        "jvm.vm_arguments": ["-XX:+UseG1GC"],
+        "inbound.server": server,
+        "inbound.backlog": 16384,
+        "inbound.max_requests_per_connection": None,
+        "inbound.max_threads": 1000 if kind == "platform" else None,
+        "outbound.client": "reactor-netty" if kind == "async" else "apache-httpclient",
+        "outbound.max_connections_per_route": 1000,
+        "thread_kinds./capabilities": {"platform": "platform", "virtual": "virtual", "async": "event-loop"}[kind],
+    } | changes
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        part, dot, rest = name.partition(".")
+        if dot:
+            nested.setdefault(part, {})[rest] = value
+        else:
+            nested[name] = value
+    return nested
+
+
+def of(approach: str, **changes: Any) -> Subject:
+    return Subject(approach, about=about(approach, **changes), response_bytes_per_request=150)
+
+
+def test_what_the_model_and_the_server_explain_is_noted_once() -> None:
+    got = audit([of("tomcat-platform"), of("jetty-virtual"), of("microhttp-async"), of("tomcat-platform")])
+
+    assert got.suspicions == []
+    assert [note.partition(":")[0] for note in got.notes] == [
+        "Explained difference in inbound.max_threads",
+        "Explained difference in inbound.server",
+        "Explained difference in outbound.client",
+        "Explained difference in thread_kinds./capabilities",
+    ]
+    assert any("HTTP_CLIENT=reactor makes all use one client" in note for note in got.notes)
+
+
+def test_alike_approaches_leave_nothing_to_say() -> None:
+    assert audit([of("tomcat-platform"), of("tomcat-platform")]) == Audit()
+    assert audit([]) == Audit()
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (of("tomcat-virtual", **{"jvm.max_heap_bytes": 90}), "jvm.max_heap_bytes .* 100 from tomcat-platform; 90 from"),
+        (
+            of("tomcat-virtual", **{"jvm.vm_arguments": ["-Xss1m"]}),
+            r'jvm.vm_arguments .* \["-Xss1m"\] from tomcat-virt',
+        ),
+        (of("tomcat-virtual", **{"inbound.backlog": 100}), "inbound.backlog"),
+        (of("tomcat-virtual", **{"inbound.max_requests_per_connection": 100}), "inbound.max_requests_per_connection"),
+        (of("tomcat-virtual", **{"outbound.client": "jdk-httpclient"}), "outbound.client"),
+        (of("jetty-platform", **{"inbound.max_threads": 200, "inbound.server": "tomcat"}), "inbound.max_threads"),
+        (of("jetty-platform", **{"thread_kinds./capabilities": "virtual", "inbound.server": "tomcat"}), "thread_kinds"),
+        (of("tomcat-virtual", **{"brand.new": 7}), "brand.new .* null from tomcat-platform; 7 from tomcat-virtual"),
+        (replace(of("tomcat-virtual"), about=None), "configuration of tomcat-virtual is unknown"),
+        (replace(of("tomcat-virtual"), response_bytes_per_request=154), "150.0 bytes .* 154.0 from tomcat-virtual"),
+    ],
+)
+def test_what_nothing_explains_is_told_with_its_values_and_approaches(other: Subject, said: str) -> None:
+    got = audit([of("tomcat-platform"), other])
+
+    assert len(got.suspicions) == 1
+    assert re.search(said, got.suspicions[0])
+
+
+def test_null_is_explained_for_named_fields_only_and_does_not_excuse_the_others() -> None:
+    untold = of("jetty-virtual", **{"inbound.backlog": None})
+
+    assert audit([of("tomcat-platform"), untold]).suspicions == []
+    assert len(audit([of("tomcat-platform"), untold, of("tomcat-virtual", **{"inbound.backlog": 1})]).suspicions) == 1
+    assert audit([of("tomcat-platform"), of("tomcat-platform", **{"jvm.max_heap_bytes": None})]).suspicions
+
+
+def test_without_any_record_the_comparison_was_not_made() -> None:
+    got = audit([Subject("tomcat-platform"), Subject("tomcat-virtual")])
+
+    assert got.suspicions == []
+    assert "were not compared" in got.notes[0]
+
+
+def answer(**changes: Any) -> Answer:
+    headers = [("Content-Type", "text/plain"), ("Content-Length", "9"), ("Date", "today")]
+    return Answer(status="HTTP/1.1 200 OK", headers=headers, body_bytes=9, kept=True).model_copy(update=changes)
+
+
+def probed(approach: str, version: str = "1.1", constant_body: bool = False, **changes: Any) -> Subject:
+    return replace(
+        of(approach),
+        about=about("tomcat-platform"),
+        probe=Probe(target="/x", answers={version: answer(**changes)}),
+        constant_body=constant_body,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"status": "HTTP/1.1 503 Busy"}, 'status .* \\["503"\\] from tomcat-virtual'),
+        ({"headers": [("Content-Type", "text/plain"), ("Content-Length", "9")]}, "header names"),
+        ({"headers": [("content-type", "text/html"), ("Content-Length", "9"), ("Date", "x")]}, "Content-Type"),
+        ({"kept": False}, "keeping an HTTP/1.1 connection"),
+        ({"body_bytes": 10, "constant_body": True}, "body's length"),
+    ],
+)
+def test_answers_that_differ_are_told(changes: dict[str, Any], said: str) -> None:
+    constant = changes.get("constant_body", False)
+    got = audit([probed("tomcat-platform", constant_body=constant), probed("tomcat-virtual", **changes)])
+
+    assert len(got.suspicions) == 1
+    assert re.search(said, got.suspicions[0])
+
+
+@pytest.mark.parametrize(
+    ("version", "changes", "suspicions"),
+    [
+        ("1.1", {"status": "HTTP/1.1 200 "}, 0),
+        ("1.1", {"body_bytes": 10}, 0),
+        ("1.1", {"headers": [*answer().headers, ("Connection", "keep-alive")]}, 0),
+        ("1.0", {"headers": [*answer().headers, ("Connection", "keep-alive")]}, 1),
+    ],
+)
+def test_what_a_server_may_choose(version: str, changes: dict[str, Any], suspicions: int) -> None:
+    got = audit([probed("tomcat-platform", version), probed("tomcat-virtual", version, **changes)])
+
+    assert len(got.suspicions) == suspicions
+
+
+def test_a_probe_without_an_answer_is_told() -> None:
+    silent = replace(of("tomcat-platform"), probe=Probe(target="/x", error="nobody there"))
+
+    assert audit([silent]).suspicions == ["The probe found no answer: nobody there."]
+
+
+def test_nested_values_are_named_by_their_path() -> None:
+    assert flat({"a": 1, "b": {"c": [2], "d": {"e": None}}}) == {"a": 1, "b.c": [2], "b.d.e": None}
