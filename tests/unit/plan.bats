@@ -80,13 +80,90 @@ plan() { env "$@" "$LAB_ROOT/bin/plan" ab; }
   refused 2 DELAY=60001
 }
 
-@test "an unknown size, JDK or GC is refused with the ones there are" {
+@test "an endpoint is completed by what it needs and lacks" {
+  local asked planned
+  while read -r asked planned; do
+    run plan CONCURRENCY=100 DELAY=250 "ENDPOINT=$asked"
+    [ "$status" -eq 0 ]
+    [[ $output == *$'\n'"ENDPOINT=$planned"$'\n'* ]] || { echo "$asked: not $planned in $output"; return 1; }
+  done <<'END'
+/capabilities /capabilities
+/meetings?x=1 /meetings?x=1
+/epoch-millis /epoch-millis?delayInMillis=250
+/pinned?delayInMillis=0 /pinned?delayInMillis=0
+/movies /movies?directorLastName=Allen&delayInMillis=250
+/movies?directorLastName=Kubrick /movies?directorLastName=Kubrick&delayInMillis=250
+/movies?delayInMillis=7 /movies?delayInMillis=7&directorLastName=Allen
+/httpbin/block/0.3 /httpbin/block/0.3
+/httpbin/block/20.000 /httpbin/block/20.000
+END
+}
+
+@test "a completed endpoint is planned again as it is" {
+  run plan CONCURRENCY=100 'ENDPOINT=/movies?directorLastName=Allen&delayInMillis=250'
+  [[ $output == *$'\nENDPOINT=/movies?directorLastName=Allen&delayInMillis=250\n'* ]]
+}
+
+@test "an unknown endpoint is refused with the ones there are" {
+  local value
+  for value in capabilities / /nope '/capabilities;x' '/movies?a b' /capabilities/x '/meetings?x=$(reboot)'; do
+    run plan CONCURRENCY=100 "ENDPOINT=$value"
+    refused 2 "ENDPOINT=$value" /httpbin/block/SECONDS /pinned
+  done
+}
+
+@test "an endpoint's delay out of range is refused" {
+  local value
+  for value in 60001 -1 abc '' 1.5; do
+    run plan CONCURRENCY=100 "ENDPOINT=/epoch-millis?delayInMillis=$value"
+    refused 2 "delayInMillis=$value" 60000
+  done
+  for value in 60.001 -1 abc 0.0001 1e1 007; do
+    run plan CONCURRENCY=100 "ENDPOINT=/httpbin/block/$value"
+    refused 2 "ENDPOINT=/httpbin/block/$value" "0 to 60 seconds"
+  done
+}
+
+@test "an answer later than ab would wait for is refused" {
+  run plan CONCURRENCY=100 DELAY=6667
+  refused 2 DELAY=6667 "20001 ms at the earliest" "20000 ms in all"
+  run plan CONCURRENCY=100 ENDPOINT=/httpbin/block/20.001
+  refused 2 ENDPOINT=/httpbin/block/20.001 "20001 ms"
+  run plan CONCURRENCY=100 'ENDPOINT=/pinned?delayInMillis=20001'
+  refused 2 "20001 ms"
+}
+
+@test "/httpbin/block without its seconds names the cure" {
+  run plan CONCURRENCY=100 ENDPOINT=/httpbin/block
+  refused 2 "lacks its seconds" ENDPOINT=/httpbin/block/0.3
+}
+
+@test "threads are as many as connections unless they are asked for" {
+  run plan CONCURRENCY=100
+  [[ $output == *PLATFORM_THREADS=100* ]]
+  run plan CONCURRENCY=100 PLATFORM_THREADS=4
+  [[ $output == *PLATFORM_THREADS=4* ]]
+  run plan CONCURRENCY=100 PLATFORM_THREADS=0
+  refused 2 PLATFORM_THREADS=0
+}
+
+@test "an endpoint that needs no backend does not queue for its connections" {
+  run plan CONCURRENCY=10000 ENDPOINT=/epoch-millis
+  [ "$status" -eq 0 ]
+  [[ $output == *$'\nSUSPECT=' ]]
+}
+
+@test "an unknown size, JDK, GC or client is refused with the ones there are" {
   run plan CONCURRENCY=100 SIZE=huge
   refused 2 SIZE=huge auto ec2 smoke
   run plan CONCURRENCY=100 JDK=17
   refused 2 JDK=17 25 21
   run plan CONCURRENCY=100 GC=epsilon
   refused 2 GC=epsilon g1
+  run plan CONCURRENCY=100 HTTP_CLIENT=curl
+  refused 2 HTTP_CLIENT=curl apache jdk reactor
+  run plan CONCURRENCY=100 SAVE_MOVIES=1
+  refused 2 SAVE_MOVIES=1 true false
 }
 
 @test "a size larger than the host is refused as the host's lack" {

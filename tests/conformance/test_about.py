@@ -1,0 +1,54 @@
+"""/about tells the settings that are in effect, and they are those that were asked for."""
+
+import json
+from typing import Any
+
+import pytest
+
+from approach import Approach, Settings
+from conftest import Golden
+
+INBOUND = {"max_connections": "MAX_CONNECTIONS", "backlog": "BACKLOG", "keep_alive_ms": "KEEP_ALIVE_MS"}
+OUTBOUND = {
+    "max_connections": "BACKEND_CONNECTIONS",
+    "max_connections_per_route": "BACKEND_CONNECTIONS",
+    "connect_timeout_ms": "CONNECT_TIMEOUT_MS",
+    "response_timeout_ms": "RESPONSE_TIMEOUT_MS",
+    "pool_timeout_ms": "POOL_TIMEOUT_MS",
+    "keep_alive_ms": "KEEP_ALIVE_MS",
+}
+
+
+@pytest.fixture
+async def about(approach: Approach) -> dict[str, Any]:
+    return await approach.about()
+
+
+def test_has_the_same_members_everywhere(approach: Approach, about: dict[str, Any], golden: Golden) -> None:
+    members = {name: list(value) if isinstance(value, dict) else None for name, value in about.items()}
+    golden("about-members.json", json.dumps(members, indent=2).encode() + b"\n")
+    assert about["approach"] == approach.name
+
+
+@pytest.mark.parametrize("member", INBOUND)
+def test_inbound(about: dict[str, Any], settings: Settings, member: str) -> None:
+    assert about["inbound"][member] in {None, settings[INBOUND[member]]}
+
+
+@pytest.mark.parametrize("member", OUTBOUND)
+def test_outbound(about: dict[str, Any], settings: Settings, member: str) -> None:
+    assert about["outbound"][member] in {None, settings[OUTBOUND[member]]}
+
+
+def test_nothing_limits_a_connection_or_the_queue_for_one(about: dict[str, Any]) -> None:
+    assert about["inbound"]["max_requests_per_connection"] is None
+    assert about["outbound"]["max_pending"] is None
+    assert about["inbound"]["tcp_no_delay"] is True
+    assert about["outbound"]["tcp_no_delay"] in {None, True}
+
+
+def test_platform_threads_are_as_many_as_asked_for(
+    approach: Approach, about: dict[str, Any], settings: Settings
+) -> None:
+    asked = settings["PLATFORM_THREADS"] if approach.thread_kind == "platform" else None
+    assert about["inbound"]["max_threads"] == asked

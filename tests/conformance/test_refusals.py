@@ -1,0 +1,27 @@
+"""A bad request gets its status and its problem, and costs nobody the connection."""
+
+import pytest
+
+from approach import Approach
+from backend import Backend
+from cases import MAY_CLOSE, REFUSALS, Refusal
+from conftest import Golden
+from problems import assert_problem
+from wire import get
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda each: each.name)
+async def test_is_refused_and_the_connection_stays_usable(
+    approach: Approach, backend: Backend, golden: Golden, refusal: Refusal
+) -> None:
+    async with await approach.connect() as connection:
+        answer = await connection.ask(refusal.raw)
+        assert_problem(answer, refusal.status, refusal.allow)
+        golden(f"{refusal.kind}.json", answer.body)
+        assert backend.calls == []
+        if refusal.status in MAY_CLOSE and answer.connection == "close":
+            assert await connection.is_closed_within(5)
+        else:
+            assert answer.connection != "close"
+            assert (await connection.ask(get("/capabilities"))).status == 200
+    assert (await approach.ask(get("/capabilities"))).status == 200
