@@ -13,14 +13,16 @@ public enum Approach {
   VIRTUAL_NETTY(Server.NETTY, Concurrency.VIRTUAL_THREADS),
   MICROHTTP_PLATFORM(Server.MICROHTTP, Concurrency.PLATFORM_THREADS),
   MICROHTTP_VIRTUAL(Server.MICROHTTP, Concurrency.VIRTUAL_THREADS),
-  MICROHTTP_ASYNC(Server.MICROHTTP, Concurrency.COMPLETABLE_FUTURE);
+  MICROHTTP_ASYNC(Server.MICROHTTP, Concurrency.COMPLETABLE_FUTURE),
+  HELIDON_VIRTUAL(Server.HELIDON, Concurrency.VIRTUAL_THREADS);
 
   /** The server, one Maven module each. */
   public enum Server {
     TOMCAT,
     JETTY,
     NETTY,
-    MICROHTTP
+    MICROHTTP,
+    HELIDON
   }
 
   /** What a request occupies while it waits. */

@@ -1,0 +1,146 @@
+package io.loomlab.helidon;
+
+import io.helidon.common.Version;
+import io.helidon.common.socket.SocketOptions;
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.WebServerConfig;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http1.Http1Config;
+import io.loomlab.clients.BlockingClient;
+import io.loomlab.contract.About;
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.BlockingEndpoints;
+import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.LabRegistry;
+import io.loomlab.contract.ManagementServer;
+import io.loomlab.contract.Movies;
+import io.loomlab.contract.RequestMetrics;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.UsageException;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** Helidon SE: every connection, and so every request, on a virtual thread. */
+public final class HelidonApplication implements AutoCloseable {
+  /** Room for a body that is too long, so that its sender gets to read why. */
+  private static final long LONGEST_BODY_BYTES = 8 << 20;
+
+  /** How exactly idle connections are ended. */
+  private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
+
+  /** Kept, lest its level be collected with it. */
+  private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
+
+  private final BlockingClient client;
+  private final WebServer server;
+  private final ManagementServer management;
+
+  private HelidonApplication(Settings settings) throws IOException {
+    HELIDON_LOG.setLevel(Level.WARNING);
+    requireFree(settings.port());
+    client = BlockingClient.of(settings);
+    PrometheusMeterRegistry registry = LabRegistry.create(settings.approach().label());
+    Connections connections = new Connections(http1());
+    RequestMetrics requests = new RequestMetrics(registry, connections::open, thread -> false);
+    BlockingRouter router =
+        new BlockingRouter(
+            new BlockingEndpoints(client, new Movies(settings.saveMovies()), requests),
+            () -> About.of(settings, requests, inbound(), client.about()));
+    server = server(settings, connections, router).start();
+    if (!server.isRunning()) {
+      throw new IOException("Helidon did not start");
+    }
+    management = ManagementServer.start(settings.managementPort(), registry, server::isRunning);
+  }
+
+  public static void main(String[] args) {
+    // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
+    UsageException.exitOnUsageError(() -> start(Settings.from(System.getenv())));
+  }
+
+  /**
+   * Starts serving; returns once both ports are bound.
+   *
+   * @throws IOException if a port cannot be bound
+   * @throws UsageException if another module serves the approach
+   */
+  public static HelidonApplication start(Settings settings) throws IOException {
+    settings.approach().on(Approach.Server.HELIDON);
+    return new HelidonApplication(settings);
+  }
+
+  public int port() {
+    return server.port();
+  }
+
+  public int managementPort() {
+    return management.port();
+  }
+
+  @Override
+  public void close() {
+    management.close();
+    server.stop();
+    client.close();
+  }
+
+  private About.Inbound inbound() {
+    WebServerConfig effective = server.prototype();
+    return new About.Inbound(
+        "helidon",
+        Version.VERSION,
+        effective.useNio() ? "nio" : "socket",
+        effective.maxTcpConnections(),
+        effective.backlog(),
+        null,
+        effective.idleConnectionTimeout().toMillis(),
+        effective.connectionOptions().tcpNoDelay(),
+        null,
+        null,
+        null);
+  }
+
+  private static WebServer server(
+      Settings settings, Connections connections, BlockingRouter router) {
+    return WebServer.builder()
+        .port(settings.port())
+        .backlog(settings.backlog())
+        .maxTcpConnections(settings.maxConnections())
+        .idleConnectionTimeout(settings.keepAlive())
+        .idleConnectionPeriod(IDLE_CHECK)
+        .connectionOptions(SocketOptions.builder().tcpNoDelay(true).build())
+        .maxPayloadSize(LONGEST_BODY_BYTES)
+        .protocolsDiscoverServices(false)
+        .featuresDiscoverServices(false)
+        .addConnectionSelector(connections)
+        .directHandlers(Answers.problems())
+        .shutdownHook(false)
+        .routing(HttpRouting.builder().any(Answers.by(router)))
+        .build();
+  }
+
+  /**
+   * No log of what is sent and received; what is in a path or a query is for the router to judge.
+   */
+  @SuppressWarnings("removal") // nothing replaces them yet
+  private static Http1Config http1() {
+    return Http1Config.builder()
+        .sendKeepAliveHeader(false)
+        .receiveLog(false)
+        .sendLog(false)
+        .validatePath(false)
+        .validatePrologue(false)
+        .validateRequestHostHeader(false)
+        .build();
+  }
+
+  /** Of a port that is taken Helidon tells its log alone. */
+  private static void requireFree(int port) throws IOException {
+    new ServerSocket(port).close();
+  }
+}

@@ -1,0 +1,2 @@
+/** The approach on Helidon SE: a virtual thread per connection. */
+package io.loomlab.helidon;

@@ -1,0 +1,115 @@
+package io.loomlab.helidon;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.loomlab.contract.Approach;
+import io.loomlab.contract.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HelidonVirtualTest extends ApproachContract {
+  private static final String BODY_START = "{\"type\":\"about:blank\"";
+
+  private Settings settings;
+  private HelidonApplication application;
+
+  HelidonVirtualTest() {
+    super(Approach.HELIDON_VIRTUAL, "virtual");
+  }
+
+  @Override
+  protected Running start(Settings settings) {
+    this.settings = settings;
+    application = started(settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
+
+  @Test
+  void limitsAreTheSettings() throws Exception {
+    assertInbound(
+        Map.of(
+            "server", "helidon",
+            "version", "4.5.0",
+            "max_connections", "777",
+            "max_threads", "null",
+            "event_loops", "null"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {" HTTP/1.0\r\n\r\n", " HTTP/1.1\r\nConnection: close\r\n\r\n"})
+  void connectionThatIsNotToBeKeptEnds(String version) throws IOException {
+    try (Socket socket = connect(application)) {
+      assertThat(answer(socket, "GET /nothing" + version))
+          .containsIgnoringCase("\r\nConnection: close\r\n")
+          .contains(BODY_START);
+    }
+  }
+
+  @Test
+  void whatIsNoRequestIsAProblem() throws IOException {
+    try (Socket socket = connect(application)) {
+      assertThat(answer(socket, "GARBAGE\r\n\r\n"))
+          .startsWith("HTTP/1.1 400 ")
+          .contains(BODY_START);
+    }
+  }
+
+  @Test
+  void keepAliveEndsIdleConnectionsAndNoBusyOne() throws IOException {
+    try (HelidonApplication impatient = started(withKeepAlive(Duration.ofMillis(300)));
+        Socket socket = connect(impatient)) {
+      String longRequest = "GET /epoch-millis?delayInMillis=2500 HTTP/1.1\r\nHost: x\r\n\r\n";
+      assertThat(answer(socket, longRequest + longRequest).split("HTTP/1.1 200", -1)).hasSize(3);
+    }
+  }
+
+  private static HelidonApplication started(Settings settings) {
+    try {
+      return HelidonApplication.start(settings);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Socket connect(HelidonApplication application) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), application.port());
+    socket.setSoTimeout(10_000);
+    return socket;
+  }
+
+  /** All that is sent until the server ends the connection. */
+  private static String answer(Socket socket, String request) throws IOException {
+    socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+    InputStream in = socket.getInputStream();
+    return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+  }
+
+  private Settings withKeepAlive(Duration keepAlive) {
+    return new Settings(
+        settings.approach(),
+        settings.backendUrl(),
+        settings.platformThreads(),
+        settings.backendConnections(),
+        settings.maxConnections(),
+        settings.backlog(),
+        settings.connectTimeout(),
+        settings.responseTimeout(),
+        settings.poolTimeout(),
+        keepAlive,
+        settings.httpClient(),
+        settings.saveMovies(),
+        0,
+        0);
+  }
+}
