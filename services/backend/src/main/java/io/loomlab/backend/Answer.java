@@ -7,19 +7,28 @@ import java.nio.charset.StandardCharsets;
  * An answer, ready to be sent but for its Connection header.
  *
  * @param head status line and headers, each with its line end
- * @param delayNanos how long the requester waits for it
+ * @param delayNanos how long the requester waits for it, or {@link #DELAY_AS_CONFIGURED}
  */
-record Answer(byte[] head, byte[] body, long delayNanos) {
+record Answer(int status, byte[] head, byte[] body, long delayNanos) {
+  static final long DELAY_AS_CONFIGURED = -1;
+
   private static final byte[] PERSISTENT = ascii("\r\n");
   private static final byte[] KEEP_ALIVE = ascii("Connection: keep-alive\r\n\r\n");
   private static final byte[] CLOSE = ascii("Connection: close\r\n\r\n");
+
+  /** What the error share makes of a success. */
+  static final Answer FAILURE = error("500 Internal Server Error", "");
+
+  static Answer text(String body) {
+    return text(body, DELAY_AS_CONFIGURED);
+  }
 
   static Answer text(String body, long delayNanos) {
     return of("200 OK", "text/plain;charset=UTF-8", body, delayNanos);
   }
 
-  static Answer json(String body, long delayNanos) {
-    return of("200 OK", "application/json", body, delayNanos);
+  static Answer json(String body) {
+    return of("200 OK", "application/json", body, DELAY_AS_CONFIGURED);
   }
 
   /** Answers at once. */
@@ -35,7 +44,7 @@ record Answer(byte[] head, byte[] body, long delayNanos) {
 
   /** The same head with another body of the same length. */
   Answer withBody(String text) {
-    return new Answer(head, ascii(text), delayNanos);
+    return new Answer(status, head, ascii(text), delayNanos);
   }
 
   void writeTo(ByteBuffer output, boolean keepAlive, boolean http10) {
@@ -45,14 +54,15 @@ record Answer(byte[] head, byte[] body, long delayNanos) {
   private static Answer error(String status, String header) {
     Answer plain = of(status, "text/plain;charset=UTF-8", status, 0);
     byte[] head = ascii(new String(plain.head, StandardCharsets.US_ASCII) + header);
-    return new Answer(head, plain.body, 0);
+    return new Answer(plain.status, head, plain.body, 0);
   }
 
   private static Answer of(String status, String type, String body, long delayNanos) {
     String head =
         "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
             .formatted(status, type, body.length());
-    return new Answer(ascii(head), ascii(body), delayNanos);
+    int code = Integer.parseInt(status.substring(0, 3));
+    return new Answer(code, ascii(head), ascii(body), delayNanos);
   }
 
   private static byte[] ascii(String text) {

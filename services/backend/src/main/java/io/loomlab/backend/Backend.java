@@ -9,8 +9,9 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 
-/** The running backend: traffic on one port, health and metrics on another. */
+/** The running backend: traffic on one port, health, metrics and behaviour on another. */
 public final class Backend implements AutoCloseable {
   private final List<EventLoop> loops;
   private final ServerSocketChannel listener;
@@ -38,21 +39,23 @@ public final class Backend implements AutoCloseable {
     ServerSocketChannel listener = ServerSocketChannel.open();
     listener.configureBlocking(false);
     listener.bind(new InetSocketAddress(settings.port()), settings.backlog());
+    Behaviour behaviour = new Behaviour(settings.delay(), settings.errorShare());
     List<EventLoop> loops = new ArrayList<>();
     for (int i = 0; i < settings.loops(); i++) {
-      loops.add(new EventLoop(i, new Routes(settings.delay())));
+      SplittableRandom random = new SplittableRandom(settings.seed() + i);
+      loops.add(new EventLoop(i, new LoopBehaviour(behaviour, random)));
     }
     loops.getFirst().listen(listener, new Acceptor(listener, loops, settings.maxConnections()));
     PrometheusMeterRegistry registry = LabRegistry.create("backend");
-    BackendMetrics.bind(registry, settings.delay(), loops);
+    BackendMetrics.bind(registry, behaviour, loops);
     loops.forEach(EventLoop::start);
-    return new Backend(
-        loops,
-        listener,
+    ManagementServer management =
         ManagementServer.start(
-            settings.managementPort(),
-            registry,
-            () -> loops.stream().allMatch(EventLoop::isAlive)));
+            settings.managementPort(), registry, () -> loops.stream().allMatch(EventLoop::isAlive));
+    management.serve(
+        BehaviourEndpoint.PATH,
+        new BehaviourEndpoint(behaviour, () -> loops.forEach(EventLoop::wakeUp)));
+    return new Backend(loops, listener, management);
   }
 
   public int port() {

@@ -11,7 +11,6 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -21,14 +20,15 @@ final class BackendMetrics {
 
   private BackendMetrics() {}
 
-  static void bind(PrometheusMeterRegistry registry, Duration delay, List<EventLoop> loops) {
-    Gauge.builder("backend.delay", delay, each -> each.toNanos() / 1e9)
+  static void bind(PrometheusMeterRegistry registry, Behaviour behaviour, List<EventLoop> loops) {
+    Gauge.builder("backend.delay", behaviour, each -> each.delay().meanMillis() / 1e3)
         .baseUnit("seconds")
-        .strongReference(true)
         .register(registry);
+    Gauge.builder("backend.hanging", behaviour, each -> each.hangs() ? 1 : 0).register(registry);
     gauge(registry, "backend.inflight.requests", loops, LoopCounters::inflight);
     gauge(registry, "backend.open.connections", loops, LoopCounters::openConnections);
     counter(registry, "backend.requests", loops, LoopCounters::answered);
+    counter(registry, "backend.errors", loops, LoopCounters::failures);
     counter(registry, "backend.connections", loops, LoopCounters::connections);
     for (int i = 0; i < loops.size(); i++) {
       FunctionCounter.builder("backend.loop.cpu", loops.get(i), BackendMetrics::cpuSeconds)
@@ -74,7 +74,8 @@ final class BackendMetrics {
     }
     return HistogramSnapshot.builder()
         .name("backend_lateness_seconds")
-        .help("Time between an answer's deadline and its hand-over to the socket")
+        .help(
+            "Time between when an answer is due, a hang included, and its hand-over to the socket")
         .dataPoint(
             HistogramSnapshot.HistogramDataPointSnapshot.builder()
                 .labels(Labels.of(LabRegistry.APPROACH_TAG, "backend"))

@@ -9,11 +9,37 @@ import java.util.Map;
  * What the backend is told, from its environment.
  *
  * @param delay how long every answer takes, unless the path says otherwise
+ * @param errorShare share of the successes that become failures
+ * @param seed of the loops' random numbers; each loop adds its index
  * @param loops event loops, by default one per processor
  * @param maxConnections connections beyond this wait in the backlog
  */
 public record BackendSettings(
-    Duration delay, int loops, int maxConnections, int backlog, int port, int managementPort) {
+    Delay delay,
+    ErrorShare errorShare,
+    long seed,
+    int loops,
+    int maxConnections,
+    int backlog,
+    int port,
+    int managementPort) {
+  private static final String ERROR_SHARE = "BACKEND_ERROR_SHARE";
+  private static final String SEED = "BACKEND_SEED";
+  private static final int DEFAULT_SEED = 1;
+
+  /** A constant delay and no failures. */
+  public BackendSettings(
+      Duration delay, int loops, int maxConnections, int backlog, int port, int managementPort) {
+    this(
+        new Delay.Constant(Math.toIntExact(delay.toMillis())),
+        ErrorShare.NONE,
+        DEFAULT_SEED,
+        loops,
+        maxConnections,
+        backlog,
+        port,
+        managementPort);
+  }
 
   /**
    * Reads {@code BACKEND_*} and {@code LAB_*} variables.
@@ -23,11 +49,21 @@ public record BackendSettings(
   public static BackendSettings from(Map<String, String> variables) {
     Environment environment = new Environment(variables);
     return new BackendSettings(
-        environment.millis("BACKEND_DELAY_MS", 0),
+        Delay.parse("BACKEND_DELAY", environment.text("BACKEND_DELAY")),
+        ErrorShare.parse(ERROR_SHARE, variables.getOrDefault(ERROR_SHARE, "0")),
+        seed(variables.getOrDefault(SEED, "" + DEFAULT_SEED)),
         environment.positive("BACKEND_LOOPS", Runtime.getRuntime().availableProcessors()),
         environment.positive("LAB_MAX_CONNECTIONS"),
         environment.positive("LAB_BACKLOG"),
         environment.port("LAB_PORT", 8080),
         environment.port("LAB_MANAGEMENT_PORT", 8081));
+  }
+
+  private static long seed(String text) {
+    if (!text.strip().matches("\\d{1,9}")) {
+      throw new UsageException(
+          "%s is \"%s\"; give a whole number from 0 to 999999999.".formatted(SEED, text));
+    }
+    return Long.parseLong(text.strip());
   }
 }

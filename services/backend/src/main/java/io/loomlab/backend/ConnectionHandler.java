@@ -19,15 +19,15 @@ final class ConnectionHandler {
   private static final long DRAIN_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final EventLoop loop;
-  private final Routes routes;
+  private final LoopBehaviour behaviour;
   private final RequestParser parser = new RequestParser();
   private final byte[] bytes = new byte[LARGEST_HEAD];
   private final ByteBuffer input = ByteBuffer.allocateDirect(LARGEST_HEAD);
   private final ByteBuffer output = ByteBuffer.allocateDirect(LARGEST_ANSWER);
 
-  ConnectionHandler(EventLoop loop, Routes routes) {
+  ConnectionHandler(EventLoop loop, LoopBehaviour behaviour) {
     this.loop = loop;
-    this.routes = routes;
+    this.behaviour = behaviour;
   }
 
   void register(Selector selector, SocketChannel channel) {
@@ -99,7 +99,7 @@ final class ConnectionHandler {
       }
       from = parser.next();
       if (status == RequestParser.OK) {
-        answer(connection, routes.answer(parser.target()));
+        answer(connection, Routes.answer(parser.target()));
       } else {
         refuse(connection, status);
       }
@@ -110,44 +110,49 @@ final class ConnectionHandler {
   private void answer(Connection connection, Answer answer) throws IOException {
     connection.http10 = parser.http10();
     connection.keepAlive = parser.keepAlive();
-    loop.counters().requestRead();
-    long deadline = loop.batchNanos() + answer.delayNanos();
-    if (answer.delayNanos() == 0) {
-      send(connection, answer, deadline);
-    } else {
-      connection.busy = true;
-      loop.at(deadline, () -> answerDue(connection, answer, deadline));
-    }
+    long deadline = loop.batchNanos() + behaviour.delayNanos(answer);
+    answerAt(deadline, connection, behaviour.outcome(answer));
   }
 
   private void refuse(Connection connection, int status) throws IOException {
     connection.keepAlive = false;
-    loop.counters().requestRead();
-    send(connection, Answer.error(status), loop.batchNanos());
+    answerAt(loop.batchNanos(), connection, Answer.error(status));
   }
 
-  private void answerDue(Connection connection, Answer answer, long deadline) {
+  private void answerAt(long deadline, Connection connection, Answer answer) throws IOException {
+    loop.counters().requestRead();
+    if (behaviour.dueNanos(deadline) <= loop.batchNanos()) {
+      send(connection, answer, deadline);
+    } else {
+      connection.busy = true;
+      loop.await(new PendingAnswer(deadline, connection, answer));
+    }
+  }
+
+  /** Answers what was waited for; it became due at a time of {@link System#nanoTime}. */
+  void answerDue(PendingAnswer pending, long dueNanos) {
+    Connection connection = pending.connection();
     if (!connection.channel.isOpen()) {
       loop.counters().requestDropped();
       return;
     }
     try {
       connection.busy = false;
-      send(connection, answer, deadline);
+      send(connection, pending.answer(), dueNanos);
       resume(connection);
     } catch (IOException e) {
       close(connection.channel);
     }
   }
 
-  private void send(Connection connection, Answer answer, long deadline) throws IOException {
+  private void send(Connection connection, Answer answer, long dueNanos) throws IOException {
     output.clear();
     answer.writeTo(output, connection.keepAlive, connection.http10);
     output.flip();
     try {
       connection.channel.write(output);
     } finally {
-      loop.counters().answered(System.nanoTime() - deadline);
+      loop.counters().answered(System.nanoTime() - dueNanos, answer == Answer.FAILURE);
     }
     if (output.hasRemaining()) {
       connection.unsent = new byte[output.remaining()];

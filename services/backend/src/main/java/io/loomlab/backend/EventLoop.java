@@ -17,22 +17,26 @@ final class EventLoop {
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final Duration SWEEP = Duration.ofSeconds(5);
 
-  private record Deadline(long nanos, Runnable task) {}
+  private record TimedTask(long nanos, Runnable task) {}
 
   private final Thread thread;
   private final Selector selector;
+  private final LoopBehaviour behaviour;
   private final ConnectionHandler handler;
   private final LoopCounters counters = new LoopCounters();
   private final Queue<SocketChannel> arrivals = new ConcurrentLinkedQueue<>();
-  private final PriorityQueue<Deadline> deadlines =
-      new PriorityQueue<>(Comparator.comparingLong(Deadline::nanos));
+  private final PriorityQueue<TimedTask> tasks =
+      new PriorityQueue<>(Comparator.comparingLong(TimedTask::nanos));
+  private final PriorityQueue<PendingAnswer> answers =
+      new PriorityQueue<>(Comparator.comparingLong(PendingAnswer::deadlineNanos));
   private volatile boolean running = true;
   private boolean batchStarted;
   private long batchNanos;
 
-  EventLoop(int number, Routes routes) throws IOException {
+  EventLoop(int number, LoopBehaviour behaviour) throws IOException {
     selector = Selector.open();
-    handler = new ConnectionHandler(this, routes);
+    this.behaviour = behaviour;
+    handler = new ConnectionHandler(this, behaviour);
     thread = new Thread(this::run, "loop-" + number);
   }
 
@@ -54,6 +58,11 @@ final class EventLoop {
 
   void stop() {
     running = false;
+    wakeUp();
+  }
+
+  /** Looks at its deadlines anew, which a change of the behaviour may have moved. */
+  void wakeUp() {
     selector.wakeup();
   }
 
@@ -65,12 +74,17 @@ final class EventLoop {
   void adopt(SocketChannel channel) {
     counters.opened();
     arrivals.add(channel);
-    selector.wakeup();
+    wakeUp();
   }
 
   /** Runs a task on this loop at a time of {@link System#nanoTime}. To be called on this loop. */
   void at(long nanos, Runnable task) {
-    deadlines.add(new Deadline(nanos, task));
+    tasks.add(new TimedTask(nanos, task));
+  }
+
+  /** Has an answer sent when it is due. To be called on this loop. */
+  void await(PendingAnswer answer) {
+    answers.add(answer);
   }
 
   /** When the selector reported the sockets that are being read: all their bytes were there. */
@@ -97,8 +111,14 @@ final class EventLoop {
 
   /** Rounded up: a shorter wait would end in spinning, and look like a busy backend. */
   private long millisToNextDeadline() {
-    long nanos = deadlines.element().nanos - System.nanoTime();
+    long next = Math.min(tasks.element().nanos, nextAnswerNanos());
+    long nanos = next - System.nanoTime();
     return Math.max(1, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+  }
+
+  private long nextAnswerNanos() {
+    PendingAnswer next = answers.peek();
+    return next == null ? Long.MAX_VALUE : behaviour.dueNanos(next.deadlineNanos());
   }
 
   private void ready(SelectionKey key) {
@@ -121,8 +141,13 @@ final class EventLoop {
 
   private void meetDeadlines() {
     batchNanos = System.nanoTime();
-    while (deadlines.element().nanos <= batchNanos) {
-      deadlines.remove().task.run();
+    while (tasks.element().nanos <= batchNanos) {
+      tasks.remove().task.run();
+    }
+    long due = nextAnswerNanos();
+    while (due <= batchNanos) {
+      handler.answerDue(answers.remove(), due);
+      due = nextAnswerNanos();
     }
   }
 

@@ -22,6 +22,7 @@ final class LoopCounters {
   private final AtomicLong openConnections = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
+  private final AtomicLong failures = new AtomicLong();
   private final AtomicLong latenessNanos = new AtomicLong();
   private final AtomicLongArray lateness = new AtomicLongArray(LATENESS_NANOS.length + 1);
 
@@ -33,9 +34,12 @@ final class LoopCounters {
     add(inflight, -1);
   }
 
-  void answered(long latenessNanos) {
+  void answered(long latenessNanos, boolean failure) {
     add(inflight, -1);
     add(answered, 1);
+    if (failure) {
+      add(failures, 1);
+    }
     add(this.latenessNanos, latenessNanos);
     int bucket = 0;
     while (bucket < LATENESS_NANOS.length && latenessNanos > LATENESS_NANOS[bucket]) {
@@ -69,6 +73,11 @@ final class LoopCounters {
 
   long answered() {
     return answered.getOpaque();
+  }
+
+  /** Successes that the error share turned into failures. */
+  long failures() {
+    return failures.getOpaque();
   }
 
   double latenessSeconds() {

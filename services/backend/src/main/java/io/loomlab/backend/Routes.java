@@ -1,7 +1,6 @@
 package io.loomlab.backend;
 
 import java.math.BigDecimal;
-import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
@@ -15,33 +14,25 @@ final class Routes {
   private static final String DELAY = "/delay/";
   private static final Answer BAD_REQUEST = Answer.error(400);
   private static final Answer NOT_FOUND = Answer.error(404);
+  private static final Answer AUTHENTICATION = Answer.text(new UUID(0, 0).toString());
+  private static final Answer ADMIN = Answer.text("ADMIN");
+  private static final Answer USER = Answer.text("USER");
+  private static final Map<String, Answer> FIXED =
+      Map.of(
+          "/capabilities/ADMIN", Answer.text("EVERYTHING"),
+          "/capabilities/USER", Answer.text("READ_ONLY"),
+          "/authenticate", Answer.json("{\"userId\":\"abc123\"}"),
+          "/authorize", Answer.json("{\"authorities\":[\"get-meetings\"]}"),
+          "/meetings",
+              Answer.json("{\"meetings\":[{\"time\":\"now\",\"subject\":\"tech-talk\"}]}"));
 
-  private final Map<String, Answer> fixed;
-  private final Answer authentication;
-  private final Answer admin;
-  private final Answer user;
+  private Routes() {}
 
-  Routes(Duration delay) {
-    long nanos = delay.toNanos();
-    authentication = Answer.text(new UUID(0, 0).toString(), nanos);
-    admin = Answer.text("ADMIN", nanos);
-    user = Answer.text("USER", nanos);
-    fixed =
-        Map.of(
-            "/capabilities/ADMIN", Answer.text("EVERYTHING", nanos),
-            "/capabilities/USER", Answer.text("READ_ONLY", nanos),
-            "/authenticate", Answer.json("{\"userId\":\"abc123\"}", nanos),
-            "/authorize", Answer.json("{\"authorities\":[\"get-meetings\"]}", nanos),
-            "/meetings",
-                Answer.json(
-                    "{\"meetings\":[{\"time\":\"now\",\"subject\":\"tech-talk\"}]}", nanos));
-  }
-
-  Answer answer(String target) {
+  static Answer answer(String target) {
     int query = target.indexOf('?');
     String path = query < 0 ? target : target.substring(0, query);
     if (path.equals("/authentication")) {
-      return authentication.withBody(randomUuid());
+      return AUTHENTICATION.withBody(randomUuid());
     }
     if (path.startsWith(AUTHORIZATION)) {
       return authorization(path.substring(AUTHORIZATION.length()));
@@ -49,14 +40,14 @@ final class Routes {
     if (path.startsWith(DELAY)) {
       return delay(path.substring(DELAY.length()));
     }
-    return fixed.getOrDefault(path, NOT_FOUND);
+    return FIXED.getOrDefault(path, NOT_FOUND);
   }
 
-  private Answer authorization(String token) {
+  private static Answer authorization(String token) {
     if (!isUuid(token)) {
       return BAD_REQUEST;
     }
-    return Character.digit(token.charAt(token.length() - 1), 16) % 2 == 0 ? admin : user;
+    return Character.digit(token.charAt(token.length() - 1), 16) % 2 == 0 ? ADMIN : USER;
   }
 
   private static Answer delay(String seconds) {

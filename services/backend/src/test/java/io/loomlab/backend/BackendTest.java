@@ -3,10 +3,6 @@ package io.loomlab.backend;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,11 +20,13 @@ class BackendTest {
   private static final String ODD = "00000000-0000-4000-8000-00000000000b";
 
   private Backend backend;
+  private Management management;
 
   @BeforeEach
   void start() throws IOException {
     backend =
         Backend.start(new BackendSettings(Duration.ofMillis(DELAY_MILLIS), 2, 5_000, 2_000, 0, 0));
+    management = new Management(backend.managementPort());
   }
 
   @AfterEach
@@ -213,21 +211,24 @@ class BackendTest {
     try (RawHttp http = connect()) {
       http.get("/capabilities/ADMIN").response();
       http.get("/nothing").response();
-      assertThat(metricsAfterRequests(3))
+      management.awaitRequests(3);
+      assertThat(management.get("/actuator/prometheus"))
           .contains("backend_lateness_seconds_bucket{approach=\"backend\",le=\"+Inf\"} 3")
           .contains("backend_lateness_seconds_count{approach=\"backend\"} 3")
           .contains("backend_inflight_requests{approach=\"backend\"} 0.0")
           .contains("backend_open_connections{approach=\"backend\"} 1.0")
           .contains("backend_connections_total{approach=\"backend\"} 2.0")
           .contains("backend_delay_seconds{approach=\"backend\"} 0.2")
+          .contains("backend_errors_total{approach=\"backend\"} 0.0")
+          .contains("backend_hanging{approach=\"backend\"} 0.0")
           .contains("backend_loop_cpu_seconds_total{approach=\"backend\",loop=\"1\"}");
     }
   }
 
   @Test
   void isAliveAndReadyOnceStarted() throws IOException, InterruptedException {
-    assertThat(management("/actuator/health/liveness")).isEqualTo("{\"status\":\"UP\"}");
-    assertThat(management("/actuator/health/readiness")).isEqualTo("{\"status\":\"UP\"}");
+    assertThat(management.get("/actuator/health/liveness")).isEqualTo("{\"status\":\"UP\"}");
+    assertThat(management.get("/actuator/health/readiness")).isEqualTo("{\"status\":\"UP\"}");
   }
 
   private void assertRefused(String request, int status) throws IOException {
@@ -241,25 +242,6 @@ class BackendTest {
 
   private RawHttp connect() throws IOException {
     return new RawHttp(backend.port());
-  }
-
-  /** An answer is counted right after it was sent, so that its reader may be early. */
-  private String metricsAfterRequests(int count) throws IOException, InterruptedException {
-    String expected = "backend_requests_total{approach=\"backend\"} " + count + ".0\n";
-    long started = System.nanoTime();
-    String metrics = management("/actuator/prometheus");
-    while (!metrics.contains(expected) && millisSince(started) < 10_000) {
-      metrics = management("/actuator/prometheus");
-    }
-    assertThat(metrics).contains(expected);
-    return metrics;
-  }
-
-  private String management(String path) throws IOException, InterruptedException {
-    URI uri = URI.create("http://localhost:" + backend.managementPort() + path);
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
-    }
   }
 
   private static long millisSince(long started) {

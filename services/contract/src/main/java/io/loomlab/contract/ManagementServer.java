@@ -10,6 +10,15 @@ import java.util.function.BooleanSupplier;
 
 /** Health and metrics for processes without Spring, on the paths of Spring's actuator. */
 public final class ManagementServer implements AutoCloseable {
+  /** Answers what is asked of one path, on the server's thread. */
+  @FunctionalInterface
+  public interface Handler {
+    /**
+     * @param query as it was sent, null without
+     */
+    Answer answer(String method, String query);
+  }
+
   private static final byte[] UP = "{\"status\":\"UP\"}".getBytes(StandardCharsets.UTF_8);
   private static final byte[] DOWN = "{\"status\":\"DOWN\"}".getBytes(StandardCharsets.UTF_8);
 
@@ -46,6 +55,22 @@ public final class ManagementServer implements AutoCloseable {
                 registry.scrape().getBytes(StandardCharsets.UTF_8)));
     server.start();
     return new ManagementServer(server);
+  }
+
+  /** Serves a path besides health and metrics; one that merely starts with it is not found. */
+  public void serve(String path, Handler handler) {
+    server.createContext(
+        path,
+        exchange -> {
+          boolean found = exchange.getRequestURI().getPath().equals(path);
+          String query = exchange.getRequestURI().getRawQuery();
+          Answer answer =
+              found ? handler.answer(exchange.getRequestMethod(), query) : Answer.problem(404);
+          if (answer.allow() != null) {
+            exchange.getResponseHeaders().set("Allow", answer.allow());
+          }
+          answer(exchange, answer.status(), answer.contentType(), answer.body());
+        });
   }
 
   public int port() {

@@ -1,0 +1,31 @@
+package io.loomlab.backend;
+
+import java.util.random.RandomGenerator;
+
+/** The behaviour as one loop applies it to its requests, with random numbers of its own. */
+final class LoopBehaviour {
+  private final Behaviour behaviour;
+  private final RandomGenerator random;
+
+  LoopBehaviour(Behaviour behaviour, RandomGenerator random) {
+    this.behaviour = behaviour;
+    this.random = random;
+  }
+
+  /** How long the requester waits for this answer, a hang aside. */
+  long delayNanos(Answer answer) {
+    long nanos = answer.delayNanos();
+    return nanos == Answer.DELAY_AS_CONFIGURED ? behaviour.delay().nanos(random) : nanos;
+  }
+
+  /** The answer itself, or the failure that the error share makes of a success. */
+  Answer outcome(Answer answer) {
+    boolean fails = answer.status() == 200 && behaviour.errorShare().hits(random);
+    return fails ? Answer.FAILURE : answer;
+  }
+
+  /** See {@link Behaviour#dueNanos}. */
+  long dueNanos(long deadlineNanos) {
+    return behaviour.dueNanos(deadlineNanos);
+  }
+}

@@ -1,0 +1,232 @@
+package io.loomlab.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BehaviourTest {
+  private static final int SEED = 5;
+  private static final String AT_START =
+      "{\"delay\":\"100\",\"error_share\":0,\"hang_until_ms\":0}";
+
+  private Backend backend;
+  private Management management;
+
+  @BeforeEach
+  void start() throws IOException {
+    backend =
+        Backend.start(
+            new BackendSettings(
+                new Delay.Constant(100), ErrorShare.NONE, SEED, 1, 5_000, 2_000, 0, 0));
+    management = new Management(backend.managementPort());
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    backend.close();
+  }
+
+  @Test
+  void isToldAndChanged() throws Exception {
+    assertThat(management.get("/behaviour")).isEqualTo(AT_START);
+    HttpResponse<String> changed =
+        management.send("PUT", "/behaviour?delay=lognormal%3A300:900&error_share=0.01");
+    assertThat(changed.statusCode()).isEqualTo(200);
+    assertThat(changed.body())
+        .isEqualTo("{\"delay\":\"lognormal:300:900\",\"error_share\":0.01,\"hang_until_ms\":0}");
+    put("delay=20");
+    assertThat(management.get("/behaviour"))
+        .isEqualTo("{\"delay\":\"20\",\"error_share\":0.01,\"hang_until_ms\":0}");
+  }
+
+  @Test
+  void newDelayIsForRequestsThatArriveLater() throws Exception {
+    put("delay=2000");
+    try (RawHttp before = connect();
+        RawHttp after = connect()) {
+      long started = System.nanoTime();
+      before.get("/capabilities/ADMIN");
+      awaitInflight(1);
+      put("delay=uniform:1:2");
+      after.get("/capabilities/ADMIN").response();
+      assertThat(millisSince(started)).isLessThan(2_000);
+      before.response();
+      assertThat(millisSince(started)).isGreaterThanOrEqualTo(2_000);
+      assertThat(management.metric("backend_delay_seconds")).isEqualTo(0.0015);
+    }
+  }
+
+  @Test
+  void delayOfThePathStaysWhatItSays() throws Exception {
+    put("delay=5000");
+    try (RawHttp http = connect()) {
+      long started = System.nanoTime();
+      assertThat(http.get("/delay/0.05").response().body()).isEqualTo("0.05");
+      assertThat(millisSince(started)).isBetween(50L, 4_999L);
+    }
+  }
+
+  @Test
+  void errorShareOfTheSuccessesFails() throws Exception {
+    int requests = 600;
+    put("delay=0&error_share=0.25");
+    List<Integer> statuses = statuses("/capabilities/ADMIN", requests);
+    SplittableRandom random = new SplittableRandom(SEED);
+    assertThat(statuses)
+        .isEqualTo(random.doubles(requests).mapToObj(x -> x < 0.25 ? 500 : 200).toList());
+    double failures = statuses.stream().filter(status -> status == 500).count();
+    assertThat(failures / requests).isCloseTo(0.25, within(0.06));
+    management.awaitRequests(requests);
+    assertThat(management.metric("backend_errors_total")).isEqualTo(failures);
+  }
+
+  @Test
+  void failureTakesAsLongAsASuccessAndKeepsTheConnection() throws Exception {
+    put("error_share=1");
+    try (RawHttp http = connect()) {
+      long started = System.nanoTime();
+      RawHttp.Response failure = http.get("/authentication").response();
+      assertThat(failure.status()).isEqualTo(500);
+      assertThat(failure.body()).isEqualTo("500 Internal Server Error");
+      assertThat(millisSince(started)).isGreaterThanOrEqualTo(100);
+      assertThat(http.get("/delay/0").response().status()).isEqualTo(500);
+      assertThat(http.get("/nothing").response().status()).isEqualTo(404);
+      put("error_share=0");
+      assertThat(http.get("/delay/0").response().status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void hangHoldsWhatWaitsAndWhatArrivesAndIsNoLateness() throws Exception {
+    int hangMillis = 2_500;
+    try (RawHttp waiting = connect();
+        RawHttp arriving = connect();
+        RawHttp unknown = connect();
+        RawHttp malformed = connect();
+        RawHttp longer = connect()) {
+      waiting.get("/delay/2");
+      long sent = System.nanoTime();
+      longer.get("/delay/5");
+      awaitInflight(2);
+      long hung = System.nanoTime();
+      put("hang_ms=" + hangMillis);
+      arriving.get("/delay/0");
+      unknown.get("/nothing");
+      malformed.send("nonsense\r\n\r\n");
+      awaitInflight(5);
+      assertThat(management.metric("backend_hanging")).isEqualTo(1);
+      assertThat(management.get("/behaviour")).doesNotContain("\"hang_until_ms\":0");
+      assertThat(waiting.response().body()).isEqualTo("2");
+      assertThat(millisSince(hung)).isGreaterThanOrEqualTo(hangMillis);
+      assertThat(arriving.response().body()).isEqualTo("0");
+      assertThat(unknown.response().status()).isEqualTo(404);
+      assertThat(malformed.response().status()).isEqualTo(400);
+      assertThat(malformed.closedByPeer()).isTrue();
+      assertThat(longer.response().body()).isEqualTo("5");
+      assertThat(millisSince(sent)).isGreaterThanOrEqualTo(5_000);
+      management.awaitRequests(5);
+      assertThat(management.metric("backend_lateness_seconds_sum")).isBetween(0.0, 0.5);
+      assertThat(management.metric("backend_hanging")).isZero();
+      assertThat(management.get("/behaviour")).isEqualTo(AT_START);
+    }
+  }
+
+  @Test
+  void hangTellsWhenItEnds() throws Exception {
+    long before = System.currentTimeMillis();
+    String answer = put("hang_ms=60000");
+    long after = System.currentTimeMillis();
+    long until = Long.parseLong(answer.replaceAll(".*:|}", ""));
+    assertThat(until).isBetween(before + 60_000, after + 60_000);
+    assertThat(management.get("/behaviour")).isEqualTo(answer);
+  }
+
+  @Test
+  void hangCanBeEndedAtOnce() throws Exception {
+    try (RawHttp http = connect()) {
+      put("hang_ms=60000");
+      http.get("/delay/0");
+      awaitInflight(1);
+      assertThat(put("hang_ms=0")).isEqualTo(AT_START);
+      assertThat(http.response().body()).isEqualTo("0");
+      management.awaitRequests(1);
+      assertThat(management.metric("backend_lateness_seconds_sum")).isBetween(0.0, 0.5);
+      assertThat(put("hang_ms=0")).isEqualTo(AT_START);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "?delay=20&error_share=2|error_share is \"2\"; give a decimal from 0 to 1 such as 0.01.",
+        "?error_share=0.5&delay=uniform:2:1|delay is \"uniform:2:1\"; give a lowest delay that is"
+            + " not above the highest.",
+        "?delay=20&hang_ms=60001|hang_ms is \"60001\"; give a whole number from 1 to 60000, or 0 to"
+            + " end a hang.",
+        "?delay=20&hang_ms=|hang_ms is \"\"; give a whole number from 1 to 60000, or 0 to end a"
+            + " hang.",
+        "?delay=20&speed=3|The query holds \"speed=3\"; give NAME=VALUE with one of delay,"
+            + " error_share, hang_ms.",
+        "?delay|The query holds \"delay\"; give NAME=VALUE with one of delay, error_share, hang_ms.",
+        "?delay=20&delay=30|The query holds delay twice; give it once.",
+        "``|The query is empty; give one of delay, error_share, hang_ms."
+      })
+  void badChangeChangesNothing(String query, String sentence) throws Exception {
+    HttpResponse<String> refusal = management.send("PUT", "/behaviour" + query);
+    assertThat(refusal.statusCode()).isEqualTo(400);
+    assertThat(refusal.body()).isEqualTo(sentence);
+    assertThat(management.get("/behaviour")).isEqualTo(AT_START);
+  }
+
+  @Test
+  void otherMethodsAndPathsAreRefused() throws Exception {
+    HttpResponse<String> post = management.send("POST", "/behaviour?delay=20");
+    assertThat(post.statusCode()).isEqualTo(405);
+    assertThat(post.headers().firstValue("Allow")).hasValue("GET, PUT");
+    assertThat(management.send("PUT", "/behaviours?delay=20").statusCode()).isEqualTo(404);
+    assertThat(management.get("/behaviour")).isEqualTo(AT_START);
+  }
+
+  private String put(String query) throws IOException, InterruptedException {
+    HttpResponse<String> answer = management.send("PUT", "/behaviour?" + query);
+    assertThat(answer.statusCode()).isEqualTo(200);
+    return answer.body();
+  }
+
+  private List<Integer> statuses(String target, int requests) throws IOException {
+    List<Integer> statuses = new ArrayList<>();
+    try (RawHttp http = connect()) {
+      for (int i = 0; i < requests; i++) {
+        statuses.add(http.get(target).response().status());
+      }
+    }
+    return statuses;
+  }
+
+  private void awaitInflight(int count) throws IOException, InterruptedException {
+    long started = System.nanoTime();
+    while (management.metric("backend_inflight_requests") != count) {
+      assertThat(millisSince(started)).isLessThan(10_000);
+    }
+  }
+
+  private RawHttp connect() throws IOException {
+    return new RawHttp(backend.port());
+  }
+
+  private static long millisSince(long started) {
+    return (System.nanoTime() - started) / 1_000_000;
+  }
+}
