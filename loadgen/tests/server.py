@@ -5,6 +5,7 @@
 
 import asyncio
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 EVERY = 20
 STALL_AFTER = 60
+POSTED = b'{"title": "Alien"}'
 ABOUT = b'{"approach": "test", "outbound": {"max_connections_per_route": 1000}}'
 
 
@@ -29,17 +31,21 @@ class Server:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
+                body = await reader.readexactly(body_bytes(head))
                 if head.startswith(b"GET /about"):
                     self.answer(writer, b"200 OK", ABOUT)
                     break
                 self.count += 1
-                if not await self.serve(writer, odd=self.count % EVERY == 0, late=self.count > STALL_AFTER):
+                wanted = b"Content-Type: application/json\r\n" in head and body == POSTED
+                odd = not wanted if self.behaviour == "post" else self.count % EVERY == 0
+                if not await self.serve(writer, odd, late=self.count > STALL_AFTER):
                     break
         writer.close()
 
     async def serve(self, writer: asyncio.StreamWriter, odd: bool, late: bool) -> bool:
         """Whether the connection goes on."""
-        await asyncio.sleep(3600 if late and self.behaviour == "stall" else self.delay_s)
+        hangs = late if self.behaviour == "stall" else odd and self.behaviour == "slow"
+        await asyncio.sleep(3600 if hangs else self.delay_s)
         if odd and self.behaviour == "reset":
             linger = struct.pack("ii", 1, 0)
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -47,7 +53,7 @@ class Server:
             return False
         if odd and self.behaviour == "close":
             return False
-        status = b"503 Busy" if odd and self.behaviour == "non2xx" else b"200 OK"
+        status = b"503 Busy" if odd and self.behaviour in {"non2xx", "post"} else b"200 OK"
         self.answer(writer, status, b"0123456789")
         return self.behaviour != "noka"
 
@@ -67,6 +73,11 @@ class Server:
         ):
             print("ready", flush=True)  # noqa: T201
             await asyncio.get_running_loop().create_future()
+
+
+def body_bytes(head: bytes) -> int:
+    length = re.search(rb"\r\nContent-Length: (\d+)\r\n", head)
+    return int(length[1]) if length else 0
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from loomlab.models import Latency
 
@@ -10,27 +10,32 @@ PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
 
 @dataclass(frozen=True)
 class RequestLog:
-    """One entry per answered request, in any order.
+    """One entry per answered request, in any order; of the failed ones, one entry each in the `failed_` fields as far
+    as the tool tells (ab lists answers other than 2xx among the answered).
 
     `start_s` is the epoch second of the start, rounded down (all that ab tells); `unanswered` counts
-    requests whose connection closed before a byte of the answer.
+    requests whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the
+    failed ones by reason.
     """
 
     start_s: Sequence[int]
-    latency_ms: Sequence[int]
+    latency_ms: Sequence[float]
     unanswered: int = 0
+    failed_start_s: Sequence[int] = ()
+    failed_latency_ms: Sequence[float] = ()
+    failures: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.start_s)
 
 
-def percentile(ordered: Sequence[int], percent: float) -> int:
+def percentile(ordered: Sequence[float], percent: float) -> float:
     """Nearest rank: the smallest value that at least `percent` % of `ordered` (ascending) do not exceed."""
     rank = -(-len(ordered) * percent // 100)
     return ordered[max(int(rank), 1) - 1]
 
 
-def latency_figures(latency_ms: Sequence[int]) -> Latency:
+def latency_figures(latency_ms: Sequence[float]) -> Latency:
     """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request."""
     if not latency_ms:
         return Latency()
@@ -60,8 +65,8 @@ def silent_gaps(log: RequestLog, end: float) -> tuple[int, int]:
     answered: set[int] = set()
     for start_s, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
         earliest_ms = start_s * 1000 + latency_ms
-        answered.add(earliest_ms // 1000)
-        answered.add((earliest_ms + 999) // 1000)
+        answered.add(int(earliest_ms // 1000))
+        answered.add(int((earliest_ms + 999) // 1000))
     first = min(log.start_s)
     last = int(end)
     longest = current = 0

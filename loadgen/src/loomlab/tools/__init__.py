@@ -6,31 +6,22 @@ from pathlib import Path
 from typing import Protocol
 
 from loomlab.errors import UsageError
+from loomlab.load import Load
 from loomlab.requestlog import RequestLog
-
-
-@dataclass(frozen=True)
-class Load:
-    """What a tool is to do; `silence_limit_s` is after how long without an answer it may give up."""
-
-    url: str
-    concurrency: int
-    requests: int
-    duration_s: int
-    silence_limit_s: int
-    headers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ToolReport:
     """What a tool said. None: it did not say. `failed` counts each failed request once and leaves out `non_2xx`;
     `attempted` is what succeeded, failed or was answered with another status, without what was in flight at the end.
-    `aborted` is the tool's own reason when it gave up without a report."""
+    `dropped` are requests the tool should have started and did not. `duration_s` is from the first request to the last
+    answer. `aborted` is the tool's own reason when it gave up without a report."""
 
     completed: int | None = None
     attempted: int | None = None
     failed: int | None = None
     non_2xx: int | None = None
+    dropped: int | None = None
     keepalive_requests: int | None = None
     received_bytes: int | None = None
     duration_s: float | None = None
@@ -38,35 +29,52 @@ class ToolReport:
 
 
 class Tool(Protocol):
-    """A load generator; parsing is pure, so that reports can be made again from files."""
+    """A load generator. `report` and `requests` are pure functions of files, so that reports can be made again; a run's
+    files are those in `raw` whose names begin with `stem`."""
 
     name: str
-    closed_model: bool
+    discards: bool
+    """Whether it loses what is in flight at its end, and everything after a long silence."""
+    stops_by_time: bool
 
     def check(self, load: Load) -> None:
         """Raises UsageError for what the tool cannot do."""
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:
-        """The command line; what it writes goes to `raw`, under names that begin with `stem`."""
+        """The command line; writes the files it needs."""
 
     def output(self, raw: Path, stem: str) -> Path:
         """Where the tool's stdout and stderr are kept."""
 
-    def parse(self, text: str) -> ToolReport:
-        """Raises ParseError for a text that is not the tool's."""
+    def finish(self, raw: Path, stem: str) -> None:
+        """Makes, from what the tool left, the files that are kept; what is large is thinned or compressed. Does not
+        raise for what the tool failed to leave."""
 
-    def pack(self, raw: Path, stem: str) -> None:
-        """Compresses what is large."""
+    def report(self, raw: Path, stem: str) -> ToolReport:
+        """Raises ParseError for files that are not the tool's, OSError for one that cannot be read."""
 
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
-        """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`."""
+        """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`. Raises
+        ParseError for files that are not the tool's."""
+
+    @property
+    def warmer(self) -> "Tool":
+        """The tool whose closed loads of a given number of requests warm up for this one."""
+
+    @property
+    def done_query(self) -> str | None:
+        """PromQL for the requests that have ended, by `outcome` (`ok`, `failed`), from the tool's own live figures;
+        None where it has none."""
 
 
 def tool(name: str) -> Tool:
     """The tool of that name; raises UsageError for another one."""
     from loomlab.tools.ab import Ab  # noqa: PLC0415 - the tools import this module's types
+    from loomlab.tools.hey import Hey  # noqa: PLC0415
+    from loomlab.tools.k6 import K6  # noqa: PLC0415
+    from loomlab.tools.vegeta import Vegeta  # noqa: PLC0415
 
-    known: dict[str, Callable[[], Tool]] = {"ab": Ab}
+    known: dict[str, Callable[[], Tool]] = {"ab": Ab, "hey": Hey, "vegeta": Vegeta, "k6": K6}
     if name not in known:
         raise UsageError(f"Unknown tool {name!r}: use one of {', '.join(known)}.")
     return known[name]()

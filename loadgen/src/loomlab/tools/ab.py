@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import IO
 
 from loomlab.errors import ParseError, UsageError
+from loomlab.load import Closed, Load
 from loomlab.requestlog import RequestLog
-from loomlab.tools import Load, ToolReport
+from loomlab.tools import Tool, ToolReport
 
 MAX_CONCURRENCY = 20_000
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
@@ -34,44 +35,54 @@ class Ab:
     a reset. With `-t` ab ends at the first event after the limit and discards what is in flight."""
 
     name = "ab"
-    closed_model = True
+    discards = True
+    stops_by_time = True
+    done_query = None
 
     def check(self, load: Load) -> None:
-        if load.concurrency > MAX_CONCURRENCY:
+        if load.connections > MAX_CONCURRENCY:
             raise UsageError(
-                f"ab opens at most {MAX_CONCURRENCY} connections, {load.concurrency} were asked for: lower CONCURRENCY."
+                f"ab opens at most {MAX_CONCURRENCY} connections, {load.connections} were asked for: lower CONCURRENCY."
             )
-        if load.requests < load.concurrency:
+        requests = _closed(load).requests
+        if requests < load.connections:
             raise UsageError(
-                f"ab wants at least as many requests as connections, got {load.requests} for {load.concurrency}: "
+                f"ab wants at least as many requests as connections, got {requests} for {load.connections}: "
                 "raise REQUESTS."
             )
+        if len(load.targets) > 1 or load.targets[0].method != "GET":
+            raise UsageError("ab sends one kind of GET request here, others were asked for: use k6.")
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:
+        shape = _closed(load)
         return [
             *("ab", "-k", "-l", "-r"),
-            *("-s", str(load.silence_limit_s)),
-            *("-t", str(load.duration_s)),
-            *("-n", str(load.requests)),
-            *("-c", str(load.concurrency)),
+            *("-s", str(load.timeout_s)),
+            *("-t", str(shape.duration_s)),
+            *("-n", str(shape.requests)),
+            *("-c", str(load.connections)),
             *("-g", str(raw / f"{stem}-requests.tsv")),
             *("-e", str(raw / f"{stem}-percentiles.csv")),
-            *(word for header in load.headers for word in ("-H", header)),
+            *(word for header in load.targets[0].headers for word in ("-H", header)),
             load.url,
         ]
 
     def output(self, raw: Path, stem: str) -> Path:
         return raw / f"{stem}.txt"
 
-    def parse(self, text: str) -> ToolReport:
-        return parse_report(text)
+    @property
+    def warmer(self) -> Tool:
+        return self
 
-    def pack(self, raw: Path, stem: str) -> None:
+    def finish(self, raw: Path, stem: str) -> None:
         plain = raw / f"{stem}-requests.tsv"
         if plain.exists():
             with plain.open("rb") as source, gzip.open(_packed(raw, stem), "wb", compresslevel=6) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             plain.unlink()
+
+    def report(self, raw: Path, stem: str) -> ToolReport:
+        return parse_report(self.output(raw, stem).read_text(errors="replace"))
 
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
         path = _packed(raw, stem)
@@ -79,6 +90,12 @@ class Ab:
             return None
         with gzip.open(path, "rt", encoding="ascii", errors="replace") as lines:
             return parse_requests(lines, floor_ms)
+
+
+def _closed(load: Load) -> Closed:
+    if not isinstance(load.shape, Closed):
+        raise UsageError("ab knows no rate and no ramp, only a closed load: use vegeta or k6.")
+    return load.shape
 
 
 def _packed(raw: Path, stem: str) -> Path:

@@ -1,0 +1,49 @@
+"""What hey and vegeta share: both send by Go's net/http, and name its errors."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from loomlab.errors import ParseError
+
+LONGEST_REASON = 60
+
+_REQUEST = re.compile(r'^\w+ "[^"]*": ')
+_ADDRESSES = re.compile(r"\b(?:read|write|dial) tcp \S+: ")
+_REASONS = (
+    ("lookup ", "no address"),
+    ("no such host", "no address"),
+    ("deadline exceeded", "time-out"),
+    ("Client.Timeout", "time-out"),
+    ("i/o timeout", "time-out"),
+    ("timed out", "time-out"),
+    ("connection refused", "connection refused"),
+    ("connection reset", "connection reset"),
+    ("EOF", "connection closed"),
+    ("broken pipe", "connection closed"),
+    ("server closed idle connection", "connection closed"),
+)
+
+
+def reason(error: str) -> str:
+    """A short reason for an error of net/http: its kind, else its first 60 characters without URL and addresses (they
+    hold a port, so that each error would be a reason of its own)."""
+    text = _REQUEST.sub("", error)
+    kind = next((name for words, name in _REASONS if words in text), None)
+    return kind or _ADDRESSES.sub("", text).strip()[:LONGEST_REASON] or "no reason given"
+
+
+def is_success(status: int) -> bool:
+    """2xx: neither hey nor vegeta follows a redirect here, so that one is no success."""
+    return 200 <= status <= 299
+
+
+def packed_lines(path: Path) -> Iterator[str]:
+    """The lines of a gzipped file, with their ends; raises ParseError for a damaged one."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="") as lines:
+            yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ParseError(f"{path.name} is damaged ({error}): measure again.") from error

@@ -1,0 +1,126 @@
+"""k6's samples (its csv output, v1.8.1), thinned to a row a request, and what those rows say."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from loomlab.errors import ParseError
+from loomlab.requestlog import RequestLog
+from loomlab.tools.gohttp import is_success
+
+SAMPLE_COLUMNS = b"metric_name,timestamp,metric_value,error_code,method,name,status,extra_tags,metadata\n"
+REQUEST_COLUMNS = b"start_us,latency_us,status,error_code,method,name\n"
+
+US_PER_S, US_PER_MS = 1_000_000, 1_000
+_REASONS = {
+    1050: "time-out",
+    1100: "no address",
+    1101: "no address",
+    1201: "connection closed",
+    1211: "time-out",
+    1212: "connection refused",
+    1220: "connection reset",
+}
+"""By k6's error codes (lib/netext/httpext/error_codes.go)."""
+
+
+def thin(samples: Iterable[bytes]) -> Iterator[bytes]:
+    """The rows of the requests, below a line that names their columns; raises ParseError for what k6 does not write.
+
+    A request's samples follow one another, all at the time of its end. `http_req_duration` begins when it has a
+    connection, so what it took to get one, `http_req_blocked`, is added; a request that got none took 0 ms, for all
+    that k6 tells. A line without its end, which a killed k6 leaves, is left out.
+    """
+    lines = iter(samples)
+    if next(lines, b"") != SAMPLE_COLUMNS:
+        raise ParseError("These are not k6's samples: the first line does not name the columns.")
+    yield REQUEST_COLUMNS
+    suffixes: dict[bytes, bytes] = {}
+    duration = b""
+    for line in lines:
+        if line.startswith(b"http_req_duration,"):
+            duration = line
+        elif line.startswith(b"http_req_blocked,") and line.endswith(b"\n"):
+            try:
+                yield _request(duration, line, suffixes)
+            except (ValueError, OverflowError) as error:
+                raise ParseError(f"These are no samples of one request of k6's: {duration!r}, {line!r}.") from error
+
+
+def _request(duration: bytes, blocked: bytes, suffixes: dict[bytes, bytes]) -> bytes:
+    _, end_us, duration_ms, tags = duration.split(b",", 3)
+    _, blocked_end_us, blocked_ms, blocked_tags = blocked.split(b",", 3)
+    if (end_us, tags) != (blocked_end_us, blocked_tags):
+        raise ValueError
+    if tags not in suffixes:
+        suffixes[tags] = _suffix(tags)
+    latency_us = round((float(duration_ms) + float(blocked_ms)) * US_PER_MS)
+    return b"%d,%d,%b" % (int(end_us) - latency_us, latency_us, suffixes[tags])
+
+
+def _suffix(tags: bytes) -> bytes:
+    error_code, method, rest = tags.split(b",", 2)
+    name, status, _, _ = rest.rsplit(b",", 3)
+    return b",".join((status, error_code, method, name)) + b"\n"
+
+
+class Requests:
+    """What the rows say: `log`, counts, and the first start and the last end in µs of the epoch."""
+
+    def __init__(self) -> None:
+        self.start_s, self.failed_start_s = array("q"), array("q")
+        self.latency_ms, self.failed_latency_ms = array("d"), array("d")
+        self.failures = Counter[str]()
+        self.failed = self.non_2xx = 0
+        self.first_us: int | None = None
+        self.last_us = 0
+
+    def add(self, start_us: int, latency_us: int, status: int, error_code: str) -> None:
+        """Status 0: no answer."""
+        answered = is_success(status)
+        (self.start_s if answered else self.failed_start_s).append(start_us // US_PER_S)
+        (self.latency_ms if answered else self.failed_latency_ms).append(latency_us / US_PER_MS)
+        if not answered:
+            self.failures[str(status) if status else _reason(error_code)] += 1
+            self.failed += status == 0
+            self.non_2xx += status != 0
+        self.first_us = start_us if self.first_us is None else min(start_us, self.first_us)
+        self.last_us = max(start_us + latency_us, self.last_us)
+
+    @property
+    def answered(self) -> int:
+        return len(self.start_s) + self.non_2xx
+
+    @property
+    def duration_s(self) -> float | None:
+        return None if self.first_us is None else (self.last_us - self.first_us) / US_PER_S
+
+    @property
+    def log(self) -> RequestLog:
+        return RequestLog(
+            self.start_s,
+            self.latency_ms,
+            failed_start_s=self.failed_start_s,
+            failed_latency_ms=self.failed_latency_ms,
+            failures=self.failures,
+        )
+
+
+def _reason(error_code: str) -> str:
+    code = int(error_code)
+    return _REASONS.get(code, f"k6 error {code}")
+
+
+def parse_requests(lines: Iterable[str]) -> Requests:
+    """The thinned rows; raises ParseError for anything else."""
+    rows = iter(lines)
+    if next(rows, "") != REQUEST_COLUMNS.decode():
+        raise ParseError("These are not k6's requests: the first line does not name the columns.")
+    requests = Requests()
+    for number, row in enumerate(rows, start=2):
+        try:
+            start_us, latency_us, status, error_code, _, _ = row.split(",", 5)
+            requests.add(int(start_us), int(latency_us), int(status), error_code)
+        except (ValueError, OverflowError) as error:
+            raise ParseError(f"Line {number} of k6's requests is not a request: {row[:80]!r}.") from error
+    return requests

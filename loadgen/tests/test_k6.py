@@ -1,0 +1,390 @@
+"""k6: its options, its output as the real k6 left it (see make_golden_k6.py), and real runs against a local server."""
+
+import gzip
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loomlab.errors import ParseError, UsageError
+from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.requestlog import RequestLog
+from loomlab.tools import ToolReport
+from loomlab.tools.k6 import K6, REMOTE_WRITE_VARIABLE, keeps_a_rate, last_words, parse_summary
+from loomlab.tools.k6_options import load_file
+from loomlab.tools.k6_samples import REQUEST_COLUMNS, SAMPLE_COLUMNS, parse_requests, thin
+
+GOLDEN = Path(__file__).parent / "golden" / "k6"
+CLOSED = Load("http://a:8080", (Target("/x?y=z"),), 10, Closed(requests=1200, duration_s=60), timeout_s=30)
+TAGS = ",,GET,/ok,200,,\n"
+
+
+def scenarios(load: Load) -> Any:
+    return load_file(load)["options"]["scenarios"]
+
+
+def test_the_requests_are_written_out_with_what_all_of_them_share() -> None:
+    written = load_file(replace(CLOSED, targets=(Target("/x?y=z", "POST", ("A: b:c", "D:e"), Path("/body.json")),)))
+
+    assert written["requests"] == [
+        {
+            "method": "POST",
+            "url": "http://a:8080/x?y=z",
+            "body": "/body.json",
+            "params": {"headers": {"A": "b:c", "D": "e"}, "tags": {"name": "/x"}, "timeout": 30_000},
+        }
+    ]
+    assert written["think_s"] is None
+    assert {name: value for name, value in written["options"].items() if name != "scenarios"} == {
+        "systemTags": ["error_code", "method", "name", "status"],
+        "summaryTrendStats": ["count", "avg", "min", "med", "max", "p(50)", "p(90)", "p(95)", "p(99)"],
+        "discardResponseBodies": True,
+        "maxRedirects": 0,
+        "noCookiesReset": True,
+        "throw": True,
+        "userAgent": "k6",
+    }
+
+
+def test_a_closed_load_shares_its_requests() -> None:
+    assert scenarios(CLOSED) == {
+        "load": {
+            "executor": "shared-iterations",
+            "vus": 10,
+            "iterations": 1200,
+            "maxDuration": "60s",
+            "gracefulStop": "35s",
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("rate_rps", "rate", "unit"), [(200, 200, "1s"), (12.5, 25, "2s"), (1 / 3, 333, "1000s"), (0.001, 1, "1000s")]
+)
+def test_a_constant_rate_is_whole_requests_in_whole_seconds(rate_rps: float, rate: int, unit: str) -> None:
+    assert scenarios(replace(CLOSED, shape=OpenRate((RateStep(rate_rps, 60),)))) == {
+        "load": {
+            "executor": "constant-arrival-rate",
+            "rate": rate,
+            "timeUnit": unit,
+            "duration": "60s",
+            "preAllocatedVUs": 10,
+            "maxVUs": 10,
+            "gracefulStop": "35s",
+        }
+    }
+
+
+def test_steps_of_a_rate_follow_by_jumps() -> None:
+    steps = (RateStep(100, 10), RateStep(250.5, 20), RateStep(50, 5))
+
+    assert scenarios(replace(CLOSED, shape=OpenRate(steps))) == {
+        "load": {
+            "executor": "ramping-arrival-rate",
+            "startRate": 200,
+            "timeUnit": "2s",
+            "stages": [
+                {"target": 200, "duration": "10s"},
+                {"target": 501, "duration": "0s"},
+                {"target": 501, "duration": "20s"},
+                {"target": 100, "duration": "0s"},
+                {"target": 100, "duration": "5s"},
+            ],
+            "preAllocatedVUs": 10,
+            "maxVUs": 10,
+            "gracefulStop": "35s",
+        }
+    }
+
+
+def test_users_follow_the_stages_and_think() -> None:
+    load = replace(CLOSED, shape=Users((UserStage(10, 5), UserStage(10, 60), UserStage(0, 5)), (1.0, 2.5)))
+
+    assert load_file(load)["think_s"] == [1.0, 2.5]
+    assert scenarios(load) == {
+        "users-0": {
+            "executor": "ramping-vus",
+            "startVUs": 0,
+            "stages": [
+                {"target": 10, "duration": "5s"},
+                {"target": 10, "duration": "60s"},
+                {"target": 0, "duration": "5s"},
+            ],
+            "gracefulRampDown": "35s",
+            "gracefulStop": "35s",
+            "env": {"REQUEST": "0"},
+        }
+    }
+
+
+def test_users_of_several_targets_are_groups_that_differ_by_one_at_most() -> None:
+    load = replace(
+        CLOSED, targets=(Target("/a"), Target("/b"), Target("/c")), shape=Users((UserStage(8, 5), UserStage(1, 5)))
+    )
+
+    groups = scenarios(load)
+
+    assert [group["env"]["REQUEST"] for group in groups.values()] == ["0", "1", "2"]
+    assert [[stage["target"] for stage in group["stages"]] for group in groups.values()] == [[3, 1], [3, 0], [2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        (replace(CLOSED, connections=0), "got 0"),
+        (replace(CLOSED, connections=1201), "1200 for 1201"),
+        (replace(CLOSED, shape=OpenRate((RateStep(10, 5), RateStep(0, 5)))), "got 0"),
+        (replace(CLOSED, shape=OpenRate(())), "got 0"),
+        (replace(CLOSED, shape=Users((UserStage(5, 5), UserStage(11, 5)))), "11 users for 10"),
+        (replace(CLOSED, shape=Users((UserStage(0, 5),))), "0 users for 10"),
+    ],
+)
+def test_what_k6_cannot_do_is_refused(load: Load, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        K6().check(load)
+
+
+def test_live_figures_are_sent_where_a_receiver_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(REMOTE_WRITE_VARIABLE, raising=False)
+    without = K6().command(CLOSED, tmp_path, "k6")
+    monkeypatch.setenv(REMOTE_WRITE_VARIABLE, "http://prometheus:9090/api/v1/write")
+    sent = K6().command(CLOSED, tmp_path, "k6")
+
+    assert [word for word in sent if word not in without] == ["experimental-prometheus-rw"]
+
+
+def left(name: str, raw: Path) -> tuple[ToolReport, RequestLog | None]:
+    """What is made of a golden run's files."""
+    for made in GOLDEN.glob(f"{name}[-.]*"):
+        shutil.copy(made, raw)
+    K6().finish(raw, name)
+    assert not (raw / f"{name}-samples.csv").exists()
+    return K6().report(raw, name), K6().requests(raw, name, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "completed", "failed", "non_2xx", "dropped", "received"),
+    [
+        ("well", 24, 0, 0, 0, 24 * 53),
+        ("limited", 20, 0, 0, 0, 20 * 53),
+        ("failures", 12, 12, 8, 0, 12 * 53),
+        ("refused", 0, 24, 0, 0, 0),
+        ("unknown-host", 0, 24, 0, 0, 0),
+        ("dropped", 14, 0, 0, 27, 14 * 53),
+    ],
+)
+def test_a_report_counts_each_request_once(
+    name: str, completed: int, failed: int, non_2xx: int, dropped: int, received: int, tmp_path: Path
+) -> None:
+    report, log = left(name, tmp_path)
+
+    assert (report.attempted, report.completed, report.failed) == (completed + failed, completed, failed)
+    assert (report.non_2xx, report.dropped, report.received_bytes) == (non_2xx, dropped, received)
+    assert report.aborted is None
+    assert log is not None
+    assert (len(log), sum(log.failures.values())) == (completed - non_2xx, failed + non_2xx)
+
+
+def test_the_duration_is_from_the_first_start_to_the_last_end(tmp_path: Path) -> None:
+    report, log = left("well", tmp_path)
+
+    assert log is not None
+    assert report.duration_s == pytest.approx(6 * sum(log.latency_ms) / len(log) / 1000, rel=0.1)
+
+
+def test_failures_are_told_by_reason(tmp_path: Path) -> None:
+    _, log = left("failures", tmp_path)
+
+    assert log is not None
+    assert log.failures == {"503": 4, "302": 4, "connection reset": 4, "k6 error 1000": 4, "time-out": 4}
+    assert len(log.failed_start_s) == len(log.failed_latency_ms) == 20
+    assert sum(950 <= latency <= 1050 for latency in log.failed_latency_ms) == 4
+
+
+@pytest.mark.parametrize(("name", "reason"), [("refused", "connection refused"), ("unknown-host", "no address")])
+def test_requests_without_a_connection_take_no_time(name: str, reason: str, tmp_path: Path) -> None:
+    _, log = left(name, tmp_path)
+
+    assert log is not None
+    assert log.failures == {reason: 24}
+    assert set(log.failed_latency_ms) == {0}
+
+
+def test_an_interrupted_run_reports_what_has_ended(tmp_path: Path) -> None:
+    report, log = left("interrupted", tmp_path)
+
+    assert log is not None
+    assert report.attempted == report.completed == len(log) > 40
+    assert (report.failed, report.aborted) == (0, None)
+
+
+def test_of_a_killed_run_the_requests_that_were_written_are_known(tmp_path: Path) -> None:
+    report, log = left("killed", tmp_path)
+
+    assert log is not None
+    assert report == ToolReport(completed=len(log), aborted="k6 ended without a report")
+    assert len(log) > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("missing-body", "GoError: stat /no/such/body.json: no such file or directory"),
+        (
+            "options-refused",
+            "There were problems with the specified script configuration: - scenario load has configuration errors: "
+            "the number of iterations (1) can't be less than the number of VUs (4)",
+        ),
+    ],
+)
+def test_without_a_run_k6s_own_words_are_kept(name: str, words: str, tmp_path: Path) -> None:
+    assert left(name, tmp_path) == (ToolReport(aborted=words), None)
+
+
+def test_a_run_that_sent_nothing_says_why(tmp_path: Path) -> None:
+    report, _ = left("bad-url", tmp_path)
+
+    assert (report.attempted, report.failed) == (0, 0)
+    assert report.aborted == (
+        'test aborted: GoError: invalid URL: parse "http://approach:8080/%zz": invalid URL escape "%zz"'
+    )
+
+
+def test_an_output_that_is_not_written_is_not_k6s_reason_to_end() -> None:
+    said = (
+        'time="2026-11-21T13:09:02Z" level=error msg=first\n'
+        'time="2026-11-21T13:09:03Z" level=error msg="Failed to send" error=refused output="Prometheus remote write"\n'
+    )
+
+    assert last_words(said) == "first"
+
+
+def test_a_crash_of_k6_is_its_last_word() -> None:
+    assert last_words("fatal error: out of memory\n\ngoroutine 1 [running]:\n") == "fatal error: out of memory"
+
+
+@pytest.mark.parametrize("parse", [last_words, parse_summary])
+def test_what_is_not_k6s_is_told(parse: Any) -> None:
+    with pytest.raises(ParseError, match="not k6's"):
+        parse("This is ApacheBench")
+
+
+def sample(metric: str, end_us: int, value: float, tags: str = TAGS) -> bytes:
+    return f"{metric},{end_us},{value:f}{tags}".encode()
+
+
+def test_the_samples_of_a_request_are_paired_whatever_else_is_there() -> None:
+    name = '"/movies,""a"", b"'
+    failed = f",1503,POST,{name},503,,\n"
+    rows = thin(
+        [
+            SAMPLE_COLUMNS,
+            sample("http_reqs", 2_000_000, 1),
+            sample("http_req_duration", 2_000_000, 300.25),
+            sample("vus", 2_000_001, 4, ",,,,,,\n"),
+            sample("http_req_blocked", 2_000_000, 99.75),
+            sample("data_received", 2_000_002, 53, ",,,,,,\n"),
+            sample("http_req_duration", 2_500_000, 1.0009, failed),
+            sample("http_req_blocked", 2_500_000, 0, failed),
+            sample("iterations", 2_500_001, 1, ",,,,,,\n"),
+            b"http_req_duration,26000",
+        ]
+    )
+
+    assert list(rows) == [
+        REQUEST_COLUMNS,
+        b"1600000,400000,200,,GET,/ok\n",
+        f"2498999,1001,503,1503,POST,{name}\n".encode(),
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [sample("http_req_blocked", 1, 0)],
+        [sample("http_req_duration", 1, 0), sample("http_req_blocked", 2, 0)],
+        [sample("http_req_duration", 1, 0), sample("http_req_blocked", 1, 0, ",,GET,/other,200,,\n")],
+        [b"http_req_duration,1,x,,,,,,\n", b"http_req_blocked,1,0,,,,,,\n"],
+        [b"http_req_duration,1,nan,,,,,,\n", b"http_req_blocked,1,0,,,,,,\n"],
+    ],
+)
+def test_samples_that_do_not_belong_together_are_told(lines: list[bytes]) -> None:
+    with pytest.raises(ParseError, match="no samples of one request"):
+        list(thin([SAMPLE_COLUMNS, *lines]))
+
+
+def test_samples_that_cannot_be_thinned_stay(tmp_path: Path) -> None:
+    samples = tmp_path / "k6-samples.csv"
+    samples.write_text("something else\n")
+
+    K6().finish(tmp_path, "k6")
+
+    assert [made.name for made in tmp_path.iterdir()] == ["k6-samples.csv"]
+
+
+def test_a_damaged_request_file_is_told(tmp_path: Path) -> None:
+    packed = tmp_path / "k6-requests.csv.gz"
+    packed.write_bytes(gzip.compress(REQUEST_COLUMNS + b"1,2,200,,GET,/ok\n")[:-4])
+
+    with pytest.raises(ParseError, match="damaged"):
+        K6().requests(tmp_path, "k6", 0)
+
+
+GOLDEN_LINES = (GOLDEN / "failures-samples.csv").read_bytes().splitlines(keepends=True)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(("options", "scenarios", "executor")), inner),
+)
+
+
+@given(st.lists(st.binary() | st.sampled_from(GOLDEN_LINES)))
+def test_any_samples_are_thinned_or_a_parse_error(lines: list[bytes]) -> None:
+    try:
+        rows = list(thin([SAMPLE_COLUMNS, *lines]))
+    except ParseError:
+        return
+    assert len(rows) <= 1 + len(lines)
+
+
+@given(
+    st.lists(
+        st.text()
+        | st.tuples(st.integers(), st.integers(), st.integers()).map(lambda row: "{},{},{},1050,GET,/x\n".format(*row))
+    )
+)
+def test_any_rows_are_requests_or_a_parse_error(lines: list[str]) -> None:
+    try:
+        requests = parse_requests([REQUEST_COLUMNS.decode(), *lines])
+    except ParseError:
+        return
+    assert requests.answered + requests.failed == len(lines)
+
+
+@given(st.text() | st.lists(st.sampled_from((GOLDEN / "bad-url.txt").read_text().splitlines())).map("\n".join))
+def test_any_text_has_last_words_or_none_or_is_a_parse_error(text: str) -> None:
+    try:
+        words = last_words(text)
+    except ParseError:
+        return
+    assert words is None or words.count("\n") == 0
+
+
+@given(st.text() | json_values.map(str))
+def test_any_text_is_a_summary_or_a_parse_error(text: str) -> None:
+    try:
+        counts = parse_summary(text)
+    except ParseError:
+        return
+    assert all(isinstance(count, int) for count in counts.values())
+
+
+@given(json_values)
+def test_any_value_is_options_or_a_parse_error(value: Any) -> None:
+    try:
+        assert keeps_a_rate(value) in {True, False}
+    except ParseError:
+        return
