@@ -7,14 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.errors import ParseError, UsageError
-from loomlab.tools import Load, ToolReport, tool
+from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.tools import ToolReport, tool
 from loomlab.tools.ab import REQUEST_COLUMNS, parse_report, parse_requests
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
+ONE = (Target("/"),)
+
+
+def load_of(connections: int, shape: Shape, targets: tuple[Target, ...] = ONE) -> Load:
+    return Load("http://a", targets, connections, shape, timeout_s=30)
+
+
 def test_headers_go_with_every_request(tmp_path: Path) -> None:
-    load = Load("http://a/", concurrency=1, requests=1, duration_s=1, silence_limit_s=1, headers=("A: b", "C: d"))
+    load = load_of(1, Closed(requests=1, duration_s=1), (Target("/", headers=("A: b", "C: d")),))
 
     command = tool("ab").command(load, tmp_path, "ab")
 
@@ -142,16 +150,52 @@ def test_any_lines_are_requests_or_a_parse_error(lines: list[str]) -> None:
 
 
 def test_the_request_limit_comes_after_the_time_limit_which_would_reset_it() -> None:
-    command = tool("ab").command(Load("http://x/", 10, 1200, 60, 30), Path("raw"), "ab")
+    command = tool("ab").command(load_of(10, Closed(requests=1200, duration_s=60)), Path("raw"), "ab")
 
     assert command.index("-n") > command.index("-t")
     assert command[command.index("-n") + 1] == "1200"
+    assert command[command.index("-t") + 1] == "60"
+    assert command[command.index("-s") + 1] == "30"
 
 
 @pytest.mark.parametrize(("concurrency", "requests"), [(20_001, 30_000), (100, 99)])
 def test_what_ab_cannot_do_is_refused(concurrency: int, requests: int) -> None:
     with pytest.raises(UsageError, match=str(concurrency)):
-        tool("ab").check(Load("http://x/", concurrency, requests, 60, 30))
+        tool("ab").check(load_of(concurrency, Closed(requests, duration_s=60)))
+
+
+@pytest.mark.parametrize("shape", [OpenRate((RateStep(10, 60),)), Users((UserStage(5, 60),))])
+def test_ab_refuses_rates_and_users(shape: Shape) -> None:
+    with pytest.raises(UsageError, match="use vegeta or k6"):
+        tool("ab").check(load_of(10, shape))
+
+
+@pytest.mark.parametrize("targets", [(Target("/a"), Target("/b")), (Target("/a", "POST", body=Path("b.json")),)])
+def test_ab_refuses_several_kinds_of_request_and_posts(targets: tuple[Target, ...]) -> None:
+    with pytest.raises(UsageError, match="use k6"):
+        tool("ab").check(load_of(1, Closed(requests=1, duration_s=60), targets))
+
+
+def test_what_ab_can_do_is_not_refused() -> None:
+    tool("ab").check(load_of(20_000, Closed(requests=20_000, duration_s=60)))
+
+
+def test_the_rows_are_kept_compressed(tmp_path: Path) -> None:
+    rows = (GOLDEN / "well.tsv").read_text()
+    (tmp_path / "ab-requests.tsv").write_text(rows)
+
+    tool("ab").finish(tmp_path, "ab")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["ab-requests.tsv.gz"]
+    log = tool("ab").requests(tmp_path, "ab", 100)
+    assert log is not None
+    assert len(log) == rows.count("\n") - 1
+
+
+def test_an_ab_that_left_no_rows_has_no_request_log(tmp_path: Path) -> None:
+    tool("ab").finish(tmp_path, "ab")
+
+    assert tool("ab").requests(tmp_path, "ab", 100) is None
 
 
 def test_an_unknown_tool_is_refused() -> None:

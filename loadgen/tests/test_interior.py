@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.interior import connect_wave_end, interior_figures
+from loomlab.interior import connect_wave_end, figures_of, interior_figures, open_figures, window_figures
+from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.requestlog import RequestLog, latency_figures, percentile, silent_gaps
 
 BEGIN = 1_000_000.25
@@ -131,3 +132,105 @@ def test_a_silence_in_the_middle_is_the_longest_but_not_the_last() -> None:
     seconds = [*range(100, 110), *range(118, 130)]
 
     assert silent_gaps(RequestLog(seconds, [100] * len(seconds)), 130.0) == (7, 0)
+
+
+OPEN_S = 60
+MIN_RATE, MAX_RATE = 50, 300
+
+
+def open_log(rate_rps: float, duration_s: float, latency_ms: int, failing: int = 0) -> RequestLog:
+    """Starts at even distances whatever comes back; of `failing` (0: none) requests each one fails."""
+    starts = [BEGIN + number / rate_rps for number in range(round(rate_rps * duration_s))]
+    fails = [bool(failing) and number % failing == 0 for number in range(len(starts))]
+    answered = [int(start) for start, fail in zip(starts, fails, strict=True) if not fail]
+    failed = [int(start) for start, fail in zip(starts, fails, strict=True) if fail]
+    return RequestLog(
+        answered,
+        [latency_ms] * len(answered),
+        failed_start_s=failed,
+        failed_latency_ms=[latency_ms] * len(failed),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(rate=st.floats(MIN_RATE, MAX_RATE), latency_ms=st.integers(1, 20_000))
+def test_a_steady_rate_is_seen_within_one_percent(rate: float, latency_ms: int) -> None:
+    got = open_figures(open_log(rate, OPEN_S, latency_ms), BEGIN, BEGIN + OPEN_S)
+
+    assert got is not None
+    assert not got.window.whole_run
+    assert got.started_rps == pytest.approx(rate, rel=0.01)
+    assert got.throughput_rps == got.started_rps
+    assert got.latency.p99 == latency_ms
+    assert got.waves is got.little_ratio is None
+    assert got.window.start >= BEGIN + latency_ms / 1000
+
+
+@settings(max_examples=20, deadline=None)
+@given(rate=st.floats(MIN_RATE, MAX_RATE), failing=st.integers(2, 20))
+def test_requests_that_fail_were_started_but_not_answered(rate: float, failing: int) -> None:
+    got = open_figures(open_log(rate, OPEN_S, 100, failing), BEGIN, BEGIN + OPEN_S)
+
+    assert got is not None
+    assert got.started_rps == pytest.approx(rate, rel=0.01)
+    assert got.throughput_rps == pytest.approx(rate * (1 - 1 / failing), rel=0.02)
+    assert got.window.requests == pytest.approx(got.throughput_rps * got.window.seconds)
+
+
+def test_an_open_run_without_three_seconds_to_look_at_falls_back_to_all_of_it() -> None:
+    short = open_figures(open_log(100, 5, 1500), BEGIN, BEGIN + 5)
+    slow = open_figures(open_log(100, OPEN_S, 58_000), BEGIN, BEGIN + OPEN_S)
+
+    assert short is not None
+    assert slow is not None
+    assert short.window.whole_run
+    assert slow.window.whole_run
+    assert short.started_rps is None
+    assert short.throughput_rps == pytest.approx(100)
+
+
+def test_an_open_run_without_an_answer_has_no_figures() -> None:
+    assert open_figures(RequestLog([], [], failed_start_s=[10], failed_latency_ms=[5]), BEGIN, BEGIN + 60) is None
+
+
+def test_an_open_run_that_begins_with_failures_has_figures_of_the_rest() -> None:
+    starts = [second for second in range(1_000_010, 1_000_060) for _ in range(10)]
+    failed = [second for second in range(1_000_000, 1_000_010) for _ in range(10)]
+    log = RequestLog(starts, [100] * len(starts), failed_start_s=failed, failed_latency_ms=[1] * len(failed))
+
+    got = open_figures(log, BEGIN, BEGIN + OPEN_S)
+
+    assert got is not None
+    assert got.started_rps == 10
+    assert got.throughput_rps == pytest.approx(10 * 49 / 58)
+
+
+def test_a_window_holds_what_started_in_it() -> None:
+    log = RequestLog([9, 10, 11, 12], [1, 2, 4, 8], failed_start_s=[9, 11, 12], failed_latency_ms=[1, 1, 1])
+
+    got = window_figures(log, 10, 12)
+
+    assert (got.window.start, got.window.seconds, got.window.requests) == (10, 2, 2)
+    assert (got.throughput_rps, got.started_rps) == (1.0, 1.5)
+    assert got.latency.mean == 3
+
+
+@pytest.mark.parametrize(
+    ("shape", "whole_run", "started"),
+    [
+        (Closed(requests=10_000, duration_s=60), False, False),
+        (OpenRate((RateStep(100, 60),)), False, True),
+        (Users((UserStage(20, 48), UserStage(0, 12)), (1, 3)), True, False),
+    ],
+)
+def test_the_figures_suit_the_shape_of_the_load(shape: Shape, whole_run: bool, started: bool) -> None:
+    log, _ = closed_loop(20, 60, 200, 20, seed=2)
+    load = Load("http://x", (Target("/"),), 20, shape, timeout_s=30)
+
+    got = figures_of(log, load, BEGIN, BEGIN + 60)
+
+    assert got is not None
+    assert got.window.whole_run is whole_run
+    assert (got.started_rps is not None) is started
+    assert (got.little_ratio is not None) is isinstance(shape, Closed)
+    assert figures_of(RequestLog([], []), load, BEGIN, BEGIN + 60) is None

@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from loomlab import judge
 from loomlab.errors import ParseError, UsageError
 from loomlab.judge import backend_pool, container_failure, judge_run, platform_threads
-from loomlab.tools.ab import REQUEST_COLUMNS
+from loomlab.models import Run
+from loomlab.requestlog import RequestLog
+from loomlab.tools import ToolReport
+from loomlab.tools.ab import REQUEST_COLUMNS, Ab
 from test_metrics import matrix
 
 BEGIN = 1_795_000_000.5
@@ -56,6 +60,13 @@ def metrics() -> dict[str, Any]:
     }
 
 
+def load(target: str = "/capabilities") -> dict[str, Any]:
+    return {
+        "origin": "http://app:8080", "targets": [{"target": target}], "connections": CONCURRENCY, "timeout_s": 30,
+        "shape": {"kind": "closed", "requests": 5000, "duration_s": SECONDS},
+    }  # fmt: skip
+
+
 def write(run_dir: Path, name: str, value: Any) -> None:
     (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))
 
@@ -65,8 +76,7 @@ def run_dir(tmp_path: Path) -> Path:
     folder = tmp_path / "1-app"
     (folder / "raw").mkdir(parents=True)
     request = {
-        "tool": "ab", "approach": "app", "endpoint": "/capabilities", "concurrency": CONCURRENCY,
-        "requests": 5000, "duration_s": SECONDS, "delay_ms": 300, "repeat": 2, "jdk": 25, "gc": "g1",
+        "tool": "ab", "approach": "app", "load": load(), "delay": "300", "repeat": 2, "jdk": 25, "gc": "g1",
         "generator_cpus": "1", "backend_cpus": "1", "approach_cpus": "0", "warmup_cap_s": 120,
         "started": BEGIN - 60, "finished": True,
     }  # fmt: skip
@@ -111,6 +121,8 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
     written = json.loads((run_dir / "run.json").read_text())
     assert written["schema"] == "loom-lab/run/v1"
     assert written["rate"] is None
+    assert (written["concurrency"], written["endpoint"], written["delay"]) == (CONCURRENCY, "/capabilities", "300")
+    assert (written["scenario"], written["steps"], written["episodes"], written["failures"]) == (None, [], [], {})
 
 
 def test_rss_is_unknown_where_the_heap_is_shared_memory(run_dir: Path) -> None:
@@ -126,7 +138,7 @@ def test_judging_again_gives_the_same(run_dir: Path) -> None:
 
 def test_an_endpoint_that_waits_in_the_server_does_not_blame_the_backend(run_dir: Path) -> None:
     request = json.loads((run_dir / "raw" / "request.json").read_text())
-    write(run_dir, "request.json", request | {"endpoint": "/epoch-millis?delayInMillis=900", "http_client": "jdk"})
+    write(run_dir, "request.json", request | {"load": load("/epoch-millis?delayInMillis=900"), "http_client": "jdk"})
 
     run = judge_run(run_dir)
 
@@ -231,3 +243,98 @@ def test_the_pool_is_the_one_of_one_address() -> None:
     assert backend_pool({"outbound": {"max_connections": 900, "max_connections_per_route": 500}}) == 500
     assert backend_pool({"error": "no answer"}) is None
     assert backend_pool(None) is None
+
+
+def open_run(
+    run_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    offered_rps: list[int],
+    started_rps: list[int],
+    failed: int = 0,
+    dropped: int = 0,
+    **request: Any,
+) -> Run:
+    """Judges a run of equal steps in which so many requests started each second, the first `failed` of which failed."""
+    step_s = SECONDS // len(offered_rps)
+    seconds = [(int(BEGIN) + second, started_rps[second // step_s]) for second in range(SECONDS)]
+    answered = [second for second, rate in seconds for _ in range(rate)]
+    log = RequestLog(
+        answered[failed:],
+        [LATENCY_MS] * (len(answered) - failed),
+        failed_start_s=answered[:failed],
+        failed_latency_ms=[5] * failed,
+        failures={"timeout": failed} if failed else {},
+    )
+
+    class Known(Ab):
+        name = "k6"
+        discards = False
+
+        def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
+            return ToolReport(
+                completed=len(log), attempted=len(answered), failed=failed, dropped=dropped, duration_s=SECONDS
+            )
+
+        def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
+            return log
+
+    monkeypatch.setattr(judge, "tool", lambda _: Known())
+    shape = {"kind": "open-rate", "steps": [{"rate_rps": rate, "duration_s": step_s} for rate in offered_rps]}
+    asked = json.loads((run_dir / "raw" / "request.json").read_text())
+    asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request
+    write(run_dir, "request.json", asked)
+    recorded = metrics()
+    del recorded["backend"]
+    write(run_dir, "metrics.json", recorded)
+    write(run_dir, "about.json", {})
+    return judge_run(run_dir)
+
+
+def test_an_offered_rate_that_is_reached_is_valid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50])
+
+    assert (run.verdict, run.reasons) == ("valid", [])
+    assert (run.rate, run.started_rps, run.throughput_rps, run.dropped) == (50, 50, 50, 0)
+    assert run.waves is run.little_ratio is None
+    assert run.steps == []
+
+
+def test_an_offered_rate_that_is_missed_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [45], dropped=200)
+
+    assert run.verdict == "invalid"
+    assert "10 % fewer than the 50.0 asked for" in run.reasons[0]
+    assert "k6 dropped 200 requests" in run.reasons[1]
+
+
+def test_steps_that_did_not_hold_leave_the_others_to_be_read(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50, 100], [50, 80], dropped=400)
+
+    assert run.verdict == "suspect"
+    assert len(run.reasons) == 1
+    assert "The steps of 100 requests a second did not hold" in run.reasons[0]
+    assert [(step.offered_rps, step.held) for step in run.steps] == [(50, True), (100, False)]
+    assert run.rate is None
+
+
+def test_without_a_step_that_held_the_run_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50, 100], [40, 80])
+
+    assert run.verdict == "invalid"
+    assert run.reasons == ["Not even the lowest offered rate, 50 requests a second, was reached without errors."]
+
+
+def test_failures_are_counted_by_reason_with_the_time_they_took(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], failed=20)
+
+    assert (run.verdict, run.errors, run.failures) == ("valid", 20, {"timeout": 20})
+    assert run.failed_latency_ms.p50 == 5
+
+
+def test_a_hang_is_an_episode_and_no_stall(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], hangs=[{"at_s": 20, "duration_s": 5}], scenario="slow", cell=2)
+
+    (hang,) = run.episodes
+    assert (hang.start - BEGIN, hang.end - BEGIN, hang.before_p50_ms) == (20, 25, LATENCY_MS)
+    assert (run.scenario, run.cell) == ("slow", 2)
+    assert run.verdict == "valid"

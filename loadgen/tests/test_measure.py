@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
-from loomlab.models import Run
+from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.measure import fitted
+from loomlab.models import Burst, Run, Warmup
 from loomlab.process import Watch, run_tool
 from loomlab.stop import Stop
+from loomlab.tools import tool
 from server import running
+from test_prometheus import prometheus
 
 NO_PROMETHEUS = "http://127.0.0.1:9"
 
@@ -35,7 +39,7 @@ def measure(out: Path, address: str, path: str = os.environ["PATH"], **changes: 
         "--concurrency": "20",
         "--requests": "2400",
         "--duration-s": "4",
-        "--delay-ms": "30",
+        "--delay": "30",
         "--warmup-cap-s": "0",
         "--prometheus-url": NO_PROMETHEUS,
         "--out": str(out),
@@ -55,6 +59,20 @@ def judged(out: Path) -> Run:
 
 def raw(out: Path, name: str) -> Any:
     return json.loads((out / "raw" / name).read_text())
+
+
+def complete(approach: str) -> list[dict[str, Any]]:
+    """Samples that are past the end of any run, so that none is waited for."""
+    wanted = (
+        ("container_cpu_usage_seconds_total", approach),
+        ("process_start_time_seconds", approach),
+        ("process_start_time_seconds", "backend"),
+    )
+    sample = [time.time() + 3600, "1"]
+    return [
+        {"metric": {"__name__": name, "service": service}, "values": [sample], "value": sample}
+        for name, service in wanted
+    ]
 
 
 def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -> None:
@@ -77,22 +95,67 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert raw(out, "request.json")["finished"] is True
     assert raw(out, "warmup.json")["capped"] is True
     assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0
-    assert run.connections_opened == 20
+    asked_in_vain = len(raw(out, "host.json")["samples"])
+    assert run.connections_opened is not None
+    assert 20 <= run.connections_opened <= 20 + asked_in_vain
     assert run.response_bytes_per_request == pytest.approx(72, abs=8)
     probe = raw(out, "probe.json")
     assert probe["error"] is None
     assert [answer["kept"] for answer in probe["answers"].values()] == [True, True]
     assert raw(out, "about.json")["outbound"]["max_connections_per_route"] == 1000
     assert len(raw(out, "host.json")["samples"]) >= 8
+    assert (out / "raw" / "latency.hlog").exists()
+    assert not (out / "raw" / "failed.hlog").exists()
     lines = [line.split(" ", 4) for line in progress.splitlines() if line.startswith("progress ")]
     assert {phase for _, phase, *_ in lines} == {"warm-up", "measure", "collect"}
     assert all(len(line) == 5 for line in lines)
 
 
+SCENARIO = """\
+title: A rate
+question: Is every part of a scenario run?
+tool: vegeta
+approaches: [tomcat-virtual]
+requests:
+  - get: /epoch-millis?delayInMillis=50
+load:
+  shape: rate
+  rate: 1000/s
+  connections: 1000
+  duration: 60s
+hangs:
+  - at: 10s
+    duration: 1s
+"""
+
+
+def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
+    out = tmp_path / "1-test"
+    (tmp_path / "mine.yaml").write_text(SCENARIO)
+    options = {"scenario": "mine", "scenarios_dir": str(tmp_path), "scale": "0.05", "duration_s": "6"}
+    with running("127.0.0.17", 0.05), prometheus(complete("127.0.0.17")) as (url, queries):
+        process = measure(out, "127.0.0.17", prometheus_url=url, **options)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+
+    run = judged(out)
+    assert (run.tool, run.scenario, run.rate, run.concurrency) == ("vegeta", "mine", 50, 50)
+    assert run.requests == pytest.approx(300, abs=3)
+    assert run.started_rps == pytest.approx(50, rel=0.1)
+    assert run.errors == 0
+    assert raw(out, "warmup.json")["bursts"] == []
+    assert raw(out, "request.json")["hangs"] == [{"at_s": 1.0, "duration_s": 1.0}]
+    assert len(run.episodes) == 1
+    assert "The backend could not be told to hang" in said
+    assert tool("vegeta").done_query in queries
+    assert (out / "raw" / "latency.hlog").exists()
+
+
 def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path) -> None:
     out = tmp_path / "1-test"
-    process = measure(out, "127.0.0.12")
-    process.communicate(timeout=60)
+    with prometheus(complete("127.0.0.12")) as (url, _):
+        process = measure(out, "127.0.0.12", prometheus_url=url)
+        process.communicate(timeout=60)
     assert process.returncode == 0
 
     run = judged(out)
@@ -104,8 +167,9 @@ def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path) -> Non
 
 def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Path) -> None:
     out = tmp_path / "1-test"
-    process = measure(out, "no-such-host.invalid")
-    process.communicate(timeout=60)
+    with prometheus(complete("no-such-host.invalid")) as (url, _):
+        process = measure(out, "no-such-host.invalid", prometheus_url=url)
+        process.communicate(timeout=60)
     assert process.returncode == 0
 
     run = judged(out)
@@ -191,3 +255,48 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None
     assert process.returncode == 1
     assert problems.startswith("loomlab: ")
     assert len(problems.splitlines()) == 1
+
+
+def load_of(shape: Shape, connections: int = 1000) -> Load:
+    return Load("http://app:8080", (Target("/capabilities"),), connections, shape, timeout_s=30)
+
+
+def warmed(*rates_rps: float | None) -> Warmup:
+    bursts = [
+        Burst(
+            start=0, duration_s=5, requests=10, errors=0, throughput_rps=rate, mean_latency_ms=None,
+            received_bytes_per_request=None, cpu_ms_per_request=None,
+        )
+        for rate in rates_rps
+    ]  # fmt: skip
+    return Warmup(cap_s=60, capped=False, failed=False, duration_s=30, bursts=bursts)
+
+
+@pytest.mark.parametrize(
+    ("rates_rps", "asked", "sent"),
+    [
+        ((500, 1000), 120_000, 60_000),
+        ((1000, 1016), 120_000, 60_000),
+        ((1000, 1017), 120_000, 61_000),
+        ((5000,), 120_000, 120_000),
+        ((5000, None), 120_000, 120_000),
+        ((3,), 120_000, 1000),
+        ((), 120_000, 120_000),
+        ((None,), 120_000, 120_000),
+    ],
+)
+def test_a_tool_that_cannot_stop_by_time_gets_whole_waves_that_fit_it(
+    rates_rps: tuple[float | None, ...], asked: int, sent: int
+) -> None:
+    load = fitted(load_of(Closed(asked, duration_s=60)), tool("hey"), warmed(*rates_rps))
+
+    assert load == load_of(Closed(sent, duration_s=60))
+
+
+def test_a_tool_that_stops_by_time_and_an_open_load_stay_as_they_are() -> None:
+    closed = load_of(Closed(120_000, duration_s=60))
+    open_rate = load_of(OpenRate((RateStep(100, 60),)))
+
+    assert fitted(closed, tool("ab"), warmed(10)) == closed
+    assert fitted(closed, tool("k6"), warmed(10)) == closed
+    assert fitted(open_rate, tool("hey"), warmed(10)) == open_rate

@@ -1,10 +1,11 @@
 """Talking to Prometheus, against a small server that answers as it does."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlparse
@@ -98,3 +99,58 @@ def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() ->
 
     assert exposed_value(page, "process_cpu_time_ns_total") == 1.5e9 + 5
     assert exposed_value(page, "process_cpu_time") is None
+
+
+def test_queries_share_one_connection() -> None:
+    answer = json.dumps({"data": {"result": []}}).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer)
+    opened: list[socket.socket] = []
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                opened.append(connection)
+                while connection.recv(65_536):
+                    connection.sendall(head + answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        prometheus_ = Prometheus(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        assert [prometheus_.query("up", time.time()) for _ in range(3)] == [[], [], []]
+        opened[0].shutdown(socket.SHUT_RDWR)
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+    assert len(opened) == 1
+
+
+def test_a_server_that_comes_back_is_asked_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        port = reserved.getsockname()[1]
+    client = Prometheus(f"http://127.0.0.1:{port}")
+    with pytest.raises(UnreachableError, match="did not answer"):
+        client.query("up", time.time())
+
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        thread = threading.Thread(target=lambda: answer_once(listener))
+        thread.start()
+        assert client.query("up", time.time()) == []
+        thread.join()
+
+
+def answer_once(listener: socket.socket, status: bytes = b"200 OK") -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65_536)
+        connection.sendall(b'HTTP/1.0 %s\r\n\r\n{"data": {"result": []}}' % status)
+
+
+def test_another_status_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=lambda: answer_once(listener, b"503 Busy"))
+        thread.start()
+        with pytest.raises(UnreachableError, match="/api/v1/query answered 503"):
+            Prometheus(f"http://127.0.0.1:{listener.getsockname()[1]}").query("up", time.time())
+        thread.join()

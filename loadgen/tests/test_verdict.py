@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from loomlab.verdict import INVALID, SUSPECT, Evidence, judge
+from loomlab.evidence import Evidence
+from loomlab.verdict import INVALID, SUSPECT, judge
 
 GOOD = Evidence(
     concurrency=1000,
@@ -34,6 +35,15 @@ GOOD = Evidence(
     backend_connections_opened=0.0,
 )
 
+
+def rate(started_rps: float) -> dict[str, Any]:
+    return {"offered_rps": 1000.0, "started_rps": started_rps}
+
+
+def steps_500_1000() -> dict[str, Any]:
+    return {"held_steps": (500.0,), "missed_steps": (1000.0,)}
+
+
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("invalid", {}, {"finished": False}, "interrupted"),
     ("invalid", {}, {"tool_failure": "ab ended without a report."}, "without a report"),
@@ -52,6 +62,10 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("invalid", {"backend_lateness_p99_ms": 30.0}, {"backend_lateness_p99_ms": 30.1}, "30.1 ms late at p99"),
     ("invalid", {"little_ratio": 1.0499}, {"little_ratio": 1.051}, "Little's law"),
     ("invalid", {"little_ratio": 0.9501}, {"little_ratio": 0.949}, "Little's law"),
+    ("invalid", rate(980), rate(979), "979.0 requests a second, 2.1 % fewer than the 1000.0 asked for"),
+    ("invalid", rate(1020), rate(1021), "1021.0 requests a second, 2.1 % more than the 1000.0"),
+    ("invalid", {"dropped": 0}, {"dropped": 1}, "ab dropped 1 requests"),
+    ("invalid", {}, {"missed_steps": (500.0, 1000.0)}, "lowest offered rate, 500 requests a second"),
     ("invalid", {"metrics_missing_ratio": 0.1}, {"metrics_missing_ratio": 0.11}, "missing for 11 %"),
     ("invalid", {"silent_end_s": 5}, {"silent_end_s": 6}, "last 6 s .* 5.6 s"),
     ("suspect", {}, {"container_known": False}, "unknown"),
@@ -63,10 +77,11 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("suspect", {"interior_s": 15}, {"interior_s": 14}, "14 s only"),
     ("suspect", {}, {"interior_s": None, "whole_run": True}, "too short"),
     ("suspect", {"waves": 20.0}, {"waves": 19.9}, "19.9 waves"),
+    ("suspect", {"held_steps": (500.0,)}, steps_500_1000(), "steps of 1000 requests a second did not hold"),
     ("suspect", {}, {"warmup_capped": True}, "warm-up ended at its cap"),
     ("suspect", {"backend_pool": 1000}, {"backend_pool": 999}, "pool of 999"),
     ("suspect", {"platform_threads": 1000}, {"platform_threads": 4}, "pool of 4 platform threads"),
-    ("suspect", {"connections_opened": 1011}, {"connections_opened": 1012}, "opened 1012 for 1000"),
+    ("suspect", {"connections_opened": 1013}, {"connections_opened": 1014}, "opened 1014 for 1000"),
     (
         "suspect",
         {"backend_requests_per_request": 3.109},
@@ -139,3 +154,35 @@ def test_a_backend_that_no_request_asks_says_nothing_unless_it_was_asked() -> No
 
 def test_a_backend_without_a_delay_is_never_late() -> None:
     assert judge(replace(GOOD, delay_ms=0, backend_lateness_p99_ms=5.0)) == ("valid", [])
+
+
+def test_the_offered_rate_itself_is_not_missed() -> None:
+    assert judge(replace(GOOD, **rate(1000))) == ("valid", [])
+    assert judge(replace(GOOD, offered_rps=1000.0)) == ("valid", [])
+    assert judge(replace(GOOD, started_rps=500.0)) == ("valid", [])
+
+
+def test_errors_and_dropped_requests_of_steps_that_did_not_hold_do_not_count() -> None:
+    beyond = replace(GOOD, **steps_500_1000(), errors=30_000, dropped=500)
+
+    level, reasons = judge(beyond)
+
+    assert (level, len(reasons)) == ("suspect", 1)
+    assert "only the figures of the other steps count" in reasons[0]
+
+
+def test_without_a_step_that_held_errors_count() -> None:
+    level, reasons = judge(replace(GOOD, missed_steps=(250.0, 500.0), errors=30_000))
+
+    assert level == "invalid"
+    assert [reason.split()[0] for reason in reasons] == ["50", "Not"]
+
+
+def test_a_load_that_changes_is_short_and_silent_by_its_nature() -> None:
+    changing = replace(GOOD, steady=False, whole_run=True, interior_s=None, longest_silence_s=30)
+
+    assert judge(changing) == ("valid", [])
+
+
+def test_a_short_open_run_says_so() -> None:
+    assert "too short" in judge(replace(GOOD, closed_model=False, whole_run=True, interior_s=None))[1][0]

@@ -2,10 +2,25 @@
 
 import pytest
 
+from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.models import Burst
 from loomlab.stop import Stop
-from loomlab.tools import Load, tool
-from loomlab.warmup import CPU_LIMIT, Process, Warmer, burst_requests, burst_seconds, compiled, flat, warm
+from loomlab.tools import tool
+from loomlab.warmup import (
+    CPU_LIMIT,
+    Process,
+    Warmer,
+    burst_requests,
+    burst_seconds,
+    compiled,
+    flat,
+    warm,
+    warmup_connections,
+)
+
+
+def load_of(connections: int, shape: Shape) -> Load:
+    return Load("http://127.0.0.1:1", (Target("/"),), connections, shape, timeout_s=1)
 
 
 def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000, latency_ms: float = 903) -> Burst:
@@ -85,8 +100,9 @@ def test_a_burst_is_of_whole_waves(concurrency: int, seconds: int, bursts: list[
 
 def test_what_a_burst_left_behind_is_waited_for() -> None:
     unfinished = iter([40.0, 3.0, 0.0])
-    load = Load("http://127.0.0.1:1/", concurrency=1, requests=1, duration_s=1, silence_limit_s=1)
-    warmer = Warmer(tool("ab"), load, 0, lambda: Process(inflight=next(unfinished)))
+    warmer = Warmer(
+        tool("ab"), load_of(1, Closed(requests=1, duration_s=1)), 0, lambda: Process(inflight=next(unfinished))
+    )
 
     warmer.drain(Stop())
 
@@ -100,3 +116,28 @@ def test_compilers_at_work_are_not_warm() -> None:
     assert not compiled([quiet, quiet, busy])
     assert compiled([quiet, quiet, quiet])
     assert compiled([burst(), burst()])
+
+
+LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
+CROWD = (UserStage(25_000, 240), UserStage(0, 60))
+
+
+@pytest.mark.parametrize(
+    ("connections", "shape", "answer_s", "expected"),
+    [
+        (1000, Closed(requests=120_000, duration_s=60), 0.9, 1000),
+        (3, Closed(requests=120, duration_s=60), 0.9, 3),
+        (10_000, OpenRate((RateStep(10_000, 60),)), 0.1, 1000),
+        (8000, LADDER, 0.9, 3600),
+        (500, LADDER, 0.9, 500),
+        (5000, OpenRate((RateStep(5, 60),)), 0.1, 10),
+        (5, OpenRate((RateStep(5, 60),)), 0.1, 5),
+        (25_000, Users(CROWD, (1, 3)), 0.1, 1191),
+        (25_000, Users(CROWD), 0.1, 25_000),
+        (25_000, Users(CROWD, (0, 2)), 0, 10),
+    ],
+)
+def test_as_many_connections_warm_up_as_will_be_busy(
+    connections: int, shape: Shape, answer_s: float, expected: int
+) -> None:
+    assert warmup_connections(load_of(connections, shape), answer_s) == expected

@@ -9,16 +9,22 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab import errors, hoststat
+from loomlab import errors, hoststat, scenariocli
+from loomlab.cells import Scaling, hangs_of, loads_of
+from loomlab.delay import delay_of
+from loomlab.endpoints import endpoint_of
 from loomlab.errors import LoomlabError, UsageError
 from loomlab.judge import judge_run
+from loomlab.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.measure import measure as measure_run
-from loomlab.models import Request
+from loomlab.models import Hang, Request
 from loomlab.progress import Progress
+from loomlab.scenariocli import SCENARIOS, ScenariosDir
+from loomlab.scenariofile import load_scenario
 from loomlab.stop import Stop
 from loomlab.summary import WIDEST_TABLE, show
 from loomlab.summary import summarise as summarise_experiment
-from loomlab.tools import Load, tool
+from loomlab.tools import tool
 
 app = typer.Typer(
     add_completion=False,
@@ -26,6 +32,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Load an approach, judge the run, sum an experiment up.",
 )
+scenariocli.register(app)
+TIMEOUT_S = 30
+"""The same for every tool; after so long a silence ab gives up and discards everything."""
 HOST_NAME = re.compile(r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$")
 ENDPOINT = re.compile(r"^/[!-~]*$")
 
@@ -33,13 +42,18 @@ ENDPOINT = re.compile(r"^/[!-~]*$")
 @app.command()
 def measure(
     approach: Annotated[str, typer.Option(help="The service to load.")],
-    concurrency: Annotated[int, typer.Option(min=1, help="Connections.")],
-    requests: Annotated[int, typer.Option(min=1, help="The most requests of the measured run.")],
-    duration_s: Annotated[int, typer.Option(min=1, help="The longest the measured run may take.")],
-    delay_ms: Annotated[int, typer.Option(min=0, help="The backend's delay.")],
     out: Annotated[Path, typer.Option(help="The run's folder.", file_okay=False)],
     tool_name: Annotated[str, typer.Option("--tool", help="The load generator.")] = "ab",
+    concurrency: Annotated[int, typer.Option(min=1, help="Connections.")] = 1,
+    requests: Annotated[int, typer.Option(min=1, help="Closed model: the most requests of the measured run.")] = 1,
+    rate_rps: Annotated[float, typer.Option(min=0, help="Open model: requests a second; 0: closed model.")] = 0,
+    duration_s: Annotated[int, typer.Option(min=0, help="The longest the measured run may take.")] = 0,
     endpoint: Annotated[str, typer.Option(help="Path and query.")] = "/capabilities",
+    delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
+    scenario: Annotated[str, typer.Option(help="A scenario instead of a load.")] = "",
+    scale: Annotated[float, typer.Option(min=0.0001, max=1, help="Its scale.")] = 1,
+    cell: Annotated[int, typer.Option(min=1, help="Which of its loads.")] = 1,
+    scenarios_dir: ScenariosDir = SCENARIOS,
     repeat: Annotated[int, typer.Option(min=1, help="Which repeat this is.")] = 1,
     jdk: Annotated[int, typer.Option(min=1, help="The JDK the approach runs on, for the record.")] = 25,
     gc: Annotated[str, typer.Option(help="Its garbage collector, for the record.")] = "parallel",
@@ -53,16 +67,29 @@ def measure(
     """Warm an approach up, load it, and keep everything raw."""
     _check_text("approach", approach, HOST_NAME, "letters, digits, dots and dashes")
     _check_text("endpoint", endpoint, ENDPOINT, "a path that begins with /")
+    delay_of(delay)
     for name, cpus in (("generator", generator_cpus), ("backend", backend_cpus), ("approach", approach_cpus)):
         _check_cpus(name, cpus)
+    origin = f"http://{approach}:8080"
+    hangs: list[Hang] = []
+    if scenario:
+        described = load_scenario(scenarios_dir, scenario)
+        scaling = Scaling(scale, duration_s or None)
+        loads = loads_of(described, scaling, scenarios_dir, origin)
+        if cell > len(loads):
+            raise UsageError(f"--cell is {cell}: {scenario} has {len(loads)} load{'s' if len(loads) > 1 else ''}.")
+        load = loads[cell - 1]
+        tool_name, delay, hangs = described.tool, described.delay, hangs_of(described, scaling)
+    else:
+        load = _load(origin, endpoint, delay, concurrency, requests, rate_rps, duration_s or 60)
     request = Request(
         tool=tool_name,
         approach=approach,
-        endpoint=endpoint,
-        concurrency=concurrency,
-        requests=requests,
-        duration_s=duration_s,
-        delay_ms=delay_ms,
+        load=load,
+        delay=delay,
+        hangs=hangs,
+        scenario=scenario or None,
+        cell=cell,
         repeat=repeat,
         jdk=jdk,
         gc=gc,
@@ -74,11 +101,19 @@ def measure(
         started=time.time(),
     )
     driver = tool(tool_name)
-    driver.check(Load("", concurrency, requests, duration_s, 0))
+    driver.check(load)
     stop = Stop()
     stop.install()
     if not measure_run(request, driver, out, prometheus_url, stop, Progress()):
         raise typer.Exit(errors.EXIT_INTERRUPTED)
+
+
+def _load(
+    origin: str, endpoint: str, delay: str, concurrency: int, requests: int, rate_rps: float, duration_s: int
+) -> Load:
+    headers = endpoint_of(endpoint, delay_of(delay)).headers
+    shape = OpenRate((RateStep(rate_rps, duration_s),)) if rate_rps else Closed(requests, duration_s)
+    return Load(origin, (Target(endpoint, "GET", headers),), concurrency, shape, TIMEOUT_S)
 
 
 @app.command()

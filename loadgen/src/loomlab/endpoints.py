@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
+from loomlab.delay import Delay
+
 AUTHORIZATION = "Authorization: Bearer loom-lab"
 BLOCK = "/httpbin/block/"
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
@@ -12,19 +14,24 @@ CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`label` is the metric label; `backend_calls` come one after another, each of `backend_delay_ms`; a correct answer
-    takes `floor_ms` at least; `headers` are those a request must carry."""
+    """`label` is the metric label; `backend_calls` come one after another, each of `backend_delay_ms` on average; a
+    correct answer takes `floor_ms` at least; `headers` are those a request must carry."""
 
     label: str
     backend_calls: int
-    backend_delay_ms: int
+    backend_delay_ms: float
     floor_ms: int
     headers: tuple[str, ...] = ()
     constant_body: bool = False
 
+    @property
+    def mean_ms(self) -> float:
+        """What a correct answer takes on average, without the work."""
+        return max(self.backend_calls * self.backend_delay_ms, self.floor_ms)
 
-def endpoint_of(target: str, delay_ms: int) -> Endpoint:
-    """Of a path and query, when each of the backend's own delays is `delay_ms`; of an unknown path, one call."""
+
+def endpoint_of(target: str, delay: Delay) -> Endpoint:
+    """Of a path and query, when the backend's own delays are `delay`; of an unknown path, one call."""
     path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
     constant = path.startswith(CONSTANT_BODY)
     if path.startswith(BLOCK):
@@ -35,7 +42,7 @@ def endpoint_of(target: str, delay_ms: int) -> Endpoint:
         return Endpoint(path, 0, 0, wait_ms, constant_body=constant)
     calls = 3 if path in {"/capabilities", "/meetings"} else 1
     headers = (AUTHORIZATION,) if path == "/meetings" else ()
-    return Endpoint(path, calls, delay_ms, calls * delay_ms, headers, constant)
+    return Endpoint(path, calls, delay.mean_ms, calls * delay.floor_ms, headers, constant)
 
 
 def _number(text: str) -> float:

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from loomlab.load import Closed, Load, OpenRate
 from loomlab.models import Interior, Latency
 from loomlab.requestlog import RequestLog, latency_figures, percentile
 
@@ -13,13 +14,53 @@ SHORTEST_INTERIOR_S = 3
 @dataclass(frozen=True)
 class InteriorFigures:
     """Figures of the requests that started in `window`; `little_ratio` is throughput × mean latency ÷ concurrency
-    (1 in a closed loop that is always full) and `waves` the window in mean latencies, None for a whole run."""
+    (1 in a closed loop that is always full) and `waves` the window in mean latencies, None where the load is no closed
+    one or the window a whole run; `started_rps` counts failed requests, too, None for a closed load."""
 
     window: Interior
     throughput_rps: float
     latency: Latency
-    little_ratio: float | None
-    waves: float | None
+    little_ratio: float | None = None
+    waves: float | None = None
+    started_rps: float | None = None
+
+
+def figures_of(log: RequestLog, load: Load, started: float, ended: float) -> InteriorFigures | None:
+    """The figures that suit the load's shape: of a full closed loop and of rates on their interior, of users who come
+    and go on the whole run. None without an answer."""
+    if isinstance(load.shape, Closed):
+        return interior_figures(log, load.connections, started, ended)
+    if isinstance(load.shape, OpenRate):
+        return open_figures(log, started, ended)
+    return _whole_run(log, started, ended) if log else None
+
+
+def open_figures(log: RequestLog, started: float, ended: float) -> InteriorFigures | None:
+    """From the second by which the first second's requests have surely ended, up to the last second in which requests
+    started throughout; every request that started in it has an entry."""
+    if not log:
+        return None
+    starts = [*log.start_s, *log.failed_start_s]
+    begun = min(starts)
+    first_ones = [ms for start, ms in zip(log.start_s, log.latency_ms, strict=True) if start <= begun + 1]
+    first = begun + 1 + math.ceil(percentile(sorted(first_ones), 99) / 1000) if first_ones else begun + 1
+    last = max(starts)
+    if last - first < SHORTEST_INTERIOR_S:
+        return _whole_run(log, started, ended)
+    return window_figures(log, first, last)
+
+
+def window_figures(log: RequestLog, first: int, last: int) -> InteriorFigures:
+    """Of the requests that started from `first` up to before `last`, epoch seconds."""
+    seconds = last - first
+    latencies = _latencies(log, first, last)
+    failed = sum(first <= start < last for start in log.failed_start_s)
+    return InteriorFigures(
+        Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
+        len(latencies) / seconds,
+        latency_figures(latencies),
+        started_rps=(len(latencies) + failed) / seconds,
+    )
 
 
 def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
@@ -34,7 +75,7 @@ def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
         seen += starts[second]
         if seen >= concurrency:
             return max(
-                -(-(start * 1000 + 999 + latency) // 1000)
+                math.ceil((start * 1000 + 999 + latency) / 1000)
                 for start, latency in zip(log.start_s, log.latency_ms, strict=True)
                 if start <= second
             )
@@ -84,7 +125,7 @@ def whole_waves(longest_s: int, wave_s: float) -> int:
     return min(reversed(candidates), key=error) if wave_s > 0 else longest_s
 
 
-def _latencies(log: RequestLog, first: int, last: int) -> list[int]:
+def _latencies(log: RequestLog, first: int, last: int) -> list[float]:
     return [latency for start, latency in zip(log.start_s, log.latency_ms, strict=True) if first <= start < last]
 
 
@@ -94,6 +135,4 @@ def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures
         Interior(start=started, seconds=seconds, requests=len(log), whole_run=True),
         len(log) / seconds,
         latency_figures(log.latency_ms),
-        None,
-        None,
     )

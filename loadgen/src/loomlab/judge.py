@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from loomlab import hoststat, verdict
+from loomlab.delay import delay_of
 from loomlab.endpoints import Endpoint, endpoint_of
+from loomlab.episodes import episode_of, steps_of
 from loomlab.errors import ParseError, UsageError
-from loomlab.interior import InteriorFigures, interior_figures
+from loomlab.evidence import Evidence
+from loomlab.interior import InteriorFigures, figures_of
+from loomlab.load import Closed, OpenRate
 from loomlab.metrics import Metrics
-from loomlab.models import HostLog, Interior, Latency, Request, Run, ToolRun, Warmup, WarmupDigest
+from loomlab.models import Episode, HostLog, Interior, Latency, Request, Run, Step, ToolRun, Warmup, WarmupDigest
 from loomlab.process import STALL_S
 from loomlab.raw import RunFiles, read_json, read_record, write_json
 from loomlab.requestlog import RequestLog, latency_figures, silent_gaps
@@ -44,29 +48,40 @@ def _judge(files: RunFiles, request: Request) -> Run:
     process = read_record(files.tool, ToolRun)
     warmup = read_record(files.warmup, Warmup)
     metrics = Metrics(read_json(files.metrics), request.approach)
-    endpoint = endpoint_of(request.endpoint, request.delay_ms)
+    load = request.load
+    endpoint = endpoint_of(request.endpoint, delay_of(request.delay))
     start, end = (process.started, process.ended) if process else (request.started, request.started)
     outcome = _outcome(files, endpoint, driver, process, metrics)
     took_s = outcome.report.duration_s
     log_end = start + took_s if took_s is not None else end
-    figures = interior_figures(outcome.log, request.concurrency, start, log_end) if outcome.log else None
-    evidence = _evidence(files, request, endpoint, driver, outcome, figures, metrics, warmup, start, end, log_end)
+    figures = figures_of(outcome.log, load, start, log_end) if outcome.log else None
+    steps, episodes = _stretches(request, outcome.log, start)
+    evidence = _evidence(
+        files, request, endpoint, driver, outcome, figures, steps, metrics, warmup, start, end, log_end
+    )
     level, reasons = verdict.judge(evidence)
     window = figures.window if figures else None
     return Run(
         run=files.run_dir.resolve().name,
         approach=request.approach,
         tool=request.tool,
+        scenario=request.scenario,
+        cell=request.cell,
         endpoint=request.endpoint,
-        concurrency=request.concurrency,
-        rate=None,
+        load=load,
+        concurrency=load.connections,
+        rate=load.rate_rps,
         repeat=request.repeat,
         jdk=request.jdk,
         gc_name=request.gc,
         http_client=request.http_client,
-        delay_ms=request.delay_ms,
+        delay=request.delay,
         requests=outcome.attempted,
         errors=outcome.errors,
+        failures=dict(outcome.log.failures) if outcome.log else {},
+        failed_latency_ms=latency_figures(outcome.log.failed_latency_ms) if outcome.log else Latency(),
+        dropped=outcome.report.dropped,
+        started_rps=figures.started_rps if figures else None,
         duration_s=took_s if took_s is not None or process is None else end - start,
         throughput_rps=figures.throughput_rps if figures else None,
         latency_ms=figures.latency if figures else Latency(),
@@ -82,6 +97,8 @@ def _judge(files: RunFiles, request: Request) -> Run:
         backend_requests_per_request=evidence.backend_requests_per_request,
         backend_connections_opened=_whole(evidence.backend_connections_opened),
         response_bytes_per_request=_ratio(outcome.report.received_bytes, _answered(outcome)),
+        steps=steps,
+        episodes=episodes,
         interior=window,
         warmup=warmup and WarmupDigest(bursts=len(warmup.bursts), duration_s=warmup.duration_s, capped=warmup.capped),
         started=_iso(request.started),
@@ -91,6 +108,14 @@ def _judge(files: RunFiles, request: Request) -> Run:
     )
 
 
+def _stretches(request: Request, log: RequestLog | None, start: float) -> tuple[list[Step], list[Episode]]:
+    if log is None:
+        return [], []
+    shape = request.load.shape
+    steps = steps_of(log, shape) if isinstance(shape, OpenRate) else []
+    return steps, [episode_of(log, hang, start) for hang in request.hangs]
+
+
 def _outcome(files: RunFiles, endpoint: Endpoint, driver: Tool, process: ToolRun | None, metrics: Metrics) -> Outcome:
     if process is None:
         return Outcome(ToolReport(), None, None, None, None)
@@ -98,7 +123,7 @@ def _outcome(files: RunFiles, endpoint: Endpoint, driver: Tool, process: ToolRun
     broken: str | None = None
     report = ToolReport()
     try:
-        report = driver.parse(driver.output(files.raw, driver.name).read_text(errors="replace"))
+        report = driver.report(files.raw, driver.name)
         log = driver.requests(files.raw, driver.name, endpoint.floor_ms)
     except (OSError, ParseError) as error:
         broken = f"What {driver.name} wrote cannot be read: {error}"
@@ -158,12 +183,13 @@ def _evidence(
     driver: Tool,
     outcome: Outcome,
     figures: InteriorFigures | None,
+    steps: list[Step],
     metrics: Metrics,
     warmup: Warmup | None,
     start: float,
     end: float,
     log_end: float,
-) -> verdict.Evidence:
+) -> Evidence:
     host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
     whole = latency_figures(outcome.log.latency_ms) if outcome.log else Latency()
     longest_silence_s, silent_end_s = silent_gaps(outcome.log, log_end) if outcome.log else (0, 0)
@@ -176,11 +202,19 @@ def _evidence(
         counted = figures.window.requests
     backend = _backend_limits(request, endpoint, host, metrics, start, end)
     gc = metrics.gc(start, end)
-    return verdict.Evidence(
-        concurrency=request.concurrency,
+    load, shape = request.load, request.load.shape
+    return Evidence(
+        concurrency=load.connections,
         delay_ms=endpoint.backend_delay_ms,
         backend_calls=endpoint.backend_calls,
-        closed_model=driver.closed_model,
+        closed_model=load.closed_model,
+        steady=not steps and isinstance(shape, Closed | OpenRate) and not request.hangs,
+        tool=driver.name,
+        offered_rps=load.rate_rps,
+        started_rps=figures.started_rps if figures else None,
+        dropped=outcome.report.dropped,
+        missed_steps=tuple(step.offered_rps for step in steps if not step.held),
+        held_steps=tuple(step.offered_rps for step in steps if step.held),
         finished=request.finished,
         tool_failure=outcome.failure,
         attempted=outcome.attempted,
@@ -195,7 +229,7 @@ def _evidence(
         **backend,
         little_ratio=figures.little_ratio if figures else None,
         metrics_missing_ratio=metrics.missing_ratio(start, end),
-        silent_end_s=silent_end_s,
+        silent_end_s=silent_end_s if driver.discards else 0,
         longest_silence_s=longest_silence_s,
         p50_ms=whole.p50,
         p99_ms=figures.latency.p99 if figures else None,
@@ -208,6 +242,7 @@ def _evidence(
         interior_s=figures.window.seconds if figures and not figures.window.whole_run else None,
         waves=figures.waves if figures else None,
         warmup_capped=warmup.capped if warmup else None,
+        cold=warmup is not None and not warmup.bursts,
         backend_pool=backend_pool(about),
         platform_threads=platform_threads(about),
         connections_opened=_growth(host, "ActiveOpens"),

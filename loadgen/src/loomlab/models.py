@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from loomlab.load import Load
+
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
@@ -14,16 +16,24 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
+class Hang(Record):
+    """For `duration_s`, from `at_s` after the start of the measured run, the backend answers nothing."""
+
+    at_s: float = Field(ge=0)
+    duration_s: float = Field(gt=0)
+
+
 class Request(Record):
-    """What was asked for (raw/request.json); `finished` tells whether the measurement came to its end."""
+    """What was asked for (raw/request.json); `delay` is the backend's, as its variable has it; `cell` numbers the loads
+    of a scenario; `finished` tells whether the measurement came to its end."""
 
     tool: str
     approach: str
-    endpoint: str
-    concurrency: int = Field(ge=1)
-    requests: int = Field(ge=1)
-    duration_s: int = Field(ge=1)
-    delay_ms: int = Field(ge=0)
+    load: Load
+    delay: str
+    hangs: list[Hang] = Field(default_factory=list)
+    scenario: str | None = None
+    cell: int = Field(default=1, ge=1)
     repeat: int = Field(ge=1)
     jdk: int
     gc: str
@@ -34,6 +44,11 @@ class Request(Record):
     warmup_cap_s: float = Field(ge=0)
     started: float
     finished: bool = False
+
+    @property
+    def endpoint(self) -> str:
+        """Path and query; of several kinds of request, the first."""
+        return self.load.targets[0].target
 
 
 class Answer(Record):
@@ -132,6 +147,31 @@ class Interior(Record):
     whole_run: bool
 
 
+class Step(Record):
+    """One step of an open-model run, without its first moments; `offered_rps` is what was asked for, `started_rps` what
+    the tool started, `held`: they differ by no more than the verdict allows and errors stayed below its limit."""
+
+    offered_rps: float
+    started_rps: float
+    throughput_rps: float
+    errors: int
+    latency_ms: Latency
+    start: float
+    seconds: float
+    held: bool
+
+
+class Episode(Record):
+    """A hang of the backend; `recovery_s`: from its end until the median of a second was back within 20 % of what it
+    was before, for three seconds on end; None: not within the run."""
+
+    start: float
+    end: float
+    before_p50_ms: float | None
+    worst_ms: float | None
+    recovery_s: float | None
+
+
 class WarmupDigest(Record):
     bursts: int
     duration_s: float
@@ -160,16 +200,23 @@ class Run(Record):
     run: str
     approach: str
     tool: str
+    scenario: str | None = None
+    cell: int = 1
     endpoint: str
+    load: Load
     concurrency: int
     rate: float | None
     repeat: int
     jdk: int
     gc_name: str
     http_client: str | None = None
-    delay_ms: int
+    delay: str
     requests: int | None
     errors: int | None
+    failures: dict[str, int] = Field(default_factory=dict)
+    failed_latency_ms: Latency = Field(default_factory=Latency)
+    dropped: int | None = None
+    started_rps: float | None = None
     duration_s: float | None
     throughput_rps: float | None
     latency_ms: Latency
@@ -191,12 +238,36 @@ class Run(Record):
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
     response_bytes_per_request: float | None = None
+    steps: list[Step] = Field(default_factory=list)
+    episodes: list[Episode] = Field(default_factory=list)
     interior: Interior | None
     warmup: WarmupDigest | None
     started: str
     finished: str | None
     verdict: Verdict
     reasons: list[str]
+
+
+class Parameter(Record):
+    """Of a scenario, as it was published or designed and as it was run."""
+
+    name: str
+    published: str
+    here: str
+
+
+class SideBySide(Record):
+    """A scenario and what was scaled (scenario.json); `experiment` and `run` are where it was published, None for one
+    of the lab's own, `differs` what of the publication is not followed."""
+
+    name: str
+    title: str
+    question: str
+    experiment: str | None
+    run: str | None
+    differs: list[str]
+    scale: float
+    parameters: list[Parameter]
 
 
 class Summary(Record):
@@ -208,4 +279,5 @@ class Summary(Record):
     finished: str | None
     notes: list[str]
     environment: dict[str, Any]
+    scenario: SideBySide | None = None
     runs: list[Run]

@@ -1,5 +1,6 @@
 """Talks HTTP to Prometheus and to the services' own metrics page."""
 
+import http.client
 import json
 import re
 import urllib.error
@@ -46,17 +47,29 @@ def exposed_value(page: str, name: str) -> float | None:
 
 
 class Prometheus:
-    """The query API of one server."""
+    """The query API of one server, over one connection that is kept: a run counts the connections that are opened."""
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
+        parts = urllib.parse.urlsplit(self._url)
+        self._path = parts.path
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
 
     def query(self, expression: str, at: float) -> list[dict[str, Any]]:
-        """Raw result of an instant query; of a range selector, the stored samples with their own timestamps."""
+        """Raw result of an instant query; of a range selector, the stored samples with their own timestamps. Raises
+        UnreachableError."""
         parameters = urllib.parse.urlencode({"query": expression, "time": f"{at:.3f}"})
-        answer = get_json(f"{self._url}/api/v1/query?{parameters}")
         try:
-            result: list[dict[str, Any]] = answer["data"]["result"]
-        except (KeyError, TypeError) as error:
+            self._connection.request("GET", f"{self._path}/api/v1/query?{parameters}")
+            answer = self._connection.getresponse()
+            body = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise UnreachableError(f"{self._url} did not answer ({error})") from error
+        if answer.status // 100 != 2:
+            raise UnreachableError(f"{self._url}/api/v1/query answered {answer.status}")
+        try:
+            result: list[dict[str, Any]] = json.loads(body)["data"]["result"]
+        except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self._url} did not answer a query result") from error
         return result

@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.delay import delay_of
 from loomlab.endpoints import endpoint_of
 from loomlab.errors import ParseError, UsageError
-from loomlab.models import Probe, Run, Summary
+from loomlab.load import Load, OpenRate, Users
+from loomlab.models import Probe, Run, SideBySide, Summary
 from loomlab.parity import Audit, Subject, audit
 from loomlab.raw import RunFiles, read_json, read_record, write_json
 
@@ -21,7 +23,7 @@ UNKNOWN = "–"
 COLUMNS = (
     "#",
     "approach",
-    "conc.",
+    "load",
     "req/s",
     "p50 ms",
     "p99 ms",
@@ -35,9 +37,13 @@ COLUMNS = (
 TEXT_COLUMNS = frozenset({"approach", "verdict"})
 WIDEST_TABLE = 120
 CLOSED_MODEL_NOTE = (
-    "ab is a closed-model tool: while an answer is late it sends nothing on that connection, so p99 and max leave out "
-    "requests that users would have sent meanwhile (coordinated omission); "
+    "{tool} was used in a closed model: while an answer is late it sends nothing on that connection, so p99 and max "
+    "leave out requests that users would have sent meanwhile (coordinated omission); "
     "throughput cannot exceed connections ÷ latency."
+)
+OPEN_MODEL_NOTE = (
+    "{tool} was used in an open model: requests start on time whatever became of those before, and latencies count "
+    "from their actual start, not from the one that was due."
 )
 INTERIOR_NOTE = (
     "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
@@ -74,6 +80,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
         notes=notes + parity.notes,
         environment=environment,
+        scenario=read_record(experiment_dir / "scenario.json", SideBySide),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parity.suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -98,7 +105,7 @@ def _parity(experiment_dir: Path, runs: list[Run]) -> Audit:
             approach=run.approach,
             about=about if isinstance(about, dict) and "error" not in about else None,
             probe=read_record(files.probe, Probe),
-            constant_body=endpoint_of(run.endpoint, run.delay_ms).constant_body,
+            constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
             response_bytes_per_request=run.response_bytes_per_request,
         )
 
@@ -136,7 +143,7 @@ def cells(run: Run) -> tuple[str, ...]:
     return (
         run.run.partition("-")[0],
         run.approach,
-        f"{run.concurrency:,}",
+        load_cell(run.load),
         _number(run.throughput_rps, 0),
         _number(run.latency_ms.p50, 0),
         _number(run.latency_ms.p99, 0),
@@ -147,6 +154,18 @@ def cells(run: Run) -> tuple[str, ...]:
         _number(run.threads_max, 0),
         run.verdict,
     )
+
+
+def load_cell(load: Load) -> str:
+    """Connections of a closed load, users at most, or rates."""
+    match load.shape:
+        case OpenRate():
+            rates = [f"{step.rate_rps:,g}" for step in load.shape.steps]
+            return f"{'–'.join(dict.fromkeys((rates[0], rates[-1])))}/s"
+        case Users():
+            return f"≤{max(stage.users for stage in load.shape.stages):,} u."
+        case _:
+            return f"{load.connections:,}"
 
 
 def _number(value: float | None, decimals: int) -> str:
@@ -176,8 +195,51 @@ def footnotes(summary: Summary) -> list[str]:
     ]
     notes += summary.notes
     if summary.runs:
-        notes += [INTERIOR_NOTE, CLOSED_MODEL_NOTE]
+        notes += [INTERIOR_NOTE, *_model_notes(summary.runs)]
     return notes
+
+
+def _model_notes(runs: list[Run]) -> list[str]:
+    models = dict.fromkeys((run.tool, run.load.closed_model) for run in runs)
+    return [(CLOSED_MODEL_NOTE if closed else OPEN_MODEL_NOTE).format(tool=name) for name, closed in models]
+
+
+def stretch_lines(run: Run) -> list[str]:
+    """What a run shows step by step, how it got over hangs of the backend, and what its failures were."""
+    lines = [
+        f"{run.run}, {step.offered_rps:,g} requests/s: {step.started_rps:,.1f} started, {step.throughput_rps:,.1f} "
+        f"answered a second, p50 {_number(step.latency_ms.p50, 0)} ms, p99 {_number(step.latency_ms.p99, 0)} ms, "
+        f"{step.errors:,} errors: {'held' if step.held else 'not held'}."
+        for step in run.steps
+    ]
+    for hang in run.episodes:
+        back = "not back within the run" if hang.recovery_s is None else f"back {hang.recovery_s:.0f} s after its end"
+        lines.append(
+            f"{run.run}, backend's hang of {hang.end - hang.start:.0f} s: "
+            f"p50 before {_number(hang.before_p50_ms, 0)} ms, "
+            f"the longest answer {_number(hang.worst_ms, 0)} ms, {back}."
+        )
+    if run.failures:
+        kinds = ", ".join(f"{count:,} × {reason}" for reason, count in run.failures.items())
+        took = run.failed_latency_ms.p50
+        lines.append(f"{run.run}, failed: {kinds}" + (f"; they took {took:,.0f} ms at p50." if took else "."))
+    return lines
+
+
+def _stretches(runs: list[Run]) -> list[str]:
+    lines = [f"- {line}" for run in runs for line in stretch_lines(run)]
+    return ["", "Steps, episodes and failures:", "", *lines] if lines else []
+
+
+def _scenario(scenario: SideBySide | None) -> list[str]:
+    if scenario is None:
+        return []
+    origin = f"{scenario.experiment}, {scenario.run}" if scenario.experiment else "the lab's own"
+    lines = ["", f"## {scenario.name}", "", f"{scenario.title} ({origin}). {scenario.question}", ""]
+    published = "published" if scenario.experiment else "designed"
+    lines += [f"| parameter | {published} | here, scale {scenario.scale:g} |", "|:--|:--|:--|"]
+    lines += [f"| {one.name} | {one.published} | {one.here} |" for one in scenario.parameters]
+    return [*lines, *([""] if scenario.differs else []), *(f"- {text}" for text in scenario.differs)]
 
 
 def collector_line(run: Run) -> str | None:
@@ -222,9 +284,11 @@ def markdown(summary: Summary) -> str:
     lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
     lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
     lines += ["", *(f"- {note}" for note in footnotes(summary))]
+    lines += _stretches(summary.runs)
     collectors = [line for run in summary.runs if (line := collector_line(run))]
     lines += ["", "Collector and compilers, over the whole run:", ""] if collectors else []
     lines += [f"- {line}" for line in collectors]
+    lines += _scenario(summary.scenario)
     lines += ["", environment_line(summary.environment)]
     sizes = summary.environment.get("sizes")
     if isinstance(sizes, dict) and sizes:
@@ -243,6 +307,8 @@ def show(summary: Summary, console: Console) -> None:
         table.add_row(*figures, f"[{colours[run.verdict]}]{level}[/]")
     console.print(f"\n{escape(summary.experiment)}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
+    for line in (line for run in summary.runs for line in stretch_lines(run)):
+        console.print(f"- {escape(line)}", highlight=False)
     for note in footnotes(summary):
         console.print(f"- {escape(note)}", highlight=False)
     console.print(escape(environment_line(summary.environment)), highlight=False)

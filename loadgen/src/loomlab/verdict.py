@@ -5,14 +5,15 @@ A figure that is None was not measured; the rule on it stays silent, unless its 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from loomlab.evidence import Evidence
 from loomlab.models import Verdict
 
 ERROR_LIMIT = 0.01
 BUSY_CPU = 0.95
 BUSY_SECONDS_LIMIT = 0.10
 LATENESS_LIMIT = 0.10
+RATE_LIMIT = 0.02
 LITTLE_LIMIT = 0.05
 METRICS_MISSING_LIMIT = 0.10
 SILENT_END_S, SILENT_END_P99S = 2, 3
@@ -22,57 +23,9 @@ SHORTEST_INTERIOR_S = 15
 FEWEST_WAVES = 20
 STALL_P50S = 10
 REOPENED_LIMIT = 0.01
+OWN_CONNECTIONS = 3
+"""To Prometheus, for progress and for k6's live figures."""
 BACKEND_REQUESTS_LIMIT = 0.02
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What is known of a run; the `_full` figures are shares (0 to 1) of the seconds spent at the limit, `delay_ms` and
-    `backend_calls` what one request asks of the backend (0: nothing); `counted_requests` are those that
-    `backend_requests_per_request` was taken on."""
-
-    concurrency: int
-    delay_ms: int
-    backend_calls: int = 3
-    closed_model: bool = True
-    finished: bool = True
-    tool_failure: str | None = None
-    attempted: int | None = None
-    errors: int | None = None
-    container_known: bool = True
-    container_failure: str | None = None
-    process_restarts: int = 0
-    oom_kills: float | None = None
-    generator_cpus_full: float | None = None
-    generator_thread_full: float | None = None
-    generator_quota_full: float | None = None
-    backend_cpus_full: float | None = None
-    backend_quota_full: float | None = None
-    backend_loop_full: float | None = None
-    backend_lateness_p99_ms: float | None = None
-    little_ratio: float | None = None
-    metrics_missing_ratio: float = 1.0
-    silent_end_s: int = 0
-    longest_silence_s: int = 0
-    p50_ms: float | None = None
-    p99_ms: float | None = None
-    max_ms: float | None = None
-    gc_share: float | None = None
-    gc_cpu_share: float | None = None
-    throttled_ratio: float | None = None
-    syn_retransmits: int | None = None
-    whole_run: bool = False
-    interior_s: float | None = None
-    waves: float | None = None
-    warmup_capped: bool | None = None
-    backend_pool: int | None = None
-    platform_threads: int | None = None
-    connections_opened: int | None = None
-    backend_requests_per_request: float | None = None
-    counted_requests: int | None = None
-    backend_connections_opened: float | None = None
-    keepalive_requests: int | None = None
-    completed: int | None = None
 
 
 Rule = Callable[[Evidence], str | None]
@@ -93,6 +46,8 @@ def tool_failed(run: Evidence) -> str | None:
 def too_many_errors(run: Evidence) -> str | None:
     if not run.attempted:
         return "No request is known to have completed."
+    if run.missed_steps and run.held_steps:
+        return None
     if run.errors is None or run.errors / run.attempted <= ERROR_LIMIT:
         return None
     return (
@@ -156,7 +111,7 @@ def backend_late(run: Evidence) -> str | None:
         return None
     return (
         f"The backend limited the run: it answered {late:.1f} ms late at p99 "
-        f"(the limit is {_percent(LATENESS_LIMIT)} of its {run.delay_ms} ms delay)."
+        f"(the limit is {_percent(LATENESS_LIMIT)} of its {run.delay_ms:.0f} ms delay)."
     )
 
 
@@ -170,6 +125,43 @@ def littles_law(run: Evidence) -> str | None:
     return (
         f"Little's law is broken: throughput × mean latency is {run.little_ratio:.3f} of the {run.concurrency} "
         f"connections (the limit is ±{_percent(limit)})."
+    )
+
+
+def rate_missed(run: Evidence) -> str | None:
+    if run.offered_rps is None or run.started_rps is None:
+        return None
+    if abs(run.started_rps - run.offered_rps) <= RATE_LIMIT * run.offered_rps:
+        return None
+    missed = run.started_rps / run.offered_rps - 1
+    return (
+        f"The offered rate was missed: {run.tool} started {run.started_rps:.1f} requests a second, "
+        f"{_percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.offered_rps:.1f} asked for "
+        f"(the limit is {_percent(RATE_LIMIT)}): it had no free connection, or no CPU."
+    )
+
+
+def work_dropped(run: Evidence) -> str | None:
+    if not run.dropped or run.missed_steps:
+        return None
+    return f"{run.tool} dropped {run.dropped} requests that it should have started (the limit is 0)."
+
+
+def no_step_held(run: Evidence) -> str | None:
+    if not run.missed_steps or run.held_steps:
+        return None
+    return (
+        f"Not even the lowest offered rate, {min(run.missed_steps):.0f} requests a second, was reached without errors."
+    )
+
+
+def steps_missed(run: Evidence) -> str | None:
+    if not run.missed_steps or not run.held_steps:
+        return None
+    missed = ", ".join(f"{rate:.0f}" for rate in run.missed_steps)
+    return (
+        f"The steps of {missed} requests a second did not hold (rate missed by over {_percent(RATE_LIMIT)}, or errors "
+        f"over {_percent(ERROR_LIMIT)}): only the figures of the other steps count."
     )
 
 
@@ -187,7 +179,7 @@ def silent_end(run: Evidence) -> str | None:
     if run.silent_end_s <= limit:
         return None
     return (
-        f"No answer came in the last {run.silent_end_s} s of the run, whose unanswered requests ab discards "
+        f"No answer came in the last {run.silent_end_s} s of the run, whose unanswered requests {run.tool} discards "
         f"(the limit is {SILENT_END_S} s + {SILENT_END_P99S} × p99 = {limit:.1f} s)."
     )
 
@@ -232,7 +224,7 @@ def connections_lost(run: Evidence) -> str | None:
 
 
 def short_interior(run: Evidence) -> str | None:
-    if run.whole_run:
+    if run.whole_run and run.steady:
         return "The run is too short to leave out its beginning and end: the figures are of all of it."
     if run.interior_s is None or run.interior_s >= SHORTEST_INTERIOR_S:
         return None
@@ -246,6 +238,8 @@ def few_waves(run: Evidence) -> str | None:
 
 
 def half_cold(run: Evidence) -> str | None:
+    if run.cold:
+        return "There was no warm-up."
     return "The warm-up ended at its cap, before its bursts were alike." if run.warmup_capped else None
 
 
@@ -268,7 +262,8 @@ def few_threads(run: Evidence) -> str | None:
 
 
 def connections_reopened(run: Evidence) -> str | None:
-    if run.connections_opened is None or run.connections_opened <= (1 + REOPENED_LIMIT) * run.concurrency + 1:
+    limit = (1 + REOPENED_LIMIT) * run.concurrency + OWN_CONNECTIONS
+    if run.connections_opened is None or run.connections_opened <= limit:
         return None
     return (
         f"Connections were reopened: the load generator opened {run.connections_opened} for {run.concurrency} at once "
@@ -292,8 +287,10 @@ def other_backend_requests(run: Evidence) -> str | None:
 
 
 def backend_reconnected(run: Evidence) -> str | None:
+    """Without a warm-up every connection is a first one."""
     calls = run.backend_calls * (run.attempted or 0)
-    if not run.backend_connections_opened or run.backend_connections_opened <= REOPENED_LIMIT * calls:
+    first_ones = run.concurrency if run.cold else 0
+    if not run.backend_connections_opened or run.backend_connections_opened <= REOPENED_LIMIT * calls + first_ones:
         return None
     return (
         f"Backend connections were not kept: {run.backend_connections_opened:.0f} were opened for "
@@ -304,7 +301,7 @@ def backend_reconnected(run: Evidence) -> str | None:
 def omission_possible(run: Evidence) -> str | None:
     if not run.closed_model or not run.p50_ms or run.max_ms is None:
         return None
-    stall_ms = max(run.max_ms, 1000.0 * run.longest_silence_s)
+    stall_ms = max(run.max_ms, 1000.0 * run.longest_silence_s if run.steady else 0.0)
     if stall_ms <= STALL_P50S * run.p50_ms:
         return None
     return (
@@ -337,6 +334,9 @@ INVALID: tuple[Rule, ...] = (
     backend_loop,
     backend_late,
     littles_law,
+    rate_missed,
+    work_dropped,
+    no_step_held,
     metrics_missing,
     silent_end,
 )
@@ -348,6 +348,7 @@ SUSPECT: tuple[Rule, ...] = (
     connections_lost,
     short_interior,
     few_waves,
+    steps_missed,
     half_cold,
     small_pool,
     few_threads,

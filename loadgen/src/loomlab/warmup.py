@@ -10,12 +10,13 @@ from statistics import median
 
 from loomlab import prometheus
 from loomlab.errors import ParseError
+from loomlab.load import Closed, Load, OpenRate, Users
 from loomlab.models import Burst, ToolRun, Warmup
 from loomlab.process import run_tool
 from loomlab.progress import Progress
 from loomlab.requestlog import latency_figures
 from loomlab.stop import Stop
-from loomlab.tools import Load, Tool, ToolReport
+from loomlab.tools import Tool, ToolReport
 
 THROUGHPUT_LIMIT = 0.05
 """Judged by mean latency: in a closed loop throughput is connections ÷ latency, while the count of a burst of few waves
@@ -34,6 +35,7 @@ BURST_LIMIT_S = 60
 REQUESTS_PER_BURST, REQUESTS_PER_COLD_BURST = 2_000, 4_000
 """Fewer, and the CPU of scrapes and collections hides that of the requests."""
 PAUSE_S = 1.5
+FEWEST_CONNECTIONS = 10
 CPU_METRIC = "process_cpu_time_ns_total"
 
 INFLIGHT_METRIC = "lab_inflight_requests"
@@ -94,6 +96,21 @@ def burst_requests(concurrency: int, seconds: int, response_floor_s: float, burs
     return max(FEWEST_WAVES, round(wanted / concurrency)) * concurrency
 
 
+def warmup_connections(load: Load, answer_s: float) -> int:
+    """As many as the load will keep busy at its height when an answer takes `answer_s`; at least ten, so that a burst
+    has a throughput to speak of."""
+    shape = load.shape
+    if isinstance(shape, OpenRate):
+        busy = max(step.rate_rps for step in shape.steps) * answer_s
+    elif isinstance(shape, Users):
+        think_s = sum(shape.think_s) / 2
+        most = max(stage.users for stage in shape.stages)
+        busy = most * answer_s / (answer_s + think_s) if think_s else most
+    else:
+        busy = load.connections
+    return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
+
+
 @dataclass(frozen=True)
 class Process:
     """What the approach's process says of itself: cumulative CPU seconds, cumulative seconds that its compilers were at
@@ -124,10 +141,10 @@ def process_of(approach: str) -> Callable[[], Process]:
 
 
 class Warmer:
-    """Runs the bursts and reads the approach's process before and after each."""
+    """Runs the bursts, closed loads of the tool's warmer, and reads the approach's process before and after each."""
 
     def __init__(self, tool: Tool, load: Load, floor_ms: int, process: Callable[[], Process]) -> None:
-        self._tool = tool
+        self._tool = tool.warmer
         self._load = load
         self._floor_ms = floor_ms
         self._process = process
@@ -139,13 +156,13 @@ class Warmer:
         capped = failed = False
         while not (stop.requested or failed or warm(bursts)):
             left_s = int(cap_s - (time.monotonic() - began))
-            wanted_s = burst_seconds(self._load.concurrency, self._floor_ms / 1000, bursts)
+            wanted_s = burst_seconds(self._load.connections, self._floor_ms / 1000, bursts)
             if not bursts:
                 wanted_s = max(min(wanted_s, left_s), SHORTEST_BURST_S)
             if left_s < wanted_s:
                 capped = True
                 break
-            requests = burst_requests(self._load.concurrency, wanted_s, self._floor_ms / 1000, bursts)
+            requests = burst_requests(self._load.connections, wanted_s, self._floor_ms / 1000, bursts)
             limit_s = min(max(left_s, SHORTEST_BURST_S), BURST_LIMIT_S)
             burst = self._burst(requests, limit_s, stall_s, stop, progress, began, cap_s, len(bursts) + 1)
             bursts.append(burst)
@@ -171,7 +188,7 @@ class Warmer:
         cap_s: float,
         number: int,
     ) -> Burst:
-        load = replace(self._load, duration_s=limit_s, requests=requests)
+        load = replace(self._load, shape=Closed(requests=requests, duration_s=limit_s))
 
         def show(*_: object) -> None:
             elapsed = time.monotonic() - began
@@ -189,21 +206,21 @@ class Warmer:
             run, _ = run_tool(
                 self._tool.command(load, raw, "burst"),
                 output,
-                limit_s + load.silence_limit_s + stall_s,
+                limit_s + load.timeout_s + stall_s,
                 stall_s,
                 stop,
                 show,
             )
             after = self._process()
-            self._tool.pack(raw, "burst")
+            self._tool.finish(raw, "burst")
             spent = Process(_growth(before.cpu_s, after.cpu_s), _growth(before.jit_s, after.jit_s))
-            return self._record(raw, output, run, spent)
+            return self._record(raw, run, spent)
 
-    def _record(self, raw: Path, output: Path, run: ToolRun, spent: Process) -> Burst:
+    def _record(self, raw: Path, run: ToolRun, spent: Process) -> Burst:
         try:
-            report = self._tool.parse(output.read_text(errors="replace"))
+            report = self._tool.report(raw, "burst")
             log = self._tool.requests(raw, "burst", self._floor_ms)
-        except ParseError:
+        except (OSError, ParseError):
             report, log = ToolReport(), None
         done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
         errors = None if report.failed is None else report.failed + (report.non_2xx or 0)

@@ -1,0 +1,112 @@
+"""Hangs, told to a small server that stands for the backend's management port."""
+
+import io
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from loomlab.backend import Hangs
+from loomlab.models import Hang
+from loomlab.progress import Progress
+
+LATE_S = 2.0
+"""A busy host's timer may be late by so much, never early."""
+
+
+@dataclass
+class Told:
+    """What the backend was told; times are monotonic."""
+
+    url: str = ""
+    requests: list[tuple[float, str]] = field(default_factory=list)
+    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+
+@contextmanager
+def backend(status: int = 200) -> Iterator[Told]:
+    told = Told()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            told.requests.append((time.monotonic(), self.path))
+            self.send_response(status)
+            self.end_headers()
+            told.arrived.release()
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on stderr."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        told.url = f"http://127.0.0.1:{server.server_port}/behaviour"
+        try:
+            yield told
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def spoken(stream: io.StringIO, wanted: str) -> str:
+    """What was said, once `wanted` is in it."""
+    deadline = time.monotonic() + LATE_S
+    while wanted not in stream.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return stream.getvalue()
+
+
+def test_each_hang_begins_at_its_time_for_its_duration() -> None:
+    stream = io.StringIO()
+    with backend() as told:
+        began = time.monotonic()
+        hangs = [Hang(at_s=0.2, duration_s=0.5), Hang(at_s=0.6, duration_s=10)]
+        with Hangs(hangs, Progress(stream), told.url):
+            assert all(told.arrived.acquire(timeout=5) for _ in hangs)
+            said = spoken(stream, "hangs for 10 s")
+
+    assert [path for _, path in told.requests] == ["/behaviour?hang_ms=500", "/behaviour?hang_ms=10000"]
+    for (at, _), hang in zip(told.requests, hangs, strict=True):
+        assert hang.at_s <= at - began < hang.at_s + LATE_S
+    assert "The backend hangs for 10 s." in said
+
+
+def test_a_hang_that_is_not_due_before_the_end_never_begins() -> None:
+    with backend() as told:
+        with Hangs([Hang(at_s=0.3, duration_s=1)], Progress(io.StringIO()), told.url):
+            pass
+        assert not told.arrived.acquire(timeout=0.6)
+
+    assert told.requests == []
+
+
+def test_an_error_ends_the_hangs_too() -> None:
+    with backend() as told:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            Hangs([Hang(at_s=0.3, duration_s=1)], Progress(io.StringIO()), told.url),
+        ):
+            raise KeyboardInterrupt
+        assert not told.arrived.acquire(timeout=0.6)
+
+
+def test_a_backend_that_refuses_is_told_and_harms_nothing() -> None:
+    stream = io.StringIO()
+    with backend(status=400) as told, Hangs([Hang(at_s=0, duration_s=1)], Progress(stream), told.url):
+        assert told.arrived.acquire(timeout=5)
+        assert "could not be told to hang: HTTP Error 400" in spoken(stream, "could not")
+
+
+def test_a_backend_that_is_not_there_is_told_and_harms_nothing() -> None:
+    stream = io.StringIO()
+    with Hangs([Hang(at_s=0, duration_s=1)], Progress(stream), "http://127.0.0.1:9/behaviour"):
+        assert "could not be told to hang" in spoken(stream, "could not")
+
+
+def test_without_hangs_nothing_is_told() -> None:
+    with backend() as told, Hangs([], Progress(io.StringIO()), told.url):
+        assert not told.arrived.acquire(timeout=0.1)

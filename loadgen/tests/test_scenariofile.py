@@ -1,0 +1,266 @@
+"""Scenario files: those that are shipped, and every kind of mistake."""
+
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from loomlab.errors import UsageError
+from loomlab.scenario import names
+from loomlab.scenariofile import load_scenario, parse_scenario
+
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
+RATE = """\
+title: A rate
+question: Does it load?
+tool: k6
+approaches: [tomcat-virtual]
+requests:
+  - get: /capabilities
+load:
+  shape: rate
+  rate: 500/s
+  connections: 1000
+  duration: 60s
+hangs:
+  - at: 20s
+    duration: 10s
+"""
+CLOSED = """\
+title: A closed loop
+question: Does it load?
+tool: ab
+approaches: [tomcat-virtual]
+requests:
+  - get: /capabilities
+load:
+  shape: closed
+  connections: 1000
+  requests_per_connection: 120
+"""
+LADDER = RATE.replace("shape: rate\n", "shape: rate-ladder\n").replace("rate: 500/s", "rates: [250/s, 500/s]")
+LADDER = LADDER.replace("  duration: 60s\nhangs", "  step: 60s\nhangs")
+SPIKE = RATE.replace(
+    "shape: rate\n  rate: 500/s\n  connections: 1000", "shape: smooth-spike\n  users: 9\n  think_time: 1s-3s"
+)
+GOOD = {"RATE": RATE, "CLOSED": CLOSED, "LADDER": LADDER, "SPIKE": SPIKE}
+
+
+def refused(text: str) -> list[str]:
+    with pytest.raises(UsageError) as error:
+        parse_scenario(text, "bad.yaml")
+    return str(error.value).splitlines()
+
+
+@pytest.mark.parametrize("name", names(SCENARIOS))
+def test_every_shipped_scenario_loads_with_the_bodies_it_sends(name: str) -> None:
+    scenario = load_scenario(SCENARIOS, name)
+
+    assert all((SCENARIOS / kind.body).is_file() for kind in scenario.requests if kind.body)
+
+
+@pytest.mark.parametrize("text", GOOD.values(), ids=GOOD.keys())
+def test_the_files_the_mistakes_are_made_in_are_good(text: str) -> None:
+    assert parse_scenario(text, "good.yaml").repeats == 1
+
+
+MISTAKES: list[tuple[str, str, str, int, str, str]] = [
+    (RATE, "tool: k6", "tool: k6\nspeed: 9", 4, "speed", "no such field here, use one of title, published, question"),
+    (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", 10, "load.users", "use one of shape, rate, connections, duration"),
+    (RATE, "get: /capabilities", "put: /x", 6, "requests.0.put", "use one of get, post, body"),
+    (RATE, "at: 20s", "after: 20s", 13, "hangs.0.after", "use one of at, duration"),
+    (RATE, "tool: k6", "tool: wrk", 3, "tool is 'wrk'", "use one of 'ab', 'hey', 'vegeta' or 'k6'"),
+    (RATE, "[tomcat-virtual]", "[tomcat]", 4, "approaches.0 is 'tomcat'", "'tomcat-platform'"),
+    (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []", "use at least 1"),
+    (RATE, "tool: k6", "tool: k6\njdk: 17", 4, "jdk is 17", "use one of 21 or 25"),
+    (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities'", "use a text like ^/"),
+    (RATE, "get: /capabilities", "post: /x", 6, "requests.0", "a post has a body"),
+    (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0", "use either get or post"),
+    (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", 7, "body is '../x.json'", "use a text like"),
+    (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500", "such as 500/s"),
+    (RATE, "rate: 500/s", "rate: 500/m", 9, "load.rate.0 is '500/m'", "such as 500/s"),
+    (RATE, "rate: 500/s", "rate: -500/s", 9, "load.rate.0 is '-500/s'", "use a rate above 0"),
+    (RATE, "rate: 500/s", "rate: 0/s", 9, "load.rate.0 is '0/s'", "use a rate above 0"),
+    (RATE, "rate: 500/s", "rate: [500/s, fast]", 9, "load.rate.1 is 'fast'", "such as 500/s"),
+    (RATE, "  rate: 500/s\n", "", 7, "load.rate", "the field is missing"),
+    (RATE, "question: Does it load?\n", "", 1, "question", "the field is missing"),
+    (RATE, "  shape: rate\n", "", 7, "load", "the field shape is missing"),
+    (RATE, "shape: rate", "shape: ramp", 7, "load", "the shape 'ramp' is unknown, use one of 'closed', 'rate'"),
+    (RATE, "connections: 1000", "connections: 1k", 10, "connections.0 is '1k'", "a whole number without a unit"),
+    (RATE, "connections: 1000", "connections: -1", 10, "connections.0 is -1", "use a number from 1 on"),
+    (RATE, "connections: 1000", "connections: 1.5", 10, "connections.0 is 1.5", "a whole number"),
+    (RATE, "connections: 1000", "connections: 1000001", 10, "is 1000001", "use a number up to 1000000"),
+    (RATE, "connections: 1000", "connections: []", 10, "load.connections is []", "use at least 1"),
+    (RATE, "duration: 60s", "duration: 60", 11, "load.duration is 60", "such as 300ms, 60s or 5m"),
+    (RATE, "duration: 60s", "duration: 1h", 11, "load.duration is '1h'", "300ms, 60s or 5m"),
+    (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s'", "at least 1s"),
+    (RATE, "tool: k6", "tool: k6\ndelay: 300ms", 4, "delay is '300ms'", "uniform:200:400"),
+    (RATE, "tool: k6", "tool: k6\nrepeats: 0", 4, "repeats is 0", "use a number from 1 on"),
+    (RATE, "tool: k6", "tool: k6\ntimeout: 0.5s", 4, "timeout is '0.5s'", "whole seconds"),
+    (RATE, "at: 20s", "at: 55s", 1, "the scenario", "a hang from 55s for 10s does not end within the 60s"),
+    (RATE, "at: 20s", "at: 50s", 1, "the scenario", "does not end within the 60s"),
+    (RATE, "title: A rate", "title: 5", 1, "title is 5", "use a text"),
+    (RATE, "requests:\n  - get: /capabilities", "requests: /capabilities", 5, "requests is '/cap", "use a list"),
+    (RATE, "tool: k6", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats", "the field is there twice"),
+    (RATE, "  rate: 500/s", "  rate: 500/s\n  rate: 600/s", 10, "rate", "the field is there twice"),
+    (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get", "the field is there twice"),
+    (RATE, "tool: k6", "tool: ab", 1, "the scenario", "ab cannot do the shape rate: it does closed"),
+    (CLOSED, "tool: ab", "tool: vegeta", 1, "the scenario", "vegeta cannot do the shape closed: it does rate"),
+    (
+        CLOSED,
+        "- get: /capabilities",
+        "- get: /a\n  - get: /b",
+        1,
+        "the scenario",
+        "ab sends one kind of request: use k6",
+    ),
+    (CLOSED, "connections: 1000", "connections: 1000\n  rate: 5/s", 10, "load.rate", "use one of shape, connections"),
+    (LADDER, "[250/s, 500/s]", "[500/s, 250/s]", 9, "load.rates is ['500/s', '250/s']", "rates that rise"),
+    (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']", "rates that rise"),
+    (LADDER, "[250/s, 500/s]", "[250/s]", 9, "load.rates is ['250/s']", "use at least 2"),
+    (LADDER, "tool: k6", "tool: vegeta", 1, "the scenario", "vegeta cannot do the shape rate-ladder"),
+    (SPIKE, "1s-3s", "3s-1s", 10, "load.think_time is '3s-1s'", "the shorter time first"),
+    (SPIKE, "1s-3s", "2s", 10, "load.think_time is '2s'", "two times with their units such as 1s-3s"),
+    (SPIKE, "tool: k6", "tool: hey", 1, "the scenario", "hey cannot do the shape smooth-spike"),
+]
+
+
+@pytest.mark.parametrize(("good", "part", "mistake", "line", "where", "allowed"), MISTAKES)
+def test_a_mistake_is_told_with_file_line_field_value_and_what_is_allowed(
+    good: str, part: str, mistake: str, line: int, where: str, allowed: str
+) -> None:
+    assert good.count(part) == 1
+
+    said = next(one for one in refused(good.replace(part, mistake)) if allowed in one)
+
+    assert said.startswith(f"bad.yaml, line {line}, ")
+    assert where in said
+    assert said.endswith(".")
+
+
+def test_rates_and_connections_cannot_both_be_lists() -> None:
+    text = RATE.replace("rate: 500/s", "rate: [500/s, 600/s]").replace("connections: 1000", "connections: [1, 2]")
+
+    assert refused(text) == [
+        "bad.yaml, line 7, load: only one of rate and connections may be a list: write two scenarios."
+    ]
+
+
+def test_every_mistake_of_a_file_is_told_at_once() -> None:
+    said = refused(RATE.replace("tool: k6", "tool: wrk").replace("500/s", "fast").replace("60s", "soon"))
+
+    assert [one.split(":")[0] for one in said] == [
+        "bad.yaml, line 3, tool is 'wrk'",
+        "bad.yaml, line 9, load.rate.0 is 'fast'",
+        "bad.yaml, line 11, load.duration is 'soon'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("title: [", 1), ("title: a\n\ttool: b", 2), ("a: b: c", 1), ("--- 1\n--- 2\n", 2), ("title: !secret x", 1)],
+)
+def test_what_is_no_yaml_is_told_with_its_line(text: str, line: int) -> None:
+    (said,) = refused(text)
+
+    assert said.startswith(f"bad.yaml, line {line}: this is not YAML (")
+
+
+@pytest.mark.parametrize("text", ["", "# nothing", "- a\n- b", "42", "null"])
+def test_what_is_no_mapping_is_told(text: str) -> None:
+    assert refused(text) == ["bad.yaml, line 1: a scenario is a mapping of fields such as title and load."]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("smoketset", "'smoketset': the nearest are smoketest"),
+        ("5k-vus-and-rps", "5k-vus-and-rps-get-time"),
+        ("project-loom", "project-loom-comparison"),
+        ("§§§", "`make scenarios` lists them"),
+        ("../scenarios/soak", "There is no scenario"),
+        ("", "There is no scenario ''"),
+    ],
+)
+def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        load_scenario(SCENARIOS, name)
+
+    assert said in str(error.value)
+
+
+def parsed_or_refused(text: str) -> None:
+    try:
+        scenario = parse_scenario(text, "any.yaml")
+    except UsageError as error:
+        assert all(line.startswith("any.yaml") and line.endswith(".") for line in str(error).split("\n"))
+        return
+    assert scenario.approaches
+
+
+@settings(deadline=None)
+@given(st.text() | st.lists(st.sampled_from([*RATE.splitlines(), *SPIKE.splitlines()])).map("\n".join))
+@example("&a {title: *a}")
+@example("[" * 1000)
+@example("a: !!int ''")
+@example("a: !!bool maybe")
+@example("a: !!timestamp soon")
+@example("a: 2001-99-99")
+@example("? [a]\n: b")
+@example("? !!str {=: a}\n: b")
+@example("\x00")
+@example("1: 2")
+@example("<<: 3")
+def test_any_text_is_a_scenario_or_a_mistake(text: str) -> None:
+    parsed_or_refused(text)
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield (*path, key)
+        yield from places(child, (*path, key))
+
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.sampled_from(["60s", "1s-3s", "500/s", "0/s", "rate", "closed", "ab", "300", "{x}", "9" * 400 + "s"])
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    good=st.sampled_from([yaml.safe_load(text) for text in GOOD.values()]),
+    where=st.integers(min_value=0),
+    value=VALUES,
+    remove=st.booleans(),
+)
+def test_a_good_file_with_another_value_anywhere_is_a_scenario_or_a_mistake(
+    good: dict[str, Any], where: int, value: Any, remove: bool
+) -> None:
+    changed = copy.deepcopy(good)
+    every = list(places(changed))
+    *path, last = every[where % len(every)]
+    part: Any = changed
+    for key in path:
+        part = part[key]
+    if remove:
+        del part[last]
+    else:
+        part[last] = value
+
+    parsed_or_refused(yaml.safe_dump(changed))
