@@ -4,16 +4,28 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VARIABLES := APPROACH CONCURRENCY REQUESTS DURATION WARMUP_CAP ENDPOINT DELAY REPEATS SEED SIZE JDK GC HTTP_CLIENT \
-	PLATFORM_THREADS SAVE_MOVIES PROMETHEUS_PORT GRAFANA_PORT
+VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
+	HTTP_CLIENT PLATFORM_THREADS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 ##@ Measure
 
-.PHONY: run-ab
+.PHONY: run-ab run-hey run-vegeta run-k6
 run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION=60s REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT=]
 	@bin/run ab
+run-hey: ## The same under hey
+	@bin/run hey
+run-vegeta: ## Under vegeta, at a rate: RATE=500 [CONCURRENCY=]
+	@bin/run vegeta
+run-k6: ## Under k6, at a rate or with busy connections: RATE=500 or CONCURRENCY=1000
+	@bin/run k6
+
+.PHONY: scenarios scenario
+scenarios: ## The scenarios by name, what each needs, and how much of it this host can hold
+	@bin/scenario --list
+scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
+	@bin/scenario
 
 .PHONY: smoke
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid

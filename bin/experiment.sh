@@ -17,12 +17,21 @@ use_lines() {
 
 distinct() { printf '%s\n' "${1//,/ }" | tr ' ' '\n' | sort -u; }
 
-# interleave NAMES REPEATS SEED: every repeat has each approach once, in an order drawn from the seed; the first keeps
-# the order asked for.
+# items CELLS NAMES: a line `cell/approach` for each load and each approach.
+items() {
+  local cell name
+  for cell in $1; do
+    for name in ${2//,/ }; do printf '%s/%s\n' "${cell%%:*}" "$name"; done
+  done
+}
+
+# interleave ITEMS REPEATS SEED: every repeat has each item once, in an order drawn from the seed; the first keeps the
+# order asked for.
 interleave() {
   local repeat i j keep
   local -a names
-  IFS=, read -ra names <<<"$1"
+  # shellcheck disable=SC2206  # one word an item
+  names=($1)
   RANDOM=$3
   for ((repeat = 1; repeat <= $2; repeat++)); do
     if [ "$repeat" -gt 1 ]; then
@@ -77,6 +86,7 @@ write_environment() {
  "cgroup": {{json .CgroupVersion}},'
     printf ' "jdk": %s, "gc": %s, "http_client": %s, "endpoint": %s,\n' "$JDK" "$(json_string "$GC")" \
       "$(json_string "$HTTP_CLIENT")" "$(json_string "$ENDPOINT")"
+    printf ' "backend": %s,\n' "$(json_object delay "$DELAY" error_share "$ERROR_SHARE" seed "$SEED")"
     printf ' "size": %s, "seed": %s, "started": %s,\n' "$(json_string "$SIZE")" "$SEED" "$(json_string "$STARTED")"
     printf ' "open_files": %s, "stand_in_images": %s,\n' "$(host_open_files)" "$(on_stand_ins && echo true || echo false)"
     printf ' "images": %s,\n "sizes": %s,\n' "$(json_object "${images[@]}")" "$(json_object "${sizes[@]}")"
@@ -87,10 +97,12 @@ write_environment() {
 begin_experiment() {
   local service
   STARTED=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-  EXPERIMENT=$LAB_ROOT/results/$(date -u +%Y%m%dT%H%M%SZ)-$TOOL-c$CONCURRENCY
+  EXPERIMENT=$LAB_ROOT/results/$(date -u +%Y%m%dT%H%M%SZ)-$(experiment_name)
   mkdir -p "$EXPERIMENT/runs"
-  RUNS_TOTAL=$(interleave "$RUN_APPROACHES" "$REPEATS" "$SEED" | grep -c .)
-  interleave "$RUN_APPROACHES" "$REPEATS" "$SEED" >"$EXPERIMENT/order.txt"
+  interleave "$(items "$CELLS" "$RUN_APPROACHES")" "$REPEATS" "$SEED" >"$EXPERIMENT/order.txt"
+  RUNS_TOTAL=$(grep -c . "$EXPERIMENT/order.txt")
+  [ -z "$SCENARIO" ] || loadgen describe-scenario "$SCENARIO" --scale "$SCALE" --duration-s "$SCENARIO_DURATION_S" \
+    --out "/results/$(basename "$EXPERIMENT")/scenario.json"
   for service in ${APPROACHES//,/ }; do
     if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
   done
@@ -102,6 +114,16 @@ begin_experiment() {
   done
   say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }"
   up_and_ready prometheus cadvisor backend || exit "$HOST_CANNOT"
+}
+
+experiment_name() {
+  if [ -n "$SCENARIO" ]; then
+    echo "$SCENARIO"
+  elif [ -n "$RATE" ]; then
+    echo "$TOOL-r$RATE"
+  else
+    echo "$TOOL-c$CONCURRENCY"
+  fi
 }
 
 minutes_left() {
@@ -148,19 +170,44 @@ loadgen() { # loomlab's arguments: runs it to its end, in a container of its own
   LAB_USER=$(id -u):$(id -g) compose run --rm --no-deps -T -e COLUMNS="${COLUMNS:-100}" loadgen "$@"
 }
 
+# use_cell NUMBER: threads and backend connections follow the load's own connections.
+use_cell() {
+  local cell number connections threads
+  for cell in $CELLS; do
+    IFS=: read -r number connections threads <<<"$cell"
+    [ "$number" != "$1" ] || break
+  done
+  CELL_CONNECTIONS=$connections
+  export PLATFORM_THREADS=$threads
+  export BACKEND_CONNECTIONS=$((connections < MOST_BACKEND_CONNECTIONS ? connections : MOST_BACKEND_CONNECTIONS))
+}
+
+load_options() {
+  if [ -n "$SCENARIO" ]; then
+    printf '%s\n' --scenario "$SCENARIO" --scale "$SCALE" --cell "$1" --duration-s "$SCENARIO_DURATION_S"
+  else
+    printf '%s\n' --tool "$TOOL" --endpoint "$ENDPOINT" --concurrency "$CELL_CONNECTIONS" --requests "${REQUESTS:-1}" \
+      --rate-rps "${RATE:-0}" --duration-s "$DURATION_S" --delay "$DELAY"
+  fi
+}
+
+# measure_one CELL/APPROACH
 measure_one() {
-  local approach=$1 folder run repeat
+  local cell=${1%%/*} approach=${1#*/} folder run repeat word
+  local -a load
   RUN_NUMBER=$((RUN_NUMBER + 1))
   run=$RUN_NUMBER-$approach folder=$EXPERIMENT/runs/$RUN_NUMBER-$approach
-  repeat=$(head -n "$RUN_NUMBER" "$EXPERIMENT/order.txt" | grep -cx "$approach")
+  repeat=$(head -n "$RUN_NUMBER" "$EXPERIMENT/order.txt" | grep -cxF "$1")
+  use_cell "$cell"
+  load=()
+  while IFS= read -r word; do load+=("$word"); done < <(load_options "$cell")
   mkdir -p "$folder/raw"
   say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; the experiment ends in $(minutes_left) min at most"
   UNDER_TEST=$approach
   up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
-  LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --name "$GENERATOR" loadgen measure \
-    --tool "$TOOL" --approach "$approach" --endpoint "$ENDPOINT" --concurrency "$CONCURRENCY" \
-    --requests "$REQUESTS" --duration-s "$DURATION_S" --delay-ms "$DELAY" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
+  LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --use-aliases --name "$GENERATOR" loadgen measure \
+    --approach "$approach" "${load[@]}" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
     --http-client "$HTTP_CLIENT" \
     --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
     --warmup-cap-s "$WARMUP_CAP_S" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||

@@ -31,7 +31,7 @@ size_auto() {
   echo "BACKEND_MEMORY=$(min $((memory_mb / 4)) 1024)m"
   echo "LOADGEN_CPUS=0"
   echo "LOADGEN_CPUSET=$loadgen_set"
-  echo "LOADGEN_MEMORY=$(min $((memory_mb / 4)) 2048)m"
+  echo "LOADGEN_MEMORY=$(min $((memory_mb / 4)) $((2048 + concurrency / 2)))m"
   echo "MONITORING_CPUSET=$(printf '%s,%s' "$backend_set" "$loadgen_set" | tr , '\n' | sort -nu | paste -sd, -)"
 }
 
