@@ -43,11 +43,29 @@ http_get() {
   exec 9>&-
 }
 
-# start_lab VARIABLES...: `make run-ab` in a process group of its own, as in a terminal; its output in $log.
+# query PROMQL FILTER: jq on what Prometheus answers.
+query() { http_get 9090 "/api/v1/query?query=$1" >"$BATS_TEST_TMPDIR/answer" && json "$2" "$BATS_TEST_TMPDIR/answer"; }
+
+# settles FILTER PROMQL EXPECTED: within 15 s.
+settles() {
+  local deadline=$((SECONDS + 15)) got
+  until got=$(query "$2" "$1") && [ "$got" = "$3" ]; do
+    [ $SECONDS -lt $deadline ] || { echo "$2: $got, not $3"; return 1; }
+    sleep 0.5
+  done
+}
+
+# start_lab [VERB] VARIABLES...: `make VERB`, by default run-ab, in a process group of its own, as in a terminal; its output
+# in $log.
 start_lab() {
+  local verb=run-ab
+  case $1 in
+    *=*) ;;
+    *) verb=$1 && shift ;;
+  esac
   log=$BATS_TEST_TMPDIR/log
   set -m
-  make -C "$LAB_ROOT" run-ab "$@" >"$log" 2>&1 3>&- &
+  make -C "$LAB_ROOT" "$verb" "$@" >"$log" 2>&1 3>&- &
   lab=$!
   set +m
 }
@@ -64,6 +82,21 @@ wait_for_line() {
 container_of() {
   docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab --filter "label=com.docker.compose.service=$1"
 }
+
+# stop_lab: ends what start_lab started, if it still runs.
+stop_lab() {
+  [ -z "${lab:-}" ] || ! kill -0 "$lab" 2>/dev/null || kill -TERM -- "-$lab"
+}
+
+# end_of_lab: waits for what start_lab started; sets status; nothing may be left running.
+end_of_lab() {
+  status=0
+  wait "$lab" || status=$?
+  [ -z "$(lab_containers)" ] || { docker ps -a; cat "$log"; return 1; }
+}
+
+# run_of FILTER: jq on the newest experiment's summary.
+run_of() { json "$1" "$(newest)/summary.json"; }
 
 # newest: the folder of the newest experiment, finished or not.
 newest() { find "$LAB_ROOT/results" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }

@@ -6,17 +6,7 @@ load ../helpers
 log="" lab=""
 QUICK="CONCURRENCY=50 DURATION=20s WARMUP_CAP=6s SIZE=smoke"
 
-teardown() {
-  [ -z "${lab:-}" ] || ! kill -0 "$lab" 2>/dev/null || kill -TERM -- "-$lab"
-}
-
-run_of() { json "$1" "$(newest)/summary.json"; }
-
-end_of_lab() {
-  status=0
-  wait "$lab" || status=$?
-  [ -z "$(lab_containers)" ] || { docker ps -a; cat "$log"; return 1; }
-}
+teardown() { stop_lab; }
 
 @test "a backend that stalls gives an invalid run with the requests it did complete" {
   export RESPONSE_TIMEOUT_MS=90000
@@ -83,7 +73,7 @@ end_of_lab() {
 
 @test "a taken port is refused before anything starts" {
   local holder
-  holder=$(docker run --detach --rm --publish 127.0.0.1:19090:8081 --env BACKEND_DELAY_MS=1 \
+  holder=$(docker run --detach --rm --publish 127.0.0.1:19090:8081 --env BACKEND_DELAY=1 \
     --env LAB_BACKLOG=16 --env LAB_MAX_CONNECTIONS=10 loom-lab/backend:jdk25)
   CONCURRENCY=50 PROMETHEUS_PORT=19090 run "$LAB_ROOT/bin/run" ab
   docker rm --force "$holder" >/dev/null

@@ -13,7 +13,8 @@ taken_port() {
     while read -r hex; do echo $((16#$hex)); done | grep -m 1 .
 }
 
-plan() { env "$@" "$LAB_ROOT/bin/plan" ab; }
+plan() { plan_of ab "$@"; }
+plan_of() { env "${@:2}" "$LAB_ROOT/bin/plan" "$1"; }
 
 @test "a plain request is planned with the documented defaults" {
   run plan CONCURRENCY=1000
@@ -166,6 +167,47 @@ END
   refused 2 SAVE_MOVIES=1 true false
 }
 
+@test "a rate gets connections to spare, unless they are asked for" {
+  run plan_of vegeta RATE=500
+  [ "$status" -eq 0 ]
+  [[ $output == *CONCURRENCY=1803* && $output == *RATE=500* && $output == *REQUESTS=$'\n'* ]]
+  run plan_of k6 RATE=0.5 CONCURRENCY=30
+  [ "$status" -eq 0 ]
+  [[ $output == *CONCURRENCY=30* && $output == *RATE=0.5* ]]
+}
+
+@test "a rate is refused where the tool knows none, and asked for where it knows nothing else" {
+  run plan_of ab RATE=500 CONCURRENCY=100
+  refused 2 RATE=500 "make run-vegeta"
+  run plan_of vegeta CONCURRENCY=100
+  refused 2 "RATE is not set" "make run-vegeta RATE="
+  run plan_of k6 RATE=500 REQUESTS=100
+  refused 2 REQUESTS=100 DURATION
+}
+
+@test "a rate that is none is refused with its value" {
+  local rate
+  for rate in 0 -5 fast 1e3 200000 0.0; do
+    run env RATE=$rate "$LAB_ROOT/bin/plan" vegeta
+    refused 2 "RATE=$rate" "RATE=500"
+  done
+}
+
+@test "the backend's delay may be a distribution" {
+  local delay
+  for delay in uniform:200:400 lognormal:300:900; do
+    run plan CONCURRENCY=100 DELAY=$delay
+    [ "$status" -eq 0 ]
+    [[ $output == *DELAY=$delay* ]]
+  done
+  for delay in uniform:400:200 lognormal:0:9 lognormal:900:300 uniform:1 normal:1:2 uniform:1:99999; do
+    run plan CONCURRENCY=100 DELAY=$delay
+    refused 2 "DELAY=$delay"
+  done
+  run plan CONCURRENCY=100 ERROR_SHARE=2
+  refused 2 ERROR_SHARE=2 ERROR_SHARE=0.01
+}
+
 @test "a size larger than the host is refused as the host's lack" {
   run plan CONCURRENCY=100 SIZE=ec2
   refused 3 SIZE=ec2 "32 CPUs" "has 2" SIZE=auto
@@ -197,10 +239,10 @@ END
 }
 
 @test "connections beyond the ephemeral ports of one address are refused" {
-  sed 's/^AB_MAX_CONNECTIONS=.*/AB_MAX_CONNECTIONS=60000/; s#^\. "\$(dirname.*#. "'"$LAB_ROOT"'/bin/lib.sh"#' \
+  sed 's/^AB_MAX_CONNECTIONS=.*/AB_MAX_CONNECTIONS=80000/; s#^\. "\$(dirname.*#. "'"$LAB_ROOT"'/bin/lib.sh"#' \
     "$LAB_ROOT/bin/plan" >"$BATS_TEST_TMPDIR/plan"
-  CONCURRENCY=30000 run bash "$BATS_TEST_TMPDIR/plan" ab
-  refused 3 CONCURRENCY=30000 "ephemeral ports"
+  CONCURRENCY=70000 run bash "$BATS_TEST_TMPDIR/plan" ab
+  refused 3 CONCURRENCY=70000 "ephemeral ports"
 }
 
 @test "a published port that another program holds is refused" {
