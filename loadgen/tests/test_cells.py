@@ -155,13 +155,21 @@ def test_a_hang_ends_before_its_load_does(lasts_s: int, at_s: int) -> None:
     assert hang.at_s + hang.duration_s < load.shape.duration_s
 
 
-def test_a_request_carries_its_headers_and_body() -> None:
+def test_a_request_carries_its_headers_and_body(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text("[]")
     described = scenario(CLOSED, requests=[{"get": "/meetings"}, {"post": "/movies?delayInMillis=5", "body": "m.json"}])
-    get, post = loads_of(described, Scaling(), Path("scenarios"))[0].targets
+    get, post = loads_of(described, Scaling(), tmp_path)[0].targets
 
     assert (get.method, get.headers, get.body) == ("GET", ("Authorization: Bearer loom-lab",), None)
     assert (post.target, post.method) == ("/movies?delayInMillis=5", "POST")
-    assert (post.headers, post.body) == (("Content-Type: application/json",), Path("scenarios/m.json"))
+    assert (post.headers, post.body) == (("Content-Type: application/json",), tmp_path / "m.json")
+
+
+def test_a_body_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    described = scenario(CLOSED, requests=[{"post": "/movies?delayInMillis=5", "body": "m.json"}])
+
+    with pytest.raises(UsageError, match=r"There is no m\.json beside the scenario"):
+        loads_of(described, Scaling(), tmp_path)
 
 
 def test_a_load_knows_its_origin_and_timeout() -> None:

@@ -89,9 +89,9 @@ def largest_scale(scenario: Scenario, host: Host, folder: Path) -> tuple[float, 
         "the approach's CPU": host.approach_cpus * BUSY_LIMIT * 1000 / APPROACH_MS,
         f"{scenario.tool}'s CPU": host.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[scenario.tool] + sharing_ms),
     }
-    files = (host.open_files - APPROACH_FILES) * need.connections / (need.open_files - APPROACH_FILES)
+    files = max(host.open_files - APPROACH_FILES, 1) * need.connections / (need.open_files - APPROACH_FILES)
     connections = {
-        "open files": min(files, host.open_files - GENERATOR_FILES),
+        "open files": min(files, max(host.open_files - GENERATOR_FILES, 1)),
         "the ports of one address": PORTS - GENERATOR_FILES,
     }
     if any(name.endswith("-platform") for name in scenario.approaches):

@@ -59,7 +59,10 @@ def _target(kind: RequestKind, scenario: Scenario, folder: Path) -> Target:
     headers = endpoint_of(path, delay_of(scenario.delay)).headers
     if kind.post is None:
         return Target(path, "GET", headers)
-    return Target(path, "POST", (*headers, "Content-Type: application/json"), folder / str(kind.body))
+    body = folder / str(kind.body)
+    if not body.is_file():
+        raise UsageError(f"There is no {kind.body} beside the scenario: put the body of POST {path} there.")
+    return Target(path, "POST", (*headers, "Content-Type: application/json"), body)
 
 
 def _count(published: int, factor: float) -> int:

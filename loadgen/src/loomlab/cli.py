@@ -1,5 +1,6 @@
 """The command line; everything it does is done elsewhere."""
 
+import math
 import re
 import sys
 import time
@@ -111,6 +112,8 @@ def measure(
 def _load(
     origin: str, endpoint: str, delay: str, concurrency: int, requests: int, rate_rps: float, duration_s: int
 ) -> Load:
+    if not math.isfinite(rate_rps):
+        raise UsageError(f"--rate-rps is {rate_rps}: it must be a number of requests a second such as 500.")
     headers = endpoint_of(endpoint, delay_of(delay)).headers
     shape = OpenRate((RateStep(rate_rps, duration_s),)) if rate_rps else Closed(requests, duration_s)
     return Load(origin, (Target(endpoint, "GET", headers),), concurrency, shape, TIMEOUT_S)

@@ -257,15 +257,17 @@ def _evidence(
 def _backend_limits(
     request: Request, endpoint: Endpoint, host: HostLog, metrics: Metrics, start: float, end: float
 ) -> dict[str, float | None]:
-    """How near the backend was to its limits; nothing where no request asks it."""
+    """How near the backend was to its limits; nothing where no request asks it. Lateness counts up to its first hang:
+    after it, all that waited is due at once."""
     if not endpoint.backend_calls:
         return {}
+    calm_until = min([end, *(start + hang.at_s for hang in request.hangs)])
     busy = verdict.BUSY_CPU
     return {
         "backend_cpus_full": hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.backend_cpus), busy),
         "backend_quota_full": metrics.quota_full_share("backend", start, end, busy),
         "backend_loop_full": metrics.backend_loop_full_share(start, end, busy),
-        "backend_lateness_p99_ms": metrics.backend_lateness_p99_ms(start, end),
+        "backend_lateness_p99_ms": metrics.backend_lateness_p99_ms(start, calm_until),
     }
 
 

@@ -32,6 +32,9 @@ def _known_delay(text: str) -> str:
         raise ValueError(str(error).partition(": ")[2].rstrip(".")) from None
 
 
+LONGEST_HANG_S = 60
+
+
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -111,6 +114,13 @@ class BackendHang(Part):
 
     at: WholeSeconds
     duration: WholeSeconds
+
+    @field_validator("duration")
+    @classmethod
+    def _not_too_long(cls, duration: int) -> int:
+        if duration > LONGEST_HANG_S:
+            raise ValueError(f"the backend hangs for {LONGEST_HANG_S}s at most")
+        return duration
 
 
 class Publication(Part):

@@ -287,9 +287,9 @@ def other_backend_requests(run: Evidence) -> str | None:
 
 
 def backend_reconnected(run: Evidence) -> str | None:
-    """Without a warm-up every connection is a first one."""
+    """Without a warm-up every connection is a first one; in the open model more are wanted as more requests wait."""
     calls = run.backend_calls * (run.attempted or 0)
-    first_ones = run.concurrency if run.cold else 0
+    first_ones = run.concurrency if run.cold or not run.closed_model else 0
     if not run.backend_connections_opened or run.backend_connections_opened <= REOPENED_LIMIT * calls + first_ones:
         return None
     return (
