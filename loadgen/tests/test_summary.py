@@ -145,6 +145,17 @@ def test_a_difference_between_the_approaches_makes_every_run_suspect(tmp_path: P
     assert "inbound.server" in (path / "summary.md").read_text()
 
 
+def test_pools_that_follow_the_load_are_compared_within_one_load(tmp_path: Path) -> None:
+    runs = [run(1), run(2, cell=2)]
+    path = experiment(tmp_path, runs)
+    for one, pool in zip(runs, (100, 5000), strict=True):
+        raw = path / "runs" / one.run / "raw"
+        raw.mkdir(exist_ok=True)
+        (raw / "about.json").write_text(json.dumps({"outbound": {"max_connections": pool}}))
+
+    assert [one.verdict for one in summarise(path, interrupted=False).runs] == ["valid", "valid"]
+
+
 def test_the_markdown_tells_what_the_collector_took(tmp_path: Path) -> None:
     gc = Gc(pauses=12, pause_seconds=0.4, longest_pause_ms=85, cpu_seconds=1.5, cpu_share=0.02)
     path = experiment(tmp_path, [run(1, gc=gc, jit_cpu_seconds=0.5, virtual_threads_pinned=3)])

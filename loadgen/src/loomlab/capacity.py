@@ -10,8 +10,8 @@ from loomlab.scenario import Scenario
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/cost-per-request.md), half cold ones more."""
-GENERATOR_MS = {"ab": 0.04, "hey": 0.08, "vegeta": 0.1, "k6": 0.25}
-"""As measured, docs/methodology.md, "What a scale can hold"."""
+GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.3, "k6": 0.4}
+"""Of the whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")."""
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
 APPROACH_FILES, GENERATOR_FILES = 500, 64

@@ -71,17 +71,17 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if environment.get("stand_in_images"):
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
-    parity = _parity(experiment_dir, runs)
+    parities = {cell: _parity(experiment_dir, [run for run in runs if run.cell == cell]) for cell in _cells(runs)}
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
     summary = Summary(
         experiment=folder[2] if folder else name,
         started=_started(folder[1] if folder else None, runs),
         finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
-        notes=notes + parity.notes,
+        notes=list(dict.fromkeys([*notes, *(note for parity in parities.values() for note in parity.notes)])),
         environment=environment,
         scenario=read_record(experiment_dir / "scenario.json", SideBySide),
-        runs=[with_suspicions(run, [*environment.get("suspect", []), *parity.suspicions]) for run in runs],
+        runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
     (experiment_dir / "summary.md").write_text(markdown(summary), encoding="utf-8")
@@ -95,6 +95,11 @@ def with_suspicions(run: Run, suspicions: list[str]) -> Run:
     level = "suspect" if run.verdict == "valid" else run.verdict
     added = [reason for reason in suspicions if reason not in run.reasons]
     return run.model_copy(update={"verdict": level, "reasons": run.reasons + added})
+
+
+def _cells(runs: list[Run]) -> list[int]:
+    """Runs of different loads have pools of different sizes: parity is among those of one load."""
+    return sorted({run.cell for run in runs})
 
 
 def _parity(experiment_dir: Path, runs: list[Run]) -> Audit:
