@@ -34,6 +34,14 @@ scenario() { env "$@" "$LAB_ROOT/bin/scenario"; }
   done
 }
 
+@test "what the scenario says itself is not taken from elsewhere" {
+  local setting
+  for setting in CONCURRENCY=5 REQUESTS=5 RATE=5 ENDPOINT=/movies DELAY=5; do
+    run scenario NAME=smoketest "$setting"
+    refused 2 "$setting" "NAME=smoketest" SCALE
+  done
+}
+
 @test "a DURATION that is no time is refused" {
   run scenario NAME=smoketest DURATION=long
   refused 2 DURATION=long DURATION=60s
