@@ -176,6 +176,14 @@ END
   [[ $output == *CONCURRENCY=30* && $output == *RATE=0.5* ]]
 }
 
+@test "hey gets no more requests than it remembers" {
+  run plan_of hey CONCURRENCY=9000
+  [ "$status" -eq 0 ]
+  [[ $output == *REQUESTS=1000000* ]]
+  run plan_of hey CONCURRENCY=100 REQUESTS=1000001
+  refused 2 REQUESTS=1000001 1000000
+}
+
 @test "a rate is refused where the tool knows none, and asked for where it knows nothing else" {
   run plan_of ab RATE=500 CONCURRENCY=100
   refused 2 RATE=500 "make run-vegeta"
