@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from loomlab.cells import Scaling
 from loomlab.models import SideBySide
-from loomlab.scenariofile import load_scenario
-from loomlab.sidebyside import side_by_side
+from loomlab.scenarios.cells import Scaling
+from loomlab.scenarios.file import load_scenario
+from loomlab.scenarios.sidebyside import side_by_side
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 

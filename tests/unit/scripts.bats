@@ -56,7 +56,7 @@ load ../helpers
   . "$LAB_ROOT/bin/lib.sh"
   load_env "$LAB_ROOT/.env"
   local in_compose in_type
-  in_type=$(sed -n '/^ApproachName/,/^]/s/^ *"\(.*\)",$/\1/p' "$LAB_ROOT/loadgen/src/loomlab/scenario.py" | sort | paste -sd, -)
+  in_type=$(sed -n '/^ApproachName/,/^]/s/^ *"\(.*\)",$/\1/p' "$LAB_ROOT/loadgen/src/loomlab/scenarios/model.py" | sort | paste -sd, -)
   [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_type" ]
   in_compose=$(sed -nE 's/.* APPROACH: ([a-z-]+).*/\1/p' "$LAB_ROOT/compose.yaml" | grep -vx backend | sort | paste -sd, -)
   [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_compose" ]

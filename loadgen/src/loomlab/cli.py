@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab import errors, hoststat, scenariocli
-from loomlab.cells import Scaling, hangs_of, loads_of
+from loomlab import errors, hoststat
 from loomlab.delay import delay_of
 from loomlab.endpoints import endpoint_of
 from loomlab.errors import LoomlabError, UsageError
@@ -20,8 +19,10 @@ from loomlab.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.measure import measure as measure_run
 from loomlab.models import Hang, Request
 from loomlab.progress import Progress
-from loomlab.scenariocli import SCENARIOS, ScenariosDir
-from loomlab.scenariofile import load_scenario
+from loomlab.scenarios import commands
+from loomlab.scenarios.cells import Scaling, hangs_of, loads_of
+from loomlab.scenarios.commands import SCENARIOS, ScenariosDir
+from loomlab.scenarios.file import load_scenario
 from loomlab.stop import Stop
 from loomlab.summary import WIDEST_TABLE, show
 from loomlab.summary import summarise as summarise_experiment
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Load an approach, judge the run, sum an experiment up.",
 )
-scenariocli.register(app)
+commands.register(app)
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
 HOST_NAME = re.compile(r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$")

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from loomlab.cells import Scaling, endpoints_of, loads_of
 from loomlab.load import Closed, Load, OpenRate, Users
 from loomlab.models import Parameter, SideBySide
-from loomlab.scenario import Scenario
+from loomlab.scenarios.cells import Scaling, endpoints_of, loads_of
+from loomlab.scenarios.model import Scenario
 
 
 def side_by_side(name: str, scenario: Scenario, scaling: Scaling, folder: Path) -> SideBySide:

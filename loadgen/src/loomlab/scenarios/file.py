@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from loomlab.errors import UsageError
-from loomlab.scenario import (
+from loomlab.scenarios.model import (
     BackendHang,
     ClosedLoad,
     LadderLoad,

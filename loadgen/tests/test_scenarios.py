@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.cells import Scaling, loads_of
 from loomlab.load import Closed, OpenRate, RateStep, Users, UserStage
-from loomlab.scenario import Scenario, duration_s, json_schema, names
-from loomlab.scenariofile import load_scenario
+from loomlab.scenarios.cells import Scaling, loads_of
+from loomlab.scenarios.file import load_scenario
+from loomlab.scenarios.model import Scenario, duration_s, json_schema, names
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 LEVELS = (1000, 5000, 10_000, 15_000, 20_000)

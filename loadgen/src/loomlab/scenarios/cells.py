@@ -9,7 +9,7 @@ from loomlab.endpoints import Endpoint, endpoint_of
 from loomlab.errors import UsageError
 from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.models import Hang
-from loomlab.scenario import ClosedLoad, LadderLoad, RateLoad, RequestKind, Scenario, SpikeLoad, duration_s
+from loomlab.scenarios.model import ClosedLoad, LadderLoad, RateLoad, RequestKind, Scenario, SpikeLoad, duration_s
 
 SPIKE_STEPS = 4
 RISE_SHARE, RISER_SHARE = 0.8, 0.3

@@ -9,14 +9,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from loomlab.capacity import THREADS, Host, largest_scale, need_of
-from loomlab.cells import Scaling, hangs_of, loads_of
 from loomlab.errors import UsageError
 from loomlab.hoststat import parse_cpu_list
 from loomlab.raw import write_json
-from loomlab.scenario import json_schema, names
-from loomlab.scenariofile import load_scenario
-from loomlab.sidebyside import side_by_side
+from loomlab.scenarios.capacity import THREADS, Host, largest_scale, need_of
+from loomlab.scenarios.cells import Scaling, hangs_of, loads_of
+from loomlab.scenarios.file import load_scenario
+from loomlab.scenarios.model import json_schema, names
+from loomlab.scenarios.sidebyside import side_by_side
 
 SCENARIOS = Path("/scenarios")
 WIDTH = 140

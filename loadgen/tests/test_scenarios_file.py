@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loomlab.errors import UsageError
-from loomlab.scenario import names
-from loomlab.scenariofile import load_scenario, parse_scenario
+from loomlab.scenarios.file import load_scenario, parse_scenario
+from loomlab.scenarios.model import names
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 RATE = """\

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context
 from pathlib import Path
 
-from loomlab.cells import Scaling, endpoints_of, loads_of
 from loomlab.load import Closed, Load, OpenRate, Users
-from loomlab.scenario import Scenario
+from loomlab.scenarios.cells import Scaling, endpoints_of, loads_of
+from loomlab.scenarios.model import Scenario
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/cost-per-request.md), half cold ones more."""

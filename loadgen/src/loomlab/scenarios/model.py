@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from loomlab.delay import delay_of
 from loomlab.errors import UsageError
-from loomlab.units import Count, Counts, Rate, Rates, Seconds, Span, WholeSeconds
+from loomlab.scenarios.units import Count, Counts, Rate, Rates, Seconds, Span, WholeSeconds
 
 ToolName = Literal["ab", "hey", "vegeta", "k6"]
 ApproachName = Literal[
