@@ -18,7 +18,10 @@ teardown() { stop_lab; }
   [ "$status" -eq 2 ]
   [ "$(run_of '.runs[0].verdict')" = invalid ]
   [ "$(run_of '.runs[0].requests > 50')" = true ]
-  [[ $(run_of '.runs[0].reasons | join(" ")') == *"read nothing for 25 s"* ]]
+  local reasons
+  reasons=$(run_of '.runs[0].reasons | join(" ")')
+  [[ $reasons == *"read nothing for 25 s"* && $reasons == *"No answer came in the last"* ]] || { echo "$reasons"; return 1; }
+  [[ $reasons == *"Coordinated omission is possible"* ]] || { echo "$reasons"; return 1; }
 }
 
 @test "a backend that dies gives an invalid run with its share of errors" {
