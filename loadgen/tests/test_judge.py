@@ -314,6 +314,7 @@ def test_steps_that_did_not_hold_leave_the_others_to_be_read(run_dir: Path, monk
     assert len(run.reasons) == 1
     assert "The steps of 100 requests a second did not hold" in run.reasons[0]
     assert [(step.offered_rps, step.held) for step in run.steps] == [(50, True), (100, False)]
+    assert run.throughput_rps is run.latency_ms.p50 is None
     assert run.rate is None
 
 
