@@ -5,7 +5,7 @@ SHELL := /usr/bin/env bash
 MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
-	HTTP_CLIENT PLATFORM_THREADS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT
+	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 

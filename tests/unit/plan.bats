@@ -148,6 +148,18 @@ END
   refused 2 PLATFORM_THREADS=0
 }
 
+@test "backend connections are as many as connections unless they are asked for" {
+  run plan CONCURRENCY=100
+  [[ $output == *$'\n'BACKEND_CONNECTIONS=100$'\n'* ]]
+  run plan CONCURRENCY=100 BACKEND_CONNECTIONS=10
+  [[ $output == *$'\n'BACKEND_CONNECTIONS=10$'\n'* ]]
+  [[ $output == *$'\nSUSPECT=' ]]
+  run plan CONCURRENCY=100 BACKEND_CONNECTIONS=0
+  refused 2 BACKEND_CONNECTIONS=0
+  run plan CONCURRENCY=100 BACKEND_CONNECTIONS=1
+  refused 2 BACKEND_CONNECTIONS=1 BACKEND_CONNECTIONS=4
+}
+
 @test "an endpoint that needs no backend does not queue for its connections" {
   run plan CONCURRENCY=10000 ENDPOINT=/epoch-millis
   [ "$status" -eq 0 ]
