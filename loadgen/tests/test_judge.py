@@ -212,7 +212,8 @@ def test_a_broken_file_is_told(run_dir: Path, text: str) -> None:
     ("changes", "state", "said"),
     [
         ({}, {}, None),
-        ({}, {"OOMKilled": True}, "killed for memory"),
+        ({}, {"OOMKilled": True, "Running": False}, "The container under test was killed for memory"),
+        ({}, {"OOMKilled": True}, "A process of the container under test was killed for memory"),
         ({"RestartCount": 2}, {}, "restarted 2 times"),
         ({}, {"Running": False, "ExitCode": 137}, "exit code 137"),
         ({}, {"StartedAt": "2026-11-18T10:13:40.123456789Z"}, "started"),

@@ -26,16 +26,22 @@ squeeze() {
 
 generator() { docker ps --quiet --filter "label=com.docker.compose.service=loadgen"; }
 
-# judged VERDICT SENTENCES...: the run ended so, and its reasons have all of them.
-judged() {
-  local verdict=$1 sentence reasons
-  shift
+# reasoned SENTENCES...: the run has ended and its reasons have all of them.
+reasoned() {
+  local sentence reasons
   end_of_lab
   reasons=$(run_of '.runs[0].reasons | join(" ")')
-  [ "$(run_of '.runs[0].verdict')" = "$verdict" ] || { echo "$reasons"; cat "$log"; return 1; }
   for sentence in "$@"; do
-    [[ $reasons == *"$sentence"* ]] || { echo "'$sentence' is not in: $reasons"; return 1; }
+    [[ $reasons == *"$sentence"* ]] || { echo "'$sentence' is not in: $reasons"; cat "$log"; return 1; }
   done
+}
+
+# judged VERDICT SENTENCES...: the same, and that is its verdict.
+judged() {
+  local verdict=$1
+  shift
+  reasoned "$@"
+  [ "$(run_of '.runs[0].verdict')" = "$verdict" ] || { cat "$log"; return 1; }
 }
 
 # size_with KEY=VALUE...: a size of that name on the smallest lab.
@@ -68,10 +74,68 @@ size_with() {
 
 @test "an approach that is started anew in mid-run" {
   # shellcheck disable=SC2086
-  start_lab run-hey $RUN
-  restart() { docker restart --time 0 "$(container_of tomcat-virtual)"; }
+  start_lab run-hey $RUN DURATION=25s
+  restart() { docker restart --timeout 0 "$(container_of tomcat-virtual)"; }
   provoke restart
-  judged invalid "The container under test was started" "of the requests failed"
+  judged invalid "The container under test was started" "The process under test started anew" "of the requests failed"
+}
+
+@test "a k6 on one CPU that costs more than what it drives" {
+  size_with MONITORING_CPUSET=0
+  # shellcheck disable=SC2086
+  start_lab run-k6 $RUN SIZE=provoked DURATION=15s APPROACH=microhttp-async DELAY=0 ENDPOINT=/epoch-millis REQUESTS=10000000
+  judged invalid "The load generator limited the run: its busiest thread was"
+}
+
+@test "an approach that is gone before its state could be looked at" {
+  # shellcheck disable=SC2086
+  start_lab $RUN
+  wait_for_line "collect" 120
+  docker rm --force "$(container_of tomcat-virtual)"
+  judged suspect "Whether the container under test restarted is unknown" "The figures are taken on"
+}
+
+@test "an approach beside which a process of its container is killed for memory" {
+  # shellcheck disable=SC2086
+  start_lab $RUN
+  # tail keeps the last line of an endless one: all of it
+  devour() { docker exec "$(container_of tomcat-virtual)" sh -c 'tail /dev/zero' || true; }
+  provoke devour
+  judged invalid "The kernel killed processes of the container for memory" "A process of the container under test was killed"
+}
+
+@test "a backend flooded by others" {
+  size_with MONITORING_CPUSET=0
+  # shellcheck disable=SC2086
+  start_lab $RUN SIZE=provoked CONCURRENCY=10 DURATION=20s
+  # Pipelined, so that it takes the sender next to nothing.
+  flood() {
+    docker run --rm --network loom-lab_default --cpuset-cpus 0 --entrypoint python3 loom-lab/loadgen -c '
+import socket, time
+with socket.create_connection(("backend", 8080)) as backend:
+    end = time.monotonic() + 12
+    while time.monotonic() < end:
+        backend.sendall(b"GET /nothing HTTP/1.1\r\nHost: backend\r\n\r\n" * 100)
+        backend.recv(1 << 20)'
+  }
+  provoke flood
+  judged invalid "The load generator limited the run: all CPUs of its set" \
+    "The backend limited the run: all CPUs of its set" "The backend limited the run: its busiest event loop"
+}
+
+@test "rates that an approach cannot reach, all or some" {
+  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=25s WARMUP_CAP=1s SIZE=smoke APPROACH=tomcat-virtual,webflux-netty
+  wait_for_line "1/2.*measure [0-9]" 120
+  docker kill "$(container_of "$(sed -nE 's/.*1\/2 ([a-z-]+).*measure.*/\1/p' "$log" | head -n 1)")"
+  judged invalid "Not even the lowest offered rate"
+  [[ $(run_of '.runs[1].reasons | join(" ")') == *"did not hold"* ]] || { run_of '.runs[1].reasons'; return 1; }
+}
+
+@test "a heap and a backend pool that are too small" {
+  size_with APPROACH_MEMORY=512m
+  # shellcheck disable=SC2086
+  start_lab $RUN SIZE=provoked DURATION=15s CONCURRENCY=1600 BACKEND_CONNECTIONS=1200
+  reasoned "Garbage collection took" "pool of 1200 backend connections is smaller"
 }
 
 @test "a rate that no 20 connections can carry, under k6" {
@@ -98,33 +162,25 @@ size_with() {
   judged invalid "Container metrics are missing for"
 }
 
-@test "a listen queue of 1, and a pool of 4 threads" {
+@test "a listen queue of 1, and a pool with fewer threads than connections" {
   export BACKLOG=1
   # shellcheck disable=SC2086
   start_lab $RUN APPROACH=tomcat-platform CONCURRENCY=1000 PLATFORM_THREADS=900
-  end_of_lab
-  [[ $(run_of '.runs[0].reasons | join(" ")') == *"connection attempts had to be repeated"* ]]
-  [[ $(run_of '.runs[0].reasons | join(" ")') == *"pool of 900 platform threads is smaller"* ]]
+  reasoned "connection attempts had to be repeated" "pool of 900 platform threads is smaller"
 }
 
 @test "an approach under a CPU quota of a third" {
   size_with APPROACH_CPUS=0.3
   # shellcheck disable=SC2086
   start_lab $RUN SIZE=provoked
-  end_of_lab
-  [[ $(run_of '.runs[0].reasons | join(" ")') == *"was throttled in"* ]]
+  reasoned "was throttled in"
 }
 
 @test "backend connections that are closed after each answer" {
   export KEEP_ALIVE_MS=1
   # shellcheck disable=SC2086
   start_lab $RUN APPROACH=webflux-netty
-  end_of_lab
-  local reasons sentence
-  reasons=$(run_of '.runs[0].reasons | join(" ")')
-  for sentence in "Backend connections were not kept" "Connections were reopened" "answers kept their connection open"; do
-    [[ $reasons == *"$sentence"* ]] || { echo "'$sentence' is not in: $reasons"; return 1; }
-  done
+  reasoned "Backend connections were not kept" "Connections were reopened" "answers kept their connection open"
 }
 
 @test "a backend that fails one answer in five" {

@@ -278,6 +278,8 @@ def container_failure(inspected: Any, started: float) -> str | None:
         state = container["State"]
     except (TypeError, KeyError, IndexError):
         return None
+    if state.get("OOMKilled") and state.get("Running"):
+        return "A process of the container under test was killed for memory: raise its limit."
     if state.get("OOMKilled"):
         return "The container under test was killed for memory: raise its limit."
     if container.get("RestartCount"):
