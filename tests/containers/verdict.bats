@@ -74,7 +74,7 @@ size_with() {
 
 @test "an approach that is started anew in mid-run" {
   # shellcheck disable=SC2086
-  start_lab run-hey $RUN DURATION=25s
+  start_lab run-vegeta $RUN DURATION=25s RATE=50
   restart() { docker restart --timeout 0 "$(container_of tomcat-virtual)"; }
   provoke restart
   judged invalid "The container under test was started" "The process under test started anew" "of the requests failed"
@@ -124,7 +124,7 @@ with socket.create_connection(("backend", 8080)) as backend:
 }
 
 @test "rates that an approach cannot reach, all or some" {
-  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=25s WARMUP_CAP=1s SIZE=smoke APPROACH=tomcat-virtual,webflux-netty
+  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=15s WARMUP_CAP=1s SIZE=smoke APPROACH=tomcat-virtual,webflux-netty
   wait_for_line "1/2.*measure [0-9]" 120
   docker kill "$(container_of "$(sed -nE 's/.*1\/2 ([a-z-]+).*measure.*/\1/p' "$log" | head -n 1)")"
   judged invalid "Not even the lowest offered rate"
@@ -169,8 +169,8 @@ with socket.create_connection(("backend", 8080)) as backend:
   reasoned "connection attempts had to be repeated" "pool of 900 platform threads is smaller"
 }
 
-@test "an approach under a CPU quota of a third" {
-  size_with APPROACH_CPUS=0.3
+@test "an approach under a CPU quota of two fifths" {
+  size_with APPROACH_CPUS=0.4
   # shellcheck disable=SC2086
   start_lab $RUN SIZE=provoked
   reasoned "was throttled in"
