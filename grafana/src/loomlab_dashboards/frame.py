@@ -1,0 +1,119 @@
+"""What the three dashboards have in common: settings, variables, links, annotations, and where panels lie."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grafana_foundation_sdk.builders import dashboard, prometheus
+from grafana_foundation_sdk.cog.builder import Builder
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import dashboard as model
+
+from loomlab_dashboards.panels import DATA_SOURCE
+
+TAG = "loom-lab"
+RESULTS_URL = "http://127.0.0.1:9080"
+"""Where the lab serves results/, at the default port."""
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    title: str
+    panels: Sequence[Builder[model.Panel]]
+
+
+@dataclass(frozen=True)
+class Annotation:
+    name: str
+    expr: str
+    title: str
+    text: str
+    colour: str
+
+
+def data_source() -> dashboard.DatasourceVariable:
+    current = model.VariableOption(text="Prometheus", value="loomlab-prometheus")
+    return dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus").current(current)
+
+
+def _labels_of(name: str, label: str, query: str, sort: model.VariableSort) -> dashboard.QueryVariable:
+    variable = dashboard.QueryVariable(name).label(label).datasource(DATA_SOURCE).sort(sort)
+    variable.query({"qryType": 1, "query": query, "refId": name})
+    return variable.refresh(model.VariableRefresh.ON_TIME_RANGE_CHANGED)
+
+
+def many(name: str, label: str, query: str) -> dashboard.QueryVariable:
+    """Any number of a label's values, at first all; `All` also matches a label that is missing."""
+    variable = _labels_of(name, label, query, model.VariableSort.NATURAL_ASC)
+    variable.multi(True).include_all(True).all_value(".*")
+    return variable.current(model.VariableOption(text=["All"], value=["$__all"]))
+
+
+def newest(name: str, label: str, query: str) -> dashboard.QueryVariable:
+    """One of a label's values, at first the last by name."""
+    return _labels_of(name, label, query, model.VariableSort.NATURAL_DESC)
+
+
+def finished_runs(matchers: str) -> Annotation:
+    """Where runs ended. The phase in which it can be seen is about a second long."""
+    ending = f'lab_run_phase{{phase="collect"}} * on (service) group_left (experiment, run) lab_run_info{{{matchers}}}'
+    link = f'<a href="{RESULTS_URL}/{{{{experiment}}}}/" target="_blank">{{{{experiment}}}}</a>'
+    return Annotation(
+        "Finished runs",
+        f"max_over_time(({ending})[$__interval:1s]) == 1",
+        "{{run}} finished",
+        f"Results: {link}",
+        "blue",
+    )
+
+
+def _annotation(of: Annotation) -> dashboard.AnnotationQuery:
+    target = prometheus.Dataquery().ref_id("Anno").datasource(DATA_SOURCE).expr(of.expr).interval("1s").range()
+    query = dashboard.AnnotationQuery().name(of.name).datasource(DATA_SOURCE).enable(True).icon_color(of.colour)
+    return query.target(target).title_format(of.title).text_format(of.text)
+
+
+def _links() -> list[Builder[model.DashboardLink]]:
+    others = dashboard.DashboardLink("Dashboards").type(model.DashboardLinkType.DASHBOARDS).tags([TAG]).keep_time(True)
+    results = dashboard.DashboardLink("Results").type(model.DashboardLinkType.LINK).url(RESULTS_URL).icon("doc")
+    return [others, results.target_blank(True).tooltip("The folders of all experiments")]
+
+
+def _lay_out(frame: dashboard.Dashboard, rows: Sequence[Row]) -> None:
+    """Row n has the id 100 n and its panels those after it, so that a new panel moves no other row's ids."""
+    for number, row in enumerate(rows, start=1):
+        frame.with_row(dashboard.Row(row.title).id(100 * number).collapsed(False))
+        for position, builder in enumerate(row.panels, start=1):
+            builder.build().id_val = 100 * number + position
+            frame.with_panel(builder)
+
+
+def build(
+    uid: str,
+    title: str,
+    description: str,
+    variables: Sequence[Builder[model.VariableModel]],
+    annotations: Sequence[Annotation],
+    rows: Sequence[Row],
+) -> Json:
+    frame = dashboard.Dashboard(title).uid(uid).description(description).tags([TAG]).readonly()
+    frame.tooltip(model.DashboardCursorSync.CROSSHAIR).time("now-15m", "now").refresh("5s").timezone("browser")
+    frame.timepicker(dashboard.TimePicker().refresh_intervals(["2s", "5s", "10s", "30s", "1m"]))
+    frame.variables(list(variables)).annotations([_annotation(each) for each in annotations]).links(_links())
+    _lay_out(frame, rows)
+    return visible(json.loads(JSONEncoder().encode(frame.build())))
+
+
+def visible(document: Json) -> Json:
+    """The SDK puts all links and annotations into a menu: `placement` knows no other value there."""
+    placed: list[dict[str, object]] = [*document["links"], *document["annotations"]["list"]]
+    for each in placed:
+        each.pop("placement", None)
+    return document
+
+
+def text(document: Mapping[str, object]) -> str:
+    """As it is written to a file."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

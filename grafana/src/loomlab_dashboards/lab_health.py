@@ -1,0 +1,126 @@
+"""Lab health: whether the run that goes on can be trusted."""
+
+from loomlab_dashboards.frame import Json, Row, build, data_source, finished_runs, many
+from loomlab_dashboards.palette import FINE, IDLE, INVALID, SUSPECT
+from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, number, over_time, states
+from loomlab_dashboards.queries import APPROACH, quantile, rate, select, total
+
+LAB = 'service=~"backend|loadgen|$approach"'
+WATCHING = 'service=~"prometheus|cadvisor"'
+BUSY, RATE_REACHED, THROTTLED = 0.95, 0.98, 0.05
+LATE = 0.1
+"""The limits of the verdict; lateness is a share of the backend's delay."""
+WATCHING_LIMIT = 0.05
+SCRAPE_TIMEOUT_S, SCRAPE_GAP_S = 1, 10
+HALF = Size(12)
+FIRING = 'alertstate="firing"'
+
+
+def _trust() -> Row:
+    firing = Text("Alerts", "How many alerts say now that the run is not to be trusted.", "none")
+    history = Text("Alerts over time", "Which alerts made the run invalid or suspect, and when.", "none")
+    up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is down.", "none")
+    invalid = select("ALERTS", FIRING, 'severity="invalid"')
+    suspect = select("ALERTS", FIRING, 'severity="suspect"')
+    worst = f"max by (alertname, service, approach) (2 * {invalid} or {suspect})"
+    return Row(
+        "Can this run be trusted?",
+        [
+            number(
+                firing, Query(f"count({select('ALERTS', FIRING)}) or vector(0)", "firing"), bad_from=1, size=Size(4)
+            ),
+            states(
+                history,
+                Query(worst, "{{alertname}} {{service}}{{approach}}"),
+                {"1": ("suspect", SUSPECT), "2": ("invalid", INVALID)},
+                size=Size(10),
+                empty="No alert fired.",
+            ),
+            states(up, Query("max by (service) (up)"), {"0": ("down", IDLE), "1": ("up", FINE)}, size=Size(10)),
+        ],
+    )
+
+
+def _limits() -> Row:
+    headroom = Text("Headroom", "The share of the CPUs they may use that generator and backend leave.", "percentunit")
+    idle = Text("Idle CPUs", "The idle share of the CPUs that generator and backend are bound to.", "percentunit")
+    loop = Text("Backend's busiest loop", "The share of one CPU that the busiest event loop uses.", "percentunit")
+    late = Text("Backend lateness", "p99 of the answers' lateness beyond the delay, and how much is too much.", "s")
+    reached = Text("Offered rate reached", "Ended requests as a share of those offered.", "percentunit")
+    share = "run:lab_requests_started:rate10s / (run:lab_offered_rate_rps:max > 0)"
+    least = 1 - BUSY
+    return Row(
+        "Did generator or backend limit it?",
+        [
+            over_time(headroom, Query("service:container_cpu_headroom:ratio"), limit=least),
+            over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limit=least),
+            over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limit=BUSY),
+            over_time(
+                late,
+                Query(quantile(0.99, "backend_lateness_seconds"), "p99"),
+                Query(f"{LATE} * max(backend_delay_seconds > 0)", "limit"),
+                size=HALF,
+            ),
+            over_time(reached, Query(share, "{{approach}}"), size=HALF, limit=RATE_REACHED),
+        ],
+    )
+
+
+def _held_back() -> Row:
+    held = rate("container_cpu_cfs_throttled_periods_total", LAB)
+    periods = rate("container_cpu_cfs_periods_total", LAB)
+    started = f'max by (service) (process_start_time_seconds{{job=~"approach|backend", {LAB}}})'
+    throttled = Text("Throttled", "The share of the periods in which the CPU quota stopped a container.", "percentunit")
+    age = Text("Age of the process", "How long a process has run, which falls to 0 when it is started anew.", "s")
+    killed = Text("Killed for memory", "How many processes a second the kernel killed because memory ran out.", "cps")
+    return Row(
+        "Was a container held back?",
+        [
+            over_time(throttled, Query(f"{held} / ({periods} > 0)"), limit=THROTTLED, empty=NO_QUOTA),
+            over_time(age, Query(f"time() - {started}")),
+            over_time(killed, Query(rate("container_oom_events_total", LAB))),
+        ],
+    )
+
+
+def _record() -> Row:
+    gap = Text("Scrape gap", "The age of a target's newest answer, for targets whose container is there.", "s")
+    duration = Text("Scrape duration", "How long a scrape took; one that takes a second is lost.", "s")
+    took = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
+    return Row(
+        "Are there holes in the record?",
+        [
+            over_time(gap, Query("service:scrape_gap_seconds:max"), size=HALF, limit=SCRAPE_GAP_S),
+            over_time(duration, Query(took), size=HALF, limit=SCRAPE_TIMEOUT_S),
+        ],
+    )
+
+
+def _host() -> Row:
+    cpu = Text("CPU of the host", "The CPU time that everything on the host used, in cores.", "suffix:cores")
+    memory = Text("Memory of the host", "The memory that everything on the host uses, and what there is.", "bytes")
+    cost = Text("Cost of watching", "The share of one CPU that Prometheus and cAdvisor used.", "percentunit")
+    each = rate("container_cpu_usage_seconds_total", WATCHING)
+    return Row(
+        "What does the host do, and what does watching cost?",
+        [
+            over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
+            over_time(
+                memory,
+                Query(total("host_memory_working_set_bytes"), "used"),
+                Query(total("host_spec_memory_limit_bytes"), "limit"),
+            ),
+            over_time(cost, Query(each), Query(f"sum ({each})", "together"), limit=WATCHING_LIMIT),
+        ],
+    )
+
+
+def lab_health() -> Json:
+    return build(
+        "loomlab-lab-health",
+        "Lab health",
+        "Whether the run that goes on can be trusted: generator, backend, throttling, scrapes and host.",
+        [data_source(), many("approach", "Approach", 'label_values(up{job="approach"}, service)')],
+        [finished_runs(APPROACH.replace("service", "approach"))],
+        [_trust(), _limits(), _held_back(), _record(), _host()],
+    )

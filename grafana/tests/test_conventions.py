@@ -1,0 +1,165 @@
+"""The lab's own conventions, over the committed JSON, so that an edit by hand is caught as well."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from lab import COMMITTED, LAB, approaches
+from loomlab_dashboards.frame import Json
+from loomlab_dashboards.palette import APPROACHES
+from loomlab_dashboards.panels import MIN_STEP
+from loomlab_dashboards.series import colour
+from loomlab_dashboards.substitute import panels
+from loomlab_dashboards.units import UNITS
+
+CURRENT_TYPES = {"timeseries", "trend", "heatmap", "state-timeline", "stat"}
+WITH_LEGEND = {"timeseries", "trend"}
+RANGES = {"$__rate_interval", "$__range:1s", "$__interval:1s"}
+UIDS = {"compare": "loomlab-compare", "one-run": "loomlab-one-run", "lab-health": "loomlab-lab-health"}
+
+
+def all_panels() -> Iterator[tuple[str, Json]]:
+    for document in COMMITTED.values():
+        for panel in panels(document):
+            yield f"{document['title']}: {panel['title']}", panel
+
+
+each_panel = pytest.mark.parametrize("panel", [pytest.param(panel, id=name) for name, panel in all_panels()])
+each_dashboard = pytest.mark.parametrize("name", COMMITTED)
+
+
+@each_panel
+def test_it_has_a_title_and_one_sentence(panel: Json) -> None:
+    assert panel["title"]
+    assert re.fullmatch(r"[A-Z0-9p][^.]*\.", panel["description"]), panel["description"]
+
+
+@each_panel
+def test_its_type_is_current_and_its_unit_known(panel: Json) -> None:
+    assert panel["type"] in CURRENT_TYPES
+    assert panel["fieldConfig"]["defaults"]["unit"] in UNITS
+
+
+@each_panel
+def test_its_data_source_is_the_chosen_one(panel: Json) -> None:
+    chosen = {"type": "prometheus", "uid": "${datasource}"}
+    assert panel["datasource"] == chosen
+    assert all(target["datasource"] == chosen for target in panel["targets"])
+
+
+@each_panel
+def test_its_queries_have_a_least_step_and_differ_by_name(panel: Json) -> None:
+    assert all(target["interval"] == MIN_STEP for target in panel["targets"])
+    assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+
+
+@each_panel
+def test_its_windows_are_those_of_the_dashboard(panel: Json) -> None:
+    for target in panel["targets"]:
+        assert set(re.findall(r"\[([^\]]*)\]", target["expr"])) <= RANGES, target["expr"]
+
+
+@each_panel
+def test_it_asks_once_or_over_time_as_its_type_needs(panel: Json) -> None:
+    once = panel["type"] in {"trend", "stat"}
+    assert all(target["instant"] == once and target["range"] != once for target in panel["targets"])
+
+
+@each_panel
+def test_its_legend_can_be_read(panel: Json) -> None:
+    if panel["type"] in WITH_LEGEND:
+        legend = panel["options"]["legend"]
+        assert (legend["displayMode"], legend["placement"], legend["showLegend"]) == ("table", "bottom", True)
+        assert {"mean", "max"} <= set(legend["calcs"])
+    names = [target["legendFormat"] for target in panel["targets"]]
+    assert all(names)
+    assert len({*names}) == len(names) or set(names) == {"{{service}}"}
+
+
+@each_panel
+def test_every_approach_has_its_colour(panel: Json) -> None:
+    if panel["type"] in WITH_LEGEND:
+        for approach, fixed in APPROACHES.items():
+            assert colour(panel, approach) == fixed
+            assert colour(panel, f"20261121T161808Z-k6-r100/1-{approach}") == fixed
+
+
+@pytest.mark.parametrize(
+    "name", ["tomcat-virtual-2", "virtual", "jetty-virtual p99", "20261121T161808Z-tomcat-virtual/1-unknown"]
+)
+def test_other_series_have_no_colour_of_an_approach(name: str) -> None:
+    assert colour(panels(COMMITTED["compare"])[0], name) is None
+
+
+@each_dashboard
+def test_it_is_read_only_tagged_and_keeps_its_address(name: str) -> None:
+    document = COMMITTED[name]
+    assert document["uid"] == UIDS[name]
+    assert document["tags"] == ["loom-lab"]
+    assert document["editable"] is False
+    assert document["schemaVersion"] == 42
+    assert "id" not in document
+
+
+@each_dashboard
+def test_ids_are_unique(name: str) -> None:
+    ids = [panel["id"] for panel in COMMITTED[name]["panels"]]
+    assert len({*ids}) == len(ids)
+
+
+@each_dashboard
+def test_no_panels_overlap(name: str) -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in COMMITTED[name]["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        assert not cells & taken, panel["title"]
+        taken |= cells
+
+
+@each_dashboard
+def test_it_links_to_the_others_and_to_results(name: str) -> None:
+    others, results = COMMITTED[name]["links"]
+    assert (others["type"], others["tags"], others["keepTime"]) == ("dashboards", ["loom-lab"], True)
+    assert results["url"] == "http://127.0.0.1:9080"
+
+
+@each_dashboard
+def test_a_finished_run_links_to_its_folder(name: str) -> None:
+    (finished,) = [each for each in COMMITTED[name]["annotations"]["list"] if each["name"] == "Finished runs"]
+    assert 'href="http://127.0.0.1:9080/{{experiment}}/"' in finished["textFormat"]
+
+
+@each_dashboard
+def test_its_variables_are_all_used_and_defined(name: str) -> None:
+    document = COMMITTED[name]
+    defined = {variable["name"] for variable in document["templating"]["list"]}
+    used = set(re.findall(r"\$\{?([a-z]\w*)", str(document)))
+    assert used == defined
+
+
+@each_dashboard
+def test_all_matches_what_has_no_such_label(name: str) -> None:
+    for variable in COMMITTED[name]["templating"]["list"]:
+        assert variable["type"] == "datasource" or variable["includeAll"] == variable["multi"]
+        assert not variable["includeAll"] or variable["allValue"] == ".*"
+
+
+def test_compare_lets_choose_source_experiment_approach_and_jdk() -> None:
+    names = [variable["name"] for variable in COMMITTED["compare"]["templating"]["list"]]
+    assert names == ["datasource", "experiment", "approach", "jdk"]
+
+
+def test_nobody_edits_in_grafana_what_a_restart_would_undo() -> None:
+    dashboards = (LAB / "grafana" / "provisioning" / "dashboards" / "loomlab.yaml").read_text()
+    sources = (LAB / "grafana" / "provisioning" / "datasources" / "prometheus.yaml").read_text()
+    assert "    allowUiUpdates: false\n" in dashboards
+    assert "    editable: false\n" in sources
+
+
+def test_every_approach_has_a_colour_of_its_own() -> None:
+    assert list(APPROACHES) and set(APPROACHES) == set(approaches())
+    assert all(re.fullmatch("#[0-9A-F]{6}", each) for each in APPROACHES.values())
+    assert len({*APPROACHES.values()}) == len(APPROACHES)
