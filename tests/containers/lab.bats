@@ -38,6 +38,10 @@ teardown_file() {
   [ "$ports" = 127.0.0.1 ]
 }
 
+@test "the results can be browsed" {
+  [[ $(http_get 9080 /) == *"Directory listing"* ]]
+}
+
 @test "only cAdvisor sees the engine's socket, read-only" {
   local service mounts
   for service in prometheus backend tomcat-platform tomcat-virtual webflux-netty; do

@@ -266,9 +266,12 @@ END
 }
 
 @test "a published port that another program holds is refused" {
-  PROMETHEUS_PORT=$(taken_port) || skip "no listening port on this host to collide with"
-  run plan CONCURRENCY=100 "PROMETHEUS_PORT=$PROMETHEUS_PORT"
-  refused 3 "PROMETHEUS_PORT=$PROMETHEUS_PORT" "PROMETHEUS_PORT=$((PROMETHEUS_PORT + 1))"
+  local port name
+  port=$(taken_port) || skip "no listening port on this host to collide with"
+  for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
+    run plan CONCURRENCY=100 PROMETHEUS_PORT=1 GRAFANA_PORT=2 RESULTS_PORT=3 "$name=$port"
+    refused 3 "$name=$port" "$name=$((port + 1))"
+  done
 }
 
 @test "results that cannot be written are refused" {
