@@ -56,16 +56,17 @@ settles() {
 }
 
 # start_lab [VERB] VARIABLES...: `make VERB`, by default run-ab, in a process group of its own, as in a terminal; its output
-# in $log.
+# in $log. A suite that runs in the background ignores SIGINT, and no shell below it could trap it.
 start_lab() {
-  local verb=run-ab
+  local verb=run-ab listening=()
+  ! env --default-signal=INT true 2>/dev/null || listening=(env --default-signal=INT)
   case $1 in
     *=*) ;;
     *) verb=$1 && shift ;;
   esac
   log=$BATS_TEST_TMPDIR/log
   set -m
-  make -C "$LAB_ROOT" "$verb" "$@" >"$log" 2>&1 3>&- &
+  ${listening[@]+"${listening[@]}"} make -C "$LAB_ROOT" "$verb" "$@" >"$log" 2>&1 3>&- &
   lab=$!
   set +m
 }
