@@ -24,9 +24,9 @@ CONTAINER_METRICS = (
 OWN_METRICS = "(lab|backend|jvm|process)_.*"
 
 
-def wait_for_samples(prometheus: Prometheus, approach: str, end: float, stop: Stop) -> None:
-    """Returns when the approach's container and process and the backend's process have a sample past `end`, or after
-    10 s."""
+def wait_for_samples(prometheus: Prometheus, approach: str, past: float, stop: Stop) -> None:
+    """Returns when the approach's container and process and the backend's process have a sample past that Unix time, or
+    after 10 s."""
     wanted = {
         ("container_cpu_usage_seconds_total", approach),
         ("process_start_time_seconds", approach),
@@ -43,7 +43,7 @@ def wait_for_samples(prometheus: Prometheus, approach: str, end: float, stop: St
         sampled = {
             (entry["metric"].get("__name__"), entry["metric"].get("service"))
             for entry in result
-            if float(entry["values"][-1][0]) > end
+            if float(entry["values"][-1][0]) > past
         }
         if wanted <= sampled:
             return

@@ -278,10 +278,9 @@ def container_failure(inspected: Any, started: float) -> str | None:
         state = container["State"]
     except (TypeError, KeyError, IndexError):
         return None
-    if state.get("OOMKilled") and state.get("Running"):
-        return "A process of the container under test was killed for memory: raise its limit."
     if state.get("OOMKilled"):
-        return "The container under test was killed for memory: raise its limit."
+        killed = "A process of the container" if state.get("Running") else "The container"
+        return f"{killed} under test was killed for memory: raise its limit."
     if container.get("RestartCount"):
         return f"The container under test restarted {container['RestartCount']} times (the limit is 0)."
     if state.get("Running") is False:

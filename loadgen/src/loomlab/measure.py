@@ -2,6 +2,7 @@
 
 import math
 import resource
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def check_descriptors(connections: int) -> None:
 
 def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, stop: Stop, progress: Progress) -> bool:
     """Leaves raw/ in `run_dir`; True when it came to its end, False when it was stopped."""
+    began = time.time()
     files = RunFiles(run_dir)
     files.raw.mkdir(parents=True, exist_ok=True)
     endpoint = endpoint_of(request.endpoint, delay_of(request.delay))
@@ -56,6 +58,7 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
     live.phase("warm-up")
     warmup = _warm_up(request, tool, endpoint, stop, progress)
     write_json(files.warmup, warmup)
+    wait_for_samples(Prometheus(prometheus_url), request.approach, began, stop)
     if not stop.requested:
         live.phase("measure")
         run = _run(request, tool, files, warmup, prometheus_url, stop, progress)
