@@ -19,7 +19,7 @@ FIRING = 'alertstate="firing"'
 def _trust() -> Row:
     firing = Text("Alerts", "How many alerts say now that the run is not to be trusted.", "none")
     history = Text("Alerts over time", "Which alerts made the run invalid or suspect, and when.", "none")
-    up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is down.", "none")
+    up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is none.", "none")
     invalid = select("ALERTS", FIRING, 'severity="invalid"')
     suspect = select("ALERTS", FIRING, 'severity="suspect"')
     worst = f"max by (alertname, service, approach) (2 * {invalid} or {suspect})"
