@@ -5,7 +5,8 @@ SHELL := /usr/bin/env bash
 MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
-	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT
+	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
+	GRAFANA_ADMIN_PASSWORD SHORT
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -59,6 +60,14 @@ test: ## Unit tests, Java tests over real HTTP, black-box tests against running 
 lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, Spotless, promtool
 	@tests/lint
 
+.PHONY: bench-observer
+bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHORT=1 in four; fails above 5 % of one CPU
+	@tests/benchmarks/observer
+
+.PHONY: dashboards
+dashboards: ## Write grafana/dashboards/ anew from grafana/src/
+	@grafana/write
+
 .PHONY: help
 help:
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,20 @@
+"""Prometheus can be read, and by nobody on its port wiped, stopped or reloaded."""
+
+import pytest
+
+from watching.prometheus import Prometheus
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/api/v1/admin/tsdb/snapshot", "admin APIs disabled"),
+        ("/api/v1/admin/tsdb/delete_series?match[]=up", "admin APIs disabled"),
+        ("/-/quit", "Lifecycle API is not enabled"),
+        ("/-/reload", "Lifecycle API is not enabled"),
+    ],
+)
+def test_administration_is_refused(prometheus: Prometheus, path: str, words: str) -> None:
+    answer = prometheus.post(path)
+    assert answer.is_error
+    assert words in answer.text

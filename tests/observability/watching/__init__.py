@@ -1,0 +1,1 @@
+"""Watches the watchers: what Prometheus and Grafana tell, held against what the kernel counts."""
