@@ -43,7 +43,7 @@ def _cpu() -> Row:
         "What does it cost in CPU?",
         [
             over_time(cores, Query(chosen(CPU)), size=QUARTER),
-            over_time(cost, Query(chosen(f"1000 * {CPU} / ({REQUESTS} > 0)")), size=QUARTER),
+            over_time(cost, Query(chosen(f"1000 * {CPU} / ({REQUESTS} > 1)")), size=QUARTER),
             over_time(held, Query(chosen(f"{throttled} / ({periods} > 0)")), size=QUARTER, empty=NO_QUOTA),
             by_run_time(aligned, by_seconds("service:container_cpu_ms_per_request:rate10s"), QUARTER),
         ],

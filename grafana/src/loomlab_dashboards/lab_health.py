@@ -47,7 +47,7 @@ def _limits() -> Row:
     loop = Text("Backend's busiest loop", "The share of one CPU that the busiest event loop uses.", "percentunit")
     late = Text("Backend lateness", "p99 of the answers' lateness beyond the delay, and how much is too much.", "s")
     reached = Text("Offered rate reached", "Ended requests as a share of those offered.", "percentunit")
-    share = "run:lab_requests_started:rate10s / (run:lab_offered_rate_rps:max > 0)"
+    share = "run:lab_requests_ended:rate10s / (run:lab_offered_rate_rps:max > 0)"
     least = 1 - BUSY
     return Row(
         "Did generator or backend limit it?",

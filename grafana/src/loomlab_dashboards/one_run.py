@@ -25,7 +25,7 @@ def _load() -> Row:
             over_time(
                 rates,
                 Query(_run("run:lab_offered_rate_rps:max"), "offered"),
-                Query(_run("run:lab_requests_started:rate10s"), "by the generator"),
+                Query(_run("run:lab_requests_ended:rate10s"), "by the generator"),
                 Query(during_run(rate("lab_requests_seconds_count")), "by the approach"),
                 size=HALF,
             ),
