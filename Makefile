@@ -6,14 +6,14 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	GRAFANA_ADMIN_PASSWORD SHORT
+	GRAFANA_ADMIN_PASSWORD SHORT TRIES
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 ##@ Measure
 
 .PHONY: run-ab run-hey run-vegeta run-k6
-run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION=60s REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT=]
+run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT=]
 	@bin/run ab
 run-hey: ## The same under hey
 	@bin/run hey
@@ -63,6 +63,12 @@ lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, Spotless, promtool
 .PHONY: bench-observer
 bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHORT=1 in four; fails above 5 % of one CPU
 	@tests/benchmarks/observer
+
+.PHONY: bench-verdict bench-warmup
+bench-verdict: ## How often runs with the defaults are valid, and how long they take: TRIES=10; goes on where it was cut off
+	@tests/benchmarks/verdict
+bench-warmup: ## CPU per request after the warm-up against after three minutes of the load: TRIES=5; goes on likewise
+	@tests/benchmarks/warmup
 
 .PHONY: dashboards
 dashboards: ## Write grafana/dashboards/ anew from grafana/src/

@@ -1,10 +1,9 @@
 # The life of an experiment. Source it after lib.sh and host.sh, with the plan's settings in the environment.
 # shellcheck shell=bash
 
-OVERHEAD_S=15 # of one approach: start, readiness, collection, removal
 PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" GENERATOR="" UNDER_TEST="" PLAN_KEYS=""
+EXPERIMENT="" GENERATOR="" UNDER_TEST="" JUDGING="" PLAN_KEYS=""
 
 # use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
 use_lines() {
@@ -112,8 +111,13 @@ begin_experiment() {
   for service in prometheus cadvisor backend; do
     service_runs "$service" || STARTED_BY_US="$STARTED_BY_US $service"
   done
-  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }"
+  RUN_NUMBER=1
+  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }, some $(minutes "$EXPECTED_S") min in all, $(minutes "$LONGEST_S") at most"
+  RUN_NUMBER=0
+  [ -z "$NOTE" ] || say "note: $NOTE"
   up_and_ready prometheus cadvisor backend || exit "$HOST_CANNOT"
+  say "warming the backend up"
+  loadgen warm-backend --delay "$DELAY" >/dev/null 2>&1 || say "the backend could not be warmed up"
 }
 
 experiment_name() {
@@ -126,9 +130,8 @@ experiment_name() {
   fi
 }
 
-minutes_left() {
-  echo $(((RUNS_TOTAL - RUN_NUMBER + 1) * (WARMUP_CAP_S + DURATION_S + OVERHEAD_S) / 60 + 1))
-}
+# minutes SECONDS_A_RUN: what the runs that are left take, the present one among them.
+minutes() { echo $((((RUNS_TOTAL - RUN_NUMBER + 1) * $1 + 59) / 60)); }
 
 up_and_ready() {
   local log
@@ -186,14 +189,14 @@ load_options() {
   if [ -n "$SCENARIO" ]; then
     printf '%s\n' --scenario "$SCENARIO" --scale "$SCALE" --cell "$1" --duration-s "$SCENARIO_DURATION_S"
   else
-    printf '%s\n' --tool "$TOOL" --endpoint "$ENDPOINT" --concurrency "$CELL_CONNECTIONS" --requests "${REQUESTS:-1}" \
+    printf '%s\n' --tool "$TOOL" --endpoint "$ENDPOINT" --concurrency "$CELL_CONNECTIONS" --requests "${REQUESTS:-0}" \
       --rate-rps "${RATE:-0}" --duration-s "$DURATION_S" --delay "$DELAY"
   fi
 }
 
 # measure_one CELL/APPROACH
 measure_one() {
-  local cell=${1%%/*} approach=${1#*/} folder run repeat word
+  local cell=${1%%/*} approach=${1#*/} folder run repeat word begun
   local -a load
   RUN_NUMBER=$((RUN_NUMBER + 1))
   run=$RUN_NUMBER-$approach folder=$EXPERIMENT/runs/$RUN_NUMBER-$approach
@@ -202,15 +205,17 @@ measure_one() {
   load=()
   while IFS= read -r word; do load+=("$word"); done < <(load_options "$cell")
   mkdir -p "$folder/raw"
-  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; the experiment ends in $(minutes_left) min at most"
-  UNDER_TEST=$approach
+  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; some $(minutes "$EXPECTED_S") min are left, $(minutes "$LONGEST_S") at most"
+  UNDER_TEST=$approach begun=$SECONDS
   up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
+  begun=$((SECONDS - begun))
+  wait_for_judge
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --use-aliases --name "$GENERATOR" loadgen measure \
     --approach "$approach" "${load[@]}" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
-    --http-client "$HTTP_CLIENT" \
+    --http-client "$HTTP_CLIENT" --start-s "$begun" \
     --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
-    --warmup-cap-s "$WARMUP_CAP_S" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||
+    --warmup-cap-s "$WARMUP_CAP_S" --warmup-load-s "${WARMUP_LOAD_S:-0}" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||
     say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
   follow "$approach" &
   wait $! || true
@@ -228,10 +233,17 @@ end_run() {
   docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/raw/container.json" 2>/dev/null || rm -f "$folder/raw/container.json"
   docker logs "$GENERATOR" >"$folder/raw/loomlab.log" 2>&1 || true
   compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$folder/raw/$UNDER_TEST.log" 2>/dev/null || true
-  docker rm --force "$GENERATOR" >/dev/null 2>&1 || true
-  compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1 || true
+  # shellcheck disable=SC2046  # one container
+  docker rm --force "$GENERATOR" $(compose ps --all --quiet "$UNDER_TEST") >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
-  loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 || true # the verdict decides in `summarise`
+  # The verdict decides in `summarise`; meanwhile the next approach starts.
+  loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 &
+  JUDGING=$!
+}
+
+wait_for_judge() {
+  [ -z "$JUDGING" ] || wait "$JUDGING" || true
+  JUDGING=""
 }
 
 # Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
@@ -250,6 +262,7 @@ finish() {
   local code=$?
   trap '' INT TERM
   set +e
+  wait_for_judge
   [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
   [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
   if [ -n "$EXPERIMENT" ]; then

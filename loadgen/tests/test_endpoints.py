@@ -3,7 +3,8 @@
 import pytest
 
 from loomlab.delay import delay_of
-from loomlab.endpoints import endpoint_of
+from loomlab.endpoints import endpoint_of, with_wait
+from loomlab.load import Target
 
 MS_300 = delay_of("300")
 NONE = delay_of("0")
@@ -51,3 +52,26 @@ def test_an_answer_takes_on_average_its_calls_or_its_wait() -> None:
     assert endpoint_of("/epoch-millis?delayInMillis=70", MS_300).mean_ms == 70
     assert endpoint_of("/httpbin/block/3", NONE).mean_ms == 3000
     assert endpoint_of("/meetings", MS_300).mean_ms == 900
+
+
+@pytest.mark.parametrize(
+    ("target", "waiting"),
+    [
+        ("/epoch-millis?delayInMillis=900", "/epoch-millis?delayInMillis=40"),
+        ("/movies?directorLastName=Allen&delayInMillis=0&x=1", "/movies?directorLastName=Allen&delayInMillis=40&x=1"),
+        ("/pinned?notdelayInMillis=3&delayInMillis=300", "/pinned?notdelayInMillis=3&delayInMillis=40"),
+        ("/httpbin/block/0.3", "/httpbin/block/0.040"),
+        ("/capabilities", "/capabilities"),
+        ("/meetings?delayInMillis=9", "/meetings?delayInMillis=9"),
+    ],
+)
+def test_a_request_that_carries_its_wait_can_carry_another(target: str, waiting: str) -> None:
+    asked = Target(target, "POST", ("A: b",))
+
+    assert with_wait(asked, 40) == Target(waiting, "POST", ("A: b",))
+
+
+def test_only_some_requests_wait_as_the_backend_is_set() -> None:
+    assert endpoint_of("/capabilities", MS_300).waits_as_configured
+    assert not endpoint_of("/httpbin/block/1", MS_300).waits_as_configured
+    assert not endpoint_of("/movies?delayInMillis=5", MS_300).waits_as_configured

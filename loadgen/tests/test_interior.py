@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.interior import connect_wave_end, figures_of, interior_figures, open_figures, window_figures
+from loomlab.interior import connect_wave_end, figures_of, interior_figures, open_figures, whole_waves, window_figures
 from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.requestlog import RequestLog, latency_figures, percentile, silent_gaps
 
@@ -63,7 +63,7 @@ def test_the_connect_wave_is_left_out() -> None:
     assert max(ms for _, ms in exact) == 4500
 
 
-@pytest.mark.parametrize("duration_s", [20, 60])
+@pytest.mark.parametrize("duration_s", [35, 60, 120])
 @pytest.mark.parametrize("wave_ms", [905, 930, 1070, 1310, 2450])
 def test_synchronised_waves_do_not_show_a_throughput_no_server_could_have(wave_ms: int, duration_s: int) -> None:
     starts = [BEGIN + wave * wave_ms / 1000 for wave in range(int(duration_s * 1000 / wave_ms))]
@@ -72,7 +72,34 @@ def test_synchronised_waves_do_not_show_a_throughput_no_server_could_have(wave_m
     got = interior_figures(log, 50, BEGIN, BEGIN + duration_s)
 
     assert got is not None
-    assert got.throughput_rps == pytest.approx(50_000 / wave_ms, rel=0.02)
+    assert got.waves is not None
+    assert got.throughput_rps == pytest.approx(50_000 / wave_ms, rel=1 / got.waves)
+
+
+def test_a_little_more_latency_does_not_cost_a_third_of_the_window() -> None:
+    assert [whole_waves(56, wave_ms / 1000) for wave_ms in (905.0, 905.5, 906.0)] == [56, 56, 56]
+
+
+def test_the_window_is_the_longest_of_whole_waves_within_one_percent() -> None:
+    assert whole_waves(50, 1.0) == 50
+    assert whole_waves(19, 4.0) == 16
+    assert whole_waves(24, 4.8) == 24
+    assert whole_waves(90, 4.04) == 89
+    assert whole_waves(9, 40.0) == 9
+
+
+@given(longest_s=st.integers(3, 3600), wave_s=st.floats(0, 200))
+def test_the_window_is_never_less_than_four_fifths(longest_s: int, wave_s: float) -> None:
+    got = whole_waves(longest_s, wave_s)
+
+    assert 0.8 * longest_s <= got <= longest_s
+
+
+@given(longest_s=st.integers(60, 3600), wave_s=st.floats(0.05, 2.5))
+def test_a_long_window_is_of_whole_waves(longest_s: int, wave_s: float) -> None:
+    waves = whole_waves(longest_s, wave_s) / wave_s
+
+    assert abs(waves - round(waves)) <= max(0.01 * waves, 0.5 / wave_s)
 
 
 def test_lost_requests_break_littles_law() -> None:

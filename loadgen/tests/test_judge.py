@@ -56,8 +56,21 @@ def metrics() -> dict[str, Any]:
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
             matrix("backend_connections_total", ramp(0)),
+            *lateness(mean_s=0.004),
         ],
     }
+
+
+def lateness(mean_s: float) -> list[dict[str, Any]]:
+    """So late on average; one answer in ten 9 ms."""
+    return [
+        matrix("backend_lateness_seconds_bucket", ramp(90), le="0.005"),
+        matrix("backend_lateness_seconds_bucket", ramp(100), le="0.009"),
+        matrix("backend_lateness_seconds_bucket", ramp(100), le="+Inf"),
+        matrix("backend_lateness_seconds_count", ramp(100)),
+        matrix("backend_lateness_seconds_sum", ramp(100 * mean_s)),
+        matrix("process_start_time_seconds", ramp(0)),
+    ]
 
 
 def load(target: str = "/capabilities") -> dict[str, Any]:
@@ -86,6 +99,13 @@ def run_dir(tmp_path: Path) -> Path:
     write(folder, "ab.txt", REPORT)
     write(folder, "metrics.json", metrics())
     write(folder, "container.json", RUNNING)
+    write(folder, "backend.json", {"before": "300", "after": "300"})
+    warmup = {
+        "cap_s": 120, "compiled": True, "changing": None, "failed": False, "duration_s": 70, "compiling_s": 40,
+        "bursts": [{"phase": "settle", "start": BEGIN - 9, "duration_s": 5, "wait_ms": 900, "requests": 100,
+                    "errors": 0, "throughput_rps": 20, "mean_latency_ms": 920}],
+    }  # fmt: skip
+    write(folder, "warmup.json", warmup)
     network = {"TCPSynRetrans": 0, "ActiveOpens": 100}
     host = {"samples": [], "network_before": network, "network_after": network | {"ActiveOpens": 100 + CONCURRENCY}}
     write(folder, "host.json", host)
@@ -116,6 +136,14 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
     assert run.backend_requests_per_request == pytest.approx(3, rel=0.02)
     assert run.backend_connections_opened == 0
     assert run.response_bytes_per_request == pytest.approx(9 / len(ROWS))
+    assert run.backend_lateness_mean_ms == pytest.approx(4)
+    assert run.backend_lateness_p99_ms == pytest.approx(8.6)
+    assert run.cpu_fall is not None
+    assert run.cpu_fall.fall == pytest.approx(0, abs=1e-6)
+    assert run.latency_fall is not None
+    assert run.latency_fall.fall == pytest.approx(0, abs=1e-6)
+    assert run.warmup is not None
+    assert (run.warmup.bursts, run.warmup.compiling_s, run.warmup.capped) == (1, 40, False)
     assert run.http_client is None
     assert run.jit_cpu_seconds is run.virtual_threads_pinned is None
     written = json.loads((run_dir / "run.json").read_text())
@@ -123,6 +151,54 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
     assert written["rate"] is None
     assert (written["concurrency"], written["endpoint"], written["delay"]) == (CONCURRENCY, "/capabilities", "300")
     assert (written["scenario"], written["steps"], written["episodes"], written["failures"]) == (None, [], [], {})
+
+
+def test_a_backend_whose_lateness_is_a_twentieth_of_the_latency_invalidates(run_dir: Path) -> None:
+    late = metrics()
+    late["backend"] = [*late["backend"][:2], *lateness(mean_s=0.016)]
+    write(run_dir, "metrics.json", late)
+
+    run = judge_run(run_dir)
+
+    assert run.verdict == "invalid"
+    assert "16.0 ms late at the mean, up to 5.22 % of the requests' 920 ms" in run.reasons[0]
+
+
+def test_a_backend_with_another_delay_than_asked_for_invalidates(run_dir: Path) -> None:
+    write(run_dir, "backend.json", {"before": "300", "after": "33"})
+
+    assert judge_run(run_dir).reasons == ["The backend's delay was 33, not the 300 asked for: measure again."]
+
+
+def test_requests_that_carry_their_own_wait_do_not_depend_on_the_backends_delay(run_dir: Path) -> None:
+    request = json.loads((run_dir / "raw" / "request.json").read_text())
+    write(run_dir, "request.json", request | {"load": load("/httpbin/block/0.9")})
+    write(run_dir, "backend.json", {"before": "33", "after": "33"})
+
+    assert not any("delay was" in reason for reason in judge_run(run_dir).reasons)
+
+
+def test_cpu_that_falls_within_the_measured_part_is_suspect(run_dir: Path) -> None:
+    cooling = metrics()
+    samples = [(BEGIN + second, 50 + 20 * (1 - 0.99**second)) for second in range(-10, SECONDS + 8)]
+    cooling["containers"][0] = matrix("container_cpu_usage_seconds_total", samples, service="app", cpu="total")
+    cooling["approach"].append(matrix("lab_jit_cpu_seconds_total", ramp(0.01)))
+    write(run_dir, "metrics.json", cooling)
+
+    run = judge_run(run_dir)
+
+    assert run.verdict == "suspect"
+    assert "CPU per request fell by 1" in run.reasons[0]
+    assert "compilers took 6.05 % of the CPU" in run.reasons[0]
+
+
+def test_a_warm_up_that_failed_or_was_cut_says_so(run_dir: Path) -> None:
+    warmup = json.loads((run_dir / "raw" / "warmup.json").read_text())
+    write(run_dir, "warmup.json", warmup | {"failed": True, "changing": "there were too few bursts to tell"})
+    assert judge_run(run_dir).reasons == ["The warm-up failed: none of the requests of its burst 1 was answered."]
+
+    write(run_dir, "warmup.json", warmup | {"compiled": False})
+    assert judge_run(run_dir).reasons == ["The warm-up ended at its cap of 120 s: the compilers were still at work."]
 
 
 def test_rss_is_unknown_where_the_heap_is_shared_memory(run_dir: Path) -> None:

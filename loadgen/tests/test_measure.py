@@ -7,13 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.measure import fitted
-from loomlab.models import Burst, Run, Warmup
+from loomlab.models import Burst, Request, Run, Warmup
 from loomlab.process import Watch, run_tool
 from loomlab.stop import Stop
 from loomlab.tools import tool
@@ -93,7 +93,10 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert run.verdict == "invalid"
     assert any("metrics are missing" in reason for reason in run.reasons)
     assert raw(out, "request.json")["finished"] is True
-    assert raw(out, "warmup.json")["capped"] is True
+    assert raw(out, "warmup.json")["changing"] == "there were too few bursts to tell"
+    assert raw(out, "warmup.json")["compiled"] is None
+    assert raw(out, "backend.json") == {"before": None, "after": None}
+    assert "The warm-up ended at its cap of 6 s: there were too few bursts to tell." in run.reasons
     assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0
     asked_in_vain = len(raw(out, "host.json")["samples"])
     assert run.connections_opened is not None
@@ -261,34 +264,41 @@ def load_of(shape: Shape, connections: int = 1000) -> Load:
     return Load("http://app:8080", (Target("/capabilities"),), connections, shape, timeout_s=30)
 
 
-def warmed(*rates_rps: float | None) -> Warmup:
+def asked(load: Load, **changes: Any) -> Request:
+    return Request(
+        tool="ab", approach="app", load=load, delay="300", repeat=1, jdk=25, gc="parallel", generator_cpus="",
+        backend_cpus="", approach_cpus="", warmup_cap_s=60, started=0, **changes,
+    )  # fmt: skip
+
+
+def warmed(*latencies_ms: float | None, phase: Literal["compile", "settle"] = "settle") -> Warmup:
     bursts = [
         Burst(
-            start=0, duration_s=5, requests=10, errors=0, throughput_rps=rate, mean_latency_ms=None,
-            received_bytes_per_request=None, cpu_ms_per_request=None,
+            phase=phase, start=0, duration_s=5, wait_ms=900, requests=10, errors=0, throughput_rps=None,
+            mean_latency_ms=latency_ms,
         )
-        for rate in rates_rps
+        for latency_ms in latencies_ms
     ]  # fmt: skip
-    return Warmup(cap_s=60, capped=False, failed=False, duration_s=30, bursts=bursts)
+    return Warmup(cap_s=60, compiled=True, changing=None, failed=False, duration_s=30, compiling_s=20, bursts=bursts)
 
 
 @pytest.mark.parametrize(
-    ("rates_rps", "asked", "sent"),
+    ("latencies_ms", "requests", "sent"),
     [
-        ((500, 1000), 120_000, 60_000),
-        ((1000, 1016), 120_000, 60_000),
-        ((1000, 1017), 120_000, 61_000),
-        ((5000,), 120_000, 120_000),
-        ((5000, None), 120_000, 120_000),
-        ((3,), 120_000, 1000),
+        ((1000,), 120_000, 60_000),
+        ((5000, 1000, 1000, 1000, 1000), 120_000, 60_000),
+        ((984,), 120_000, 60_000),
+        ((983,), 120_000, 61_000),
+        ((200,), 120_000, 120_000),
+        ((200, None), 120_000, 120_000),
+        ((90_000,), 120_000, 1000),
         ((), 120_000, 120_000),
-        ((None,), 120_000, 120_000),
     ],
 )
 def test_a_tool_that_cannot_stop_by_time_gets_whole_waves_that_fit_it(
-    rates_rps: tuple[float | None, ...], asked: int, sent: int
+    latencies_ms: tuple[float | None, ...], requests: int, sent: int
 ) -> None:
-    load = fitted(load_of(Closed(asked, duration_s=60)), tool("hey"), warmed(*rates_rps))
+    load = fitted(asked(load_of(Closed(requests, duration_s=60))), tool("hey"), warmed(*latencies_ms), 900)
 
     assert load == load_of(Closed(sent, duration_s=60))
 
@@ -297,6 +307,34 @@ def test_a_tool_that_stops_by_time_and_an_open_load_stay_as_they_are() -> None:
     closed = load_of(Closed(120_000, duration_s=60))
     open_rate = load_of(OpenRate((RateStep(100, 60),)))
 
-    assert fitted(closed, tool("ab"), warmed(10)) == closed
-    assert fitted(closed, tool("k6"), warmed(10)) == closed
-    assert fitted(open_rate, tool("hey"), warmed(10)) == open_rate
+    assert fitted(asked(closed), tool("ab"), warmed(10), 900) == closed
+    assert fitted(asked(closed), tool("k6"), warmed(10), 900) == closed
+    assert fitted(asked(open_rate), tool("hey"), warmed(10), 900) == open_rate
+
+
+@pytest.mark.parametrize(
+    ("latency_ms", "duration_s"), [(905, 35), (1320, 35), (1321, 36), (4000, 102), (8320, 210), (20_000, 210)]
+)
+def test_a_run_lasts_as_long_as_25_waves_need(latency_ms: float, duration_s: int) -> None:
+    load = load_of(Closed(1000, duration_s=210))
+
+    got = fitted(asked(load, fit_duration=True), tool("ab"), warmed(latency_ms), 900)
+
+    assert got.shape.duration_s == duration_s
+
+
+def test_requests_that_are_left_to_the_lab_are_more_than_fit_the_duration() -> None:
+    load = load_of(Closed(1000, duration_s=210))
+    both = asked(load, fit_duration=True, fit_requests=True)
+
+    assert fitted(both, tool("ab"), warmed(905), 900).shape == Closed(76_000, 35)
+    assert fitted(both, tool("hey"), warmed(905), 900).shape == Closed(38_000, 35)
+    assert fitted(both, tool("ab"), warmed(50), 50).shape == Closed(1_400_000, 35)
+
+
+def test_without_a_warm_up_the_delays_tell_how_long_a_run_lasts() -> None:
+    both = asked(load_of(Closed(1000, duration_s=210)), fit_duration=True, fit_requests=True)
+
+    assert fitted(both, tool("ab"), warmed(), 2000).shape == Closed(52_000, 52)
+    assert fitted(both, tool("ab"), warmed(50, phase="compile"), 2000).shape == Closed(52_000, 52)
+    assert fitted(both, tool("ab"), warmed(), 0).shape == Closed(70_000_000, 35)

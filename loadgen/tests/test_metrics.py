@@ -51,6 +51,8 @@ BACKEND = [
     matrix("backend_lateness_seconds_bucket", ramp(99), le="0.01"),
     matrix("backend_lateness_seconds_bucket", ramp(100), le="0.05"),
     matrix("backend_lateness_seconds_bucket", ramp(100), le="+Inf"),
+    matrix("backend_lateness_seconds_count", ramp(100)),
+    matrix("backend_lateness_seconds_sum", ramp(0.4)),
     matrix("backend_requests_total", ramp(600)),
     matrix("backend_loop_cpu_seconds_total", ramp(0.2), loop="0"),
     matrix("backend_loop_cpu_seconds_total", ramp(0.97), loop="1"),
@@ -111,6 +113,7 @@ def test_figures_of_the_backend() -> None:
     assert got.backend_growth("backend_connections_total", 0, 100) is None
     assert got.backend_loop_full_share(0, 100, 0.95) == 1
     assert got.backend_lateness_p99_ms(0, 100) == pytest.approx(10)
+    assert got.backend_lateness_mean_ms(0, 100) == pytest.approx(4)
 
 
 def test_a_start_time_that_changes_is_a_restart() -> None:
@@ -134,6 +137,7 @@ def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None
     assert got.throttled_ratio(0, 100) is None
     assert got.served_requests("/x", 0, 100) is None
     assert got.backend_lateness_p99_ms(0, 100) is None
+    assert got.backend_lateness_mean_ms(0, 100) is None
     assert got.gc(0, 100).share is None
 
 

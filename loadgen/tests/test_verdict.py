@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from loomlab.evidence import Evidence
+from loomlab.models import BackendDelays, Halves, Warmup
 from loomlab.verdict import INVALID, SUSPECT, judge
 
 GOOD = Evidence(
     concurrency=1000,
-    delay_ms=300,
     attempted=60_000,
     completed=60_000,
     errors=0,
@@ -19,12 +19,15 @@ GOOD = Evidence(
     little_ratio=1.0,
     waves=50.0,
     p50_ms=950,
+    mean_ms=960,
     p99_ms=1200,
     max_ms=1500,
     interior_s=50,
     keepalive_requests=60_000,
     backend_pool=1000,
-    warmup_capped=False,
+    warmup=Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[]),
+    delay_asked="300",
+    backend_delays=BackendDelays(before="300", after="300"),
     gc_share=0.02,
     throttled_ratio=0.0,
     syn_retransmits=0,
@@ -34,6 +37,11 @@ GOOD = Evidence(
     counted_requests=60_000,
     backend_connections_opened=0.0,
 )
+
+
+def warmup(**changes: Any) -> dict[str, Any]:
+    assert GOOD.warmup
+    return {"warmup": GOOD.warmup.model_copy(update=changes)}
 
 
 def rate(started_rps: float) -> dict[str, Any]:
@@ -59,7 +67,21 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("invalid", {"backend_cpus_full": 0.10}, {"backend_cpus_full": 0.11}, "backend limited"),
     ("invalid", {"backend_quota_full": 0.10}, {"backend_quota_full": 0.11}, "backend .* quota"),
     ("invalid", {"backend_loop_full": 0.10}, {"backend_loop_full": 0.11}, "event loop"),
-    ("invalid", {"backend_lateness_p99_ms": 30.0}, {"backend_lateness_p99_ms": 30.1}, "30.1 ms late at p99"),
+    (
+        "invalid",
+        {"backend_lateness_mean_ms": 16.0},
+        {"backend_lateness_mean_ms": 16.1},
+        "16.1 ms late at the mean, up to 5.03 % of the requests' 960 ms at the mean .* 5 %",
+    ),
+    (
+        "invalid",
+        {"backend_lateness_p99_ms": 40.0},
+        {"backend_lateness_p99_ms": 40.4},
+        "40.4 ms late at p99, up to 10.1 % of the requests' 1,200 ms at p99 .* 10 %",
+    ),
+    ("invalid", {}, {"backend_delays": BackendDelays(before="40", after="300")}, "delay was 40, not the 300 asked for"),
+    ("invalid", {}, {"backend_delays": BackendDelays(before="300", after="7")}, "delay was 7, not the 300"),
+    ("suspect", {}, {"backend_delays": BackendDelays(before="300", after=None)}, "did not tell its delay"),
     ("invalid", {"little_ratio": 1.0499}, {"little_ratio": 1.051}, "Little's law"),
     ("invalid", {"little_ratio": 0.9501}, {"little_ratio": 0.949}, "Little's law"),
     ("invalid", rate(980), rate(979), "979.0 requests a second, 2.1 % fewer than the 1000.0 asked for"),
@@ -78,7 +100,19 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("suspect", {}, {"interior_s": None, "whole_run": True}, "too short"),
     ("suspect", {"waves": 20.0}, {"waves": 19.9}, "19.9 waves"),
     ("suspect", {"held_steps": (500.0,)}, steps_500_1000(), "steps of 1000 requests a second did not hold"),
-    ("suspect", {}, {"warmup_capped": True}, "warm-up ended at its cap"),
+    ("suspect", {}, warmup(compiled=False), "ended at its cap of 140 s: the compilers were still at work"),
+    ("suspect", warmup(compiled=None), warmup(changing="latency still fell"), "its cap of 140 s: latency still fell"),
+    ("suspect", {}, warmup(failed=True, changing="there were too few"), "none of the requests of its burst 0"),
+    (
+        "suspect",
+        {"cpu_fall": Halves(fall=0.10, margin=0.01), "latency_fall": Halves(fall=0.10, margin=0.0)},
+        {
+            "cpu_fall": Halves(fall=0.11, margin=0.02),
+            "latency_fall": Halves(fall=0.2, margin=0.1),
+            "jit_cpu_share": 0.3,
+        },
+        "CPU per request fell by 11 % .± 2 %. and mean latency fell by 20 % .* second; compilers took 30 % of the CPU",
+    ),
     ("suspect", {"backend_pool": 1000}, {"backend_pool": 999}, "pool of 999"),
     ("suspect", {"platform_threads": 1000}, {"platform_threads": 4}, "pool of 4 platform threads"),
     ("suspect", {"connections_opened": 1013}, {"connections_opened": 1014}, "opened 1014 for 1000"),
@@ -132,7 +166,7 @@ def test_below_twenty_waves_one_wave_is_the_limit_of_littles_law() -> None:
 
 
 def test_what_was_not_measured_accuses_nobody_but_missing_metrics_do() -> None:
-    unknown = Evidence(concurrency=10, delay_ms=300, attempted=100, interior_s=50, gc_share=0.0)
+    unknown = Evidence(concurrency=10, attempted=100, interior_s=50, gc_share=0.0)
 
     assert judge(unknown) == (
         "invalid",
@@ -145,15 +179,43 @@ def test_an_open_model_has_no_waves_and_no_omission() -> None:
 
 
 def test_a_backend_that_no_request_asks_says_nothing_unless_it_was_asked() -> None:
-    unasked = replace(GOOD, backend_calls=0, delay_ms=0, backend_pool=5, backend_requests_per_request=0.0)
+    unasked = replace(GOOD, backend_calls=0, delay_asked=None, backend_pool=5, backend_requests_per_request=0.0)
 
     assert judge(unasked) == ("valid", [])
     assert judge(replace(unasked, backend_requests_per_request=0.02)) == ("valid", [])
     assert "not 0" in judge(replace(unasked, backend_requests_per_request=0.021))[1][0]
 
 
-def test_a_backend_without_a_delay_is_never_late() -> None:
-    assert judge(replace(GOOD, delay_ms=0, backend_lateness_p99_ms=5.0)) == ("valid", [])
+def test_lateness_counts_by_what_it_adds_whatever_the_delay_is() -> None:
+    slow: dict[str, Any] = {
+        "mean_ms": 4000.0,
+        "p99_ms": 9000.0,
+        "backend_lateness_mean_ms": 20.0,
+        "backend_lateness_p99_ms": 72.0,
+    }
+
+    assert judge(replace(GOOD, **slow)) == ("valid", [])
+    assert judge(replace(GOOD, **slow | {"mean_ms": 900.0, "p99_ms": 950.0}))[0] == "invalid"
+    assert judge(replace(GOOD, backend_lateness_mean_ms=9.0, mean_ms=None, p99_ms=None)) == ("valid", [])
+
+
+def test_lateness_of_one_call_counts_once() -> None:
+    one_call = replace(GOOD, backend_calls=1, backend_requests_per_request=1.0)
+
+    assert judge(replace(one_call, backend_lateness_mean_ms=48.0)) == ("valid", [])
+    assert judge(replace(one_call, backend_lateness_mean_ms=48.1))[0] == "invalid"
+
+
+def test_a_delay_that_no_request_depends_on_may_be_any() -> None:
+    told = BackendDelays(before="7", after=None)
+
+    assert judge(replace(GOOD, delay_asked=None, backend_delays=told)) == ("valid", [])
+    assert judge(replace(GOOD, backend_delays=None)) == ("valid", [])
+
+
+def test_a_fall_within_its_noise_is_none() -> None:
+    assert judge(replace(GOOD, cpu_fall=Halves(fall=0.2, margin=0.21))) == ("valid", [])
+    assert judge(replace(GOOD, cpu_fall=Halves(fall=-0.3, margin=0.01))) == ("valid", [])
 
 
 def test_the_offered_rate_itself_is_not_missed() -> None:

@@ -1,125 +1,191 @@
-"""When a warm-up may end, and how long its bursts are."""
+"""The two phases of a warm-up, on a made-up approach whose costs are known."""
+
+import io
+import math
+from typing import cast
 
 import pytest
 
+from approach import Approach, MadeUp
+from loomlab.backend import Behaviour
+from loomlab.delay import delay_of
+from loomlab.errors import CannotMeasureError
 from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.models import Burst
+from loomlab.models import Burst, Warmup
+from loomlab.progress import Progress
 from loomlab.stop import Stop
-from loomlab.tools import tool
-from loomlab.warmup import (
-    CPU_LIMIT,
-    Process,
-    Warmer,
-    burst_requests,
-    burst_seconds,
-    compiled,
-    flat,
-    warm,
-    warmup_connections,
-)
-
-
-def load_of(connections: int, shape: Shape) -> Load:
-    return Load("http://127.0.0.1:1", (Target("/"),), connections, shape, timeout_s=1)
-
-
-def burst(throughput: float = 222, cpu: float | None = 0.3, requests: int = 4000, latency_ms: float = 903) -> Burst:
-    return Burst(
-        start=0,
-        duration_s=10,
-        requests=requests,
-        errors=0,
-        throughput_rps=throughput,
-        mean_latency_ms=latency_ms,
-        received_bytes_per_request=100,
-        cpu_ms_per_request=cpu,
-    )
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1.0, 1.0], False),
-        ([1.0, 1.02, 0.99], True),
-        ([1.0, 1.09, 0.98], False),
-        ([1.06, 1.03, 1.0], False),
-        ([1.0, 1.02, 1.05], True),
-        ([1.0, 1.1, 0.95, 1.1, 0.99, 1.0], True),
-        ([1.2, 1.1, 1.15, 1.1, 0.99, 1.0], False),
-        ([1.15, 1.12, 1.09, 1.06, 1.03, 1.0], False),
-        ([1.0, 1.0, None], False),
-    ],
-)
-def test_flat_is_close_together_and_not_steadily_falling(values: list[float | None], expected: bool) -> None:
-    assert flat(values, CPU_LIMIT) is expected
-
-
-def test_warm_needs_both_throughput_and_cpu_flat() -> None:
-    assert warm([burst()] * 3)
-    assert not warm([burst(latency_ms=latency) for latency in (1300, 1100, 920)])
-    assert not warm([burst(cpu=cpu) for cpu in (0.5, 0.4, 0.3)])
-    assert not warm([burst(cpu=None)] * 3)
-
-
-def test_few_requests_cannot_have_warmed_anything() -> None:
-    assert not warm([burst(requests=3000)] * 3)
-    assert warm([burst(requests=3000)] * 4)
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "last", "seconds"),
-    [
-        (200, burst(), 10),
-        (10_000, burst(throughput=3000, latency_ms=3300), 20),
-        (2000, burst(throughput=2000, latency_ms=1000), 6),
-        (10, burst(throughput=11), 20),
-    ],
-)
-def test_a_burst_is_long_enough_for_its_waves_and_requests(concurrency: int, last: Burst, seconds: int) -> None:
-    assert burst_seconds(concurrency, 0.9, [burst(), last]) == seconds
-
-
-def test_the_first_bursts_are_short_however_slow_a_cold_server_is() -> None:
-    assert burst_seconds(2000, 0.9, []) == burst_seconds(2000, 0.9, [burst(latency_ms=3000)]) == 6
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "seconds", "bursts", "requests"),
-    [
-        (20, 6, [], 140),
-        (2000, 6, [], 4000),
-        (2000, 6, [burst(throughput=5000)], 4000),
-        (2000, 6, [burst(), burst(throughput=2000)], 12_000),
-        (10_000, 20, [burst(), burst(throughput=2600)], 50_000),
-        (10_000, 20, [burst(), burst(throughput=500)], 20_000),
-    ],
-)
-def test_a_burst_is_of_whole_waves(concurrency: int, seconds: int, bursts: list[Burst], requests: int) -> None:
-    assert burst_requests(concurrency, seconds, 0.9, bursts) == requests
-
-
-def test_what_a_burst_left_behind_is_waited_for() -> None:
-    unfinished = iter([40.0, 3.0, 0.0])
-    warmer = Warmer(
-        tool("ab"), load_of(1, Closed(requests=1, duration_s=1)), 0, lambda: Process(inflight=next(unfinished))
-    )
-
-    warmer.drain(Stop())
-
-    assert next(unfinished, None) is None
-
-
-def test_compilers_at_work_are_not_warm() -> None:
-    busy = burst().model_copy(update={"cpu_s": 6.0, "jit_s": 1.3})
-    quiet = burst().model_copy(update={"cpu_s": 6.0, "jit_s": 0.1})
-
-    assert not compiled([quiet, quiet, busy])
-    assert compiled([quiet, quiet, quiet])
-    assert compiled([burst(), burst()])
-
+from loomlab.warmup.compiling import ENOUGH_REQUESTS, MOST_CONNECTIONS
+from loomlab.warmup.warmer import Subject, Warmer, warmup_connections
 
 LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
+
+
+def load_of(connections: int, shape: Shape, target: str = "/capabilities") -> Load:
+    return Load("http://127.0.0.1:1", (Target(target),), connections, shape, timeout_s=1)
+
+
+def warmer(
+    approach: Approach,
+    connections: int = 1000,
+    cap_s: float = 140,
+    target: str = "/capabilities",
+    program: str = "true",
+    stop: Stop | None = None,
+    stream: io.StringIO | None = None,
+) -> Warmer:
+    load = load_of(connections, Closed(1, 60), target)
+    subject = Subject(load, delay_of("300"), approach.process)
+    behaviour = cast("Behaviour", approach)
+    progress = Progress(stream or io.StringIO())
+    return Warmer(MadeUp(approach, program), subject, behaviour, cap_s, stop or Stop(), progress, approach.clock)
+
+
+def phase(warmup: Warmup, name: str) -> list[Burst]:
+    return [burst for burst in warmup.bursts if burst.phase == name]
+
+
+@pytest.mark.parametrize("connections", [200, 1000, 10_000])
+def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections: int) -> None:
+    approach = Approach(cost_ms=lambda served: 0.09 + 2 * 0.9 ** (served / 500))
+
+    got = warmer(approach, connections, cap_s=400).run()
+
+    assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
+    assert got.duration_s < 200
+    assert sum(burst.requests or 0 for burst in phase(got, "compile")) >= ENOUGH_REQUESTS
+    assert len(phase(got, "settle")) >= 5
+
+
+def test_compilers_get_about_half_of_the_cpu_whatever_the_load_is() -> None:
+    for connections in (50, 200, 1000):
+        approach = Approach()
+
+        got = warmer(approach, connections, cap_s=1000).run()
+
+        last = phase(got, "compile")[-1]
+        assert last.cpu_s is not None
+        assert last.jit_cpu_s is not None
+        assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
+
+
+def test_the_second_phase_is_the_load_itself() -> None:
+    approach = Approach()
+
+    got = warmer(approach, 1000).run()
+
+    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
+    assert {sent[burst.start].connections for burst in phase(got, "compile")} == {MOST_CONNECTIONS}
+    assert {sent[burst.start].connections for burst in phase(got, "settle")} == {1000}
+    assert all(burst.mean_latency_ms == pytest.approx(900.3, abs=0.1) for burst in phase(got, "settle"))
+
+
+def test_the_backends_delay_is_lent_and_put_back() -> None:
+    approach = Approach()
+
+    warmer(approach).run()
+
+    assert set(approach.told[:-1]) == {"lend 60 s"}
+    assert approach.told[-1] == "set 300"
+    assert approach.delay == delay_of("300")
+
+
+def test_compilers_that_never_rest_end_at_the_cap() -> None:
+    approach = Approach(trickle=0.2)
+
+    got = warmer(approach, cap_s=140).run()
+
+    assert (got.compiled, got.changing, got.capped) == (False, None, True)
+    assert got.compiling_s == pytest.approx(84, abs=8)
+    assert got.duration_s <= 140
+    assert phase(got, "settle")
+
+
+def test_a_cost_that_falls_on_and_on_ends_at_the_cap() -> None:
+    approach = Approach(cost_ms=lambda served: 0.8 * math.exp(-served / 40_000))
+
+    got = warmer(approach, cap_s=140).run()
+
+    assert got.capped
+    assert "CPU per request still fell by" in (got.changing or "")
+    assert got.duration_s <= 140
+
+
+def test_memory_that_grows_on_and_on_ends_at_the_cap() -> None:
+    got = warmer(Approach(growth=0.2), cap_s=140).run()
+
+    assert "memory still grew by 18." in (got.changing or "")
+
+
+def test_a_burst_without_an_answer_ends_the_warm_up() -> None:
+    approach = Approach(answers=False)
+
+    got = warmer(approach).run()
+
+    assert (got.failed, len(got.bursts), got.bursts[0].requests) == (True, 1, 0)
+    assert approach.told[-1] == "set 300"
+
+
+def test_a_stop_ends_the_warm_up_and_puts_the_delay_back() -> None:
+    approach, stop = Approach(), Stop()
+    stop.requested = True
+
+    got = warmer(approach, stop=stop).run()
+
+    assert got.bursts == []
+    assert approach.told == ["set 300"]
+
+
+def test_a_tool_that_cannot_be_started_leaves_the_delay_as_it_was() -> None:
+    approach = Approach()
+
+    with pytest.raises(CannotMeasureError):
+        warmer(approach, program="no-such-tool").run()
+
+    assert approach.told[-1] == "set 300"
+
+
+def test_without_a_backend_to_tell_there_is_one_phase_only() -> None:
+    approach, stream = Approach(backend_answers=False), io.StringIO()
+
+    got = warmer(approach, stream=stream).run()
+
+    assert (got.compiled, phase(got, "compile")) == (None, [])
+    assert phase(got, "settle")
+    assert "The backend's delay cannot be changed" in stream.getvalue()
+
+
+def test_a_process_that_does_not_tell_of_its_compilers_has_one_phase_only() -> None:
+    got = warmer(Approach(tells_jit=False)).run()
+
+    assert (got.compiled, phase(got, "compile")) == (None, [])
+    assert (got.changing, got.capped) == (None, False)
+
+
+@pytest.mark.parametrize("target", ["/epoch-millis?delayInMillis=900", "/httpbin/block/0.9"])
+def test_requests_that_say_how_long_they_wait_say_so_in_the_first_phase_too(target: str) -> None:
+    approach = Approach()
+
+    got = warmer(approach, target=target).run()
+
+    assert (got.compiled, got.capped, approach.told) == (True, False, [])
+    assert approach.sent[0].targets[0].target != target
+    assert approach.sent[-1].targets[0].target == target
+
+
+@pytest.mark.parametrize(("cap_s", "bursts"), [(0, 0), (4.9, 0), (5, 1)])
+def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int) -> None:
+    got = warmer(Approach(), cap_s=cap_s).run()
+
+    assert (len(got.bursts), got.capped) == (bursts, True)
+
+
+def test_what_a_burst_left_behind_is_waited_for() -> None:
+    approach = Approach(left=[0, 0, 40, 3, 0])
+
+    warmer(approach, cap_s=5).run()
+
+    assert approach.left == []
 
 
 @pytest.mark.parametrize(

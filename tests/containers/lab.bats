@@ -69,6 +69,22 @@ teardown_file() {
   [[ $(json '.environment.notes | join(" ")' "$LAB_ROOT/results/latest/summary.json") == *"tomcat-platform"* ]]
 }
 
+@test "a delay that was lent to a warm-up that is killed comes back by itself" {
+  local lab="" log="" deadline
+  behaviour() { docker exec "$(container_of backend)" bash -c '
+    exec 3<>/dev/tcp/127.0.0.1/8081 && printf "GET /behaviour HTTP/1.0\r\n\r\n" >&3 && cat <&3'; }
+  start_lab CONCURRENCY=50 SIZE=smoke APPROACH=webflux-netty
+  wait_for_line "compilers at work" 120
+  [[ $(behaviour) != *'"delay":"300"'* ]]
+  docker kill "$(docker ps --quiet --filter label=com.docker.compose.service=loadgen)"
+  wait "$lab" || true
+  deadline=$((SECONDS + 65))
+  until [[ $(behaviour) == *'"delay":"300"'* ]]; do
+    [ $SECONDS -lt $deadline ] || { behaviour; return 1; }
+    sleep 0.5
+  done
+}
+
 @test "doctor finds nothing lacking while the lab is up" {
   run make -C "$LAB_ROOT" doctor
   [ "$status" -eq 0 ]

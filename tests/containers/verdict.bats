@@ -191,6 +191,17 @@ with socket.create_connection(("backend", 8080)) as backend:
   judged invalid "of the requests failed or were not answered 2xx" "The backend answered"
 }
 
+@test "a backend whose delay is changed in mid-run" {
+  # shellcheck disable=SC2086
+  start_lab $RUN
+  change() {
+    docker exec "$(container_of backend)" bash -c '
+      exec 3<>/dev/tcp/127.0.0.1/8081 && printf "PUT /behaviour?delay=310 HTTP/1.0\r\n\r\n" >&3 && grep -q 310 <&3'
+  }
+  provoke change
+  judged invalid "The backend's delay was 310, not the 300 asked for"
+}
+
 @test "a generator that is killed" {
   # shellcheck disable=SC2086
   start_lab $RUN

@@ -3,13 +3,13 @@
 from loomlab_dashboards.frame import Json, Row, build, data_source, finished_runs, many
 from loomlab_dashboards.palette import FINE, IDLE, INVALID, SUSPECT
 from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, number, over_time, states
-from loomlab_dashboards.queries import APPROACH, quantile, rate, select, total
+from loomlab_dashboards.queries import APPROACH, rate, select, total
 
 LAB = 'service=~"backend|loadgen|$approach"'
 WATCHING = 'service=~"prometheus|cadvisor"'
 BUSY, RATE_REACHED, THROTTLED = 0.95, 0.98, 0.05
-LATE = 0.1
-"""The limits of the verdict; lateness is a share of the backend's delay."""
+LATE_MEAN, LATE_P99 = 0.05, 0.1
+"""The limits of the verdict; lateness is a share of the requests' latency."""
 WATCHING_LIMIT = 0.05
 SCRAPE_TIMEOUT_S, SCRAPE_GAP_S = 1, 10
 HALF = Size(12)
@@ -45,23 +45,28 @@ def _limits() -> Row:
     headroom = Text("Headroom", "The share of the CPUs they may use that generator and backend leave.", "percentunit")
     idle = Text("Idle CPUs", "The idle share of the CPUs that generator and backend are bound to.", "percentunit")
     loop = Text("Backend's busiest loop", "The share of one CPU that the busiest event loop uses.", "percentunit")
-    late = Text("Backend lateness", "p99 of the answers' lateness beyond the delay, and how much is too much.", "s")
+    late = Text(
+        "Backend lateness",
+        "The share of the requests' latency that the lateness of the backend's answers makes up at most.",
+        "percentunit",
+    )
     reached = Text("Offered rate reached", "Ended requests as a share of those offered.", "percentunit")
     share = "run:lab_requests_ended:rate10s / (run:lab_offered_rate_rps:max > 0)"
     least = 1 - BUSY
     return Row(
         "Did generator or backend limit it?",
         [
-            over_time(headroom, Query("service:container_cpu_headroom:ratio"), limit=least),
-            over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limit=least),
-            over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limit=BUSY),
+            over_time(headroom, Query("service:container_cpu_headroom:ratio"), limits=[least]),
+            over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limits=[least]),
+            over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limits=[BUSY]),
             over_time(
                 late,
-                Query(quantile(0.99, "backend_lateness_seconds"), "p99"),
-                Query(f"{LATE} * max(backend_delay_seconds > 0)", "limit"),
+                Query("service:backend_lateness_mean:ratio_rate10s", f"mean, limit {LATE_MEAN:.0%}"),
+                Query("service:backend_lateness_p99:ratio_rate10s", f"p99, limit {LATE_P99:.0%}"),
                 size=HALF,
+                limits=[LATE_MEAN, LATE_P99],
             ),
-            over_time(reached, Query(share, "{{approach}}"), size=HALF, limit=RATE_REACHED),
+            over_time(reached, Query(share, "{{approach}}"), size=HALF, limits=[RATE_REACHED]),
         ],
     )
 
@@ -76,7 +81,7 @@ def _held_back() -> Row:
     return Row(
         "Was a container held back?",
         [
-            over_time(throttled, Query(f"{held} / ({periods} > 0)"), limit=THROTTLED, empty=NO_QUOTA),
+            over_time(throttled, Query(f"{held} / ({periods} > 0)"), limits=[THROTTLED], empty=NO_QUOTA),
             over_time(age, Query(f"time() - {started}")),
             over_time(killed, Query(rate("container_oom_events_total", LAB))),
         ],
@@ -90,8 +95,8 @@ def _record() -> Row:
     return Row(
         "Are there holes in the record?",
         [
-            over_time(gap, Query("service:scrape_gap_seconds:max"), size=HALF, limit=SCRAPE_GAP_S),
-            over_time(duration, Query(took), size=HALF, limit=SCRAPE_TIMEOUT_S),
+            over_time(gap, Query("service:scrape_gap_seconds:max"), size=HALF, limits=[SCRAPE_GAP_S]),
+            over_time(duration, Query(took), size=HALF, limits=[SCRAPE_TIMEOUT_S]),
         ],
     )
 
@@ -110,7 +115,7 @@ def _host() -> Row:
                 Query(total("host_memory_working_set_bytes"), "used"),
                 Query(total("host_spec_memory_limit_bytes"), "limit"),
             ),
-            over_time(cost, Query(each), Query(f"sum ({each})", "together"), limit=WATCHING_LIMIT),
+            over_time(cost, Query(each), Query(f"sum ({each})", "together"), limits=[WATCHING_LIMIT]),
         ],
     )
 

@@ -1,5 +1,6 @@
 """One function a kind of panel. What a panel must have (title, a sentence, a unit, a legend) is a parameter here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -104,13 +105,13 @@ def _steps(*steps: tuple[float | None, str]) -> dashboard.ThresholdsConfig:
 
 
 def over_time(
-    text: Text, *queries: Query, size: Size = Size(), limit: float | None = None, empty: str | None = None
+    text: Text, *queries: Query, size: Size = Size(), limits: Sequence[float] = (), empty: str | None = None
 ) -> timeseries.Panel:
-    """Lines over clock time; `limit`, in the panel's unit, is drawn as a dashed line, `empty` said without data."""
+    """Lines over clock time; `limits`, in the panel's unit, are drawn as dashed lines, `empty` said without data."""
     panel = _lines(_filled(timeseries.Panel(), text, size, _ranges(queries)))
-    if limit is not None:
+    if limits:
         dashed = common.GraphThresholdsStyleConfig().mode(options.GraphThresholdsStyleMode.DASHED)
-        panel.thresholds(_steps((None, "transparent"), (limit, "red"))).thresholds_style(dashed)
+        panel.thresholds(_steps((None, "transparent"), *((limit, "red") for limit in limits))).thresholds_style(dashed)
     return panel if empty is None else panel.no_value(empty)
 
 

@@ -11,11 +11,13 @@ import typer
 from rich.console import Console
 
 from loomlab import errors, hoststat
+from loomlab.backend import Behaviour
 from loomlab.delay import delay_of
 from loomlab.endpoints import endpoint_of
 from loomlab.errors import LoomlabError, UsageError
 from loomlab.judge import judge_run
 from loomlab.load import Closed, Load, OpenRate, RateStep, Target
+from loomlab.measure import LONGEST_RUN_S
 from loomlab.measure import measure as measure_run
 from loomlab.models import Hang, Request
 from loomlab.progress import Progress
@@ -27,6 +29,8 @@ from loomlab.stop import Stop
 from loomlab.summary import WIDEST_TABLE, show
 from loomlab.summary import summarise as summarise_experiment
 from loomlab.tools import tool
+from loomlab.warmup.process import process_of
+from loomlab.warmup.warmer import Subject, Warmer
 
 app = typer.Typer(
     add_completion=False,
@@ -35,8 +39,10 @@ app = typer.Typer(
     help="Load an approach, judge the run, sum an experiment up.",
 )
 commands.register(app)
+OPEN_RUN_S = 60
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
+BACKEND_PATH = "/authentication"
 HOST_NAME = re.compile(r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$")
 ENDPOINT = re.compile(r"^/[!-~]*$")
 
@@ -47,9 +53,9 @@ def measure(
     out: Annotated[Path, typer.Option(help="The run's folder.", file_okay=False)],
     tool_name: Annotated[str, typer.Option("--tool", help="The load generator.")] = "ab",
     concurrency: Annotated[int, typer.Option(min=1, help="Connections.")] = 1,
-    requests: Annotated[int, typer.Option(min=1, help="Closed model: the most requests of the measured run.")] = 1,
+    requests: Annotated[int, typer.Option(min=0, help="Closed model: the most requests; 0: as many as fit.")] = 0,
     rate_rps: Annotated[float, typer.Option(min=0, help="Open model: requests a second; 0: closed model.")] = 0,
-    duration_s: Annotated[int, typer.Option(min=0, help="The longest the measured run may take.")] = 0,
+    duration_s: Annotated[int, typer.Option(min=0, help="The longest the run may take; 0: as long as it needs.")] = 0,
     endpoint: Annotated[str, typer.Option(help="Path and query.")] = "/capabilities",
     delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
     scenario: Annotated[str, typer.Option(help="A scenario instead of a load.")] = "",
@@ -64,6 +70,8 @@ def measure(
     generator_cpus: Annotated[str, typer.Option(help="The load generator's CPU set; empty: all CPUs.")] = "",
     backend_cpus: Annotated[str, typer.Option(help="The backend's CPU set.")] = "",
     approach_cpus: Annotated[str, typer.Option(help="The approach's CPU set.")] = "",
+    warmup_load_s: Annotated[float, typer.Option(min=0, help="Instead of a warm-up, the load itself for so long.")] = 0,
+    start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
     warmup_cap_s: Annotated[float, typer.Option(min=0, help="The longest the warm-up may take.")] = 120,
 ) -> None:
     """Warm an approach up, load it, and keep everything raw."""
@@ -83,7 +91,7 @@ def measure(
         load = loads[cell - 1]
         tool_name, delay, hangs = described.tool, described.delay, hangs_of(described, scaling)
     else:
-        load = _load(origin, endpoint, delay, concurrency, requests, rate_rps, duration_s or 60)
+        load = _load(origin, endpoint, delay, concurrency, requests, rate_rps, duration_s)
     request = Request(
         tool=tool_name,
         approach=approach,
@@ -100,6 +108,10 @@ def measure(
         backend_cpus=backend_cpus,
         approach_cpus=approach_cpus,
         warmup_cap_s=warmup_cap_s,
+        warmup_load_s=warmup_load_s,
+        start_s=start_s or None,
+        fit_duration=not scenario and duration_s == 0 and load.closed_model,
+        fit_requests=not scenario and requests == 0 and load.closed_model,
         started=time.time(),
     )
     driver = tool(tool_name)
@@ -116,8 +128,24 @@ def _load(
     if not math.isfinite(rate_rps):
         raise UsageError(f"--rate-rps is {rate_rps}: it must be a number of requests a second such as 500.")
     headers = endpoint_of(endpoint, delay_of(delay)).headers
-    shape = OpenRate((RateStep(rate_rps, duration_s),)) if rate_rps else Closed(requests, duration_s)
+    duration_s = duration_s or (OPEN_RUN_S if rate_rps else LONGEST_RUN_S)
+    shape = OpenRate((RateStep(rate_rps, duration_s),)) if rate_rps else Closed(requests or concurrency, duration_s)
     return Load(origin, (Target(endpoint, "GET", headers),), concurrency, shape, TIMEOUT_S)
+
+
+@app.command("warm-backend")
+def warm_backend(
+    connections: Annotated[int, typer.Option(min=1, help="At most so many at once.")] = 500,
+    delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
+    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 30,
+) -> None:
+    """Warm the backend up, so that the first approach does not meet a cold one."""
+    shape = Closed(connections, LONGEST_RUN_S)
+    load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, TIMEOUT_S)
+    stop = Stop()
+    stop.install()
+    subject = Subject(load, delay_of(delay), process_of("backend"))
+    Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s)
 
 
 @app.command()

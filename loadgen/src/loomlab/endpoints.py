@@ -1,13 +1,16 @@
 """What a request to an endpoint asks of the approach and of the backend, by its path and query."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urlsplit
 
 from loomlab.delay import Delay
+from loomlab.load import Target
 
 AUTHORIZATION = "Authorization: Bearer loom-lab"
 BLOCK = "/httpbin/block/"
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
+DELAY_IN_MILLIS = re.compile(r"(?<![^&])delayInMillis=\d*")
 CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 """Endpoints whose answers have the same number of bytes each time."""
 
@@ -15,7 +18,8 @@ CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 @dataclass(frozen=True)
 class Endpoint:
     """`label` is the metric label; `backend_calls` come one after another, each of `backend_delay_ms` on average; a
-    correct answer takes `floor_ms` at least; `headers` are those a request must carry."""
+    correct answer takes `floor_ms` at least; `headers` are those a request must carry; `waits_as_configured`: how long
+    its calls take is the backend's setting, not the request's."""
 
     label: str
     backend_calls: int
@@ -23,6 +27,7 @@ class Endpoint:
     floor_ms: int
     headers: tuple[str, ...] = ()
     constant_body: bool = False
+    waits_as_configured: bool = False
 
     @property
     def mean_ms(self) -> float:
@@ -42,7 +47,18 @@ def endpoint_of(target: str, delay: Delay) -> Endpoint:
         return Endpoint(path, 0, 0, wait_ms, constant_body=constant)
     calls = 3 if path in {"/capabilities", "/meetings"} else 1
     headers = (AUTHORIZATION,) if path == "/meetings" else ()
-    return Endpoint(path, calls, delay.mean_ms, calls * delay.floor_ms, headers, constant)
+    return Endpoint(path, calls, delay.mean_ms, calls * delay.floor_ms, headers, constant, waits_as_configured=True)
+
+
+def with_wait(target: Target, wait_ms: int) -> Target:
+    """The request that waits so long, where it says itself how long it waits; another one as it is."""
+    path, mark, query = target.target.partition("?")
+    if path.startswith(BLOCK):
+        return replace(target, target=f"{BLOCK}{wait_ms / 1000:.3f}{mark}{query}")
+    if path in IN_SERVER:
+        query = DELAY_IN_MILLIS.sub(f"delayInMillis={wait_ms}", query)
+        return replace(target, target=path + mark + query)
+    return target
 
 
 def _number(text: str) -> float:

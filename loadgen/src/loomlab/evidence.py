@@ -2,16 +2,18 @@
 
 from dataclasses import dataclass
 
+from loomlab.models import BackendDelays, Halves, Warmup
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a run; the `_full` figures are shares (0 to 1) of the seconds spent at the limit, `delay_ms` and
-    `backend_calls` what one request asks of the backend (0: nothing); `counted_requests` are those that
-    `backend_requests_per_request` was taken on; `steady`: the load is the same from beginning to end, and so is the
-    backend; the steps are offered rates; `cold`: nothing was sent before the run."""
+    """What is known of a run; the `_full` figures are shares (0 to 1) of the seconds spent at the limit; one request
+    makes `backend_calls`; `counted_requests` are those that `backend_requests_per_request` was taken on; `delay_asked`
+    is what the backend's delay should have been, None where no request depends on it; `steady`: the load is the same
+    from beginning to end, and so is the backend; the steps are offered rates; `cold`: nothing was sent before the
+    run."""
 
     concurrency: int
-    delay_ms: float
     backend_calls: int = 3
     closed_model: bool = True
     steady: bool = True
@@ -35,12 +37,16 @@ class Evidence:
     backend_cpus_full: float | None = None
     backend_quota_full: float | None = None
     backend_loop_full: float | None = None
+    backend_lateness_mean_ms: float | None = None
     backend_lateness_p99_ms: float | None = None
+    backend_delays: BackendDelays | None = None
+    delay_asked: str | None = None
     little_ratio: float | None = None
     metrics_missing_ratio: float = 1.0
     silent_end_s: int = 0
     longest_silence_s: int = 0
     p50_ms: float | None = None
+    mean_ms: float | None = None
     p99_ms: float | None = None
     max_ms: float | None = None
     gc_share: float | None = None
@@ -50,7 +56,10 @@ class Evidence:
     whole_run: bool = False
     interior_s: float | None = None
     waves: float | None = None
-    warmup_capped: bool | None = None
+    warmup: Warmup | None = None
+    cpu_fall: Halves | None = None
+    latency_fall: Halves | None = None
+    jit_cpu_share: float | None = None
     cold: bool = False
     backend_pool: int | None = None
     platform_threads: int | None = None

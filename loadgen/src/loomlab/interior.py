@@ -9,6 +9,7 @@ from loomlab.models import Interior, Latency
 from loomlab.requestlog import RequestLog, latency_figures, percentile
 
 SHORTEST_INTERIOR_S = 3
+KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
     """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly.
 
     Requests in flight at the end are missing from the log, so the window ends p99 before `ended`: all but 1 % of
-    what started up to then is in the log. Its length is the one nearest to a whole number of waves. Falls back to
+    what started up to then is in the log. Its length is that of whole waves, see `whole_waves`. Falls back to
     the whole run when fewer than 3 s remain; None without data.
     """
     if not log:
@@ -111,18 +112,20 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
 
 
 def whole_waves(longest_s: int, wave_s: float) -> int:
-    """The whole seconds, at least half of `longest_s`, that are nearest to whole waves in proportion to their length.
+    """Of the whole seconds from 80 % of `longest_s` on, the most that are whole waves to within 1 % of their number; if
+    none are, those that come nearest.
 
     Connections that stay in step send in waves, one mean latency apart; a window of 16.6 waves counts 16 or 17 of them,
     and would show a throughput no server could have.
     """
-    candidates = range(max(SHORTEST_INTERIOR_S, math.ceil(longest_s / 2)), longest_s + 1)
+    if wave_s <= 0:
+        return longest_s
+    candidates = range(longest_s, math.ceil(KEPT_SHARE * longest_s) - 1, -1)
 
     def error(seconds: int) -> float:
-        waves = seconds / wave_s
-        return abs(waves - round(waves)) / waves
+        return abs(math.remainder(seconds, wave_s)) / seconds
 
-    return min(reversed(candidates), key=error) if wave_s > 0 else longest_s
+    return next((seconds for seconds in candidates if error(seconds) <= WAVE_ERROR), min(candidates, key=error))
 
 
 def _latencies(log: RequestLog, first: int, last: int) -> list[float]:

@@ -11,10 +11,24 @@ from loomlab.endpoints import Endpoint, endpoint_of
 from loomlab.episodes import episode_of, steps_of
 from loomlab.errors import ParseError, UsageError
 from loomlab.evidence import Evidence
+from loomlab.halves import Parts
 from loomlab.interior import InteriorFigures, figures_of
 from loomlab.load import Closed, OpenRate
 from loomlab.metrics import Metrics
-from loomlab.models import Episode, HostLog, Interior, Latency, Request, Run, Step, ToolRun, Warmup, WarmupDigest
+from loomlab.models import (
+    BackendDelays,
+    Episode,
+    Halves,
+    HostLog,
+    Interior,
+    Latency,
+    Request,
+    Run,
+    Step,
+    ToolRun,
+    Warmup,
+    WarmupDigest,
+)
 from loomlab.process import STALL_S
 from loomlab.raw import RunFiles, read_json, read_record, write_json
 from loomlab.requestlog import RequestLog, latency_figures, silent_gaps
@@ -92,6 +106,10 @@ def _judge(files: RunFiles, request: Request) -> Run:
         little_ratio=figures.little_ratio if figures else None,
         gc=metrics.gc(start, end),
         jit_cpu_seconds=metrics.jit_cpu_seconds(start, end),
+        cpu_fall=evidence.cpu_fall,
+        latency_fall=evidence.latency_fall,
+        backend_lateness_mean_ms=evidence.backend_lateness_mean_ms,
+        backend_lateness_p99_ms=evidence.backend_lateness_p99_ms,
         virtual_threads_pinned=metrics.virtual_threads_pinned(start, end),
         connections_opened=evidence.connections_opened,
         backend_requests_per_request=evidence.backend_requests_per_request,
@@ -100,7 +118,8 @@ def _judge(files: RunFiles, request: Request) -> Run:
         steps=steps,
         episodes=episodes,
         interior=window,
-        warmup=warmup and WarmupDigest(bursts=len(warmup.bursts), duration_s=warmup.duration_s, capped=warmup.capped),
+        start_s=request.start_s,
+        warmup=warmup and digest(warmup),
         started=_iso(request.started),
         finished=_iso(end) if request.finished else None,
         verdict=level,
@@ -200,12 +219,15 @@ def _evidence(
     if figures:
         span = (figures.window.start, figures.window.start + figures.window.seconds)
         counted = figures.window.requests
-    backend = _backend_limits(request, endpoint, host, metrics, start, end)
+    backend = _backend_limits(request, endpoint, host, metrics, start, end, span)
+    cpu_fall, latency_fall = _falls(request, outcome.log, figures, metrics)
+    jit_s, cpu_s = metrics.jit_cpu_seconds(start, end), metrics.cpu_seconds(request.approach, start, end)
     gc = metrics.gc(start, end)
     load, shape = request.load, request.load.shape
     return Evidence(
         concurrency=load.connections,
-        delay_ms=endpoint.backend_delay_ms,
+        delay_asked=delay_of(request.delay).text if endpoint.waits_as_configured else None,
+        backend_delays=read_record(files.backend, BackendDelays),
         backend_calls=endpoint.backend_calls,
         closed_model=load.closed_model,
         steady=not steps and isinstance(shape, Closed | OpenRate) and not request.hangs,
@@ -232,6 +254,7 @@ def _evidence(
         silent_end_s=silent_end_s if driver.discards else 0,
         longest_silence_s=longest_silence_s,
         p50_ms=whole.p50,
+        mean_ms=figures.latency.mean if figures else None,
         p99_ms=figures.latency.p99 if figures else None,
         max_ms=whole.max,
         gc_share=gc.share,
@@ -241,7 +264,10 @@ def _evidence(
         whole_run=bool(figures and figures.window.whole_run),
         interior_s=figures.window.seconds if figures and not figures.window.whole_run else None,
         waves=figures.waves if figures else None,
-        warmup_capped=warmup.capped if warmup else None,
+        warmup=warmup,
+        cpu_fall=cpu_fall,
+        latency_fall=latency_fall,
+        jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
         cold=warmup is not None and not warmup.bursts,
         backend_pool=backend_pool(about),
         platform_threads=platform_threads(about),
@@ -254,20 +280,54 @@ def _evidence(
     )
 
 
+def digest(warmup: Warmup) -> WarmupDigest:
+    return WarmupDigest(
+        bursts=len(warmup.bursts),
+        duration_s=warmup.duration_s,
+        compiling_s=warmup.compiling_s,
+        capped=warmup.capped,
+        failed=warmup.failed,
+    )
+
+
+def _falls(
+    request: Request, log: RequestLog | None, figures: InteriorFigures | None, metrics: Metrics
+) -> tuple[Halves | None, Halves | None]:
+    """Of CPU per request and of mean latency, where the load is the same throughout."""
+    shape = request.load.shape
+    steady = isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
+    if log is None or figures is None or not figures.latency.mean or not steady or request.hangs:
+        return None, None
+    parts = Parts(log, figures.window, figures.latency.mean / 1000)
+    connections = request.load.connections if isinstance(shape, Closed) else None
+
+    def cpu_seconds(first: float, last: float) -> float | None:
+        return metrics.cpu_seconds(request.approach, first, last)
+
+    return parts.cpu_fall(connections, cpu_seconds), parts.latency_fall()
+
+
 def _backend_limits(
-    request: Request, endpoint: Endpoint, host: HostLog, metrics: Metrics, start: float, end: float
+    request: Request,
+    endpoint: Endpoint,
+    host: HostLog,
+    metrics: Metrics,
+    start: float,
+    end: float,
+    span: tuple[float, float],
 ) -> dict[str, float | None]:
-    """How near the backend was to its limits; nothing where no request asks it. Lateness counts up to its first hang:
-    after it, all that waited is due at once."""
+    """How near the backend was to its limits; nothing where no request asks it. Lateness is of the span that latency is
+    taken on, up to the backend's first hang: after it, all that waited is due at once."""
     if not endpoint.backend_calls:
         return {}
-    calm_until = min([end, *(start + hang.at_s for hang in request.hangs)])
+    calm_until = min([span[1], *(start + hang.at_s for hang in request.hangs)])
     busy = verdict.BUSY_CPU
     return {
         "backend_cpus_full": hoststat.full_share(host.samples, hoststat.parse_cpu_list(request.backend_cpus), busy),
         "backend_quota_full": metrics.quota_full_share("backend", start, end, busy),
         "backend_loop_full": metrics.backend_loop_full_share(start, end, busy),
-        "backend_lateness_p99_ms": metrics.backend_lateness_p99_ms(start, calm_until),
+        "backend_lateness_mean_ms": metrics.backend_lateness_mean_ms(span[0], calm_until),
+        "backend_lateness_p99_ms": metrics.backend_lateness_p99_ms(span[0], calm_until),
     }
 
 

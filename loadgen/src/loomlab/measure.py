@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from loomlab import hoststat
-from loomlab.backend import Hangs
+from loomlab.backend import Behaviour, Hangs
 from loomlab.collect import collect, wait_for_samples
 from loomlab.delay import delay_of
-from loomlab.endpoints import Endpoint, endpoint_of
+from loomlab.endpoints import endpoint_of
 from loomlab.errors import CannotMeasureError
 from loomlab.histograms import write_histograms
 from loomlab.live import LiveFigures, LiveProgress
 from loomlab.load import Closed, Load
-from loomlab.models import HostLog, Request, ToolRun, Warmup
+from loomlab.models import BackendDelays, HostLog, Request, ToolRun, Warmup
 from loomlab.probe import probe
 from loomlab.process import STALL_S, run_tool
 from loomlab.progress import Progress
@@ -24,11 +24,18 @@ from loomlab.prometheus import Prometheus, UnreachableError, get_json
 from loomlab.raw import RunFiles, write_json
 from loomlab.stop import Stop
 from loomlab.tools import Tool
-from loomlab.warmup import Warmer, process_of, warmup_connections
+from loomlab.warmup import settling
+from loomlab.warmup.process import process_of
+from loomlab.warmup.warmer import Subject, Warmer
 
 HARD_CAP_MARGIN_S = 15.0
 SPARE_DESCRIPTORS = 64
 PROBE_MARGIN_S = 30.0
+WAVES, ROUNDED_S = 25, 2
+"""ab rounds starts down to seconds, which costs up to one at either end."""
+SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
+SPARE_REQUESTS = 2
+"""So many times those that fit the duration: it is what ends the run."""
 
 
 def check_descriptors(connections: int) -> None:
@@ -56,12 +63,15 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
     write_json(files.about, _about(request.approach, progress))
     live = LiveFigures(request, run_dir, progress)
     live.phase("warm-up")
-    warmup = _warm_up(request, tool, endpoint, stop, progress)
+    behaviour = Behaviour()
+    warmup = _warm_up(request, tool, behaviour, stop, progress)
     write_json(files.warmup, warmup)
+    request = request.model_copy(update={"load": fitted(request, tool, warmup, endpoint.mean_ms)})
+    write_json(files.request, request)
     wait_for_samples(Prometheus(prometheus_url), request.approach, began, stop)
     if not stop.requested:
         live.phase("measure")
-        run = _run(request, tool, files, warmup, prometheus_url, stop, progress)
+        run = _run(request, tool, files, behaviour, prometheus_url, stop, progress)
         live.phase("collect")
         _collect(request.approach, prometheus_url, run, files, stop, progress)
         write_histograms(files, tool, endpoint.floor_ms)
@@ -80,11 +90,11 @@ def _about(approach: str, progress: Progress) -> dict[str, Any]:
     return about if isinstance(about, dict) else {"error": "/about did not answer an object"}
 
 
-def _warm_up(request: Request, tool: Tool, endpoint: Endpoint, stop: Stop, progress: Progress) -> Warmup:
-    connections = warmup_connections(request.load, endpoint.mean_ms / 1000)
-    load = replace(request.load, connections=connections)
-    warmer = Warmer(tool, load, endpoint.floor_ms, process_of(request.approach))
-    warmup = warmer.run(request.warmup_cap_s, STALL_S, stop, progress)
+def _warm_up(request: Request, tool: Tool, behaviour: Behaviour, stop: Stop, progress: Progress) -> Warmup:
+    subject = Subject(request.load, delay_of(request.delay), process_of(request.approach))
+    cap_s = request.warmup_load_s or request.warmup_cap_s
+    warmer = Warmer(tool, subject, behaviour, cap_s, stop, progress)
+    warmup = warmer.load_itself() if request.warmup_load_s else warmer.run()
     if warmup.failed:
         progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
     elif warmup.capped:
@@ -92,24 +102,41 @@ def _warm_up(request: Request, tool: Tool, endpoint: Endpoint, stop: Stop, progr
     return warmup
 
 
-def fitted(load: Load, tool: Tool, warmup: Warmup) -> Load:
-    """The load with as many requests as fit its duration, as far as the warm-up tells, where the tool cannot stop by
-    time."""
-    rates = [burst.throughput_rps for burst in warmup.bursts if burst.throughput_rps]
-    if tool.stops_by_time or not isinstance(load.shape, Closed) or not rates:
+def fitted(request: Request, tool: Tool, warmup: Warmup, answer_ms: float) -> Load:
+    """The load as it is measured: with the duration and the requests that were left to the lab, and, where the tool
+    cannot stop by time, with as many requests as fit. By the latency that the warm-up ended with, else `answer_ms`."""
+    load, shape = request.load, request.load.shape
+    if not isinstance(shape, Closed):
         return load
-    waves = max(math.floor(load.shape.duration_s * rates[-1] / load.connections), 1)
-    requests = min(waves * load.connections, load.shape.requests)
-    return replace(load, shape=replace(load.shape, requests=requests))
+    settled = [burst for burst in warmup.bursts if burst.phase == "settle"]
+    latency_s = (settling.latency_ms(settled) or max(answer_ms, 1)) / 1000
+    duration_s = fitting_duration_s(latency_s) if request.fit_duration else shape.duration_s
+    waves = max(math.floor(duration_s / latency_s), 1)
+    requests = SPARE_REQUESTS * waves * load.connections if request.fit_requests else shape.requests
+    if not tool.stops_by_time and settled:
+        requests = min(waves * load.connections, requests)
+    return replace(load, shape=replace(shape, requests=requests, duration_s=duration_s))
+
+
+def fitting_duration_s(latency_s: float) -> int:
+    """25 waves, of which the interior keeps 20 at least, and 35 s, of which it keeps 15 at least; 210 s at most."""
+    return min(max(math.ceil(WAVES * latency_s + ROUNDED_S), SHORTEST_RUN_S), LONGEST_RUN_S)
 
 
 def _run(
-    request: Request, tool: Tool, files: RunFiles, warmup: Warmup, prometheus_url: str, stop: Stop, progress: Progress
+    request: Request,
+    tool: Tool,
+    files: RunFiles,
+    behaviour: Behaviour,
+    prometheus_url: str,
+    stop: Stop,
+    progress: Progress,
 ) -> ToolRun:
-    load = fitted(request.load, tool, warmup)
+    load = request.load
     shown = LiveProgress(request.approach, load, tool, prometheus_url, progress)
+    delay_before = _told_delay(behaviour)
     before = hoststat.network_counters()
-    with Hangs(request.hangs, progress):
+    with Hangs(request.hangs, progress, behaviour):
         run, samples = run_tool(
             tool.command(load, files.raw, tool.name),
             tool.output(files.raw, tool.name),
@@ -121,8 +148,16 @@ def _run(
     write_json(files.tool, run)
     network_after = hoststat.network_counters()
     write_json(files.host, HostLog(samples=samples, network_before=before, network_after=network_after))
+    write_json(files.backend, BackendDelays(before=delay_before, after=_told_delay(behaviour)))
     tool.finish(files.raw, tool.name)
     return run
+
+
+def _told_delay(behaviour: Behaviour) -> str | None:
+    try:
+        return behaviour.delay().text
+    except UnreachableError:
+        return None
 
 
 def _collect(approach: str, prometheus_url: str, run: ToolRun, files: RunFiles, stop: Stop, progress: Progress) -> None:

@@ -85,6 +85,11 @@ class Metrics:
         seconds = series.histogram_quantile(buckets, 0.99, start, end)
         return None if seconds is None else 1000 * seconds
 
+    def backend_lateness_mean_ms(self, start: float, end: float) -> float | None:
+        late_s = self.backend_growth("backend_lateness_seconds_sum", start, end)
+        answers = self.backend_growth("backend_lateness_seconds_count", start, end)
+        return 1000 * late_s / answers if late_s is not None and answers else None
+
     def served_requests(self, label: str, start: float, end: float) -> int | None:
         """Answers the approach itself counted under that endpoint label."""
         counted = self._own_total("lab_requests_seconds_count", start, end, endpoint=label)

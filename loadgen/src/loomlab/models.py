@@ -10,6 +10,7 @@ RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
 Verdict = Literal["valid", "suspect", "invalid"]
+WarmupPhase = Literal["compile", "settle"]
 
 
 class Record(BaseModel):
@@ -25,7 +26,9 @@ class Hang(Record):
 
 class Request(Record):
     """What was asked for (raw/request.json); `delay` is the backend's, as its variable has it; `cell` numbers the loads
-    of a scenario; `finished` tells whether the measurement came to its end."""
+    of a scenario; `warmup_load_s`: the load itself for so long instead of a warm-up; `start_s` is how long the approach took until it was ready; `fit_duration`, `fit_requests`: the
+    load's own were left to the lab, which sets them after the warm-up; `finished` tells whether the measurement came to
+    its end."""
 
     tool: str
     approach: str
@@ -42,6 +45,10 @@ class Request(Record):
     backend_cpus: str
     approach_cpus: str
     warmup_cap_s: float = Field(ge=0)
+    warmup_load_s: float = Field(default=0, ge=0)
+    start_s: float | None = None
+    fit_duration: bool = False
+    fit_requests: bool = False
     started: float
     finished: bool = False
 
@@ -70,28 +77,49 @@ class Probe(Record):
 
 
 class Burst(Record):
-    """One warm-up load; errors and CPU as far as they are known."""
+    """One warm-up load; errors and CPU as far as they are known. A request waits `wait_ms` at least; CPU seconds are
+    the process's, and of them its compilers' and its collector's; `rss_bytes` is the process's after the burst."""
 
+    phase: WarmupPhase
     start: float
     duration_s: float
+    wait_ms: int
     requests: int | None
     errors: int | None
     throughput_rps: float | None
     mean_latency_ms: float | None
-    received_bytes_per_request: float | None
-    cpu_ms_per_request: float | None
+    received_bytes_per_request: float | None = None
+    cpu_ms_per_request: float | None = None
     cpu_s: float | None = None
-    jit_s: float | None = None
+    jit_cpu_s: float | None = None
+    gc_cpu_s: float | None = None
+    rss_bytes: float | None = None
 
 
 class Warmup(Record):
-    """raw/warmup.json. `capped`: it ended at its cap, not because the bursts had become alike."""
+    """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
+    steady when the cap was reached, None if all was; `failed`: its last burst had no answer."""
 
     cap_s: float
-    capped: bool
+    compiled: bool | None
+    changing: str | None
     failed: bool
     duration_s: float
+    compiling_s: float
     bursts: list[Burst]
+
+    @property
+    def capped(self) -> bool:
+        """Whether it ended at its cap, before the approach was warm."""
+        return self.compiled is False or self.changing is not None
+
+
+class BackendDelays(Record):
+    """raw/backend.json: the delay that the backend told right before and right after the measured run; None where it
+    did not answer."""
+
+    before: str | None
+    after: str | None
 
 
 class ToolRun(Record):
@@ -173,9 +201,21 @@ class Episode(Record):
 
 
 class WarmupDigest(Record):
+    """`compiling_s` of `duration_s` were for the compilers."""
+
     bursts: int
     duration_s: float
+    compiling_s: float
     capped: bool
+    failed: bool
+
+
+class Halves(Record):
+    """How much the second half of the interior was below the first, as a share of it: what a straight line through its
+    parts says, and the half width of its two-sided 90 % interval."""
+
+    fall: float
+    margin: float
 
 
 class Gc(Record):
@@ -233,6 +273,10 @@ class Run(Record):
     little_ratio: float | None
     gc: Gc
     jit_cpu_seconds: float | None = None
+    cpu_fall: Halves | None = None
+    latency_fall: Halves | None = None
+    backend_lateness_mean_ms: float | None = None
+    backend_lateness_p99_ms: float | None = None
     virtual_threads_pinned: int | None = None
     connections_opened: int | None = None
     backend_requests_per_request: float | None = None
@@ -241,6 +285,7 @@ class Run(Record):
     steps: list[Step] = Field(default_factory=list)
     episodes: list[Episode] = Field(default_factory=list)
     interior: Interior | None
+    start_s: float | None = None
     warmup: WarmupDigest | None
     started: str
     finished: str | None

@@ -18,6 +18,7 @@ class RunFiles:
         self.run = run_dir / "run.json"
         self.request = self.raw / "request.json"
         self.warmup = self.raw / "warmup.json"
+        self.backend = self.raw / "backend.json"
         self.about = self.raw / "about.json"
         self.probe = self.raw / "probe.json"
         self.tool = self.raw / "tool.json"

@@ -12,7 +12,7 @@ from loomlab.models import Verdict
 ERROR_LIMIT = 0.01
 BUSY_CPU = 0.95
 BUSY_SECONDS_LIMIT = 0.10
-LATENESS_LIMIT = 0.10
+LATE_MEAN_LIMIT, LATE_P99_LIMIT = 0.05, 0.10
 RATE_LIMIT = 0.02
 LITTLE_LIMIT = 0.05
 METRICS_MISSING_LIMIT = 0.10
@@ -26,6 +26,8 @@ REOPENED_LIMIT = 0.01
 OWN_CONNECTIONS = 3
 """To Prometheus, for progress and for k6's live figures."""
 BACKEND_REQUESTS_LIMIT = 0.02
+FALL_LIMIT = 0.10
+"""Between the halves of the measured part: the whole is then some 5 % above what it was getting to."""
 
 
 Rule = Callable[[Evidence], str | None]
@@ -105,14 +107,41 @@ def backend_loop(run: Evidence) -> str | None:
     return _limited("backend", "its busiest event loop was", run.backend_loop_full)
 
 
-def backend_late(run: Evidence) -> str | None:
-    late = run.backend_lateness_p99_ms
-    if late is None or run.delay_ms == 0 or late <= LATENESS_LIMIT * run.delay_ms:
+def backend_late_mean(run: Evidence) -> str | None:
+    return _late("the mean", run.backend_calls, run.backend_lateness_mean_ms, run.mean_ms, LATE_MEAN_LIMIT)
+
+
+def backend_late_p99(run: Evidence) -> str | None:
+    """As if all calls of one request were as late as that: an upper bound."""
+    return _late("p99", run.backend_calls, run.backend_lateness_p99_ms, run.p99_ms, LATE_P99_LIMIT)
+
+
+def _late(figure: str, calls: int, late_ms: float | None, latency_ms: float | None, limit: float) -> str | None:
+    if late_ms is None or not latency_ms or calls * late_ms <= limit * latency_ms:
         return None
     return (
-        f"The backend limited the run: it answered {late:.1f} ms late at p99 "
-        f"(the limit is {_percent(LATENESS_LIMIT)} of its {run.delay_ms:.0f} ms delay)."
+        f"The backend limited the run: its answers were {late_ms:.1f} ms late at {figure}, up to "
+        f"{_percent(min(calls * late_ms / latency_ms, 1))} of the requests' {latency_ms:,.0f} ms at {figure} "
+        f"(the limit is {_percent(limit)})."
     )
+
+
+def backend_delay_other(run: Evidence) -> str | None:
+    told = run.backend_delays
+    if run.delay_asked is None or told is None:
+        return None
+    others = [delay for delay in (told.before, told.after) if delay not in (None, run.delay_asked)]
+    if not others:
+        return None
+    was = " and then ".join(map(str, others))
+    return f"The backend's delay was {was}, not the {run.delay_asked} asked for: measure again."
+
+
+def backend_delay_unknown(run: Evidence) -> str | None:
+    told = run.backend_delays
+    if run.delay_asked is None or told is None or None not in (told.before, told.after):
+        return None
+    return "The backend did not tell its delay right before or after the run."
 
 
 def littles_law(run: Evidence) -> str | None:
@@ -240,7 +269,31 @@ def few_waves(run: Evidence) -> str | None:
 def half_cold(run: Evidence) -> str | None:
     if run.cold:
         return "There was no warm-up."
-    return "The warm-up ended at its cap, before its bursts were alike." if run.warmup_capped else None
+    if run.warmup is None or not run.warmup.capped or run.warmup.failed:
+        return None
+    cause = run.warmup.changing if run.warmup.compiled is not False else "the compilers were still at work"
+    return f"The warm-up ended at its cap of {run.warmup.cap_s:.0f} s: {cause}."
+
+
+def warmup_failed(run: Evidence) -> str | None:
+    if run.warmup is None or not run.warmup.failed:
+        return None
+    return f"The warm-up failed: none of the requests of its burst {len(run.warmup.bursts)} was answered."
+
+
+def still_falling(run: Evidence) -> str | None:
+    falls = [
+        f"{what} fell by {_percent(halves.fall)} (± {_percent(halves.margin)})"
+        for what, halves in (("CPU per request", run.cpu_fall), ("mean latency", run.latency_fall))
+        if halves and halves.fall > FALL_LIMIT and halves.fall > halves.margin
+    ]
+    if not falls:
+        return None
+    compilers = "" if run.jit_cpu_share is None else f"; compilers took {_percent(run.jit_cpu_share)} of the CPU"
+    return (
+        f"The approach was still warming up: {' and '.join(falls)} from the first half of the measured part to the "
+        f"second{compilers} (the limit is {_percent(FALL_LIMIT)})."
+    )
 
 
 def small_pool(run: Evidence) -> str | None:
@@ -332,7 +385,9 @@ INVALID: tuple[Rule, ...] = (
     backend_cpus,
     backend_quota,
     backend_loop,
-    backend_late,
+    backend_late_mean,
+    backend_late_p99,
+    backend_delay_other,
     littles_law,
     rate_missed,
     work_dropped,
@@ -350,6 +405,9 @@ SUSPECT: tuple[Rule, ...] = (
     few_waves,
     steps_missed,
     half_cold,
+    warmup_failed,
+    still_falling,
+    backend_delay_unknown,
     small_pool,
     few_threads,
     connections_reopened,

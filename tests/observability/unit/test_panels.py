@@ -53,6 +53,7 @@ def test_an_unknown_unit_is_refused() -> None:
         ("OS threads", "none", 120),
         ("Errors", "percentunit", 0.03),
         ("Backend lateness", "s", 0.01),
+        ("Backend lateness", "percentunit", 0.03),
         ("Scrape duration", "s", 0.05),
         ("Headroom", "percentunit", 0.9),
     ],

@@ -50,6 +50,8 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
         "service:container_memory_rss_bytes_per_inflight_request:ratio": [Expected(Plausible(MIB / 4, 100 * MIB))],
         "service:container_cpu_headroom:ratio": [Expected(headroom, of="backend"), Expected(headroom, of="loadgen")],
         "service:backend_lateness_seconds:p99_rate10s": [Expected(Plausible(0.0005, 0.4), of="backend")],
+        "service:backend_lateness_mean:ratio_rate10s": [Expected(Plausible(0.0005, 0.4), of="backend")],
+        "service:backend_lateness_p99:ratio_rate10s": [Expected(Plausible(0.0011, 1), of="backend")],
         "service:backend_loop_busy:ratio_rate10s": [Expected(share, of="backend")],
         "service:container_cpu_limit_cores:sum": [
             Expected(Plausible(1, load.cpus), of="backend"),

@@ -74,8 +74,7 @@ final class BackendMetrics {
     }
     return HistogramSnapshot.builder()
         .name("backend_lateness_seconds")
-        .help(
-            "Time between when an answer is due, a hang included, and its hand-over to the socket")
+        .help("Longest that an answer may have been due, a hang over, before the socket had it")
         .dataPoint(
             HistogramSnapshot.HistogramDataPointSnapshot.builder()
                 .labels(Labels.of(LabRegistry.APPROACH_TAG, "backend"))

@@ -6,7 +6,10 @@ import java.time.Duration;
 final class Behaviour {
   private record Hang(long endNanos, long endEpochMillis) {}
 
+  private record Lease(Delay delay, long endNanos) {}
+
   private volatile Delay delay;
+  private volatile Lease lease = new Lease(null, System.nanoTime());
   private volatile ErrorShare errorShare;
   private volatile Hang hang = hangFor(Duration.ZERO);
 
@@ -16,12 +19,22 @@ final class Behaviour {
   }
 
   Delay delay() {
-    return delay;
+    Lease current = lease;
+    return current.endNanos > System.nanoTime() ? current.delay : delay;
   }
 
-  /** For requests that arrive from now on. */
+  /** For requests that arrive from now on; ends a lease. */
   void delay(Delay delay) {
     this.delay = delay;
+    lease = new Lease(delay, System.nanoTime());
+  }
+
+  /**
+   * For requests that arrive within that time; then the delay before holds again. Takes the place
+   * of an earlier lease; zero just ends that.
+   */
+  void delay(Delay delay, Duration lasting) {
+    lease = new Lease(delay, System.nanoTime() + lasting.toNanos());
   }
 
   ErrorShare errorShare() {

@@ -19,7 +19,8 @@ final class BehaviourEndpoint implements ManagementServer.Handler {
   private static final String DELAY = "delay";
   private static final String ERROR_SHARE = "error_share";
   private static final String HANG = "hang_ms";
-  private static final List<String> NAMES = List.of(DELAY, ERROR_SHARE, HANG);
+  private static final String LASTING = "delay_for_ms";
+  private static final List<String> NAMES = List.of(DELAY, ERROR_SHARE, HANG, LASTING);
 
   private final Behaviour behaviour;
   private final Runnable changed;
@@ -64,18 +65,26 @@ final class BehaviourEndpoint implements ManagementServer.Handler {
     Optional<ErrorShare> errorShare =
         Optional.ofNullable(given.get(ERROR_SHARE))
             .map(text -> ErrorShare.parse(ERROR_SHARE, text));
-    Optional<Duration> hang = Optional.ofNullable(given.get(HANG)).map(BehaviourEndpoint::hang);
-    delay.ifPresent(behaviour::delay);
+    Optional<Duration> hang = Optional.ofNullable(given.get(HANG)).map(text -> millis(HANG, text));
+    Optional<Duration> lasting =
+        Optional.ofNullable(given.get(LASTING)).map(text -> millis(LASTING, text));
+    if (lasting.isPresent() && delay.isEmpty()) {
+      throw new UsageException("%s has no %s beside it; give both.".formatted(LASTING, DELAY));
+    }
+    delay.ifPresent(
+        each ->
+            lasting.ifPresentOrElse(
+                time -> behaviour.delay(each, time), () -> behaviour.delay(each)));
     errorShare.ifPresent(behaviour::errorShare);
     hang.ifPresent(behaviour::hang);
   }
 
-  private static Duration hang(String text) {
+  private static Duration millis(String name, String text) {
     OptionalInt millis = Millis.parse(text);
     if (millis.isEmpty()) {
       throw new UsageException(
-          "%s is \"%s\"; give a whole number from 1 to %d, or 0 to end a hang."
-              .formatted(HANG, text, Millis.LONGEST));
+          "%s is \"%s\"; give a whole number from 1 to %d, or 0 to end it."
+              .formatted(name, text, Millis.LONGEST));
     }
     return Duration.ofMillis(millis.getAsInt());
   }

@@ -121,11 +121,13 @@ final class ConnectionHandler {
 
   private void answerAt(long deadline, Connection connection, Answer answer) throws IOException {
     loop.counters().requestRead();
-    if (behaviour.dueNanos(deadline) <= loop.batchNanos()) {
-      send(connection, answer, deadline);
+    PendingAnswer pending = new PendingAnswer(deadline, loop.unreadNanos(), connection, answer);
+    long dueNanos = behaviour.dueNanos(deadline);
+    if (dueNanos <= loop.batchNanos()) {
+      send(pending, dueNanos);
     } else {
       connection.busy = true;
-      loop.await(new PendingAnswer(deadline, connection, answer));
+      loop.await(pending);
     }
   }
 
@@ -138,21 +140,25 @@ final class ConnectionHandler {
     }
     try {
       connection.busy = false;
-      send(connection, pending.answer(), dueNanos);
+      send(pending, dueNanos);
       resume(connection);
     } catch (IOException e) {
       close(connection.channel);
     }
   }
 
-  private void send(Connection connection, Answer answer, long dueNanos) throws IOException {
+  private void send(PendingAnswer pending, long dueNanos) throws IOException {
+    Connection connection = pending.connection();
+    Answer answer = pending.answer();
+    long dueIfReadAtOnce = behaviour.dueNanos(pending.deadlineNanos() - pending.unreadNanos());
+    long earliest = Math.min(dueNanos, dueIfReadAtOnce);
     output.clear();
     answer.writeTo(output, connection.keepAlive, connection.http10);
     output.flip();
     try {
       connection.channel.write(output);
     } finally {
-      loop.counters().answered(System.nanoTime() - dueNanos, answer == Answer.FAILURE);
+      loop.counters().answered(System.nanoTime() - earliest, answer == Answer.FAILURE);
     }
     if (output.hasRemaining()) {
       connection.unsent = new byte[output.remaining()];

@@ -17,6 +17,9 @@ final class EventLoop {
   private static final long NANOS_PER_MILLI = 1_000_000;
   private static final Duration SWEEP = Duration.ofSeconds(5);
 
+  /** Linux's selector takes 1024 at once, a wake-up among them, and may leave others behind. */
+  private static final int FULL_POLL = 1023;
+
   private record TimedTask(long nanos, Runnable task) {}
 
   private final Thread thread;
@@ -32,6 +35,9 @@ final class EventLoop {
   private volatile boolean running = true;
   private boolean batchStarted;
   private long batchNanos;
+  private long polledNanos = System.nanoTime();
+  private boolean foundWaiting;
+  private long unreadNanos;
 
   EventLoop(int number, LoopBehaviour behaviour) throws IOException {
     selector = Selector.open();
@@ -92,13 +98,20 @@ final class EventLoop {
     return batchNanos;
   }
 
+  /**
+   * The longest that what is being read may have been there before {@link #batchNanos}: what a poll
+   * finds at once may have come at any time since the last poll that left nothing behind.
+   */
+  long unreadNanos() {
+    return unreadNanos;
+  }
+
   private void run() {
     sweep();
     try (selector) {
       while (running) {
-        batchStarted = false;
-        selector.select(this::ready, millisToNextDeadline());
         registerArrivals();
+        poll();
         meetDeadlines();
       }
       for (SelectionKey key : selector.keys()) {
@@ -106,6 +119,23 @@ final class EventLoop {
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * Looks without waiting first, to tell what had come before from what the loop waited for. That
+   * takes a wake-up away, so it waits only with nothing left that could have been the reason.
+   */
+  private void poll() throws IOException {
+    batchStarted = false;
+    foundWaiting = true;
+    int found = selector.selectNow(this::ready);
+    if (found == 0 && running && arrivals.isEmpty()) {
+      foundWaiting = false;
+      selector.select(this::ready, millisToNextDeadline());
+    }
+    if (found < FULL_POLL) {
+      polledNanos = batchStarted ? batchNanos : System.nanoTime();
     }
   }
 
@@ -125,6 +155,7 @@ final class EventLoop {
     if (!batchStarted) {
       batchStarted = true;
       batchNanos = System.nanoTime();
+      unreadNanos = foundWaiting ? batchNanos - polledNanos : 0;
     }
     if (key.attachment() instanceof Acceptor acceptor) {
       acceptor.accept(this, key);
@@ -141,6 +172,7 @@ final class EventLoop {
 
   private void meetDeadlines() {
     batchNanos = System.nanoTime();
+    unreadNanos = 0;
     while (tasks.element().nanos <= batchNanos) {
       tasks.remove().task.run();
     }

@@ -16,8 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class BehaviourTest {
   private static final int SEED = 5;
-  private static final String AT_START =
-      "{\"delay\":\"100\",\"error_share\":0,\"hang_until_ms\":0}";
+  private static final String AT_START = withDelay("100");
 
   private Backend backend;
   private Management management;
@@ -64,6 +63,45 @@ class BehaviourTest {
       assertThat(millisSince(started)).isGreaterThanOrEqualTo(2_000);
       assertThat(management.metric("backend_delay_seconds")).isEqualTo(0.0015);
     }
+  }
+
+  @Test
+  void leasedDelayHoldsAndGivesWayByItself() throws Exception {
+    put("delay=5000");
+    assertThat(put("delay=40&delay_for_ms=60000")).isEqualTo(withDelay("40"));
+    assertThat(management.get("/behaviour")).isEqualTo(withDelay("40"));
+    assertThat(management.metric("backend_delay_seconds")).isEqualTo(0.04);
+    try (RawHttp http = connect()) {
+      long started = System.nanoTime();
+      http.get("/capabilities/ADMIN").response();
+      assertThat(millisSince(started)).isBetween(40L, 4_999L);
+    }
+    long started = System.nanoTime();
+    put("delay=60&delay_for_ms=500");
+    awaitBehaviour(withDelay("5000"));
+    assertThat(millisSince(started)).isGreaterThanOrEqualTo(500);
+    assertThat(management.metric("backend_delay_seconds")).isEqualTo(5);
+  }
+
+  @Test
+  void plainDelayEndsALease() throws Exception {
+    put("delay=40&delay_for_ms=60000");
+    assertThat(put("delay=20")).isEqualTo(withDelay("20"));
+    assertThat(management.metric("backend_delay_seconds")).isEqualTo(0.02);
+  }
+
+  @Test
+  void leaseCanBeEndedAtOnce() throws Exception {
+    put("delay=40&delay_for_ms=60000");
+    assertThat(put("delay=50&delay_for_ms=0")).isEqualTo(AT_START);
+    assertThat(put("delay=50&delay_for_ms=0")).isEqualTo(AT_START);
+  }
+
+  @Test
+  void badChangeLeavesALease() throws Exception {
+    put("delay=40&delay_for_ms=60000");
+    assertThat(management.send("PUT", "/behaviour?delay_for_ms=0").statusCode()).isEqualTo(400);
+    assertThat(management.get("/behaviour")).isEqualTo(withDelay("40"));
   }
 
   @Test
@@ -174,14 +212,18 @@ class BehaviourTest {
         "?error_share=0.5&delay=uniform:2:1|delay is \"uniform:2:1\"; give a lowest delay that is"
             + " not above the highest.",
         "?delay=20&hang_ms=60001|hang_ms is \"60001\"; give a whole number from 1 to 60000, or 0 to"
-            + " end a hang.",
-        "?delay=20&hang_ms=|hang_ms is \"\"; give a whole number from 1 to 60000, or 0 to end a"
-            + " hang.",
+            + " end it.",
+        "?delay=20&hang_ms=|hang_ms is \"\"; give a whole number from 1 to 60000, or 0 to end it.",
+        "?delay=20&delay_for_ms=60001|delay_for_ms is \"60001\"; give a whole number from 1 to 60000,"
+            + " or 0 to end it.",
+        "?delay=20&delay_for_ms=-1|delay_for_ms is \"-1\"; give a whole number from 1 to 60000, or 0"
+            + " to end it.",
+        "?error_share=0.5&delay_for_ms=300|delay_for_ms has no delay beside it; give both.",
         "?delay=20&speed=3|The query holds \"speed=3\"; give NAME=VALUE with one of delay,"
-            + " error_share, hang_ms.",
-        "?delay|The query holds \"delay\"; give NAME=VALUE with one of delay, error_share, hang_ms.",
+            + " error_share, hang_ms, delay_for_ms.",
+        "?delay|The query holds \"delay\"; give NAME=VALUE with one of delay, error_share, hang_ms, delay_for_ms.",
         "?delay=20&delay=30|The query holds delay twice; give it once.",
-        "``|The query is empty; give one of delay, error_share, hang_ms."
+        "``|The query is empty; give one of delay, error_share, hang_ms, delay_for_ms."
       })
   void badChangeChangesNothing(String query, String sentence) throws Exception {
     HttpResponse<String> refusal = management.send("PUT", "/behaviour" + query);
@@ -205,6 +247,10 @@ class BehaviourTest {
     return answer.body();
   }
 
+  private static String withDelay(String delay) {
+    return "{\"delay\":\"%s\",\"error_share\":0,\"hang_until_ms\":0}".formatted(delay);
+  }
+
   private List<Integer> statuses(String target, int requests) throws IOException {
     List<Integer> statuses = new ArrayList<>();
     try (RawHttp http = connect()) {
@@ -218,6 +264,13 @@ class BehaviourTest {
   private void awaitInflight(int count) throws IOException, InterruptedException {
     long started = System.nanoTime();
     while (management.metric("backend_inflight_requests") != count) {
+      assertThat(millisSince(started)).isLessThan(10_000);
+    }
+  }
+
+  private void awaitBehaviour(String behaviour) throws IOException, InterruptedException {
+    long started = System.nanoTime();
+    while (!management.get("/behaviour").equals(behaviour)) {
       assertThat(millisSince(started)).isLessThan(10_000);
     }
   }

@@ -1,0 +1,108 @@
+"""A made-up approach with its tool, process, backend and clock: what it costs is a formula, time is its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loomlab.delay import Delay, delay_of
+from loomlab.endpoints import endpoint_of
+from loomlab.load import Closed, Load
+from loomlab.prometheus import UnreachableError
+from loomlab.requestlog import RequestLog
+from loomlab.tools import Tool, ToolReport
+from loomlab.tools.ab import Ab
+from loomlab.warmup.process import Process
+
+CONNECT_S = 0.1
+
+
+@dataclass
+class Approach:
+    """`cost_ms` is a request's CPU by the number of requests served before it; compilers have `jit_s` of work that
+    comes with the first 15,000 requests, and take `trickle` of a core ever after; `growth` is what memory grows by in a
+    burst."""
+
+    cost_ms: Callable[[int], float] = lambda served: 0.25 + 2 * 0.9 ** (served / 500)
+    jit_s: float = 14
+    trickle: float = 0.02
+    growth: float = 0.0
+    answers: bool = True
+    tells_jit: bool = True
+    backend_answers: bool = True
+    delay: Delay = field(default_factory=lambda: delay_of("300"))
+    now_s: float = 0.0
+    served: int = 0
+    cpu_s: float = 0.0
+    jit_cpu_s: float = 0.0
+    rss_bytes: float = 1e9
+    left: list[float] = field(default_factory=list)
+    """Unfinished requests, as the process will tell them."""
+    sent: list[Load] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    last: ToolReport = field(default_factory=ToolReport)
+    latency_ms: float = 0.0
+
+    def clock(self) -> float:
+        return self.now_s
+
+    def process(self) -> Process:
+        inflight = self.left.pop(0) if self.left else 0.0
+        jit_cpu_s = self.jit_cpu_s if self.tells_jit else None
+        return Process(self.cpu_s, jit_cpu_s, 0.0, self.rss_bytes, inflight, cpus=1)
+
+    def serve(self, load: Load) -> None:
+        assert isinstance(load.shape, Closed)
+        self.sent.append(load)
+        requests = load.shape.requests
+        if not self.answers:
+            self.now_s += 1
+            self.last = ToolReport(completed=requests, attempted=requests, failed=requests, duration_s=1)
+            return
+        cost_ms = self.cost_ms(self.served)
+        waited_ms = endpoint_of(load.targets[0].target, self.delay).mean_ms
+        self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
+        taken_s = requests / load.connections * self.latency_ms / 1000
+        self.served += requests
+        due_s = self.jit_s * min(self.served / 15_000, 1)
+        compiled_s = max(min(due_s - self.jit_cpu_s, 0.5 * taken_s), 0) + self.trickle * taken_s
+        self.jit_s += self.trickle * taken_s
+        self.jit_cpu_s += compiled_s
+        self.cpu_s += requests * cost_ms / 1000 + compiled_s
+        self.rss_bytes *= 1 + self.growth
+        self.now_s += taken_s + CONNECT_S
+        self.last = ToolReport(completed=requests, attempted=requests, failed=0, duration_s=taken_s)
+
+    def lend(self, delay_ms: int, lasting_ms: int) -> None:
+        self._tell(f"lend {lasting_ms // 1000} s")
+        self.delay = delay_of(str(delay_ms))
+
+    def set_delay(self, delay: Delay) -> None:
+        self._tell(f"set {delay.text}")
+        self.delay = delay
+
+    def _tell(self, words: str) -> None:
+        if not self.backend_answers:
+            raise UnreachableError("http://backend did not answer")
+        self.told.append(words)
+
+
+class MadeUp(Ab):
+    """ab, but that its load is served by the approach."""
+
+    def __init__(self, approach: Approach, program: str = "true") -> None:
+        self._approach = approach
+        self._program = program
+
+    @property
+    def warmer(self) -> Tool:
+        return self
+
+    def command(self, load: Load, raw: Path, stem: str) -> list[str]:  # noqa: ARG002 - all is told by the approach
+        self._approach.serve(load)
+        return [self._program]
+
+    def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
+        return self._approach.last
+
+    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
+        return RequestLog([0], [self._approach.latency_ms])

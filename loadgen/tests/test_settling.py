@@ -1,0 +1,164 @@
+"""When the load itself has settled: each limit from both sides."""
+
+import math
+import random
+
+import pytest
+
+from loomlab.models import Burst
+from loomlab.warmup.compiling import REST_CORES, at_rest, burst_requests, first_wait_ms, jit_cores, next_wait_ms
+from loomlab.warmup.settling import burst_requests as settle_requests
+from loomlab.warmup.settling import changing, latency_ms
+
+FLAT = [1.0] * 8
+
+
+def burst(
+    latency: float = 1.0, cpu: float | None = 1.0, memory: float | None = 1.0, jit_s: float | None = 0.1,
+    requests: int = 4000, duration_s: float = 5,
+) -> Burst:  # fmt: skip
+    return Burst(
+        phase="settle",
+        start=0,
+        duration_s=duration_s,
+        wait_ms=900,
+        requests=requests,
+        errors=0,
+        throughput_rps=800,
+        mean_latency_ms=920 * latency,
+        cpu_s=None if cpu is None else cpu + (jit_s or 0),
+        jit_cpu_s=jit_s,
+        rss_bytes=None if memory is None else 1e9 * memory,
+    )
+
+
+def falling(share: float, count: int = 8) -> list[float]:
+    return [(1 - share) ** place for place in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("latency", "cpu", "memory", "said"),
+    [
+        (FLAT, FLAT, FLAT, None),
+        (falling(0.029), FLAT, FLAT, None),
+        (falling(0.031), FLAT, FLAT, "latency still fell by 3.1 % (± 0.0 %) from one burst to the next"),
+        (FLAT, falling(0.029), FLAT, None),
+        (FLAT, falling(0.031), FLAT, "CPU per request still fell by 3.1 %"),
+        (FLAT, FLAT, falling(-0.15), None),
+        (FLAT, FLAT, falling(-0.17), "memory still grew by 15.7 %"),
+        (falling(-0.2), falling(-0.2), falling(0.3), None),
+    ],
+)
+def test_a_fall_beyond_its_limit_is_told(
+    latency: list[float], cpu: list[float], memory: list[float], said: str | None
+) -> None:
+    got = changing([burst(*values) for values in zip(latency, cpu, memory, strict=True)])
+
+    assert got is None if said is None else got is not None and got.startswith(said)
+
+
+def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
+    assert changing([burst()] * 4) == "there were too few bursts to tell"
+    assert changing([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
+
+
+def test_what_lies_six_bursts_back_no_longer_counts() -> None:
+    cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
+
+    assert changing(cold + [burst()] * 5) is not None
+    assert changing(cold + [burst()] * 6) is None
+
+
+def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
+    assert changing([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
+
+
+def test_without_figures_of_the_process_latency_alone_tells() -> None:
+    blind = [burst(cpu=None, memory=None, jit_s=None)] * 5
+
+    assert changing(blind) is None
+
+
+def bursts_until_steady(fall: float, noise: float, source: random.Random) -> int | None:
+    bursts: list[Burst] = []
+    for place in range(25):
+        bursts.append(burst(cpu=math.exp(-fall * place + source.gauss(0, noise))))
+        if changing(bursts) is None:
+            return len(bursts)
+    return None
+
+
+@pytest.mark.parametrize(("noise", "most"), [(0.02, 6), (0.05, 8), (0.10, 10), (0.15, 11)])
+def test_noise_does_not_defeat_it(noise: float, most: float) -> None:
+    source = random.Random(11)  # noqa: S311
+    needed = [bursts_until_steady(0, noise, source) for _ in range(300)]
+
+    assert None not in needed
+    assert sorted(count for count in needed if count)[270] <= most
+
+
+@pytest.mark.parametrize(("fall", "noise", "passes"), [(0.10, 0.02, 0.0), (0.10, 0.05, 0.01), (0.10, 0.10, 0.04)])
+def test_a_trend_does_not_pass_it(fall: float, noise: float, passes: float) -> None:
+    source = random.Random(13)  # noqa: S311
+    passed = sum(bursts_until_steady(fall, noise, source) is not None for _ in range(300))
+
+    assert passed / 300 <= passes
+
+
+def test_the_latency_it_ended_with_is_that_of_the_last_four_bursts() -> None:
+    assert latency_ms([burst(latency=5)] + [burst()] * 4) == pytest.approx(920)
+    assert latency_ms([]) is None
+
+
+@pytest.mark.parametrize(("latency", "waves"), [(900, 4), (300, 13), (5000, 2), (0, 4000)])
+def test_a_burst_is_of_some_four_seconds(latency: float, waves: int) -> None:
+    assert settle_requests(100, latency) == 100 * waves
+
+
+def test_compilers_rest_after_enough_requests_that_hardly_cost_them_cpu() -> None:
+    enough = [burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=0.25)]
+
+    assert at_rest(enough)
+    assert not at_rest([enough[0], burst(requests=10_000, jit_s=0.26)])
+    assert not at_rest([enough[0], burst(requests=9_999, jit_s=0.25)])
+    assert not at_rest([enough[1], enough[0]])
+    assert jit_cores(enough[1]) == pytest.approx(REST_CORES)
+
+
+def test_compilers_of_which_nothing_is_known_do_not_rest() -> None:
+    assert not at_rest([burst(requests=30_000, jit_s=None)])
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "latency", "wait_ms", "following_ms"),
+    [
+        (2.5, 920, 900, 900),
+        (1.25, 920, 900, 440),
+        (5.0, 920, 900, 1820),
+        (0.1, 920, 900, 287),
+        (4.5, 5000, 900, 4900),
+        (1.0, 920, 100, 1),
+        (50, 9000, 5900, 6000),
+    ],
+)
+def test_the_next_burst_waits_so_long_that_its_requests_take_half_of_the_cpu(
+    cpu_s: float, latency: float, wait_ms: int, following_ms: int
+) -> None:
+    last = burst(latency=latency / 920, cpu=cpu_s)
+
+    assert next_wait_ms(last, wait_ms, cpus=1) == following_ms
+
+
+def test_two_cpus_take_twice_the_requests() -> None:
+    assert next_wait_ms(burst(cpu=2.5), 900, cpus=2) == next_wait_ms(burst(cpu=1.25), 900, cpus=1)
+    assert first_wait_ms(500, cpus=2) == first_wait_ms(250, cpus=1) == 1000
+    assert first_wait_ms(10_000, cpus=1) == 6000
+
+
+def test_a_burst_that_tells_nothing_changes_nothing() -> None:
+    assert next_wait_ms(burst(cpu=None), 700, cpus=1) == 700
+
+
+def test_a_first_phase_burst_is_of_some_five_seconds() -> None:
+    assert burst_requests(500, 250) == 10_000
+    assert burst_requests(500, 9000) == 1000

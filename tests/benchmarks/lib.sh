@@ -1,0 +1,50 @@
+# What the benchmarks that make whole experiments share. Source it after bin/lib.sh and tests/tools.sh.
+# shellcheck shell=bash
+
+BENCHMARKS=$LAB_ROOT/benchmarks
+SERIES=${SERIES:-1} # another name begins anew, beside what was measured before
+
+jq() { docker run --rm --interactive --network none --volume "$LAB_ROOT/results:$LAB_ROOT/results:ro" loom-lab/tools jq "$@"; }
+
+# prepare_benchmark FILE: the lab must be down; sets LINES_FILE, where each try is appended.
+prepare_benchmark() {
+  "$LAB_ROOT/bin/prepare"
+  use_base_images
+  build tools tests/tools
+  load_env "$LAB_ROOT/.env" HEADLINE
+  [ -z "$(docker ps --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME")" ] ||
+    die "$HOST_CANNOT" "the lab is up and would disturb the benchmark: run make down first."
+  mkdir -p "$BENCHMARKS"
+  LINES_FILE=$BENCHMARKS/$1
+  touch "$LINES_FILE"
+}
+
+# lines FILTER: how many lines of this series the filter selects.
+lines() { jq --slurp --arg series "$SERIES" "[.[] | select(.series == \$series) | select($1)] | length" <"$LINES_FILE"; }
+
+# experiment VARIABLES...: an experiment under ab with its own defaults; sets CODE, WALL_S and FOLDER.
+experiment() {
+  local begun=$SECONDS
+  CODE=0
+  env "$@" "$LAB_ROOT/bin/run" ab || CODE=$?
+  WALL_S=$((SECONDS - begun))
+  [ "$CODE" -ne "$INTERRUPTED" ] || exit "$INTERRUPTED"
+  [ "$CODE" -le "$RUN_INVALID" ] || die "$CODE" "the experiment could not be made: see above."
+  FOLDER=$LAB_ROOT/results/$(readlink "$LAB_ROOT/results/latest")
+}
+
+# runs_of FOLDER: its runs as JSON, one line each: verdict, figures, what each took, CPU time stolen from the approach.
+runs_of() {
+  local run approach_cpus
+  for run in "$1"/runs/*; do
+    approach_cpus=$(jq --raw-output .approach_cpus <"$run/raw/request.json")
+    jq --compact-output --slurp --arg cpus "$approach_cpus" '
+      (.[1].samples | [first.cpus, last.cpus]) as [$before, $after]
+      | ($cpus | if . == "" then $before | keys else [split(",")[] | split("-") | map(tonumber)
+          | range(first; last + 1) | tostring] end) as $set
+      | def spent($i): [$set[] | $after[.][$i] - $before[.][$i]] | add;
+      .[0] | {approach, verdict, reasons, cpu_ms_per_request, throughput_rps, p50_ms: .latency_ms.p50,
+        p99_ms: .latency_ms.p99, start_s: .start_s, warmup_s: .warmup.duration_s, compiling_s: .warmup.compiling_s,
+        load_s: .duration_s, steal_share: (spent(7) / ([range(8) | spent(.)] | add))}' "$run/run.json" "$run/raw/host.json"
+  done
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bats
+# A warm-up that comes to its own end, with the defaults.
+
+load ../helpers
+
+setup_file() {
+  make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=200 APPROACH=microhttp-async >"$BATS_FILE_TMPDIR/log" 2>&1 ||
+    { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
+}
+
+run_dir() { echo "$LAB_ROOT/results/latest/runs/1-microhttp-async"; }
+warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
+
+@test "the compilers come to rest, the load settles, and the warm-up ends before its cap" {
+  [ "$(warmup '[.compiled, .changing, .failed] | tojson')" = '[true,null,false]' ]
+  [ "$(warmup '.duration_s < .cap_s')" = true ]
+  [ "$(warmup '[.bursts[].phase] | unique | join(" ")')" = "compile settle" ]
+  [ "$(warmup '[.bursts[] | select(.phase == "compile") | .requests] | add >= 20000')" = true ]
+}
+
+@test "the compilers' phase waits as it must, the other one as it was asked to" {
+  [ "$(warmup '[.bursts[] | select(.phase == "settle") | .wait_ms] | unique | tojson')" = '[900]' ]
+  [ "$(warmup '[.bursts[] | select(.phase == "compile") | .wait_ms != 900] | all')" = true ]
+  [ "$(json '[.before, .after] | tojson' "$(run_dir)/raw/backend.json")" = '["300","300"]' ]
+}
+
+@test "a run lasts as long as its waves need, and no longer" {
+  [ "$(json '.load.shape.duration_s == 35 and .waves >= 20 and .interior.seconds >= 15' "$(run_dir)/run.json")" = true ]
+}
+
+@test "the plan has told how long it takes" {
+  grep -qE "1 runs of microhttp-async, some [0-9]+ min in all, [0-9]+ at most" "$BATS_FILE_TMPDIR/log"
+}
