@@ -182,7 +182,7 @@ END
   [[ $output == *$'\n'BACKEND_CONNECTIONS=100$'\n'* ]]
   run plan CONCURRENCY=100 BACKEND_CONNECTIONS=10
   [[ $output == *$'\n'BACKEND_CONNECTIONS=10$'\n'* ]]
-  [[ $output == *$'\nSUSPECT=' ]]
+  [[ $output == *$'\nSUSPECT=\n'* ]]
   run plan CONCURRENCY=100 BACKEND_CONNECTIONS=0
   refused 2 BACKEND_CONNECTIONS=0
   run plan CONCURRENCY=100 BACKEND_CONNECTIONS=1
@@ -192,7 +192,7 @@ END
 @test "an endpoint that needs no backend does not queue for its connections" {
   run plan CONCURRENCY=10000 ENDPOINT=/epoch-millis
   [ "$status" -eq 0 ]
-  [[ $output == *$'\nSUSPECT=' ]]
+  [[ $output == *$'\nSUSPECT=\n'* ]]
 }
 
 @test "an unknown size, JDK, GC or client is refused with the ones there are" {
