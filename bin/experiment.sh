@@ -3,7 +3,7 @@
 
 PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" GENERATOR="" UNDER_TEST="" JUDGING="" PLAN_KEYS=""
+EXPERIMENT="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
 
 # use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
 use_lines() {
@@ -116,8 +116,9 @@ begin_experiment() {
   RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
   up_and_ready prometheus cadvisor backend || exit "$HOST_CANNOT"
-  say "warming the backend up"
-  loadgen warm-backend --delay "$DELAY" >/dev/null 2>&1 || say "the backend could not be warmed up"
+  # While the first approach starts.
+  { loadgen warm-backend --delay "$DELAY" >/dev/null 2>&1 || say "the backend could not be warmed up"; } &
+  BACKGROUND=$!
 }
 
 experiment_name() {
@@ -209,7 +210,7 @@ measure_one() {
   UNDER_TEST=$approach begun=$SECONDS
   up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
   begun=$((SECONDS - begun))
-  wait_for_judge
+  wait_for_background
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --use-aliases --name "$GENERATOR" loadgen measure \
     --approach "$approach" "${load[@]}" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
@@ -238,12 +239,12 @@ end_run() {
   GENERATOR="" UNDER_TEST=""
   # The verdict decides in `summarise`; meanwhile the next approach starts.
   loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 &
-  JUDGING=$!
+  BACKGROUND=$!
 }
 
-wait_for_judge() {
-  [ -z "$JUDGING" ] || wait "$JUDGING" || true
-  JUDGING=""
+wait_for_background() {
+  [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || true
+  BACKGROUND=""
 }
 
 # Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
@@ -262,7 +263,7 @@ finish() {
   local code=$?
   trap '' INT TERM
   set +e
-  wait_for_judge
+  wait_for_background
   [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
   [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
   if [ -n "$EXPERIMENT" ]; then

@@ -42,7 +42,7 @@ commands.register(app)
 OPEN_RUN_S = 60
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
-BACKEND_PATH = "/authentication"
+BACKEND_PATH, BACKEND_COLD_COST_MS = "/authentication", 0.1
 HOST_NAME = re.compile(r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$")
 ENDPOINT = re.compile(r"^/[!-~]*$")
 
@@ -144,7 +144,7 @@ def warm_backend(
     load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, TIMEOUT_S)
     stop = Stop()
     stop.install()
-    subject = Subject(load, delay_of(delay), process_of("backend"))
+    subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS)
     Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s)
 
 

@@ -15,14 +15,14 @@ MOST_CONNECTIONS = 500
 """More would come in waves so long that a burst is one of them; the code is the same for all of them."""
 BURST_S = 5
 COLD_COST_MS = 2.0
-"""CPU a request takes at first."""
+"""CPU that a request to an approach takes at first."""
 LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
 FEWEST_WAVES = 2
 
 
-def first_wait_ms(connections: int, cpus: float) -> int:
+def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float = COLD_COST_MS) -> int:
     """What a request waits in all, so that cold requests on these connections take the CPU they should."""
-    return min(round(connections * COLD_COST_MS / (BUSY_TARGET * cpus)), LONGEST_WAIT_MS)
+    return min(round(connections * cold_cost_ms / (BUSY_TARGET * cpus)), LONGEST_WAIT_MS)
 
 
 def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:

@@ -45,11 +45,13 @@ def warmup_connections(load: Load, answer_s: float) -> int:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is warmed up: the load as it will be measured, the backend's delay in it, and how to read the process."""
+    """What is warmed up: the load as it will be measured, the backend's delay in it, how to read the process, and the CPU
+    that a request takes at first, about."""
 
     load: Load
     delay: Delay
     process: ReadProcess
+    cold_cost_ms: float = compiling.COLD_COST_MS
 
 
 class Warmer:
@@ -118,7 +120,7 @@ class Warmer:
             return None
         cpus = self._cpus = process.cpus or 1
         connections = min(self._connections, compiling.MOST_CONNECTIONS)
-        wait_ms = compiling.first_wait_ms(connections, cpus)
+        wait_ms = compiling.first_wait_ms(connections, cpus, self._subject.cold_cost_ms)
         latency_ms = float(wait_ms)
         done: list[Burst] = []
         try:
