@@ -65,9 +65,9 @@ bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHOR
 	@tests/benchmarks/observer
 
 .PHONY: bench-verdict bench-warmup
-bench-verdict: ## How often runs with the defaults are valid, and how long they take: TRIES=10; goes on where it was cut off
+bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
-bench-warmup: ## CPU per request after the warm-up against after three minutes of the load: TRIES=5; goes on likewise
+bench-warmup: ## CPU per request after the warm-up, compared with after three minutes of load: TRIES=5, some hours; continues likewise
 	@tests/benchmarks/warmup
 
 .PHONY: dashboards

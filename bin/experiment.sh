@@ -112,12 +112,12 @@ begin_experiment() {
     service_runs "$service" || STARTED_BY_US="$STARTED_BY_US $service"
   done
   RUN_NUMBER=1
-  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs of ${RUN_APPROACHES//,/, }, some $(minutes "$EXPECTED_S") min in all, $(minutes "$LONGEST_S") at most"
+  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs (${RUN_APPROACHES//,/, }), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
   RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
   up_and_ready prometheus cadvisor backend || exit "$HOST_CANNOT"
   # While the first approach starts.
-  { loadgen warm-backend --delay "$DELAY" >/dev/null 2>&1 || say "the backend could not be warmed up"; } &
+  { loadgen warm-backend --delay "$DELAY" >/dev/null 2>&1 || say "the backend could not be warmed up: the first run may meet it cold"; } &
   BACKGROUND=$!
 }
 
@@ -206,7 +206,7 @@ measure_one() {
   load=()
   while IFS= read -r word; do load+=("$word"); done < <(load_options "$cell")
   mkdir -p "$folder/raw"
-  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; some $(minutes "$EXPECTED_S") min are left, $(minutes "$LONGEST_S") at most"
+  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
   up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
   begun=$((SECONDS - begun))

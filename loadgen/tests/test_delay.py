@@ -84,3 +84,11 @@ def test_any_text_is_a_delay_or_refused(text: str) -> None:
     except UsageError:
         return
     assert 0 <= got.floor_ms <= got.mean_ms
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("0300", "300"), ("uniform:050:100", "uniform:50:100"), ("lognormal:010:0900", "lognormal:10:900")],
+)
+def test_its_text_is_the_one_the_backend_tells(asked: str, told: str) -> None:
+    assert delay_of(asked).text == told

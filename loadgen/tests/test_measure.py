@@ -96,7 +96,10 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert raw(out, "warmup.json")["changing"] == "there were too few bursts to tell"
     assert raw(out, "warmup.json")["compiled"] is None
     assert raw(out, "backend.json") == {"before": None, "after": None}
-    assert "The warm-up ended at its cap of 6 s: there were too few bursts to tell." in run.reasons
+    assert (
+        "The warm-up was cut short by its cap of 6 s: there were too few bursts to tell; use WARMUP_CAP=12s."
+        in run.reasons
+    )
     assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0
     asked_in_vain = len(raw(out, "host.json")["samples"])
     assert run.connections_opened is not None
@@ -330,6 +333,19 @@ def test_requests_that_are_left_to_the_lab_are_more_than_fit_the_duration() -> N
     assert fitted(both, tool("ab"), warmed(905), 900).shape == Closed(76_000, 35)
     assert fitted(both, tool("hey"), warmed(905), 900).shape == Closed(38_000, 35)
     assert fitted(both, tool("ab"), warmed(50), 50).shape == Closed(1_400_000, 35)
+
+
+def test_hey_gets_no_more_requests_than_it_remembers() -> None:
+    long = asked(load_of(Closed(1000, duration_s=300)), fit_requests=True)
+
+    assert fitted(long, tool("hey"), warmed(250), 250).shape.requests == 1_000_000  # type: ignore[union-attr]
+    assert fitted(long, tool("ab"), warmed(250), 250).shape.requests == 2_400_000  # type: ignore[union-attr]
+
+
+def test_hey_without_a_warm_up_gets_as_many_as_the_delays_let_fit() -> None:
+    both = asked(load_of(Closed(1000, duration_s=210)), fit_duration=True, fit_requests=True)
+
+    assert fitted(both, tool("hey"), warmed(), 900).shape == Closed(38_000, 35)
 
 
 def test_without_a_warm_up_the_delays_tell_how_long_a_run_lasts() -> None:

@@ -114,6 +114,7 @@ def test_figures_of_the_backend() -> None:
     assert got.backend_loop_full_share(0, 100, 0.95) == 1
     assert got.backend_lateness_p99_ms(0, 100) == pytest.approx(10)
     assert got.backend_lateness_mean_ms(0, 100) == pytest.approx(4)
+    assert got.backend_lateness_mean_ms(50, 40) is None
 
 
 def test_a_start_time_that_changes_is_a_restart() -> None:

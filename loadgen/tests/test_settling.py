@@ -79,6 +79,14 @@ def test_without_figures_of_the_process_latency_alone_tells() -> None:
     assert changing(blind) is None
 
 
+@pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
+def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_steady(missing: dict[str, float]) -> None:
+    bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
+    bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
+
+    assert changing(bursts) is not None
+
+
 def bursts_until_steady(fall: float, noise: float, source: random.Random) -> int | None:
     bursts: list[Burst] = []
     for place in range(25):

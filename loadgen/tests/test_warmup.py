@@ -45,7 +45,7 @@ def phase(warmup: Warmup, name: str) -> list[Burst]:
     return [burst for burst in warmup.bursts if burst.phase == name]
 
 
-@pytest.mark.parametrize("connections", [200, 1000, 10_000])
+@pytest.mark.parametrize("connections", [1, 10, 200, 1000, 10_000])
 def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections: int) -> None:
     approach = Approach(cost_ms=lambda served: 0.09 + 2 * 0.9 ** (served / 500))
 
@@ -155,6 +155,14 @@ def test_without_a_backend_to_tell_there_is_one_phase_only() -> None:
     assert "The backend's delay cannot be changed" in stream.getvalue()
 
 
+def test_a_request_that_carries_its_wait_waits_no_longer_in_the_first_burst_than_it_was_asked_to() -> None:
+    approach = Approach()
+
+    warmer(approach, target="/pinned?delayInMillis=300").run()
+
+    assert approach.sent[0].targets[0].target == "/pinned?delayInMillis=300"
+
+
 def test_a_process_that_does_not_tell_of_its_compilers_has_one_phase_only() -> None:
     got = warmer(Approach(tells_jit=False)).run()
 
@@ -169,7 +177,7 @@ def test_requests_that_say_how_long_they_wait_say_so_in_the_first_phase_too(targ
     got = warmer(approach, target=target).run()
 
     assert (got.compiled, got.capped, approach.told) == (True, False, [])
-    assert approach.sent[0].targets[0].target != target
+    assert approach.sent[1].targets[0].target != target
     assert approach.sent[-1].targets[0].target == target
 
 

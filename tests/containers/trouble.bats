@@ -21,7 +21,7 @@ teardown() { stop_lab; }
   local reasons sentence
   reasons=$(run_of '.runs[0].reasons | join(" ")')
   for sentence in "read nothing for 25 s" "Little's law is broken" "No answer came in the last" \
-    "The warm-up ended at its cap" "Coordinated omission is possible"; do
+    "The warm-up was cut short by its cap of 6 s" "Coordinated omission is possible"; do
     [[ $reasons == *"$sentence"* ]] || { echo "'$sentence' is not in: $reasons"; return 1; }
   done
 }

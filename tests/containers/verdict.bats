@@ -64,7 +64,7 @@ size_with() {
   # shellcheck disable=SC2086
   start_lab $RUN CONCURRENCY=300
   provoke squeeze 0.05 container_of backend
-  judged invalid "The backend limited the run: its CPU quota was" "ms late at p99"
+  judged invalid "The backend limited the run: its CPU quota was" "ms late on average" "ms late at p99"
 }
 
 @test "an approach with 96 MB is killed for memory" {
@@ -199,7 +199,7 @@ with socket.create_connection(("backend", 8080)) as backend:
       exec 3<>/dev/tcp/127.0.0.1/8081 && printf "PUT /behaviour?delay=310 HTTP/1.0\r\n\r\n" >&3 && grep -q 310 <&3'
   }
   provoke change
-  judged invalid "The backend's delay was 310, not the 300 asked for"
+  judged invalid "The backend's delay was 300 before and 310 after the run"
 }
 
 @test "a generator that is killed" {

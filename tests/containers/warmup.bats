@@ -29,5 +29,5 @@ warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
 }
 
 @test "the plan has told how long it takes" {
-  grep -qE "1 runs of microhttp-async, some [0-9]+ min in all, [0-9]+ at most" "$BATS_FILE_TMPDIR/log"
+  grep -qE "1 runs \(microhttp-async\), about [0-9]+ min, [0-9]+ at most" "$BATS_FILE_TMPDIR/log"
 }

@@ -14,7 +14,7 @@ from loomlab import errors, hoststat
 from loomlab.backend import Behaviour
 from loomlab.delay import delay_of
 from loomlab.endpoints import endpoint_of
-from loomlab.errors import LoomlabError, UsageError
+from loomlab.errors import CannotMeasureError, LoomlabError, UsageError
 from loomlab.judge import judge_run
 from loomlab.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.measure import LONGEST_RUN_S
@@ -70,7 +70,7 @@ def measure(
     generator_cpus: Annotated[str, typer.Option(help="The load generator's CPU set; empty: all CPUs.")] = "",
     backend_cpus: Annotated[str, typer.Option(help="The backend's CPU set.")] = "",
     approach_cpus: Annotated[str, typer.Option(help="The approach's CPU set.")] = "",
-    warmup_load_s: Annotated[float, typer.Option(min=0, help="Instead of a warm-up, the load itself for so long.")] = 0,
+    warmup_load_s: Annotated[float, typer.Option(min=0, help="Seconds of the load itself instead of a warm-up.")] = 0,
     start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
     warmup_cap_s: Annotated[float, typer.Option(min=0, help="The longest the warm-up may take.")] = 120,
 ) -> None:
@@ -145,7 +145,10 @@ def warm_backend(
     stop = Stop()
     stop.install()
     subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS)
-    Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s)
+    if not Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s):
+        raise CannotMeasureError(
+            f"The backend's compilers were not at rest after {cap_s:.0f} s: its first run meets it cold."
+        )
 
 
 @app.command()

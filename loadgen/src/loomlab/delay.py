@@ -14,7 +14,8 @@ _TEXT = re.compile(r"(?:(\d{1,5})|(uniform|lognormal):(\d{1,5}):(\d{1,5}))", re.
 
 @dataclass(frozen=True)
 class Delay:
-    """`floor_ms` is the shortest the backend takes, `mean_ms` what it takes on average."""
+    """`text` is how the backend itself writes it; `floor_ms` is the shortest it takes, `mean_ms` what it takes on
+    average."""
 
     text: str
     floor_ms: int
@@ -39,8 +40,8 @@ def delay_of(text: str) -> Delay:
         raise _refusal(text)
     if kind == "lognormal":
         sigma = math.log(high / low) / NORMAL_P99
-        return Delay(text, 0, low * math.exp(sigma * sigma / 2))
-    return Delay(text, low, (low + high) / 2)
+        return Delay(f"{kind}:{low}:{high}", 0, low * math.exp(sigma * sigma / 2))
+    return Delay(f"{kind}:{low}:{high}" if kind else str(low), low, (low + high) / 2)
 
 
 def _refusal(text: str) -> UsageError:

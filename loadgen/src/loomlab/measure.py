@@ -98,7 +98,7 @@ def _warm_up(request: Request, tool: Tool, behaviour: Behaviour, stop: Stop, pro
     if warmup.failed:
         progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
     elif warmup.capped:
-        progress.say(f"The warm-up ended at its cap of {request.warmup_cap_s:.0f} s: the approach may be half cold.")
+        progress.say(f"The warm-up was cut short by its cap of {request.warmup_cap_s:.0f} s: {warmup.cause}.")
     return warmup
 
 
@@ -112,9 +112,12 @@ def fitted(request: Request, tool: Tool, warmup: Warmup, answer_ms: float) -> Lo
     latency_s = (settling.latency_ms(settled) or max(answer_ms, 1)) / 1000
     duration_s = fitting_duration_s(latency_s) if request.fit_duration else shape.duration_s
     waves = max(math.floor(duration_s / latency_s), 1)
-    requests = SPARE_REQUESTS * waves * load.connections if request.fit_requests else shape.requests
-    if not tool.stops_by_time and settled:
-        requests = min(waves * load.connections, requests)
+    fitting = waves * load.connections
+    if tool.stops_by_time:
+        requests = SPARE_REQUESTS * fitting if request.fit_requests else shape.requests
+    else:
+        wanted = fitting if request.fit_requests else min(fitting, shape.requests) if settled else shape.requests
+        requests = min(wanted, tool.most_requests // load.connections * load.connections)
     return replace(load, shape=replace(shape, requests=requests, duration_s=duration_s))
 
 
@@ -140,7 +143,7 @@ def _run(
         run, samples = run_tool(
             tool.command(load, files.raw, tool.name),
             tool.output(files.raw, tool.name),
-            load.shape.duration_s + load.timeout_s + HARD_CAP_MARGIN_S,
+            load.shape.duration_s + load.timeout_s + _margin_s(load.shape.duration_s, tool),
             STALL_S if tool.discards else math.inf,
             stop,
             shown.show,
@@ -151,6 +154,12 @@ def _run(
     write_json(files.backend, BackendDelays(before=delay_before, after=_told_delay(behaviour)))
     tool.finish(files.raw, tool.name)
     return run
+
+
+def _margin_s(duration_s: int, tool: Tool) -> float:
+    """What a run may take beyond its duration: one that ends by its requests is as much longer as it is slower than the
+    warm-up."""
+    return HARD_CAP_MARGIN_S if tool.stops_by_time else max(HARD_CAP_MARGIN_S, duration_s / 2)
 
 
 def _told_delay(behaviour: Behaviour) -> str | None:

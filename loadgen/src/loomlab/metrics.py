@@ -86,6 +86,8 @@ class Metrics:
         return None if seconds is None else 1000 * seconds
 
     def backend_lateness_mean_ms(self, start: float, end: float) -> float | None:
+        if end <= start:
+            return None
         late_s = self.backend_growth("backend_lateness_seconds_sum", start, end)
         answers = self.backend_growth("backend_lateness_seconds_count", start, end)
         return 1000 * late_s / answers if late_s is not None and answers else None

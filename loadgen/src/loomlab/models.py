@@ -26,9 +26,9 @@ class Hang(Record):
 
 class Request(Record):
     """What was asked for (raw/request.json); `delay` is the backend's, as its variable has it; `cell` numbers the loads
-    of a scenario; `warmup_load_s`: the load itself for so long instead of a warm-up; `start_s` is how long the approach took until it was ready; `fit_duration`, `fit_requests`: the
-    load's own were left to the lab, which sets them after the warm-up; `finished` tells whether the measurement came to
-    its end."""
+    of a scenario; `warmup_load_s`: the load itself for so long instead of a warm-up; `start_s` is how long the approach
+    took until it was ready; `fit_duration`, `fit_requests`: duration and requests were left to the lab, which sets them
+    after the warm-up; `finished` tells whether the measurement came to its end."""
 
     tool: str
     approach: str
@@ -98,7 +98,7 @@ class Burst(Record):
 
 class Warmup(Record):
     """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
-    steady when the cap was reached, None if all was; `failed`: its last burst had no answer."""
+    steady when time was up, None if all was; `failed`: its last burst had no answer."""
 
     cap_s: float
     compiled: bool | None
@@ -110,8 +110,16 @@ class Warmup(Record):
 
     @property
     def capped(self) -> bool:
-        """Whether it ended at its cap, before the approach was warm."""
+        """Whether its cap cut it short, before the approach was warm."""
         return self.compiled is False or self.changing is not None
+
+    @property
+    def cause(self) -> str:
+        """What was not yet as it should be."""
+        compilers = (
+            f"the compilers were still at work after {self.compiling_s:.0f} s" if self.compiled is False else None
+        )
+        return " and ".join(cause for cause in (compilers, self.changing) if cause)
 
 
 class BackendDelays(Record):

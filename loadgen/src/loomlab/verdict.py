@@ -7,6 +7,7 @@ A figure that is None was not measured; the rule on it stays silent, unless its 
 from collections.abc import Callable
 
 from loomlab.evidence import Evidence
+from loomlab.interior import WAVE_ERROR
 from loomlab.models import Verdict
 
 ERROR_LIMIT = 0.01
@@ -27,7 +28,7 @@ OWN_CONNECTIONS = 3
 """To Prometheus, for progress and for k6's live figures."""
 BACKEND_REQUESTS_LIMIT = 0.02
 FALL_LIMIT = 0.10
-"""Between the halves of the measured part: the whole is then some 5 % above what it was getting to."""
+"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
 
 
 Rule = Callable[[Evidence], str | None]
@@ -108,21 +109,23 @@ def backend_loop(run: Evidence) -> str | None:
 
 
 def backend_late_mean(run: Evidence) -> str | None:
-    return _late("the mean", run.backend_calls, run.backend_lateness_mean_ms, run.mean_ms, LATE_MEAN_LIMIT)
+    return _late("on average", "mean", run.backend_calls, run.backend_lateness_mean_ms, run.mean_ms, LATE_MEAN_LIMIT)
 
 
 def backend_late_p99(run: Evidence) -> str | None:
     """As if all calls of one request were as late as that: an upper bound."""
-    return _late("p99", run.backend_calls, run.backend_lateness_p99_ms, run.p99_ms, LATE_P99_LIMIT)
+    return _late("at p99", "p99", run.backend_calls, run.backend_lateness_p99_ms, run.p99_ms, LATE_P99_LIMIT)
 
 
-def _late(figure: str, calls: int, late_ms: float | None, latency_ms: float | None, limit: float) -> str | None:
+def _late(
+    when: str, figure: str, calls: int, late_ms: float | None, latency_ms: float | None, limit: float
+) -> str | None:
     if late_ms is None or not latency_ms or calls * late_ms <= limit * latency_ms:
         return None
     return (
-        f"The backend limited the run: its answers were {late_ms:.1f} ms late at {figure}, up to "
-        f"{_percent(min(calls * late_ms / latency_ms, 1))} of the requests' {latency_ms:,.0f} ms at {figure} "
-        f"(the limit is {_percent(limit)})."
+        f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, in {calls} calls up to "
+        f"{_percent(min(calls * late_ms / latency_ms, 1))} of the {figure} latency of {latency_ms:,.0f} ms "
+        f"(the limit is {_percent(limit)}): use a lower CONCURRENCY or more CPUs."
     )
 
 
@@ -130,18 +133,22 @@ def backend_delay_other(run: Evidence) -> str | None:
     told = run.backend_delays
     if run.delay_asked is None or told is None:
         return None
-    others = [delay for delay in (told.before, told.after) if delay not in (None, run.delay_asked)]
-    if not others:
+    if {told.before, told.after} <= {None, run.delay_asked}:
         return None
-    was = " and then ".join(map(str, others))
-    return f"The backend's delay was {was}, not the {run.delay_asked} asked for: measure again."
+    return (
+        f"The backend's delay was {told.before or 'unknown'} before and {told.after or 'unknown'} after the run, not "
+        f"the {run.delay_asked} asked for: something else changed it; measure again."
+    )
 
 
 def backend_delay_unknown(run: Evidence) -> str | None:
     told = run.backend_delays
     if run.delay_asked is None or told is None or None not in (told.before, told.after):
         return None
-    return "The backend did not tell its delay right before or after the run."
+    when = " and ".join(name for name, delay in (("before", told.before), ("after", told.after)) if delay is None)
+    return (
+        f"Whether the backend kept its delay of {run.delay_asked} is unknown: it did not answer right {when} the run."
+    )
 
 
 def littles_law(run: Evidence) -> str | None:
@@ -261,24 +268,34 @@ def short_interior(run: Evidence) -> str | None:
 
 
 def few_waves(run: Evidence) -> str | None:
-    if not run.closed_model or run.waves is None or run.waves >= FEWEST_WAVES:
+    """A window of whole waves may be short of them by a hundredth."""
+    if not run.closed_model or run.waves is None or run.waves >= (1 - WAVE_ERROR) * FEWEST_WAVES:
         return None
     return f"The figures are taken on {run.waves:.1f} waves of requests only (at least {FEWEST_WAVES} are wanted)."
 
 
 def half_cold(run: Evidence) -> str | None:
-    if run.cold:
-        return "There was no warm-up."
     if run.warmup is None or not run.warmup.capped or run.warmup.failed:
         return None
-    cause = run.warmup.changing if run.warmup.compiled is not False else "the compilers were still at work"
-    return f"The warm-up ended at its cap of {run.warmup.cap_s:.0f} s: {cause}."
+    if run.cold:
+        return f"There was no warm-up: its cap of {run.warmup.cap_s:.0f} s leaves no time for one; use WARMUP_CAP=120s."
+    return (
+        f"The warm-up was cut short by its cap of {run.warmup.cap_s:.0f} s: {run.warmup.cause}; "
+        f"use WARMUP_CAP={2 * run.warmup.cap_s:.0f}s."
+    )
+
+
+def compilers_unknown(run: Evidence) -> str | None:
+    if run.cold or run.warmup is None or run.warmup.compiled is not None:
+        return None
+    return "Whether the compilers were at rest is unknown: the warm-up was the load itself only, see raw/loomlab.log."
 
 
 def warmup_failed(run: Evidence) -> str | None:
     if run.warmup is None or not run.warmup.failed:
         return None
-    return f"The warm-up failed: none of the requests of its burst {len(run.warmup.bursts)} was answered."
+    number = len(run.warmup.bursts)
+    return f"The warm-up failed: no request of its burst {number} was answered; see the approach's log in raw/."
 
 
 def still_falling(run: Evidence) -> str | None:
@@ -289,10 +306,10 @@ def still_falling(run: Evidence) -> str | None:
     ]
     if not falls:
         return None
-    compilers = "" if run.jit_cpu_share is None else f"; compilers took {_percent(run.jit_cpu_share)} of the CPU"
+    compilers = "" if run.jit_cpu_share is None else f", while compilers took {_percent(run.jit_cpu_share)} of the CPU"
     return (
-        f"The approach was still warming up: {' and '.join(falls)} from the first half of the measured part to the "
-        f"second{compilers} (the limit is {_percent(FALL_LIMIT)})."
+        f"The approach was still getting cheaper or faster: {' and '.join(falls)} from the first half of the measured "
+        f"part to the second (the limit is {_percent(FALL_LIMIT)}){compilers}; measure again, with a longer DURATION."
     )
 
 
@@ -405,6 +422,7 @@ SUSPECT: tuple[Rule, ...] = (
     few_waves,
     steps_missed,
     half_cold,
+    compilers_unknown,
     warmup_failed,
     still_falling,
     backend_delay_unknown,

@@ -36,6 +36,8 @@ class Tool(Protocol):
     discards: bool
     """Whether it loses what is in flight at its end, and everything after a long silence."""
     stops_by_time: bool
+    most_requests: int
+    """That it can tell of in one run."""
 
     def check(self, load: Load) -> None:
         """Raises UsageError for what the tool cannot do."""

@@ -3,6 +3,7 @@
 import gzip
 import re
 import shutil
+import sys
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,6 +38,7 @@ class Ab:
     name = "ab"
     discards = True
     stops_by_time = True
+    most_requests = sys.maxsize
     done_query = None
 
     def check(self, load: Load) -> None:

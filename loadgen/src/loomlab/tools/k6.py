@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class K6:
     name = "k6"
     discards = False
     stops_by_time = True
+    most_requests = sys.maxsize
     done_query = (
         'sum by (outcome) (label_replace(label_replace(k6_http_reqs_total, "outcome", "failed", "", ""), '
         '"outcome", "ok", "status", "2.."))'

@@ -5,6 +5,7 @@ import gzip
 import re
 import shutil
 import subprocess
+import sys
 import threading
 from array import array
 from collections import Counter
@@ -47,6 +48,7 @@ class Vegeta:
     name = "vegeta"
     discards = False
     stops_by_time = True
+    most_requests = sys.maxsize
     done_query = f"{_DONE.format(match='=~', outcome='ok')} or {_DONE.format(match='!~', outcome='failed')}"
 
     def check(self, load: Load) -> None:

@@ -17,8 +17,8 @@ from loomlab.warmup.process import Process, ReadProcess, growth
 
 DRAIN_TICK_S = 0.2
 LONGEST_DRAIN_S = 120
-"""A burst that its limit cuts off leaves up to one request a connection behind; a pinned carrier serves 200 of them in
-a minute."""
+"""A burst that its limit cuts off leaves up to one request a connection behind; one pinned carrier serves 200 of them,
+of 300 ms each, in a minute."""
 STEM = "burst"
 
 

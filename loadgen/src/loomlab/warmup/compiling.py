@@ -12,7 +12,7 @@ REST_CORES = 0.05
 ENOUGH_REQUESTS = 20_000
 """Four times HotSpot's Tier4InvocationThreshold of 5,000, for code that runs once a request."""
 MOST_CONNECTIONS = 500
-"""More would come in waves so long that a burst is one of them; the code is the same for all of them."""
+"""With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 BURST_S = 5
 COLD_COST_MS = 2.0
 """CPU that a request to an approach takes at first."""

@@ -7,7 +7,7 @@ from loomlab.models import Burst
 from loomlab.trend import Trend, trend
 
 CHANGE_LIMIT = 0.03
-"""From one burst to the next, of latency and of CPU per request; a run of the default length holds some six bursts."""
+"""From one burst to the next, of latency and of CPU per request."""
 MEMORY_LIMIT = 0.15
 """A heap that fills for the first time costs a page fault for each 4 KiB, of some 2.5 us on the 2-CPU host of
 docs/methodology.md: 1 to 2 % of the CPU at 10,000 connections while it grows so fast."""
@@ -28,18 +28,23 @@ def burst_requests(connections: int, latency_ms: float) -> int:
 def changing(bursts: Sequence[Burst]) -> str | None:
     """What still changes, or None when latency, CPU per request (without the compilers, whose work has a phase of its
     own) and memory are steady over the last bursts, four to six: at 80 % confidence the first two fall by no more than
-    3 % from one burst to the next, and memory rises by no more than 15 %. The more bursts, the less of a trend can
-    noise hide, and the less of one can it feign."""
+    3 % from one burst to the next, and memory rises by no more than 15 %. The more bursts, the smaller the
+    trend that noise can hide or feign."""
     if len(bursts) < FIRST_ONES + FEWEST_BURSTS:
         return "there were too few bursts to tell"
     bursts = bursts[FIRST_ONES:][-MOST_BURSTS:]
-    latency = trend([burst.mean_latency_ms for burst in bursts])
+    figures = [
+        [burst.mean_latency_ms for burst in bursts],
+        [cpu_ms_without_jit(burst) for burst in bursts],
+        [burst.rss_bytes for burst in bursts],
+    ]
+    if any(any(values) and not all(values) for values in figures):
+        return "what some of the bursts cost could not be told"
+    latency, cpu, memory = map(trend, figures)
     if latency and latency.margin(CONFIDENCE) - latency.slope > CHANGE_LIMIT:
         return f"latency still fell by {_told(-latency.slope, latency)}"
-    cpu = trend([cpu_ms_without_jit(burst) for burst in bursts])
     if cpu and cpu.margin(CONFIDENCE) - cpu.slope > CHANGE_LIMIT:
         return f"CPU per request still fell by {_told(-cpu.slope, cpu)}"
-    memory = trend([burst.rss_bytes for burst in bursts])
     if memory and memory.margin(CONFIDENCE) + memory.slope > MEMORY_LIMIT:
         return f"memory still grew by {_told(memory.slope, memory)}"
     return None
@@ -52,10 +57,10 @@ def latency_ms(bursts: Sequence[Burst]) -> float | None:
 
 
 def cpu_ms_without_jit(burst: Burst) -> float | None:
-    """CPU per request, in ms, less what the compilers took."""
+    """CPU per request, in ms, less what the compilers took; None where nothing is left."""
     if burst.cpu_s is None or not burst.requests:
         return None
-    return 1000 * (burst.cpu_s - (burst.jit_cpu_s or 0)) / burst.requests
+    return max(1000 * (burst.cpu_s - (burst.jit_cpu_s or 0)) / burst.requests, 0) or None
 
 
 def _told(change: float, of: Trend) -> str:

@@ -24,7 +24,7 @@ SHORTEST_S = 5
 COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
 BURST_LIMIT_S = 45
-"""Less than the lease of the backend's delay, which is as long as the backend grants one."""
+"""Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
 LEASE_MS = 60_000
 
 
@@ -45,8 +45,8 @@ def warmup_connections(load: Load, answer_s: float) -> int:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is warmed up: the load as it will be measured, the backend's delay in it, how to read the process, and the CPU
-    that a request takes at first, about."""
+    """What is warmed up: the load as it will be measured, the backend's delay in it, how to read the process, and about
+    how much CPU a request takes at first."""
 
     load: Load
     delay: Delay
@@ -117,10 +117,13 @@ class Warmer:
         the backend does not take another delay: then nothing was sent."""
         process = self._subject.process()
         if process.jit_cpu_s is None or process.cpu_s is None:
+            self._progress.say("The compilers' CPU time is unknown: the warm-up is the load itself only.")
             return None
         cpus = self._cpus = process.cpus or 1
-        connections = min(self._connections, compiling.MOST_CONNECTIONS)
+        connections = min(max(self._connections, FEWEST_CONNECTIONS), compiling.MOST_CONNECTIONS)
         wait_ms = compiling.first_wait_ms(connections, cpus, self._subject.cold_cost_ms)
+        if not self._endpoint.waits_as_configured:
+            wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
         done: list[Burst] = []
         try:
@@ -168,9 +171,9 @@ class Warmer:
             elapsed_s = self._elapsed_s()
             self._progress.show(
                 "warm-up",
-                100 * elapsed_s / self._cap_s,
-                self._cap_s - elapsed_s,
-                f"{WORDS[phase]}, burst {number}, at most {self._cap_s:.0f} s in all",
+                None,
+                None,
+                f"{WORDS[phase]}, burst {number}; {max(self._cap_s - elapsed_s, 0):.0f} s left at most",
             )
 
         burst = self._bursts.run(phase, load, requests, wait_ms, limit_s, show)
@@ -190,7 +193,9 @@ class Warmer:
         try:
             self._behaviour.set_delay(self._subject.delay)
         except UnreachableError as error:
-            self._progress.say(f"The backend's delay was not put back, its lease ends within a minute: {error}.")
+            self._progress.say(
+                f"The backend's delay could not be set back; the warm-up's ends within a minute: {error}."
+            )
 
     def _going(self) -> bool:
         return not self._stop.requested and not self._failed()
