@@ -117,14 +117,14 @@ def test_a_need_is_that_of_the_largest_load_and_of_all_runs() -> None:
 
     assert (need.connections, need.open_files) == (20_000, 2 * 20_000 + APPROACH_FILES)
     assert need.rate_rps == pytest.approx(20_000 / 0.9)
-    assert need.minutes == pytest.approx(3 * 5 * (120 * 0.9 + 60 + 15) / 60)
+    assert need.minutes == pytest.approx(3 * 5 * (120 * 0.9 + 75 + 22) / 60)
 
 
 def test_an_approach_that_calls_no_backend_needs_one_file_a_connection() -> None:
     need = need_of(ALL["loom-vs-webflux"], SCENARIOS)
 
     assert (need.connections, need.open_files, need.rate_rps) == (10_000, 10_000 + APPROACH_FILES, 10_000)
-    assert need.minutes == pytest.approx(2 * 2 * (60 + 60 + 15) / 60)
+    assert need.minutes == pytest.approx(2 * 2 * (60 + 75 + 22) / 60)
 
 
 def test_the_rate_of_a_ladder_is_that_of_its_highest_step() -> None:

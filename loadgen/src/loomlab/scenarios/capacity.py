@@ -20,8 +20,9 @@ PORTS = 64_511
 THREADS = 32_000
 """Linux' default vm.max_map_count leaves room for so many."""
 K6_USER_MB = 0.3
-OVERHEAD_S = 15
-TYPICAL_WARM_UP_S = 60
+OVERHEAD_S = 22
+"""An approach's start and what the lab adds to warm-up and load, as in bin/plan."""
+TYPICAL_WARM_UP_S = 75
 
 
 @dataclass(frozen=True)
