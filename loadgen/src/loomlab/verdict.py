@@ -9,6 +9,8 @@ from collections.abc import Callable
 from loomlab.evidence import Evidence
 from loomlab.interior import WAVE_ERROR
 from loomlab.models import Verdict
+from loomlab.warmth import compilers_unknown, half_cold, still_falling, warmup_failed
+from loomlab.words import percent
 
 ERROR_LIMIT = 0.01
 BUSY_CPU = 0.95
@@ -27,15 +29,9 @@ REOPENED_LIMIT = 0.01
 OWN_CONNECTIONS = 3
 """To Prometheus, for progress and for k6's live figures."""
 BACKEND_REQUESTS_LIMIT = 0.02
-FALL_LIMIT = 0.10
-"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
 
 
 Rule = Callable[[Evidence], str | None]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def unfinished(run: Evidence) -> str | None:
@@ -54,8 +50,8 @@ def too_many_errors(run: Evidence) -> str | None:
     if run.errors is None or run.errors / run.attempted <= ERROR_LIMIT:
         return None
     return (
-        f"{_percent(run.errors / run.attempted)} of the requests failed or were not answered 2xx "
-        f"({run.errors} of {run.attempted}; the limit is {_percent(ERROR_LIMIT)})."
+        f"{percent(run.errors / run.attempted)} of the requests failed or were not answered 2xx "
+        f"({run.errors} of {run.attempted}; the limit is {percent(ERROR_LIMIT)})."
     )
 
 
@@ -79,8 +75,8 @@ def _limited(who: str, what: str, share: float | None) -> str | None:
     if share is None or share <= BUSY_SECONDS_LIMIT:
         return None
     return (
-        f"The {who} limited the run: {what} at least {_percent(BUSY_CPU)} busy in {_percent(share)} of the seconds "
-        f"(the limit is {_percent(BUSY_SECONDS_LIMIT)})."
+        f"The {who} limited the run: {what} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds "
+        f"(the limit is {percent(BUSY_SECONDS_LIMIT)})."
     )
 
 
@@ -124,8 +120,8 @@ def _late(
         return None
     return (
         f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, in {calls} calls up to "
-        f"{_percent(min(calls * late_ms / latency_ms, 1))} of the {figure} latency of {latency_ms:,.0f} ms "
-        f"(the limit is {_percent(limit)}): use a lower CONCURRENCY or more CPUs."
+        f"{percent(min(calls * late_ms / latency_ms, 1))} of the {figure} latency of {latency_ms:,.0f} ms "
+        f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
     )
 
 
@@ -160,7 +156,7 @@ def littles_law(run: Evidence) -> str | None:
         return None
     return (
         f"Little's law is broken: throughput × mean latency is {run.little_ratio:.3f} of the {run.concurrency} "
-        f"connections (the limit is ±{_percent(limit)})."
+        f"connections (the limit is ±{percent(limit)})."
     )
 
 
@@ -172,8 +168,8 @@ def rate_missed(run: Evidence) -> str | None:
     missed = run.started_rps / run.offered_rps - 1
     return (
         f"The offered rate was missed: {run.tool} started {run.started_rps:.1f} requests a second, "
-        f"{_percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.offered_rps:.1f} asked for "
-        f"(the limit is {_percent(RATE_LIMIT)}): it had no free connection, or no CPU."
+        f"{percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.offered_rps:.1f} asked for "
+        f"(the limit is {percent(RATE_LIMIT)}): it had no free connection, or no CPU."
     )
 
 
@@ -196,8 +192,8 @@ def steps_missed(run: Evidence) -> str | None:
         return None
     missed = ", ".join(f"{rate:.0f}" for rate in run.missed_steps)
     return (
-        f"The steps of {missed} requests a second did not hold (rate missed by over {_percent(RATE_LIMIT)}, or errors "
-        f"over {_percent(ERROR_LIMIT)}): only the figures of the other steps count."
+        f"The steps of {missed} requests a second did not hold (rate missed by over {percent(RATE_LIMIT)}, or errors "
+        f"over {percent(ERROR_LIMIT)}): only the figures of the other steps count."
     )
 
 
@@ -205,8 +201,8 @@ def metrics_missing(run: Evidence) -> str | None:
     if run.metrics_missing_ratio <= METRICS_MISSING_LIMIT:
         return None
     return (
-        f"Container metrics are missing for {_percent(run.metrics_missing_ratio)} of the run "
-        f"(the limit is {_percent(METRICS_MISSING_LIMIT)})."
+        f"Container metrics are missing for {percent(run.metrics_missing_ratio)} of the run "
+        f"(the limit is {percent(METRICS_MISSING_LIMIT)})."
     )
 
 
@@ -230,11 +226,11 @@ def container_unknown(run: Evidence) -> str | None:
 
 def gc_heavy(run: Evidence) -> str | None:
     taken = [
-        f"{_percent(share)} of {what}"
+        f"{percent(share)} of {what}"
         for share, what in ((run.gc_share, "the run in pauses"), (run.gc_cpu_share, "the approach's CPU time"))
         if share is not None and share > GC_LIMIT
     ]
-    return f"Garbage collection took {' and '.join(taken)} (the limit is {_percent(GC_LIMIT)})." if taken else None
+    return f"Garbage collection took {' and '.join(taken)} (the limit is {percent(GC_LIMIT)})." if taken else None
 
 
 def gc_unknown(run: Evidence) -> str | None:
@@ -245,8 +241,8 @@ def throttled(run: Evidence) -> str | None:
     if run.throttled_ratio is None or run.throttled_ratio <= THROTTLED_LIMIT:
         return None
     return (
-        f"The container under test was throttled in {_percent(run.throttled_ratio)} of its CPU quota periods "
-        f"(the limit is {_percent(THROTTLED_LIMIT)})."
+        f"The container under test was throttled in {percent(run.throttled_ratio)} of its CPU quota periods "
+        f"(the limit is {percent(THROTTLED_LIMIT)})."
     )
 
 
@@ -274,45 +270,6 @@ def few_waves(run: Evidence) -> str | None:
     return f"The figures are taken on {run.waves:.1f} waves of requests only (at least {FEWEST_WAVES} are wanted)."
 
 
-def half_cold(run: Evidence) -> str | None:
-    if run.warmup is None or not run.warmup.capped or run.warmup.failed:
-        return None
-    if run.cold:
-        return f"There was no warm-up: its cap of {run.warmup.cap_s:.0f} s leaves no time for one; use WARMUP_CAP=120s."
-    return (
-        f"The warm-up was cut short by its cap of {run.warmup.cap_s:.0f} s: {run.warmup.cause}; "
-        f"use WARMUP_CAP={2 * run.warmup.cap_s:.0f}s."
-    )
-
-
-def compilers_unknown(run: Evidence) -> str | None:
-    if run.cold or run.warmup is None or run.warmup.compiled is not None:
-        return None
-    return "Whether the compilers were at rest is unknown: the warm-up was the load itself only, see raw/loomlab.log."
-
-
-def warmup_failed(run: Evidence) -> str | None:
-    if run.warmup is None or not run.warmup.failed:
-        return None
-    number = len(run.warmup.bursts)
-    return f"The warm-up failed: no request of its burst {number} was answered; see the approach's log in raw/."
-
-
-def still_falling(run: Evidence) -> str | None:
-    falls = [
-        f"{what} fell by {_percent(halves.fall)} (± {_percent(halves.margin)})"
-        for what, halves in (("CPU per request", run.cpu_fall), ("mean latency", run.latency_fall))
-        if halves and halves.fall > FALL_LIMIT and halves.fall > halves.margin
-    ]
-    if not falls:
-        return None
-    compilers = "" if run.jit_cpu_share is None else f", while compilers took {_percent(run.jit_cpu_share)} of the CPU"
-    return (
-        f"The approach was still getting cheaper or faster: {' and '.join(falls)} from the first half of the measured "
-        f"part to the second (the limit is {_percent(FALL_LIMIT)}){compilers}; measure again, with a longer DURATION."
-    )
-
-
 def small_pool(run: Evidence) -> str | None:
     if run.backend_pool is None or not run.backend_calls or run.backend_pool >= run.concurrency:
         return None
@@ -337,7 +294,7 @@ def connections_reopened(run: Evidence) -> str | None:
         return None
     return (
         f"Connections were reopened: the load generator opened {run.connections_opened} for {run.concurrency} at once "
-        f"(the limit is {_percent(REOPENED_LIMIT)} more)."
+        f"(the limit is {percent(REOPENED_LIMIT)} more)."
     )
 
 
@@ -364,7 +321,7 @@ def backend_reconnected(run: Evidence) -> str | None:
         return None
     return (
         f"Backend connections were not kept: {run.backend_connections_opened:.0f} were opened for "
-        f"some {calls} requests (the limit is {_percent(REOPENED_LIMIT)})."
+        f"some {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
     )
 
 

@@ -114,7 +114,7 @@ class Warmer:
 
     def compile(self, limit_s: float) -> bool | None:
         """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
-        the backend does not take another delay: then nothing was sent."""
+        the backend does not take another delay."""
         process = self._subject.process()
         if process.jit_cpu_s is None or process.cpu_s is None:
             self._progress.say("The compilers' CPU time is unknown: the warm-up is the load itself only.")
