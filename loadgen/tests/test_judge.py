@@ -200,7 +200,8 @@ def test_a_warm_up_that_failed_or_was_cut_says_so(run_dir: Path) -> None:
         "The warm-up failed: no request of its burst 1 was answered; see the approach's log in raw/."
     ]
 
-    write(run_dir, "warmup.json", warmup | {"compiled": False})
+    compiling = warmup["bursts"][0] | {"phase": "compile"}
+    write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling]})
     assert judge_run(run_dir).reasons == [
         "The warm-up was cut short by its cap of 120 s: the compilers were still at work after 40 s; "
         "use WARMUP_CAP=240s."

@@ -97,7 +97,7 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert raw(out, "warmup.json")["compiled"] is None
     assert raw(out, "backend.json") == {"before": None, "after": None}
     assert (
-        "The warm-up was cut short by its cap of 6 s: there were too few bursts to tell; use WARMUP_CAP=12s."
+        "The warm-up was cut short by its cap of 6 s: there were too few bursts to tell; use WARMUP_CAP=120s."
         in run.reasons
     )
     assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0

@@ -119,7 +119,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "suspect",
         {},
         warmup(compiled=False),
-        "its cap of 140 s: the compilers were still at work after 50 s; use",
+        "its cap of 140 s: there was no time for its first phase; use WARMUP_CAP=280s",
     ),
     ("suspect", {}, warmup(compiled=None), "Whether the compilers were at rest is unknown"),
     ("suspect", {}, warmup(changing="latency still fell"), "its cap of 140 s: latency still fell;"),

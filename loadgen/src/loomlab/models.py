@@ -116,10 +116,15 @@ class Warmup(Record):
     @property
     def cause(self) -> str:
         """What was not yet as it should be."""
-        compilers = (
-            f"the compilers were still at work after {self.compiling_s:.0f} s" if self.compiled is False else None
-        )
-        return " and ".join(cause for cause in (compilers, self.changing) if cause)
+        return " and ".join(cause for cause in (self._compilers, self.changing) if cause)
+
+    @property
+    def _compilers(self) -> str | None:
+        if self.compiled is not False:
+            return None
+        if not any(burst.phase == "compile" for burst in self.bursts):
+            return "there was no time for its first phase"
+        return f"the compilers were still at work after {self.compiling_s:.0f} s"
 
 
 class BackendDelays(Record):

@@ -3,6 +3,7 @@
 from loomlab.evidence import Evidence
 from loomlab.words import percent
 
+SHORTEST_CAP_S = 120
 FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
 
@@ -11,10 +12,13 @@ def half_cold(run: Evidence) -> str | None:
     if run.warmup is None or not run.warmup.capped or run.warmup.failed:
         return None
     if run.cold:
-        return f"There was no warm-up: its cap of {run.warmup.cap_s:.0f} s leaves no time for one; use WARMUP_CAP=120s."
+        return (
+            f"There was no warm-up: its cap of {run.warmup.cap_s:.0f} s leaves no time for one; "
+            f"use WARMUP_CAP={SHORTEST_CAP_S}s."
+        )
     return (
         f"The warm-up was cut short by its cap of {run.warmup.cap_s:.0f} s: {run.warmup.cause}; "
-        f"use WARMUP_CAP={2 * run.warmup.cap_s:.0f}s."
+        f"use WARMUP_CAP={max(2 * run.warmup.cap_s, SHORTEST_CAP_S):.0f}s."
     )
 
 
