@@ -197,7 +197,7 @@ load_options() {
 
 # measure_one CELL/APPROACH
 measure_one() {
-  local cell=${1%%/*} approach=${1#*/} folder run repeat word begun
+  local cell=${1%%/*} approach=${1#*/} folder run repeat word begun start_s
   local -a load
   RUN_NUMBER=$((RUN_NUMBER + 1))
   run=$RUN_NUMBER-$approach folder=$EXPERIMENT/runs/$RUN_NUMBER-$approach
@@ -209,12 +209,12 @@ measure_one() {
   say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
   up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
-  begun=$((SECONDS - begun))
+  start_s=$((SECONDS - begun))
   wait_for_background
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --use-aliases --name "$GENERATOR" loadgen measure \
     --approach "$approach" "${load[@]}" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
-    --http-client "$HTTP_CLIENT" --start-s "$begun" \
+    --http-client "$HTTP_CLIENT" --start-s "$start_s" \
     --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
     --warmup-cap-s "$WARMUP_CAP_S" --warmup-load-s "${WARMUP_LOAD_S:-0}" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||
     say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"

@@ -9,7 +9,7 @@ import pytest
 
 from loomlab import judge
 from loomlab.errors import ParseError, UsageError
-from loomlab.judge import backend_pool, container_failure, judge_run, platform_threads
+from loomlab.judge import judge_run
 from loomlab.models import Run
 from loomlab.requestlog import RequestLog
 from loomlab.tools import ToolReport
@@ -289,44 +289,6 @@ def test_a_broken_file_is_told(run_dir: Path, text: str) -> None:
 
     with pytest.raises(ParseError, match=r"request\.json"):
         judge_run(run_dir)
-
-
-@pytest.mark.parametrize(
-    ("changes", "state", "said"),
-    [
-        ({}, {}, None),
-        ({}, {"OOMKilled": True, "Running": False}, "The container under test was killed for memory"),
-        ({}, {"OOMKilled": True}, "A process of the container under test was killed for memory"),
-        ({"RestartCount": 2}, {}, "restarted 2 times"),
-        ({}, {"Running": False, "ExitCode": 137}, "exit code 137"),
-        ({}, {"StartedAt": "2026-11-18T10:13:40.123456789Z"}, "started"),
-    ],
-)
-def test_the_containers_state(changes: dict[str, Any], state: dict[str, Any], said: str | None) -> None:
-    inspected = [RUNNING[0] | changes | {"State": RUNNING[0]["State"] | state}]  # type: ignore[operator]
-
-    got = container_failure(inspected, 1_794_996_000)
-
-    assert got is None if said is None else said in (got or "")
-
-
-@pytest.mark.parametrize("inspected", [None, [], {}, [{}]])
-def test_without_a_state_the_container_is_not_accused(inspected: Any) -> None:
-    assert container_failure(inspected, 0) is None
-
-
-def test_only_platform_threads_are_a_pool_to_be_exhausted() -> None:
-    about = {"concurrency": "virtual-threads", "inbound": {"max_threads": 200}}
-
-    assert platform_threads(about) is None
-    assert platform_threads(about | {"concurrency": "platform-threads"}) == 200
-    assert platform_threads({"error": "no answer"}) is platform_threads(None) is None
-
-
-def test_the_pool_is_the_one_of_one_address() -> None:
-    assert backend_pool({"outbound": {"max_connections": 900, "max_connections_per_route": 500}}) == 500
-    assert backend_pool({"error": "no answer"}) is None
-    assert backend_pool(None) is None
 
 
 def open_run(

@@ -19,8 +19,8 @@ class Parts:
     is no room for four of two waves each."""
 
     def __init__(self, log: RequestLog, window: Interior, wave_s: float) -> None:
-        longest_part_s = max(SHORTEST_PART_S, WAVES_A_PART * wave_s)
-        count = min(MOST_PARTS, math.floor(window.seconds / longest_part_s))
+        shortest_part_s = max(SHORTEST_PART_S, WAVES_A_PART * wave_s)
+        count = min(MOST_PARTS, math.floor(window.seconds / shortest_part_s))
         usable = count >= FEWEST_PARTS and not window.whole_run
         edges = [round(window.start + part * window.seconds / count) for part in range(count + 1)] if usable else []
         self._parts = list(itertools.pairwise(edges))

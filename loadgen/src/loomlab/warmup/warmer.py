@@ -86,15 +86,7 @@ class Warmer:
         compiled = self.compile(COMPILE_SHARE * self._cap_s)
         compiling_s = self._elapsed_s()
         changing = self._settle() if self._going() else "there were too few bursts to tell"
-        return Warmup(
-            cap_s=self._cap_s,
-            compiled=compiled,
-            changing=changing,
-            failed=self._failed(),
-            duration_s=self._elapsed_s(),
-            compiling_s=compiling_s,
-            bursts=self._done,
-        )
+        return self._warmup(compiled, changing, compiling_s)
 
     def load_itself(self) -> Warmup:
         """The load itself until the cap: what a warm-up is held against."""
@@ -102,15 +94,7 @@ class Warmer:
         requests = settling.burst_requests(self._connections, self._endpoint.mean_ms)
         while self._going() and self._left_s() > 0:
             self._burst("settle", load, requests, self._endpoint.floor_ms, BURST_LIMIT_S)
-        return Warmup(
-            cap_s=self._cap_s,
-            compiled=None,
-            changing=None,
-            failed=self._failed(),
-            duration_s=self._elapsed_s(),
-            compiling_s=0,
-            bursts=self._done,
-        )
+        return self._warmup(compiled=None, changing=None, compiling_s=0)
 
     def compile(self, limit_s: float) -> bool | None:
         """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
@@ -157,6 +141,17 @@ class Warmer:
             bursts.append(self._burst("settle", load, requests, self._endpoint.floor_ms, self._left_s()))
             expected_ms = bursts[-1].mean_latency_ms or expected_ms
         return settling.changing(bursts)
+
+    def _warmup(self, compiled: bool | None, changing: str | None, compiling_s: float) -> Warmup:
+        return Warmup(
+            cap_s=self._cap_s,
+            compiled=compiled,
+            changing=changing,
+            failed=self._failed(),
+            duration_s=self._elapsed_s(),
+            compiling_s=compiling_s,
+            bursts=self._done,
+        )
 
     def _work_ms(self) -> float:
         """What a wave of all connections takes at least, by the last burst's CPU per request."""
