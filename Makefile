@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	GRAFANA_ADMIN_PASSWORD SHORT TRIES
+	GRAFANA_ADMIN_PASSWORD SHORT TRIES PART
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -52,9 +52,11 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 
 ##@ Development
 
-.PHONY: test
-test: ## Unit tests, Java tests over real HTTP, black-box tests against running containers
+.PHONY: test test-all
+test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
 	@tests/run
+test-all: ## What takes longer, in parts of at most an hour: PART=axes|observer|verdict|warmup; goes on where it was cut off
+	@tests/all
 
 .PHONY: lint
 lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, Spotless, promtool

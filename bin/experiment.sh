@@ -4,6 +4,7 @@
 PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
 EXPERIMENT="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
+WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30
 
 # use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
 use_lines() {
@@ -115,10 +116,16 @@ begin_experiment() {
   say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs (${RUN_APPROACHES//,/, }), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
   RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
-  up_and_ready prometheus cadvisor backend || exit "$HOST_CANNOT"
-  # While the first approach starts.
-  { loadgen warm-backend --delay "$DELAY" >/dev/null 2>&1 || say "the backend could not be warmed up: the first run may meet it cold"; } &
+  start_services prometheus cadvisor backend || exit "$HOST_CANNOT" # at once: two that begin together may both make the network
+  ready_beside_the_approach &
   BACKGROUND=$!
+}
+
+ready_beside_the_approach() {
+  start_services --wait prometheus cadvisor backend || return
+  in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
+    --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
+    say "the backend's warm-up was cut short: the first run may meet it cold"
 }
 
 experiment_name() {
@@ -134,11 +141,11 @@ experiment_name() {
 # minutes SECONDS_A_RUN: what the runs that are left take, the present one among them.
 minutes() { echo $((((RUNS_TOTAL - RUN_NUMBER + 1) * $1 + 59) / 60)); }
 
-up_and_ready() {
+start_services() { # [--wait] SERVICES...
   local log
   log=$(mktemp)
-  compose up --detach --wait --no-deps "$@" >"$log" 2>&1 || {
-    say "could not start $*: $(tail -n 1 "$log")"
+  compose up --detach --no-deps "$@" >"$log" 2>&1 || {
+    say "could not start ${*#--wait}: $(tail -n 1 "$log")"
     rm -f "$log"
     return 1
   }
@@ -170,8 +177,10 @@ render_progress() {
   if [ -t 2 ]; then printf '\r\033[K' >&2; fi
 }
 
+in_loadgen() { LAB_USER=$(id -u):$(id -g) compose run --no-deps "$@"; }
+
 loadgen() { # loomlab's arguments: runs it to its end, in a container of its own
-  LAB_USER=$(id -u):$(id -g) compose run --rm --no-deps -T -e COLUMNS="${COLUMNS:-100}" loadgen "$@"
+  in_loadgen --rm -T -e COLUMNS="${COLUMNS:-100}" loadgen "$@"
 }
 
 # use_cell NUMBER: threads and backend connections follow the load's own connections.
@@ -205,14 +214,14 @@ measure_one() {
   use_cell "$cell"
   load=()
   while IFS= read -r word; do load+=("$word"); done < <(load_options "$cell")
-  mkdir -p "$folder/raw"
   say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
-  up_and_ready "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
+  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
   start_s=$((SECONDS - begun))
-  wait_for_background
+  wait_for_background || exit "$HOST_CANNOT"
+  mkdir -p "$folder/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
-  LAB_USER=$(id -u):$(id -g) compose run --detach --no-deps --use-aliases --name "$GENERATOR" loadgen measure \
+  in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure \
     --approach "$approach" "${load[@]}" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
     --http-client "$HTTP_CLIENT" --start-s "$start_s" \
     --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
@@ -238,13 +247,15 @@ end_run() {
   docker rm --force "$GENERATOR" $(compose ps --all --quiet "$UNDER_TEST") >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
   # The verdict decides in `summarise`; meanwhile the next approach starts.
-  loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 &
+  { loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 || true; } &
   BACKGROUND=$!
 }
 
+# wait_for_background: until what goes on beside an approach's start has ended; fails if it did.
 wait_for_background() {
-  [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || true
+  local job=$BACKGROUND
   BACKGROUND=""
+  [ -z "$job" ] || wait "$job"
 }
 
 # Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
@@ -263,6 +274,7 @@ finish() {
   local code=$?
   trap '' INT TERM
   set +e
+  docker rm --force "$WARMER" >/dev/null 2>&1
   wait_for_background
   [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
   [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
@@ -298,11 +310,10 @@ summarise() {
 restore() {
   local service up_again=$STOPPED_BY_US
   for service in prometheus cadvisor backend; do
-    case " $STARTED_BY_US " in
-      *" $service "*) compose rm --stop --force "$service" ;;
-      *) up_again="$up_again $service" ;;
-    esac
-  done >/dev/null 2>&1
+    [[ " $STARTED_BY_US " == *" $service "* ]] || up_again="$up_again $service"
+  done
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$STARTED_BY_US" ] || compose rm --stop --force $STARTED_BY_US >/dev/null 2>&1
   # shellcheck disable=SC2086  # one word a service
   [ -z "$up_again" ] || (
     unset $PLAN_KEYS

@@ -11,8 +11,11 @@ stub() {
   PATH="$BATS_TEST_TMPDIR/bin:$PATH"
 }
 
-# A host of our making, without an engine: CPUS MEMORY_MB.
+# A host of our making, without an engine, its hard limit of open files 20000: CPUS MEMORY_MB.
 host_of() {
+  stub uname 'echo Linux'
+  ulimit() { echo 20000; }
+  export -f ulimit
   stub docker 'exit 1'
   stub pgrep 'exit 1'
   stub getconf "echo $1"
@@ -84,9 +87,11 @@ container_of() {
   docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab --filter "label=com.docker.compose.service=$1"
 }
 
-# stop_lab: ends what start_lab started, if it still runs.
+# stop_lab: ends what start_lab started, if it still runs, and waits for its end.
 stop_lab() {
-  [ -z "${lab:-}" ] || ! kill -0 "$lab" 2>/dev/null || kill -TERM -- "-$lab"
+  [ -n "${lab:-}" ] || return 0
+  ! kill -0 "$lab" 2>/dev/null || kill -TERM -- "-$lab"
+  wait "$lab" 2>/dev/null || true
 }
 
 # end_of_lab: waits for what start_lab started; sets status; nothing may be left running.

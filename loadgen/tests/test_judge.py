@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -215,8 +216,13 @@ def test_rss_is_unknown_where_the_heap_is_shared_memory(run_dir: Path) -> None:
     assert judge_run(run_dir).rss_max_bytes is None
 
 
-def test_judging_again_gives_the_same(run_dir: Path) -> None:
-    assert judge_run(run_dir) == judge_run(run_dir)
+def test_judging_a_copy_at_another_time_and_place_writes_the_same_bytes(run_dir: Path, tmp_path: Path) -> None:
+    judge_run(run_dir)
+    copy = Path(shutil.copytree(run_dir, tmp_path / "elsewhere" / run_dir.name, copy_function=shutil.copyfile))
+
+    judge_run(copy)
+
+    assert (copy / "run.json").read_bytes() == (run_dir / "run.json").read_bytes()
 
 
 def test_an_endpoint_that_waits_in_the_server_does_not_blame_the_backend(run_dir: Path) -> None:

@@ -1,7 +1,6 @@
 """Runs of the real k6 against a server that remembers what it was asked."""
 
 import gzip
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +14,6 @@ from loomlab.requestlog import RequestLog
 from loomlab.tools import ToolReport
 from loomlab.tools.k6 import K6
 from recorder import Recorder, recording
-
-pytestmark = pytest.mark.skipif(shutil.which("k6") is None, reason="k6 is not installed")
 
 DELAY_S = 0.1
 SLACK_S = 0.15

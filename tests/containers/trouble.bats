@@ -11,7 +11,7 @@ teardown() { stop_lab; }
 @test "a backend that stalls gives an invalid run with the requests it did complete" {
   export RESPONSE_TIMEOUT_MS=90000
   # shellcheck disable=SC2086  # one word a variable
-  start_lab $QUICK WARMUP_CAP=6s APPROACH=tomcat-virtual
+  start_lab $QUICK WARMUP_CAP=6s APPROACH=microhttp-virtual
   wait_for_line "measure [2-4]" 120
   docker pause "$(container_of backend)"
   end_of_lab
@@ -39,9 +39,9 @@ teardown() { stop_lab; }
 
 @test "an approach that dies gives an invalid run that says so, and the experiment goes on with the next" {
   # shellcheck disable=SC2086
-  start_lab $QUICK APPROACH=tomcat-platform,webflux-netty
-  wait_for_line "tomcat-platform. measure [2-4]" 120
-  docker kill "$(container_of tomcat-platform)"
+  start_lab $QUICK APPROACH=microhttp-platform,webflux-netty
+  wait_for_line "microhttp-platform. measure [2-4]" 120
+  docker kill "$(container_of microhttp-platform)"
   end_of_lab
   [ "$status" -eq 2 ]
   [ "$(run_of '.runs | length')" -eq 2 ]
@@ -55,7 +55,7 @@ teardown() { stop_lab; }
   local latest
   latest=$(readlink "$LAB_ROOT/results/latest" || true)
   # shellcheck disable=SC2086
-  start_lab $QUICK
+  start_lab $QUICK APPROACH=microhttp-virtual,microhttp-async
   wait_for_line "measure [2-4]" 120
   kill -INT -- "-$lab"
   end_of_lab

@@ -29,17 +29,17 @@ CLASSIC = ["#73BF69", "#F2CC0C", "#5794F2", "#FF9830", "#F2495C", "#B877D9"]
 
 def render(document: Json, prometheus: Prometheus, window: Window, values: Mapping[str, str], out: Path) -> None:
     """Writes a PNG of all panels of the dashboard."""
-    picture = _Picture(document, prometheus, window, values)
+    picture = Picture(document, prometheus, window, values)
     picture.draw()
     picture.save(out)
 
 
-class _Picture:
+class Picture:
     def __init__(self, document: Json, prometheus: Prometheus, window: Window, values: Mapping[str, str]) -> None:
         self._document, self._prometheus, self._window, self._values = document, prometheus, window, values
         self._rows = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in document["panels"])
         self._size = (24 * COLUMN_INCHES, (self._rows + 1) * UNIT_INCHES)
-        self._figure = pyplot.figure(figsize=self._size, dpi=DPI, facecolor="#F4F5F5")
+        self.figure = pyplot.figure(figsize=self._size, dpi=DPI, facecolor="#F4F5F5")
         self._kinds: dict[str, Callable[[Axes, Json], None]] = {
             "timeseries": self._over_time,
             "trend": self._by_run_time,
@@ -58,12 +58,12 @@ class _Picture:
                 self._kinds[panel["type"]](self._axes(panel), panel)
 
     def save(self, out: Path) -> None:
-        self._figure.savefig(out)
-        pyplot.close(self._figure)
+        self.figure.savefig(out)
+        pyplot.close(self.figure)
 
     def _write(self, column: float, row: float, words: str, points: float) -> None:
         x, y = self._at(column * COLUMN_INCHES + GAP_INCHES, row * UNIT_INCHES + UNIT_INCHES / 2)
-        self._figure.text(x, y, words, fontsize=points, weight="bold", va="center")
+        self.figure.text(x, y, words, fontsize=points, weight="bold", va="center")
 
     def _at(self, left_inches: float, top_inches: float) -> tuple[float, float]:
         return left_inches / self._size[0], 1 - top_inches / self._size[1]
@@ -76,11 +76,11 @@ class _Picture:
         x, bottom = self._at(left, top + height)
         gap_x, gap_y = GAP_INCHES / self._size[0] / 2, GAP_INCHES / self._size[1] / 2
         box = (x + gap_x, bottom + gap_y), width / self._size[0] - 2 * gap_x, height / self._size[1] - 2 * gap_y
-        self._figure.add_artist(Rectangle(*box, facecolor="white", edgecolor="#D8D9DA", zorder=-1))
+        self.figure.add_artist(Rectangle(*box, facecolor="white", edgecolor="#D8D9DA", zorder=-1))
         self._write(place["x"] + 0.05, place["y"] + 1, panel["title"], 9)
         inner_x, inner_y = self._at(left + LEFT_INCHES, top + height - BOTTOM_INCHES)
         inner_width = (width - LEFT_INCHES - 2 * GAP_INCHES) / self._size[0]
-        axes = self._figure.add_axes(
+        axes = self.figure.add_axes(
             (inner_x, inner_y, inner_width, (height - TOP_INCHES - BOTTOM_INCHES) / self._size[1])
         )
         axes.tick_params(labelsize=7, length=2)
@@ -152,7 +152,7 @@ class _Picture:
         axes.legend(
             loc="lower left",
             bbox_to_anchor=corner,
-            bbox_transform=self._figure.transFigure,
+            bbox_transform=self.figure.transFigure,
             borderaxespad=1,
             fontsize=7,
             frameon=False,

@@ -17,12 +17,11 @@ FIRST_ONES = 1
 """Bursts that do not count: threads start, pools fill, and what only this load does is compiled."""
 FEWEST_BURSTS, MOST_BURSTS = 4, 6
 BURST_S = 4
-FEWEST_WAVES = 2
 
 
 def burst_requests(connections: int, latency_ms: float) -> int:
-    """Whole waves: as many as some four seconds hold, and two at least."""
-    return max(FEWEST_WAVES, round(1000 * BURST_S / max(latency_ms, 1))) * connections
+    """Whole waves: as many as some four seconds hold, and one at least."""
+    return max(1, round(1000 * BURST_S / max(latency_ms, 1))) * connections
 
 
 def changing(bursts: Sequence[Burst]) -> str | None:

@@ -19,27 +19,16 @@ import org.microhttp.Options;
 
 /** What the lab's acceptor and the library's time-out do, over real sockets. */
 class LabServerTest {
-  private static final Duration KEEP_ALIVE = Duration.ofMillis(300);
-  private static final long LONG_REQUEST_MS = 3 * KEEP_ALIVE.toMillis();
+  private static final Duration SHORT_KEEP_ALIVE = Duration.ofMillis(300);
+  private static final Duration KEEP_ALIVE = Duration.ofMinutes(1);
+  private static final long LONG_REQUEST_MS = 3 * SHORT_KEEP_ALIVE.toMillis();
   private static final String REQUEST = "GET / HTTP/1.1\r\n\r\n";
 
   private LabServer server;
 
   @BeforeEach
-  void start() throws IOException {
-    server =
-        new LabServer(
-            Options.builder()
-                .withPort(0)
-                .withConcurrency(2)
-                .withRequestTimeout(KEEP_ALIVE)
-                .withResolution(Duration.ofMillis(10))
-                .build());
-    server.start(
-        (request, callback) ->
-            CompletableFuture.delayedExecutor(
-                    request.uri().equals("/long") ? LONG_REQUEST_MS : 0, TimeUnit.MILLISECONDS)
-                .execute(() -> callback.accept(Responses.of(Answer.text("here"), request))));
+  void startServer() throws IOException {
+    server = start(KEEP_ALIVE);
   }
 
   @AfterEach
@@ -49,9 +38,10 @@ class LabServerTest {
 
   @Test
   void keepAliveEndsIdleConnectionsAndNoBusyOne() throws IOException {
-    try (Socket socket = connect()) {
-      assertThat(answer(socket, "GET /long HTTP/1.1\r\n\r\n")).endsWith("here");
-      assertThat(answer(socket, REQUEST)).endsWith("here");
+    try (LabServer impatient = start(SHORT_KEEP_ALIVE);
+        Socket socket = connect(impatient)) {
+      assertThat(answer(socket, "GET /long HTTP/1.1\r\n\r\n" + REQUEST)).endsWith("here");
+      assertThat(answer(socket, "")).endsWith("here");
       assertThat(socket.getInputStream().read()).isEqualTo(-1);
     }
   }
@@ -89,7 +79,28 @@ class LabServerTest {
     }
   }
 
+  private static LabServer start(Duration keepAlive) throws IOException {
+    LabServer server =
+        new LabServer(
+            Options.builder()
+                .withPort(0)
+                .withConcurrency(2)
+                .withRequestTimeout(keepAlive)
+                .withResolution(Duration.ofMillis(10))
+                .build());
+    server.start(
+        (request, callback) ->
+            CompletableFuture.delayedExecutor(
+                    request.uri().equals("/long") ? LONG_REQUEST_MS : 0, TimeUnit.MILLISECONDS)
+                .execute(() -> callback.accept(Responses.of(Answer.text("here"), request))));
+    return server;
+  }
+
   private Socket connect() throws IOException {
+    return connect(server);
+  }
+
+  private static Socket connect(LabServer server) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
     socket.setSoTimeout(10_000);
     return socket;
