@@ -4,7 +4,7 @@
 PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
 EXPERIMENT="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
-WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30
+WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30 SHORTEST_WARMUP_S=5 # loomlab/warmup/warmer.py
 
 # use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
 use_lines() {
@@ -123,6 +123,7 @@ begin_experiment() {
 
 ready_beside_the_approach() {
   start_services --wait prometheus cadvisor backend || return
+  [ "$WARMUP_CAP_S" -ge $SHORTEST_WARMUP_S ] || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
     --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
     say "the backend's warm-up was cut short: the first run may meet it cold"

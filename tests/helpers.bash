@@ -14,6 +14,7 @@ stub() {
 # A host of our making, without an engine, its hard limit of open files 20000: CPUS MEMORY_MB.
 host_of() {
   stub uname 'echo Linux'
+  # shellcheck disable=SC2329  # bin/host.sh asks it
   ulimit() { echo 20000; }
   export -f ulimit
   stub docker 'exit 1'

@@ -6,7 +6,7 @@ load ../helpers
 STAMP=.cache/built/loadgen-25
 
 setup() {
-  cd "$LAB_ROOT"
+  cd "$LAB_ROOT" || return
   bin/prepare loadgen
   touch "$BATS_TEST_TMPDIR/before"
 }
