@@ -318,7 +318,8 @@ def test_a_tool_that_stops_by_time_and_an_open_load_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("latency_ms", "duration_s"), [(905, 35), (1222, 35), (1223, 36), (4000, 110), (7666, 209), (7740, 210), (20_000, 210)]
+    ("latency_ms", "duration_s"),
+    [(905, 35), (1222, 35), (1223, 36), (4000, 110), (7666, 209), (7740, 210), (20_000, 210)],
 )
 def test_a_run_lasts_as_long_as_27_waves_need(latency_ms: float, duration_s: int) -> None:
     load = load_of(Closed(1000, duration_s=210))
