@@ -122,7 +122,8 @@ def fitted(request: Request, tool: Tool, warmup: Warmup, answer_ms: float) -> Lo
 
 
 def fitting_duration_s(latency_s: float) -> int:
-    """27 waves, of which the interior keeps 20 at least though they may be longer than the warm-up's by an eighth, and 35 s, of which it keeps 15 at least; 210 s at most."""
+    """27 waves, of which the interior keeps 20 at least, be they longer than the warm-up's by an eighth, and 35 s, of
+    which it keeps 15 at least; 210 s at most."""
     return min(max(math.ceil(WAVES * latency_s + ROUNDED_S), SHORTEST_RUN_S), LONGEST_RUN_S)
 
 
