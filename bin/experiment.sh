@@ -116,17 +116,18 @@ begin_experiment() {
   say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs (${RUN_APPROACHES//,/, }), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
   RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
-  start_services prometheus cadvisor backend || exit "$HOST_CANNOT" # at once: two that begin together may both make the network
+  # Before the approach: of two that start at the same time, each may create the network.
+  start_services prometheus cadvisor backend || exit "$HOST_CANNOT"
   ready_beside_the_approach &
   BACKGROUND=$!
 }
 
 ready_beside_the_approach() {
   start_services --wait prometheus cadvisor backend || return
-  [ "$WARMUP_CAP_S" -ge $SHORTEST_WARMUP_S ] || return 0
+  [ "$WARMUP_CAP_S" -gt $SHORTEST_WARMUP_S ] || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
     --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
-    say "the backend's warm-up was cut short: the first run may meet it cold"
+    say "the backend's compilers were still at work when its warm-up ended: the first run may meet it cold"
 }
 
 experiment_name() {
@@ -146,7 +147,8 @@ start_services() { # [--wait] SERVICES...
   local log
   log=$(mktemp)
   compose up --detach --no-deps "$@" >"$log" 2>&1 || {
-    say "could not start ${*#--wait}: $(tail -n 1 "$log")"
+    [ "$1" != --wait ] || shift
+    say "could not start $*: $(tail -n 1 "$log")"
     rm -f "$log"
     return 1
   }
@@ -254,9 +256,18 @@ end_run() {
 
 # wait_for_background: until what goes on beside an approach's start has ended; fails if it did.
 wait_for_background() {
-  local job=$BACKGROUND
+  local code=0
+  [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
-  [ -z "$job" ] || wait "$job"
+  return $code
+}
+
+# A backend's warm-up is not worth waiting for; a judgement is.
+end_background() {
+  while [ -n "$BACKGROUND" ] && kill -0 "$BACKGROUND" 2>/dev/null; do
+    docker rm --force "$WARMER" >/dev/null 2>&1
+    sleep 0.2
+  done
 }
 
 # Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
@@ -275,8 +286,7 @@ finish() {
   local code=$?
   trap '' INT TERM
   set +e
-  docker rm --force "$WARMER" >/dev/null 2>&1
-  wait_for_background
+  end_background
   [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
   [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
   if [ -n "$EXPERIMENT" ]; then

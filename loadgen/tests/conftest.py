@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def alone() -> Iterator[None]:
-    """Runs serve their state on one port: one at a time, whichever process tests them."""
+    """Real tools run one at a time, whichever process tests them: runs serve their state on one port, and clocks count."""
     with Path(gettempdir(), "loomlab-runs").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -107,6 +107,16 @@ def test_requests_are_read_with_their_second_and_latency() -> None:
     assert log.unanswered == 0
 
 
+@pytest.mark.parametrize("name", ["count", "interrupted", "noka", "non2xx", "refused"])
+def test_every_row_is_a_request(name: str) -> None:
+    lines = (GOLDEN / f"{name}.tsv").read_text().splitlines(keepends=True)
+
+    log = parse_requests(lines, 100)
+
+    assert len(log) + log.unanswered == len(lines) - 1
+    assert log.unanswered == (len(lines) - 1 if name == "refused" else 0)
+
+
 @pytest.mark.parametrize("name", ["reset", "close"])
 def test_a_connection_closed_before_the_answer_is_not_an_answer(name: str) -> None:
     lines = (GOLDEN / f"{name}.tsv").read_text().splitlines(keepends=True)

@@ -175,6 +175,7 @@ def left(name: str, raw: Path) -> tuple[ToolReport, RequestLog | None]:
         ("refused", 0, 24, 0, 0, 0),
         ("unknown-host", 0, 24, 0, 0, 0),
         ("dropped", 14, 0, 0, 27, 14 * 53),
+        ("users", 21, 0, 0, 0, 21 * 53),
     ],
 )
 def test_a_report_counts_each_request_once(

@@ -15,7 +15,7 @@ teardown() { stop_lab; }
     "jetty-virtual 21 zgc jdk 1, jetty-virtual 21 zgc jdk 2" ]
   local run
   for run in "$(newest)"/runs/*; do
-    [ "$(json '[(.jvm.version | startswith("21.")), (.jvm.gc_beans | map(startswith("ZGC")) | all), .outbound.client] | tojson' \
+    [ "$(json '[(.jvm.version | startswith("21.")), (.jvm.gc_beans | length > 0 and all(startswith("ZGC"))), .outbound.client] | tojson' \
       "$run/raw/about.json")" = '[true,true,"jdk-httpclient"]' ]
   done
 }
@@ -25,4 +25,6 @@ teardown() { stop_lab; }
   end_of_lab
   [ "$status" -eq 0 ] || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0] | .verdict != "invalid" and .errors == 0 and .requests > 100 and .latency_ms.min >= 900')" = true ]
+  [ -s "$(newest)/runs/1-helidon-virtual/raw/hey.txt" ]
+  [ -s "$(newest)/runs/1-helidon-virtual/raw/latency.hlog" ]
 }

@@ -84,13 +84,13 @@ plan_of() { env "${@:2}" "$LAB_ROOT/bin/plan" "$1"; }
 DURATION=20s 35s
 DURATION=21s 35s
 DURATION=22s
-DURATION=60s,DELAY=1000 83s
-DURATION=67s,DELAY=1000 83s
+DURATION=60s,DELAY=1000 89s
+DURATION=67s,DELAY=1000 89s
 DURATION=68s,DELAY=1000
 DURATION=16s,DELAY=0 35s
 DURATION=17s,DELAY=0
 DELAY=3000
-DELAY=5000 407s
+DELAY=5000 437s
 END
 }
 
@@ -293,9 +293,10 @@ END
 
 @test "a published port that another program holds is refused" {
   local holder port name
-  holder=$("$REAL_DOCKER" run --detach --rm --publish 127.0.0.1::8000 loom-lab/tools sleep 60)
+  holder=$("$REAL_DOCKER" run --detach --rm --publish 127.0.0.1::8000 loom-lab/tools python3 -m http.server 8000)
   port=$("$REAL_DOCKER" port "$holder" 8000)
   port=${port##*:}
+  until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.1; done
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
     run plan CONCURRENCY=100 "$name=$port"
     refused 3 "$name=$port" "$name=$((port + 1))" || break

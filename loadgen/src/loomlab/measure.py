@@ -31,7 +31,7 @@ from loomlab.warmup.warmer import Subject, Warmer
 HARD_CAP_MARGIN_S = 15.0
 SPARE_DESCRIPTORS = 64
 PROBE_MARGIN_S = 30.0
-WAVES, ROUNDED_S = 27, 2
+WAVES, ROUNDED_S = 29, 2
 """ab rounds starts down to seconds, which costs up to one at either end."""
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SPARE_REQUESTS = 2
@@ -122,8 +122,8 @@ def fitted(request: Request, tool: Tool, warmup: Warmup, answer_ms: float) -> Lo
 
 
 def fitting_duration_s(latency_s: float) -> int:
-    """27 waves, of which the interior keeps 20 at least, be they longer than the warm-up's by an eighth, and 35 s, of
-    which it keeps 15 at least; 210 s at most."""
+    """29 waves, so that the interior keeps 20 even if they are a sixth longer than the warm-up's, and 35 s, of which it
+    keeps 15; 210 s at most."""
     return min(max(math.ceil(WAVES * latency_s + ROUNDED_S), SHORTEST_RUN_S), LONGEST_RUN_S)
 
 

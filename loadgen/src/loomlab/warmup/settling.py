@@ -10,7 +10,7 @@ CHANGE_LIMIT = 0.03
 """From one burst to the next, of latency and of CPU per request."""
 MEMORY_LIMIT = 0.15
 """A heap that fills for the first time costs a page fault for each 4 KiB, of some 2.5 us on the 2-CPU host of
-docs/methodology.md: 1 to 2 % of the CPU at 10,000 connections while it grows so fast."""
+docs/methodology.md: 5 % of a burst's CPU where 3.5 GB grow so fast."""
 CONFIDENCE = 80
 """In percent, one-sided."""
 FIRST_ONES = 1
