@@ -1,4 +1,4 @@
-"""A thousand bad requests of each kind leave no thread, connection, file or unfinished request behind."""
+"""Hundreds of bad requests of each kind leave no thread, connection, file or unfinished request behind."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from backend import Backend
 from cases import GOOD_REQUESTS, ONE_REFUSAL_OF_EACH_KIND, PROMPT_TROUBLES, SILENCE, UNUSABLE_REPLIES, Refusal, Trouble
 from wire import get
 
-REQUESTS = 1000
+REQUESTS = 500
 CONNECTIONS = 100
 WAITING = 500
 # Compilers, collectors and pools come and go; a leak shows REQUESTS.

@@ -8,11 +8,11 @@ log="" lab=""
 teardown() { stop_lab; }
 
 @test "JDK, collector, client and repeats are those asked for" {
-  start_lab APPROACH=jetty-virtual JDK=21 GC=zgc HTTP_CLIENT=jdk REPEATS=2 CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke
+  start_lab APPROACH=microhttp-virtual JDK=21 GC=zgc HTTP_CLIENT=jdk REPEATS=2 CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke
   end_of_lab
   [ "$status" -eq 0 ] || { cat "$log"; return 1; }
   [ "$(run_of '[.runs[] | [.approach, .jdk, .gc_name, .http_client, .repeat] | join(" ")] | join(", ")')" = \
-    "jetty-virtual 21 zgc jdk 1, jetty-virtual 21 zgc jdk 2" ]
+    "microhttp-virtual 21 zgc jdk 1, microhttp-virtual 21 zgc jdk 2" ]
   local run
   for run in "$(newest)"/runs/*; do
     [ "$(json '[(.jvm.version | startswith("21.")), (.jvm.gc_beans | length > 0 and all(startswith("ZGC"))), .outbound.client] | tojson' \

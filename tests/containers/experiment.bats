@@ -5,7 +5,7 @@ load ../helpers
 
 setup_file() {
   bats_require_minimum_version 1.5.0
-  make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=300 DURATION=20s WARMUP_CAP=25s >"$BATS_FILE_TMPDIR/log" 2>&1 ||
+  make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=300 DURATION=12s WARMUP_CAP=12s >"$BATS_FILE_TMPDIR/log" 2>&1 ||
     { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
 }
 

@@ -60,7 +60,7 @@ teardown_file() {
 }
 
 @test "an experiment stops what was up and starts it again" {
-  run make -C "$LAB_ROOT" run-ab CONCURRENCY=50 DURATION=8s WARMUP_CAP=6s SIZE=smoke APPROACH=webflux-netty
+  run make -C "$LAB_ROOT" run-ab CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke APPROACH=webflux-netty
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   local service
   for service in prometheus cadvisor backend tomcat-platform tomcat-virtual webflux-netty; do

@@ -4,7 +4,7 @@
 load ../helpers
 
 log="" lab=""
-QUICK="CONCURRENCY=50 DURATION=20s WARMUP_CAP=1s SIZE=smoke"
+QUICK="CONCURRENCY=50 DURATION=12s WARMUP_CAP=1s SIZE=smoke"
 
 teardown() { stop_lab; }
 

@@ -5,7 +5,7 @@ load ../helpers
 
 log="" lab=""
 # microhttp-virtual is ready soonest.
-RUN="CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s APPROACH=microhttp-virtual"
+RUN="CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s APPROACH=microhttp-virtual"
 
 teardown() {
   stop_lab
@@ -101,7 +101,7 @@ size_with() {
 
 @test "an approach that is gone before its state could be looked at" {
   # shellcheck disable=SC2086
-  start_lab $RUN
+  start_lab $RUN DURATION=10s
   wait_for_line "collect" 120
   local run
   run=$(generator)
@@ -111,13 +111,15 @@ size_with() {
   judged suspect "Whether the container under test restarted is unknown" "The figures are taken on" "s only (at least 15 s"
 }
 
-@test "an approach beside which a process of its container is killed for memory" {
+@test "an approach under a CPU quota, beside which a process of its container is killed for memory" {
+  size_with APPROACH_CPUS=0.4
   # shellcheck disable=SC2086
-  start_lab $RUN
+  start_lab $RUN SIZE=provoked
   # tail keeps the last line of an endless one: all of it
   devour() { docker exec "$(container_of microhttp-virtual)" sh -c 'tail /dev/zero' || true; }
   provoke devour
-  judged invalid "The kernel killed processes of the container for memory" "A process of the container under test was killed"
+  judged invalid "The kernel killed processes of the container for memory" "A process of the container under test was killed" \
+    "was throttled in"
 }
 
 @test "a backend flooded by others" {
@@ -186,24 +188,12 @@ with socket.create_connection(("backend", 8080)) as backend:
   reasoned "connection attempts had to be repeated" "pool of 900 platform threads is smaller"
 }
 
-@test "an approach under a CPU quota of two fifths" {
-  size_with APPROACH_CPUS=0.4
-  # shellcheck disable=SC2086
-  start_lab $RUN SIZE=provoked
-  reasoned "was throttled in"
-}
-
-@test "backend connections that are closed after each answer" {
+@test "a backend that fails one answer in five, and connections to it that end after each answer" {
   export KEEP_ALIVE_MS=1
   # shellcheck disable=SC2086
-  start_lab $RUN APPROACH=webflux-netty
-  reasoned "Backend connections were not kept" "Connections were reopened" "answers kept their connection open"
-}
-
-@test "a backend that fails one answer in five" {
-  # shellcheck disable=SC2086
-  start_lab $RUN DURATION=20s ERROR_SHARE=0.2
-  judged invalid "of the requests failed or were not answered 2xx" "The backend answered"
+  start_lab $RUN APPROACH=webflux-netty DURATION=15s ERROR_SHARE=0.2
+  judged invalid "of the requests failed or were not answered 2xx" "The backend answered" \
+    "Backend connections were not kept" "Connections were reopened" "answers kept their connection open"
 }
 
 @test "a backend whose delay is changed in mid-run" {
