@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def alone() -> Iterator[None]:
-    """Real tools run one at a time, whichever process tests them: runs serve their state on one port, and clocks count."""
+    """Real tools run one at a time, whichever process tests them: runs serve their state on one port."""
     with Path(gettempdir(), "loomlab-runs").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
