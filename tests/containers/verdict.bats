@@ -132,7 +132,7 @@ size_with() {
     docker run --rm --network loom-lab_default --cpuset-cpus 0 --entrypoint python3 loom-lab/loadgen -c '
 import socket, time
 with socket.create_connection(("backend", 8080)) as backend:
-    end = time.monotonic() + 20 # the first seconds are the compilers'
+    end = time.monotonic() + 20 # the first seconds go to compiling
     while time.monotonic() < end:
         backend.sendall(b"GET /nothing HTTP/1.1\r\nHost: backend\r\n\r\n" * 100)
         backend.recv(1 << 20)'
