@@ -12,7 +12,7 @@ teardown() { stop_lab; }
   export RESPONSE_TIMEOUT_MS=90000
   # shellcheck disable=SC2086  # one word a variable
   start_lab $QUICK WARMUP_CAP=6s APPROACH=microhttp-virtual
-  wait_for_line "measure [2-4]" 120
+  wait_for_line "measure [2-9][0-9]" 120
   docker pause "$(container_of backend)"
   end_of_lab
   [ "$status" -eq 2 ]
@@ -29,7 +29,7 @@ teardown() { stop_lab; }
 @test "a backend that dies gives an invalid run with its share of errors" {
   # shellcheck disable=SC2086
   start_lab $QUICK APPROACH=webflux-netty
-  wait_for_line "measure [2-4]" 120
+  wait_for_line "measure [2-9][0-9]" 120
   docker kill "$(container_of backend)"
   end_of_lab
   [ "$status" -eq 2 ]
@@ -40,7 +40,7 @@ teardown() { stop_lab; }
 @test "an approach that dies gives an invalid run that says so, and the experiment goes on with the next" {
   # shellcheck disable=SC2086
   start_lab $QUICK APPROACH=microhttp-platform,webflux-netty
-  wait_for_line "microhttp-platform. measure [2-4]" 120
+  wait_for_line "microhttp-platform. measure [2-9][0-9]" 120
   docker kill "$(container_of microhttp-platform)"
   end_of_lab
   [ "$status" -eq 2 ]
@@ -56,7 +56,7 @@ teardown() { stop_lab; }
   latest=$(readlink "$LAB_ROOT/results/latest" || true)
   # shellcheck disable=SC2086
   start_lab $QUICK APPROACH=microhttp-virtual,microhttp-async
-  wait_for_line "measure [2-4]" 120
+  wait_for_line "measure [2-9][0-9]" 120
   kill -INT -- "-$lab"
   end_of_lab
   [ "$status" -ne 0 ]

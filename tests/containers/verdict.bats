@@ -14,7 +14,7 @@ teardown() {
 }
 
 # A CPU that a hypervisor takes away for a while cannot be filled.
-fills_a_cpu() { BATS_TEST_RETRIES=2; }
+fills_a_cpu() { BATS_TEST_RETRIES=4; }
 
 # bats forgets what a try printed that is made again.
 tell_try() {
