@@ -127,7 +127,7 @@ ready_beside_the_approach() {
   [ "$WARMUP_CAP_S" -gt $SHORTEST_WARMUP_S ] || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
     --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
-    say "the backend's compilers were still at work when its warm-up ended: the first run may meet it cold"
+    say "the backend's warm-up did not come to its end: the first run may meet it cold"
 }
 
 experiment_name() {

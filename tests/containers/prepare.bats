@@ -13,27 +13,36 @@ setup() {
 
 teardown() { cp -p "$BATS_TEST_TMPDIR/kept" "$SOURCE"; }
 
-# built_anew COMMAND...: whether the command built the image again.
-built_anew() {
+# prepare: then `built` tells whether that built the image again.
+prepare() {
   touch "$BATS_TEST_TMPDIR/before"
-  "$@"
-  [ .cache/built/loadgen-25 -nt "$BATS_TEST_TMPDIR/before" ]
+  bin/prepare loadgen
 }
+
+built() { [ .cache/built/loadgen-25 -nt "$BATS_TEST_TMPDIR/before" ]; }
 
 image() { docker image inspect --format '{{.Id}}' loom-lab/loadgen; }
 
 @test "an image is left alone while its sources are the same" {
   touch "$SOURCE"
-  run built_anew bin/prepare loadgen
+  prepare
+  run built
   [ "$status" -ne 0 ]
 }
 
 @test "an image is built again once a source has changed, whatever its date" {
   echo "# changed" >>"$SOURCE"
   touch -t 202001010000 "$SOURCE"
-  built_anew bin/prepare loadgen
+  prepare
+  built
   cp -p "$BATS_TEST_TMPDIR/kept" "$SOURCE"
-  built_anew bin/prepare loadgen
+  prepare
+  built
+}
+
+@test "an image is built where a base of another one is missing" {
+  TEMURIN_21_IMAGE=loom-lab/no-such-base prepare
+  built
 }
 
 @test "an image that somebody else has put in its place is built again" {
@@ -49,7 +58,8 @@ image() { docker image inspect --format '{{.Id}}' loom-lab/loadgen; }
   [ ! -e compose.override.yaml ] || cp -p compose.override.yaml "$kept"
   [ -e "$kept" ] || echo "services: {}" >compose.override.yaml
   echo "# changed" >>compose.override.yaml
-  run built_anew bin/prepare loadgen
+  prepare
+  run built
   rm compose.override.yaml
   [ ! -e "$kept" ] || cp -p "$kept" compose.override.yaml
   [ "$status" -eq 0 ]

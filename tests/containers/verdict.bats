@@ -16,7 +16,7 @@ teardown() {
 # A CPU that a hypervisor takes away for a while cannot be filled.
 fills_a_cpu() { BATS_TEST_RETRIES=4; }
 
-# bats forgets what a try printed that is made again.
+# bats forgets what a failed try printed when there is another.
 tell_try() {
   echo "# try $BATS_TEST_TRY_NUMBER failed: $BATS_TEST_DESCRIPTION"
   sed 's/^/#   /' "$BATS_TEST_TMPDIR/why" 2>/dev/null || true
