@@ -68,7 +68,7 @@ start_lab() {
     *=*) ;;
     *) verb=$1 && shift ;;
   esac
-  log=$BATS_TEST_TMPDIR/log
+  log=${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}/log
   set -m
   ${listening[@]+"${listening[@]}"} make -C "$LAB_ROOT" "$verb" "$@" >"$log" 2>&1 3>&- &
   lab=$!

@@ -13,7 +13,6 @@ from server import running
 from test_measure import complete, judged, measure
 from test_prometheus import prometheus
 
-pytestmark = pytest.mark.usefixtures("alone")
 GARBAGE = "echo '\\000\\377 <html>502</html>'"
 
 

@@ -30,7 +30,6 @@ from loomlab.tools.hey import (
 )
 from server import POSTED, running
 
-pytestmark = pytest.mark.usefixtures("alone")
 GOLDEN = Path(__file__).parent / "golden" / "hey"
 LOAD = Load("http://127.0.0.21:8080", (Target("/capabilities"),), connections=20, shape=Closed(120, 9), timeout_s=1)
 STARTED_S = 1_700_000_000.5

@@ -15,7 +15,6 @@ from loomlab.tools import ToolReport
 from loomlab.tools.k6 import K6
 from recorder import Recorder, recording
 
-pytestmark = pytest.mark.usefixtures("alone")
 DELAY_S = 0.1
 SLACK_S = 0.15
 OK = (Target("/ok"),)

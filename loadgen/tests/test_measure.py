@@ -21,7 +21,6 @@ from server import running
 from test_prometheus import prometheus
 
 NO_PROMETHEUS = "http://127.0.0.1:9"
-pytestmark = pytest.mark.usefixtures("alone")
 
 
 def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen[str]:

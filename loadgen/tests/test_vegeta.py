@@ -22,7 +22,6 @@ from loomlab.tools.hey import Hey
 from loomlab.tools.vegeta import REQUEST_COLUMNS, Vegeta, parse_report, parse_requests, rate
 from server import EVERY, POSTED, running
 
-pytestmark = pytest.mark.usefixtures("alone")
 GOLDEN = Path(__file__).parent / "golden" / "vegeta"
 LOAD = Load(
     "http://127.0.0.22:8080",

@@ -26,31 +26,6 @@ teardown() { stop_lab; }
   done
 }
 
-@test "a backend that dies gives an invalid run with its share of errors" {
-  # shellcheck disable=SC2086
-  start_lab $QUICK APPROACH=webflux-netty
-  wait_for_line "measure [2-9][0-9]" 120
-  docker kill "$(container_of backend)"
-  end_of_lab
-  [ "$status" -eq 2 ]
-  [ "$(run_of '.runs[0].verdict')" = invalid ]
-  [ "$(run_of '.runs[0].errors > 0')" = true ]
-}
-
-@test "an approach that dies gives an invalid run that says so, and the experiment goes on with the next" {
-  # shellcheck disable=SC2086
-  start_lab $QUICK APPROACH=microhttp-platform,webflux-netty
-  wait_for_line "microhttp-platform. measure [2-9][0-9]" 120
-  docker kill "$(container_of microhttp-platform)"
-  end_of_lab
-  [ "$status" -eq 2 ]
-  [ "$(run_of '.runs | length')" -eq 2 ]
-  [ "$(run_of '.runs[0].verdict')" = invalid ]
-  [[ $(run_of '.runs[0].reasons | join(" ")') == *"had ended"* ]]
-  [ "$(run_of '.runs[0].requests > 0')" = true ]
-  [ "$(run_of '.runs[1].verdict')" != invalid ]
-}
-
 @test "Ctrl-C keeps what was measured, marks it unfinished and leaves nothing running" {
   local latest
   latest=$(readlink "$LAB_ROOT/results/latest" || true)

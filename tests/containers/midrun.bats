@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# One experiment of six runs, in each of which something else happens: it is told of that run, and the experiment goes on.
+
+load ../helpers
+
+log="" lab=""
+
+# during RUN PHASE COMMAND...: once that run is in that phase.
+during() { wait_for_line "\[$1/6 [a-z-]*\] $2" 120 && "${@:3}"; }
+
+approach() { container_of microhttp-virtual; }
+generator() { docker ps --quiet --filter "label=com.docker.compose.service=loadgen"; }
+
+kill_approach() { docker kill "$(approach)"; }
+
+kill_ab() { docker exec "$(generator)" python3 -c '
+import os, signal
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    if open(f"/proc/{pid}/comm").read().strip() == "ab":
+        os.kill(int(pid), signal.SIGKILL)'; }
+
+take_prometheus_away() {
+  docker stop --time 0 "$(container_of prometheus)" && during 3 "measure [5-9][0-9]" docker start "$(container_of prometheus)"
+}
+
+# The generator ends, and the approach is looked at, only after the approach is gone.
+take_approach_away() {
+  local run
+  run=$(generator)
+  docker pause "$run" && docker rm --force "$(approach)" && docker unpause "$run"
+}
+
+change_delay() {
+  docker exec "$(container_of backend)" bash -c '
+    exec 3<>/dev/tcp/127.0.0.1/8081 && printf "PUT /behaviour?delay=310 HTTP/1.0\r\n\r\n" >&3 && grep -q 310 <&3'
+}
+
+kill_backend() { docker kill "$(container_of backend)"; }
+
+six_runs() {
+  start_lab CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual REPEATS=6 &&
+    during 1 "measure [2-9]" kill_approach &&
+    during 2 "measure [0-9]" kill_ab &&
+    during 3 "measure [0-9]" take_prometheus_away &&
+    during 4 collect take_approach_away &&
+    during 5 "measure [0-9]" change_delay &&
+    during 6 "measure [2-9]" kill_backend &&
+    end_of_lab
+}
+
+setup_file() {
+  six_runs >"$BATS_FILE_TMPDIR/told" 2>&1 || { cat "$BATS_FILE_TMPDIR/told" "$log" >&3; stop_lab; return 1; }
+  echo "$status" >"$BATS_FILE_TMPDIR/status"
+}
+
+# judged RUN VERDICT SENTENCES...: the verdict of that run, and its reasons have all of them.
+judged() {
+  local sentence reasons
+  reasons=$(run_of ".runs[$1 - 1].reasons | join(\" \")")
+  [ "$(run_of ".runs[$1 - 1].verdict")" = "$2" ] || { echo "$reasons"; return 1; }
+  for sentence in "${@:3}"; do
+    [[ $reasons == *"$sentence"* ]] || { echo "'$sentence' is not in: $reasons"; return 1; }
+  done
+}
+
+@test "an approach that dies gives an invalid run that says so and keeps what it did" {
+  judged 1 invalid "had ended"
+  [ "$(run_of '.runs[0].requests > 0')" = true ]
+}
+
+@test "a generator that is killed" {
+  judged 2 invalid "ab ended without a report"
+}
+
+@test "a Prometheus that is gone for part of the run" {
+  judged 3 invalid "Container metrics are missing for"
+}
+
+@test "an approach that is gone before its state could be looked at" {
+  judged 4 suspect "Whether the container under test restarted is unknown" "The figures are taken on" "s only (at least 15 s"
+}
+
+@test "a backend whose delay is changed in mid-run" {
+  judged 5 invalid "The backend's delay was 300 before and 310 after the run"
+}
+
+@test "a backend that dies gives an invalid run with its share of errors" {
+  judged 6 invalid
+  [ "$(run_of '.runs[5].errors > 0')" = true ]
+}
+
+@test "no run has the reasons of another one, and the experiment goes on to its end and fails" {
+  local reason
+  [ "$(run_of '.runs | length')" -eq 6 ]
+  [ "$(cat "$BATS_FILE_TMPDIR/status")" -eq 2 ]
+  for reason in "had ended" "ab ended without a report" "Container metrics are missing for" "restarted is unknown" "310 after the run"; do
+    [ "$(run_of "[.runs[] | select(.reasons | join(\" \") | contains(\"$reason\"))] | length")" -eq 1 ] ||
+      { echo "$reason"; run_of '.runs[].reasons'; return 1; }
+  done
+}
