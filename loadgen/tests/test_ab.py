@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.tools import ToolReport, tool
 from loomlab.tools.ab import REQUEST_COLUMNS, parse_report, parse_requests
 

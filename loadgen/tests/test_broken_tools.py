@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loomlab import process
-from loomlab.process import run_tool
-from loomlab.stop import Stop
+from loomlab.run import process
+from loomlab.run.process import run_tool
+from loomlab.run.stop import Stop
 from server import running
 from test_measure import complete, judged, measure
 from test_prometheus import prometheus

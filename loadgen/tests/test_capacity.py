@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.scenarios.capacity import (
+from loomlab.plan.scenarios.capacity import (
     APPROACH_FILES,
     APPROACH_MS,
     BACKEND_MS,
@@ -23,9 +23,9 @@ from loomlab.scenarios.capacity import (
     need_of,
     two_figures,
 )
-from loomlab.scenarios.cells import Scaling
-from loomlab.scenarios.file import load_scenario
-from loomlab.scenarios.model import Scenario, names
+from loomlab.plan.scenarios.cells import Scaling
+from loomlab.plan.scenarios.file import load_scenario
+from loomlab.plan.scenarios.model import Scenario, names
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 ALL = {name: load_scenario(SCENARIOS, name) for name in names(SCENARIOS)}

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.delay import LONGEST_MS, NORMAL_P99, Delay, delay_of
-from loomlab.errors import UsageError
+from loomlab.basics.errors import UsageError
+from loomlab.records.delay import LONGEST_MS, NORMAL_P99, Delay, delay_of
 
 
 @pytest.mark.parametrize(

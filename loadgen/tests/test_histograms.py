@@ -7,9 +7,9 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from loomlab.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
-from loomlab.raw import RunFiles
-from loomlab.requestlog import RequestLog, percentile
+from loomlab.records.files import RunFiles
+from loomlab.records.requestlog import RequestLog, percentile
+from loomlab.run.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
 from loomlab.tools import Tool
 from loomlab.tools.ab import Ab
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from loomlab import judge
-from loomlab.errors import ParseError, UsageError
-from loomlab.judge import judge_run
-from loomlab.models import Run
-from loomlab.requestlog import RequestLog
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.judge import judge
+from loomlab.judge.judge import judge_run
+from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools import ToolReport
 from loomlab.tools.ab import REQUEST_COLUMNS, Ab
 from test_metrics import matrix

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
-from loomlab.requestlog import RequestLog
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools import ToolReport
 from loomlab.tools.k6 import K6, REMOTE_WRITE_VARIABLE, keeps_a_rate, last_words, parse_summary
 from loomlab.tools.k6_options import load_file

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.requestlog import RequestLog
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools import ToolReport
 from loomlab.tools.k6 import K6
 from recorder import Recorder, recording

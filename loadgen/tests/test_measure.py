@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import pytest
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target
-from loomlab.measure import fitted
-from loomlab.models import Burst, Request, Run, Warmup
-from loomlab.process import Watch, run_tool
-from loomlab.stop import Stop
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.models import Burst, Request, Run, Warmup
+from loomlab.run.measure import fitted
+from loomlab.run.process import Watch, run_tool
+from loomlab.run.stop import Stop
 from loomlab.tools import tool
 from server import running
 from test_prometheus import prometheus

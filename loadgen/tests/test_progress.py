@@ -2,7 +2,7 @@
 
 import io
 
-from loomlab.progress import Progress
+from loomlab.run.progress import Progress
 
 
 def test_a_phase_begins_at_once_and_then_speaks_once_a_second() -> None:

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from loomlab.errors import UsageError
-from loomlab.scenarios.file import load_scenario, parse_scenario
-from loomlab.scenarios.model import names
+from loomlab.basics.errors import UsageError
+from loomlab.plan.scenarios.file import load_scenario, parse_scenario
+from loomlab.plan.scenarios.model import names
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 RATE = """\

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from loomlab.evidence import Evidence
-from loomlab.models import BackendDelays, Halves, Warmup
-from loomlab.verdict import INVALID, SUSPECT, judge
+from loomlab.judge.evidence import Evidence
+from loomlab.judge.verdict import INVALID, SUSPECT, judge
+from loomlab.records.models import BackendDelays, Halves, Warmup
 
 GOOD = Evidence(
     concurrency=1000,

@@ -10,27 +10,28 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab import errors, hoststat
-from loomlab.backend import Behaviour
-from loomlab.delay import delay_of
-from loomlab.endpoints import endpoint_of
-from loomlab.errors import CannotMeasureError, LoomlabError, UsageError
-from loomlab.judge import judge_run
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target
-from loomlab.measure import LONGEST_RUN_S
-from loomlab.measure import measure as measure_run
-from loomlab.models import Hang, Request
-from loomlab.progress import Progress
-from loomlab.scenarios import commands
-from loomlab.scenarios.cells import Scaling, hangs_of, loads_of
-from loomlab.scenarios.commands import SCENARIOS, ScenariosDir
-from loomlab.scenarios.file import load_scenario
-from loomlab.stop import Stop
-from loomlab.summary import WIDEST_TABLE, show
-from loomlab.summary import summarise as summarise_experiment
+from loomlab.answer.summary import WIDEST_TABLE, show
+from loomlab.answer.summary import summarise as summarise_experiment
+from loomlab.basics import errors
+from loomlab.basics.cpus import parse_cpu_list
+from loomlab.basics.errors import CannotMeasureError, LoomlabError, UsageError
+from loomlab.judge.judge import judge_run
+from loomlab.plan.scenarios import commands
+from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of
+from loomlab.plan.scenarios.commands import SCENARIOS, ScenariosDir
+from loomlab.plan.scenarios.file import load_scenario
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
+from loomlab.records.models import Hang, Request
+from loomlab.run.backend import Behaviour
+from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.run.measure import measure as measure_run
+from loomlab.run.progress import Progress
+from loomlab.run.stop import Stop
+from loomlab.run.warmup.process import process_of
+from loomlab.run.warmup.warmer import Subject, Warmer
 from loomlab.tools import tool
-from loomlab.warmup.process import process_of
-from loomlab.warmup.warmer import Subject, Warmer
 
 app = typer.Typer(
     add_completion=False,
@@ -183,7 +184,7 @@ def _check_text(name: str, value: str, pattern: re.Pattern[str], wanted: str) ->
 
 def _check_cpus(name: str, cpus: str) -> None:
     try:
-        hoststat.parse_cpu_list(cpus)
+        parse_cpu_list(cpus)
     except ValueError:
         raise UsageError(f"--{name}-cpus is {cpus!r}: it must be a CPU list such as 0-2,5, or empty.") from None
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from loomlab.errors import UsageError
-from loomlab.load import Load
-from loomlab.requestlog import RequestLog
+from loomlab.basics.errors import UsageError
+from loomlab.records.load import Load
+from loomlab.records.requestlog import RequestLog
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Load, OpenRate, RateStep
-from loomlab.requestlog import RequestLog
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Load, OpenRate, RateStep
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools import Tool, ToolReport
 from loomlab.tools.gohttp import is_success, packed_lines, reason
 from loomlab.tools.hey import Hey

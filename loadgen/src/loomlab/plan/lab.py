@@ -1,0 +1,28 @@
+"""What the lab has, read from the checkout."""
+
+from pathlib import Path
+
+from loomlab.plan.scenarios import model
+from loomlab.plan.variables import Words
+
+
+class Lab:
+    """The checkout at `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.sizes = root / "sizes"
+        self.scenarios = root / "loadgen" / "scenarios"
+        lines = (root / ".env").read_text(encoding="utf-8").splitlines()
+        self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        self.approaches = self.defaults["APPROACHES"].split(",")
+        self.headline = self.defaults["HEADLINE"].split(",")
+
+    @property
+    def words(self) -> Words:
+        """What variables may name."""
+        sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
+        return Words(self.approaches, sizes, model.names(self.scenarios))
+
+    def named(self, approaches: str) -> list[str]:
+        """`headline`, `all`, or names with commas between them."""
+        return {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")

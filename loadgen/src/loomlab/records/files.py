@@ -1,0 +1,62 @@
+"""Where a run's files lie, and reading and writing them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from loomlab.basics.errors import ParseError
+
+
+class RunFiles:
+    """The paths below RUN_DIR."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.run_dir = run_dir
+        self.raw = run_dir / "raw"
+        self.run = run_dir / "run.json"
+        self.request = self.raw / "request.json"
+        self.warmup = self.raw / "warmup.json"
+        self.backend = self.raw / "backend.json"
+        self.about = self.raw / "about.json"
+        self.probe = self.raw / "probe.json"
+        self.tool = self.raw / "tool.json"
+        self.host = self.raw / "host.json"
+        self.metrics = self.raw / "metrics.json"
+        self.container = self.raw / "container.json"
+
+
+def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:
+    """Writes the whole file or nothing: a reader never sees half of it."""
+    if isinstance(value, BaseModel):
+        text = value.model_dump_json(indent=1, by_alias=True)
+    else:
+        text = json.dumps(value, indent=1)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def read_json(path: Path) -> Any:
+    """The parsed file, or None when there is none; raises ParseError when it is not JSON."""
+    if not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ParseError(f"{path} is not JSON ({error}): delete the run and measure again.") from error
+
+
+def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
+    """The file as a record, or None when there is none; raises ParseError when it is something else."""
+    value = read_json(path)
+    if value is None:
+        return None
+    try:
+        return record.model_validate(value)
+    except ValidationError as error:
+        raise ParseError(
+            f"{path} is not a {record.__name__} record ({error.error_count()} fields differ): "
+            "it was written by another version of loomlab."
+        ) from error
