@@ -55,3 +55,31 @@ service_runs() {
 }
 
 free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
+
+# host_options: docker's options, a word a line, that hand on what the host has.
+host_options() {
+  local cpus
+  cpus=$(host_cpus)
+  printf '%s\n' --env "HOST_CPUS=$cpus" --env "HOST_MEMORY_MB=$(host_memory_mb)" --env "HOST_OPEN_FILES=$(host_open_files)" \
+    --env "HOST_CPU_ORDER=$(host_cpu_order "$cpus" | paste -sd' ' -)" --env "HOST_FREE_MB=$(free_mb "$LAB_ROOT/results")"
+}
+
+check_ports() {
+  local service name
+  while read -r service name; do
+    if host_port_taken "${!name}" && ! service_runs "$service"; then
+      die "$HOST_CANNOT" "$name=${!name} is taken on 127.0.0.1 by another program: stop it, or use $name=$((${!name} + 1))."
+    fi
+  done <<'END'
+prometheus PROMETHEUS_PORT
+grafana GRAFANA_PORT
+results RESULTS_PORT
+END
+}
+
+check_results() {
+  local results=$LAB_ROOT/results probe
+  probe=$results/.writable-$$
+  { mkdir -p "$results" && : >"$probe" && rm "$probe"; } 2>/dev/null ||
+    die "$HOST_CANNOT" "results/ cannot be written: make $results a writable folder."
+}

@@ -3,7 +3,7 @@
 
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
-RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 INTERRUPTED=130
+RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -31,6 +31,16 @@ load_env() {
 }
 
 compose() { docker compose --project-directory "$LAB_ROOT" "$@"; }
+
+# loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network.
+loomlab() {
+  local options=()
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  docker run --rm --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-100}" ${options[@]+"${options[@]}"} \
+    --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_ROOT/results:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
+    loom-lab/loadgen "$@"
+}
 
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }

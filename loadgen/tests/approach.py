@@ -10,8 +10,8 @@ from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.warmup.process import Process
-from loomlab.tools import Tool, ToolReport
 from loomlab.tools.ab import Ab
+from loomlab.tools.tool import Tool, ToolReport
 
 CONNECT_S = 0.1
 

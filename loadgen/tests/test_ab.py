@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.tools import ToolReport, tool
 from loomlab.tools.ab import REQUEST_COLUMNS, parse_report, parse_requests
+from loomlab.tools.known import tool
+from loomlab.tools.tool import ToolReport
 
 GOLDEN = Path(__file__).parent / "golden"
 

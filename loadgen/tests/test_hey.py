@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools import ToolReport
 from loomlab.tools.gohttp import reason
 from loomlab.tools.hey import (
     MAX_REQUESTS,
@@ -28,6 +27,7 @@ from loomlab.tools.hey import (
     parse_requests,
     parse_summary,
 )
+from loomlab.tools.tool import ToolReport
 from server import POSTED, running
 
 GOLDEN = Path(__file__).parent / "golden" / "hey"

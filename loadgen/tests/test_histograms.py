@@ -10,8 +10,8 @@ from hdrh.log import HistogramLogReader
 from loomlab.records.files import RunFiles
 from loomlab.records.requestlog import RequestLog, percentile
 from loomlab.run.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
-from loomlab.tools import Tool
 from loomlab.tools.ab import Ab
+from loomlab.tools.tool import Tool
 
 BEGIN = 1_795_000_000
 PERCENTS = (50, 90, 99, 99.9)

@@ -13,8 +13,8 @@ from loomlab.judge import judge
 from loomlab.judge.judge import judge_run
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools import ToolReport
 from loomlab.tools.ab import REQUEST_COLUMNS, Ab
+from loomlab.tools.tool import ToolReport
 from test_metrics import matrix
 
 BEGIN = 1_795_000_000.5

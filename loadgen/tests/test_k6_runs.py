@@ -11,8 +11,8 @@ import pytest
 
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools import ToolReport
 from loomlab.tools.k6 import K6
+from loomlab.tools.tool import ToolReport
 from recorder import Recorder, recording
 
 DELAY_S = 0.1

@@ -23,7 +23,7 @@ from loomlab.run.hoststat import CLOCK_TICKS
 from loomlab.run.live import IdleCpus, LiveFigures, LiveProgress
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import exposed_values
-from loomlab.tools import tool
+from loomlab.tools.known import tool
 
 LADDER = OpenRate((RateStep(250, 60), RateStep(500, 30), RateStep(1000, 60)))
 CLOSED = Closed(requests=1200, duration_s=60)

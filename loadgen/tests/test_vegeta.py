@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools import ToolReport
 from loomlab.tools.hey import Hey
+from loomlab.tools.tool import ToolReport
 from loomlab.tools.vegeta import REQUEST_COLUMNS, Vegeta, parse_report, parse_requests, rate
 from server import EVERY, POSTED, running
 

@@ -10,13 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.environment import environment_of
 from loomlab.answer.parity import Audit, Subject, audit
-from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.errors import UsageError
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record, write_json
+from loomlab.records.files import RunFiles, read_json, read_record, write_json, write_text
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.models import Probe, Run, SideBySide, Summary
+from loomlab.records.order import Order, order_file
 
 FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
 UNKNOWN = "–"
@@ -58,12 +60,10 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     """Writes summary.json and summary.md and returns the summary; raises UsageError when there is nothing to sum up."""
     if not (experiment_dir / "runs").is_dir():
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
-    environment = read_json(experiment_dir / "environment.json") or {}
-    if not isinstance(environment, dict):
-        raise ParseError(
-            f"{experiment_dir / 'environment.json'} does not hold an object: the experiment cannot be told."
-        )
+    environment = environment_of(experiment_dir)
+    order = read_record(order_file(experiment_dir), Order)
     runs, notes = _runs(experiment_dir)
+    judged = {run.run for run in runs}
     if not runs and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     if interrupted:
@@ -80,11 +80,12 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
         notes=list(dict.fromkeys([*notes, *(note for parity in parities.values() for note in parity.notes)])),
         environment=environment,
-        scenario=read_record(experiment_dir / "scenario.json", SideBySide),
+        missing=[run.run for run in order.runs if run.run not in judged] if order else [],
+        scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
-    (experiment_dir / "summary.md").write_text(markdown(summary), encoding="utf-8")
+    write_text(experiment_dir / "summary.md", markdown(summary))
     return summary
 
 

@@ -1,12 +1,12 @@
-"""How long a closed-model run lasts so that it can be valid. A wave: every connection's next request, one mean latency."""
+"""How long a closed-model run lasts so that it can be valid. A wave is one mean latency."""
 
 import math
 
 FEWEST_WAVES, SHORTEST_INTERIOR_S = 20, 15
 """What the interior of a valid run has."""
 WAVES, ROUNDED_S = 29, 2
-"""A run of 29 waves keeps 20 in its interior even if they are a sixth longer than the warm-up's; ab rounds starts down to
-seconds, which costs up to one at either end."""
+"""A run of 29 waves keeps 20 in its interior even if they are a sixth longer than the warm-up's; ab rounds starts down
+to seconds, which costs up to one at either end."""
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 
 

@@ -16,7 +16,7 @@ from loomlab.judge.interior import InteriorFigures, figures_of
 from loomlab.judge.metrics import Metrics
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record, write_json
+from loomlab.records.files import RunFiles, checksum, read_json, read_record, write_json
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.models import (
     BackendDelays,
@@ -34,7 +34,8 @@ from loomlab.records.models import (
 )
 from loomlab.records.requestlog import RequestLog, latency_figures, silent_gaps
 from loomlab.run.process import STALL_S
-from loomlab.tools import Tool, ToolReport, tool
+from loomlab.tools.known import tool
+from loomlab.tools.tool import Tool, ToolReport
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def _judge(files: RunFiles, request: Request) -> Run:
         finished=_iso(end) if request.finished else None,
         verdict=level,
         reasons=reasons,
+        raw_sha256=checksum(files.raw),
     )
 
 

@@ -6,7 +6,7 @@ from loomlab.records.models import Record
 
 
 class Host(Record):
-    """`open_files` is the hard limit of one process in a container; `cpu_order` names every CPU, hardware threads of one
+    """`open_files` is the hard limit of a process in a container; `cpu_order` names every CPU, hardware threads of a
     core next to each other; `free_mb` is the room for results."""
 
     cpus: int

@@ -7,11 +7,11 @@ from loomlab.plan.variables import Words
 
 
 class Lab:
-    """The checkout at `root`."""
+    """The checkout at `root`; the scenarios are where the load generator finds the bodies of their requests, too."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, scenarios: Path) -> None:
         self.sizes = root / "sizes"
-        self.scenarios = root / "loadgen" / "scenarios"
+        self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         self.approaches = self.defaults["APPROACHES"].split(",")

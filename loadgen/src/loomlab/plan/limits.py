@@ -56,8 +56,8 @@ def check_answer(endpoint: str, delay: str, answer_ms: float) -> None:
     """Raises UsageError where the tools would not wait for an answer."""
     if answer_ms > ANSWER_MS:
         raise UsageError(
-            f"ENDPOINT={endpoint} with DELAY={delay} answers after {answer_ms:.0f} ms at the earliest, which is too near "
-            f"to the 30 s that the tools wait: use delays of {ANSWER_MS} ms in all or less."
+            f"ENDPOINT={endpoint} with DELAY={delay} answers after {answer_ms:.0f} ms at the earliest, which is too "
+            f"near to the 30 s that the tools wait: use delays of {ANSWER_MS} ms in all or less."
         )
 
 
@@ -74,8 +74,9 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float) -> 
     room = files - connections - APPROACH_FILES
     if connections + GENERATOR_FILES > files or room < 1:
         raise HostError(
-            f"CONCURRENCY={connections} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}: "
-            f"raise it (ulimit -Hn of the engine), or use CONCURRENCY={files * 9 // 10 - APPROACH_FILES} or less."
+            f"CONCURRENCY={connections} needs {connections + APPROACH_FILES + 1} open files and the hard limit is "
+            f"{files}: raise it (ulimit -Hn of the engine), "
+            f"or use CONCURRENCY={files * 9 // 10 - APPROACH_FILES} or less."
         )
     wanted = asked or connections
     pool = min(room, wanted)
@@ -83,13 +84,14 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float) -> 
     queue_ms = wait_ms * connections / pool
     if queue_ms > QUEUE_MS and cut:
         raise HostError(
-            f"CONCURRENCY={connections} leaves {pool} of {files} open files for backend connections, so a request would "
-            f"wait {queue_ms / 1000:.0f} s: raise the hard limit (ulimit -Hn of the engine), or use a lower CONCURRENCY."
+            f"CONCURRENCY={connections} leaves {pool} of {files} open files for backend connections, so a request "
+            f"would wait {queue_ms // 1000:.0f} s: raise the hard limit (ulimit -Hn of the engine), "
+            "or use a lower CONCURRENCY."
         )
     if queue_ms > QUEUE_MS:
         raise UsageError(
-            f"BACKEND_CONNECTIONS={pool} lets a request of CONCURRENCY={connections} wait {queue_ms / 1000:.0f} s for a "
-            f"connection: use BACKEND_CONNECTIONS={math.floor(queue_ms * pool / QUEUE_MS) + 1} or more."
+            f"BACKEND_CONNECTIONS={pool} lets a request of CONCURRENCY={connections} wait {queue_ms // 1000:.0f} s for "
+            f"a connection: use BACKEND_CONNECTIONS={math.floor(queue_ms * pool / QUEUE_MS) + 1} or more."
         )
     if not cut:
         return Pool(pool)

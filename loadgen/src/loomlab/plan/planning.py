@@ -10,7 +10,7 @@ from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.limits import THREADS, Pool, check_answer, check_load, pool_of
-from loomlab.plan.scenarios.capacity import largest_scale, scenario_host
+from loomlab.plan.scenarios.capacity import largest_scale, room_of
 from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.sidebyside import side_by_side
@@ -21,7 +21,7 @@ from loomlab.records.endpoints import Endpoint, answer_ms, completed, endpoint_o
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.records.models import Hang, Request, SideBySide
 from loomlab.records.order import Order, PlannedRun
-from loomlab.tools import tool
+from loomlab.tools.known import tool
 
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
@@ -61,9 +61,10 @@ class Work:
 def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """`stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot be run."""
     work = _of_scenario(asked, host, lab) if asked.scenario else _of_load(asked, lab)
+    answer = answer_ms(work.endpoint, delay_of(work.delay))
+    check_answer(work.loads[0].targets[0].target, work.delay, answer)
     for load in work.loads:
         tool(work.tool).check(load)
-    answer = answer_ms(work.endpoint, delay_of(work.delay))
     size = size_of(asked.size, host, work.connections, lab.sizes)
     pool = pool_of(host, work.connections, asked.backend_connections, answer if work.endpoint.backend_calls else 0)
     if host.free_mb < FREE_MB:
@@ -71,9 +72,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
             f"results/ has {host.free_mb} MB free and an experiment may need {FREE_MB} MB: "
             "delete old experiments or free the disk."
         )
-    cap_s = asked.warmup_cap_s or work.cap_s
-    if cap_s is None:
-        cap_s = default_cap_s(work.connections, answer)
+    caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))
+    cap_s = next(one for one in caps_s if one is not None)
     closed = isinstance(work.loads[0].shape, Closed)
     lasts_s = asked.duration_s if work.side_by_side is None else max(load.shape.duration_s for load in work.loads)
     seconds = run_seconds(work.connections, answer, host.cpus, cap_s, lasts_s, open_model=not closed)
@@ -98,7 +98,6 @@ def _of_load(asked: Asked, lab: Lab) -> Work:
     target = completed(asked.endpoint, delay)
     endpoint = endpoint_of(target, delay)
     answer = answer_ms(endpoint, delay)
-    check_answer(target, asked.delay, answer)
     connections = _connections(asked, answer)
     check_load(asked.tool, connections, asked.requests)
     if asked.rate_rps:
@@ -140,7 +139,7 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
     factor = float(asked.scale) if asked.scale != "auto" else None
     if factor is None:
         size = size_of(asked.size, host, SCENARIO_CONNECTIONS, lab.sizes)
-        factor = largest_scale(scenario, scenario_host(host, size), lab.scenarios)[0]
+        factor = largest_scale(scenario, room_of(host, size), lab.scenarios)[0]
     scaling = Scaling(factor, asked.duration_s)
     return Work(
         tool=scenario.tool,
@@ -164,7 +163,7 @@ def _name(asked: Asked, work: Work) -> str:
 
 def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int) -> Iterator[PlannedRun]:
     """Repeat by repeat and load by load, every approach once, in an order drawn from the seed."""
-    draw = random.Random(asked.seed)
+    draw = random.Random(asked.seed)  # noqa: S311 - an order, no secret
     number = block = 0
     for repeat in range(1, work.repeats + 1):
         for cell, load in enumerate(work.loads, 1):

@@ -58,8 +58,8 @@ def too_short(duration_s: int | None, answer_ms: float) -> str | None:
     if interior_s >= wanted_s:
         return None
     return (
-        f"DURATION={longest_s}s is too short for a valid run: without its first and last wave {_tenths(interior_s)} s are "
-        f"left, and {_tenths(wanted_s)} s are needed; use DURATION={fitting_duration_s(wave_s)}s or longer."
+        f"DURATION={longest_s}s is too short for a valid run: without its first and last wave {_tenths(interior_s)} s "
+        f"are left, and {_tenths(wanted_s)} s are needed; use DURATION={fitting_duration_s(wave_s)}s or longer."
     )
 
 

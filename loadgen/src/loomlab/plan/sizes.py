@@ -22,7 +22,7 @@ def size_of(name: str, host: Host, connections: int, folder: Path) -> Size:
 
 
 def auto_size(host: Host, connections: int) -> Size:
-    """The host split 2:1:1 between approach, backend and load generator by CPU sets; below four CPUs the last two share.
+    """The host split 2:1:1 between approach, backend and load generator by CPU sets; on few CPUs the last two share.
 
     No quota beside them: even one as large as the set throttles in some periods. Memory follows the connections up to
     the same split: 10,000 want some 6 GB.

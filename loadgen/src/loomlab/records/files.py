@@ -1,6 +1,9 @@
 """Where a run's files lie, and reading and writing them."""
 
+import hashlib
 import json
+import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +31,31 @@ class RunFiles:
 
 
 def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:
-    """Writes the whole file or nothing: a reader never sees half of it."""
+    """Writes the whole file or nothing, whatever happens: a reader never sees half of it."""
     if isinstance(value, BaseModel):
         text = value.model_dump_json(indent=1, by_alias=True)
     else:
         text = json.dumps(value, indent=1)
+    write_text(path, text + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """As `write_json`."""
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text + "\n", encoding="utf-8")
+    with partial.open("w", encoding="utf-8") as sink:
+        sink.write(text)
+        sink.flush()
+        os.fsync(sink.fileno())
     partial.replace(path)
+
+
+def checksum(folder: Path) -> str:
+    """SHA-256 of the names and the contents of all files below the folder."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as source:
+            whole.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(source, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
 
 
 def read_json(path: Path) -> Any:
@@ -49,14 +69,19 @@ def read_json(path: Path) -> Any:
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
-    """The file as a record, or None when there is none; raises ParseError when it is something else."""
+    """The file as a record, or None when there is none; fields that this version does not know are left out, with a
+    warning. Raises ParseError when it is something else."""
     value = read_json(path)
     if value is None:
         return None
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        raise ParseError(
-            f"{path} is not a {record.__name__} record ({error.error_count()} fields differ): "
-            "it was written by another version of loomlab."
-        ) from error
+        unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] == "extra_forbidden"]
+        if len(unknown) < error.error_count():
+            raise ParseError(
+                f"{path} is not a {record.__name__} record ({error.error_count()} fields differ): "
+                "it was written by another version of loomlab."
+            ) from error
+        warnings.warn(f"{path}: left out what this version does not know: {', '.join(unknown)}", stacklevel=2)
+        return record.model_validate(value, extra="ignore")

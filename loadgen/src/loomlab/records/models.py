@@ -247,7 +247,7 @@ class Gc(Record):
 
 class Run(Record):
     """run.json, and one entry of summary.json's `runs`. `http_client` is what was asked for; event-driven approaches
-    use reactor-netty whatever it says."""
+    use reactor-netty whatever it says. `raw_sha256` is the checksum of raw/ that the figures were found on."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
@@ -304,6 +304,7 @@ class Run(Record):
     finished: str | None
     verdict: Verdict
     reasons: list[str]
+    raw_sha256: str | None = None
 
 
 class Parameter(Record):
@@ -329,7 +330,8 @@ class SideBySide(Record):
 
 
 class Summary(Record):
-    """summary.json; `finished` is None when the experiment was interrupted."""
+    """summary.json; `finished` is None when the experiment was interrupted; `missing` are the planned runs without a
+    verdict."""
 
     schema_: Literal["loom-lab/summary/v1"] = Field(default=SUMMARY_SCHEMA, alias="schema")
     experiment: str
@@ -337,5 +339,6 @@ class Summary(Record):
     finished: str | None
     notes: list[str]
     environment: dict[str, Any]
+    missing: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
     runs: list[Run]

@@ -68,6 +68,7 @@ def read_order(experiment_dir: Path) -> Order:
 @contextmanager
 def changing(experiment_dir: Path) -> Iterator[Order]:
     """The order, written again afterwards; one process at a time."""
+    read_order(experiment_dir)
     with (experiment_dir / ".order.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         order = read_order(experiment_dir)

@@ -9,7 +9,7 @@ from hdrh.log import HistogramLogWriter
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.files import RunFiles
-from loomlab.tools import Tool
+from loomlab.tools.tool import Tool
 
 SHORTEST_US, LONGEST_US, DIGITS = 1, 3_600_000_000, 3
 

@@ -15,7 +15,7 @@ from loomlab.records.models import HostSample, Request
 from loomlab.run.hoststat import CLOCK_TICKS, PROC, parse_cpus
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import Prometheus, UnreachableError
-from loomlab.tools import Tool
+from loomlab.tools.tool import Tool
 
 PORT = 9646
 PHASES = ("warm-up", "measure", "collect")

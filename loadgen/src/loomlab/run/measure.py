@@ -27,7 +27,7 @@ from loomlab.run.stop import Stop
 from loomlab.run.warmup import settling
 from loomlab.run.warmup.process import process_of
 from loomlab.run.warmup.warmer import Subject, Warmer
-from loomlab.tools import Tool
+from loomlab.tools.tool import Tool
 
 HARD_CAP_MARGIN_S = 15.0
 SPARE_DESCRIPTORS = 64

@@ -19,9 +19,9 @@ from pydantic import BaseModel, Field, ValidationError
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Load, OpenRate, RateStep
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools import Tool, ToolReport
 from loomlab.tools.gohttp import is_success, packed_lines, reason
 from loomlab.tools.hey import Hey
+from loomlab.tools.tool import Tool, ToolReport
 
 REQUEST_COLUMNS = ("timestamp_ns", "latency_ns", "status", "error")
 METRICS_PORT = 8880

@@ -4,8 +4,13 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context
 from pathlib import Path
 
+from loomlab.basics.cpus import parse_cpu_list
+from loomlab.plan.host import Host
+from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
 from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
 from loomlab.plan.scenarios.model import Scenario
+from loomlab.plan.seconds import OVERHEAD_S, START_S
+from loomlab.plan.sizes import Size, memory_mb_of
 from loomlab.records.load import Closed, Load, OpenRate, Users
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
@@ -14,19 +19,12 @@ GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.3, "k6": 0.4}
 """Of the whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")."""
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
-APPROACH_FILES, GENERATOR_FILES = 500, 64
-PORTS = 64_511
-"""1024 to 65535 of one address, which the containers are given."""
-THREADS = 32_000
-"""Linux' default vm.max_map_count leaves room for so many."""
 K6_USER_MB = 0.3
-OVERHEAD_S = 22
-"""An approach's start and what the lab adds to warm-up and load, as in bin/plan."""
 TYPICAL_WARM_UP_S = 75
 
 
 @dataclass(frozen=True)
-class Host:
+class Room:
     """`approach_cpus` and `generator_cpus` are numbers of CPUs; the backend shares the generator's where `shared`."""
 
     approach_cpus: int
@@ -34,6 +32,20 @@ class Host:
     shared: bool
     generator_memory_mb: int
     open_files: int
+
+
+def room_of(host: Host, size: Size) -> Room:
+    """What a host of that size gives a scenario."""
+    approach, backend, generator = (
+        parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")
+    )
+    return Room(
+        approach_cpus=len(approach) or 1,
+        generator_cpus=len(generator) or 1,
+        shared=not backend or bool(backend & generator),
+        generator_memory_mb=memory_mb_of(size["LOADGEN_MEMORY"]),
+        open_files=host.open_files,
+    )
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) ->
     connections = max(load.connections for load in loads)
     warm_up_s = TYPICAL_WARM_UP_S if scenario.warm_up is None else scenario.warm_up
     runs = len(scenario.approaches) * scenario.repeats
-    seconds = runs * sum(lasts_s(load, answer_s) + warm_up_s + OVERHEAD_S for load in loads)
+    seconds = runs * sum(lasts_s(load, answer_s) + warm_up_s + START_S + OVERHEAD_S for load in loads)
     return Need(
         connections=connections,
         open_files=connections * (2 if calls_backend else 1) + APPROACH_FILES,
@@ -82,23 +94,23 @@ def _rate_rps(load: Load, answer_s: float) -> float:
             return load.connections / answer_s
 
 
-def largest_scale(scenario: Scenario, host: Host, folder: Path) -> tuple[float, str | None]:
-    """The largest factor up to 1, of two figures, at which the host is not what limits the runs; and what would."""
+def largest_scale(scenario: Scenario, room: Room, folder: Path) -> tuple[float, str | None]:
+    """The largest factor up to 1, of two figures, at which the room is not what limits the runs; and what would."""
     need = need_of(scenario, folder)
-    sharing_ms = BACKEND_MS if host.shared else 0.0
+    sharing_ms = BACKEND_MS if room.shared else 0.0
     rates = {
-        "the approach's CPU": host.approach_cpus * BUSY_LIMIT * 1000 / APPROACH_MS,
-        f"{scenario.tool}'s CPU": host.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[scenario.tool] + sharing_ms),
+        "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / APPROACH_MS,
+        f"{scenario.tool}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[scenario.tool] + sharing_ms),
     }
-    files = max(host.open_files - APPROACH_FILES, 1) * need.connections / (need.open_files - APPROACH_FILES)
+    files = max(room.open_files - APPROACH_FILES, 1) * need.connections / (need.open_files - APPROACH_FILES)
     connections = {
-        "open files": min(files, max(host.open_files - GENERATOR_FILES, 1)),
+        "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
         "the ports of one address": PORTS - GENERATOR_FILES,
     }
     if any(name.endswith("-platform") for name in scenario.approaches):
         connections["threads"] = THREADS
     if scenario.tool == "k6":
-        connections["k6's memory"] = host.generator_memory_mb / K6_USER_MB
+        connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
     shares = {what: most / need.rate_rps for what, most in rates.items()}
     shares |= {what: most / need.connections for what, most in connections.items()}
     what, share = min(shares.items(), key=lambda pair: pair[1])

@@ -13,7 +13,7 @@ from loomlab.records.requestlog import latency_figures
 from loomlab.run.process import run_tool
 from loomlab.run.stop import Stop
 from loomlab.run.warmup.process import Process, ReadProcess, growth
-from loomlab.tools import Tool, ToolReport
+from loomlab.tools.tool import Tool, ToolReport
 
 DRAIN_TICK_S = 0.2
 LONGEST_DRAIN_S = 120

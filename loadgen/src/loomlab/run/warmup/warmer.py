@@ -17,7 +17,7 @@ from loomlab.run.stop import Stop
 from loomlab.run.warmup import compiling, settling
 from loomlab.run.warmup.burst import Bursts
 from loomlab.run.warmup.process import ReadProcess
-from loomlab.tools import Tool
+from loomlab.tools.tool import Tool
 
 FEWEST_CONNECTIONS = 10
 SHORTEST_S = 5

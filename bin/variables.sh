@@ -1,0 +1,80 @@
+# What the user's variables may be. Source it after lib.sh.
+# shellcheck shell=bash
+
+VARIABLES_FILE=$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt
+
+# filled TEXT: with the lab's own names in place of {approaches}, {sizes}, {scenarios}.
+filled() {
+  local text=$1
+  case $text in *'{'*) ;; *) printf '%s' "$text" && return ;; esac
+  text=${text//'{approaches}'/${APPROACHES//,/ }}
+  text=${text//'{sizes}'/$(names_of "$LAB_ROOT/sizes" env)}
+  printf '%s' "${text//'{scenarios}'/$(names_of "$LAB_ROOT/loadgen/scenarios" yaml)}"
+}
+
+names_of() { (cd "$1" && printf '%s\n' *."$2" | sed "s/\.$2\$//" | paste -sd' ' -); }
+
+matches() {
+  local pattern="^($2)\$"
+  [[ $1 =~ $pattern ]]
+}
+
+# rises TEXT: whether the numbers in it do not fall.
+rises() {
+  local number last=0
+  for number in ${1//[!0-9]/ }; do
+    [ "$number" -ge "$last" ] || return 1
+    last=$number
+  done
+}
+
+listed() { [[ -n $1 && $1 != *' '* && " $(filled "${2#of }") " == *" $1 "* ]]; }
+
+# breaks VALUE CHECK REST: whether the value breaks that line of a stanza; sets WRONG to the part of it that does.
+breaks() {
+  local value=$1 rest=$3
+  WRONG=$value
+  case $2 in
+    like) ! matches "$value" "$rest" ;;
+    unlike) matches "$value" "$rest" ;;
+    range) [ "$value" -lt "${rest% *}" ] || [ "$value" -gt "${rest#* }" ] ;;
+    rising) ! rises "$value" ;;
+    one) ! listed "$value" "$rest" ;;
+    list)
+      while IFS= read -r WRONG; do
+        listed "$WRONG" "$rest" || return 0
+      done < <(printf '%s\n' "$value" | tr ',' '\n')
+      return 1
+      ;;
+  esac
+}
+
+# check_variables: refuses the first variable of the environment that is set to what it may not be.
+check_variables() {
+  local line kind rest name="" value="" wrong=no applies=yes
+  while IFS= read -r line; do
+    case $line in
+      '' | '#'*) continue ;;
+      [A-Z]*) name=$line value=${!line:-} wrong=no applies=yes && continue ;;
+    esac
+    [ -n "$value" ] || continue
+    kind=${line%% *} rest=${line#* }
+    case $kind in
+      where) matches "$value" "$rest" || applies=no ;;
+      unless) ! matches "$value" "$rest" || applies=no ;;
+      else)
+        [ "$applies" = no ] || [ "$wrong" = no ] || die "$BAD_REQUEST" "$name=$WRONG $(filled "$rest")"
+        wrong=no applies=yes
+        ;;
+      *) if [ "$applies" = yes ] && [ "$wrong" = no ] && breaks "$value" "$kind" "$rest"; then wrong=yes; fi ;;
+    esac
+  done <"$VARIABLES_FILE"
+}
+
+# asked_options: docker's options, a word a line, that hand on what the user set.
+asked_options() {
+  local name
+  for name in $(grep -E '^[A-Z_]+$' "$VARIABLES_FILE") WARMUP_LOAD_S; do
+    [ -z "${!name:-}" ] || printf '%s\n' --env "$name=${!name}"
+  done
+}

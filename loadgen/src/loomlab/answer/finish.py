@@ -1,0 +1,57 @@
+"""What becomes of an experiment that was cut off: what it measured is judged, what is missing can be run."""
+
+import shutil
+from pathlib import Path
+
+from loomlab.answer.summary import summarise
+from loomlab.basics.errors import UsageError
+from loomlab.judge.judge import judge_run
+from loomlab.records.files import RunFiles, read_record
+from loomlab.records.models import Request, Summary
+from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
+
+
+def finish(experiment_dir: Path) -> Summary:
+    """Judges every run that has begun and has no verdict yet, and writes the summary."""
+    with changing(experiment_dir) as order:
+        for run in order.runs:
+            if run.state not in {"planned", "judged"}:
+                run.state = _judged(experiment_dir / "runs" / run.run)
+    return summarise(experiment_dir, interrupted=any(run.state != "judged" for run in order.runs))
+
+
+def _judged(run_dir: Path) -> State:
+    request = read_record(RunFiles(run_dir).request, Request)
+    if request is None:
+        return "failed"
+    judge_run(run_dir)
+    return "judged" if request.finished else "failed"
+
+
+def resume(experiment_dir: Path) -> Order:
+    """The order, in which every run without a verdict of its whole is planned again; what such a run left is removed.
+    Raises UsageError where nothing is missing."""
+    with changing(experiment_dir) as order:
+        missing = [run for run in order.runs if run.state != "judged"]
+        if not missing:
+            raise UsageError(f"{experiment_dir.name} has all of its {len(order.runs)} runs: nothing is missing.")
+        for run in missing:
+            _plan_again(experiment_dir, run)
+    return order
+
+
+def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
+    shutil.rmtree(experiment_dir / "runs" / run.run, ignore_errors=True)
+    run.state = "planned"
+
+
+def unfinished(results: Path, name: str) -> Path:
+    """The experiment of that name; `latest`: the newest that lacks a run. Raises UsageError."""
+    if name != "latest":
+        if not order_file(results / name).exists():
+            raise UsageError(f"RESUME={name} cannot be resumed: use RESUME=latest, or a folder that has an order.json.")
+        return results / name
+    for folder in sorted(results.glob("*/order.json"), reverse=True):
+        if any(run.state != "judged" for run in read_order(folder.parent).runs):
+            return folder.parent
+    raise UsageError("RESUME=latest finds no experiment that lacks a run: all are finished.")
