@@ -56,19 +56,8 @@ load ../helpers
   . "$LAB_ROOT/bin/lib.sh"
   load_env "$LAB_ROOT/.env"
   local in_compose in_type
-  in_type=$(sed -n '/^ApproachName/,/^]/s/^ *"\(.*\)",$/\1/p' "$LAB_ROOT/loadgen/src/loomlab/scenarios/model.py" | sort | paste -sd, -)
+  in_type=$(sed -n '/^ApproachName/,/^]/s/^ *"\(.*\)",$/\1/p' "$LAB_ROOT/loadgen/src/loomlab/plan/scenarios/model.py" | sort | paste -sd, -)
   [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_type" ]
   in_compose=$(sed -nE 's/.* APPROACH: ([a-z-]+).*/\1/p' "$LAB_ROOT/compose.yaml" | grep -vx backend | sort | paste -sd, -)
   [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_compose" ]
-}
-
-@test "repeats are interleaved, each approach once a round, in an order the seed decides" {
-  # shellcheck source=bin/experiment.sh disable=SC2031
-  . "$LAB_ROOT/bin/experiment.sh"
-  local order
-  order=$(interleave "a b c" 3 7)
-  [ "$(printf '%s\n' "$order" | head -n 3 | paste -sd, -)" = a,b,c ]
-  [ "$(printf '%s\n' "$order" | sed -n 4,6p | sort | paste -sd, -)" = a,b,c ]
-  [ "$(printf '%s\n' "$order" | sed -n 7,9p | sort | paste -sd, -)" = a,b,c ]
-  [ "$order" = "$(interleave "a b c" 3 7)" ]
 }

@@ -129,7 +129,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits; a user's mistake is one sentence on stderr."""
-    warnings.showwarning = _warn  # type: ignore[assignment] - the rest of what it is given is not told
+    warnings.showwarning = _warn  # type: ignore[assignment]
     command = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="loomlab", standalone_mode=False)

@@ -42,14 +42,16 @@ def plan_experiment(
     lab_dir: LabDir = Path("/lab"),
     scenarios_dir: ScenariosDir = Path("/scenarios"),
     results: Results = Path("/results"),
+    dry: Annotated[bool, typer.Option("--dry", help="Only print, write nothing.")] = False,
 ) -> None:
     """Plan an experiment from the variables in the environment, the user's and the host's: writes order.json into a
     folder of its own and prints what the host's shell walks."""
     lab = Lab(lab_dir, scenarios_dir)
     order = plan(asked_of(tool, os.environ, lab), host_of(os.environ), lab, datetime.now(UTC).strftime(STAMP))
-    folder = results / order.experiment
-    (folder / "runs").mkdir(parents=True)
-    write_json(order_file(folder), order)
+    if not dry:
+        folder = results / order.experiment
+        (folder / "runs").mkdir(parents=True)
+        write_json(order_file(folder), order)
     for line in lines_of(order):
         print(line)  # noqa: T201
 
