@@ -16,6 +16,10 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
   [ "$(summary '[.runs[].verdict | select(. == "valid" or . == "suspect")] | length')" -eq 3 ]
 }
 
+@test "a warm-up that its cap cuts short is told" {
+  [ "$(summary '[.runs[].reasons | join(" ") | contains("The warm-up was cut short by its cap of 12 s")] | all')" = true ]
+}
+
 @test "no figure is missing" {
   local field
   for field in throughput_rps latency_ms.p50 latency_ms.p99 latency_ms.max cpu_seconds cpu_ms_per_request rss_max_bytes \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The lab as `docker compose up` starts it, and what Prometheus and Grafana tell of it: the headline approaches side by side,
-# then one after another under k6, with an error in every hundred answers of the backend, then side by side again.
+# then two of them one after the other under k6, with an error in every hundred answers of the backend, then side by side again.
 
 load ../helpers
 
@@ -37,7 +37,7 @@ setup_file() {
     python -m watching record /data/record >/dev/null
   start=$(date +%s)
   # Too many errors make the runs invalid on purpose.
-  run make -C "$LAB_ROOT" run-k6 RATE=100 DURATION=20s WARMUP_CAP=1s ERROR_SHARE=0.01 SEED=1
+  run make -C "$LAB_ROOT" run-k6 APPROACH=tomcat-platform,webflux-netty RATE=100 DURATION=20s WARMUP_CAP=1s ERROR_SHARE=0.01 SEED=1
   [ "$status" -eq 2 ] && [[ $output == *"of the requests failed"* ]] || { echo "$output" >&3; return 1; }
   queries_of "$start" "$(date +%s)" >"$BATS_FILE_TMPDIR/queries"
   docker stop "$WATCH" >/dev/null

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# One experiment of six runs, in each of which something else happens: it is told of that run, and the experiment goes on.
+# One experiment of seven runs, in each of which something else happens: it is told of that run, and the experiment goes on.
 
 load ../helpers
 
 log="" lab=""
 
 # during RUN PHASE COMMAND...: once that run is in that phase.
-during() { wait_for_line "\[$1/6 [a-z-]*\] $2" 120 && "${@:3}"; }
+during() { wait_for_line "\[$1/7 [a-z-]*\] $2" 120 && "${@:3}"; }
 
 approach() { container_of microhttp-virtual; }
 generator() { docker ps --quiet --filter "label=com.docker.compose.service=loadgen"; }
@@ -35,21 +35,28 @@ change_delay() {
     exec 3<>/dev/tcp/127.0.0.1/8081 && printf "PUT /behaviour?delay=310 HTTP/1.0\r\n\r\n" >&3 && grep -q 310 <&3'
 }
 
+# The run ends before an answer comes: the generator gives up after 25 s, and the approach waits for longer.
+stall_backend() {
+  docker pause "$(container_of backend)" && during 6 collect docker unpause "$(container_of backend)"
+}
+
 kill_backend() { docker kill "$(container_of backend)"; }
 
-six_runs() {
-  start_lab CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual REPEATS=6 &&
+seven_runs() {
+  export RESPONSE_TIMEOUT_MS=90000
+  start_lab CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual REPEATS=7 &&
     during 1 "measure [2-9]" kill_approach &&
     during 2 "measure [0-9]" kill_ab &&
     during 3 "measure [0-9]" take_prometheus_away &&
     during 4 collect take_approach_away &&
     during 5 "measure [0-9]" change_delay &&
-    during 6 "measure [2-9]" kill_backend &&
+    during 6 "measure [2-9][0-9]" stall_backend &&
+    during 7 "measure [2-9]" kill_backend &&
     end_of_lab
 }
 
 setup_file() {
-  six_runs >"$BATS_FILE_TMPDIR/told" 2>&1 || { cat "$BATS_FILE_TMPDIR/told" "$log" >&3; stop_lab; return 1; }
+  seven_runs >"$BATS_FILE_TMPDIR/told" 2>&1 || { cat "$BATS_FILE_TMPDIR/told" "$log" >&3; stop_lab; return 1; }
   echo "$status" >"$BATS_FILE_TMPDIR/status"
 }
 
@@ -84,16 +91,21 @@ judged() {
   judged 5 invalid "The backend's delay was 300 before and 310 after the run"
 }
 
+@test "a backend that stalls gives an invalid run with the requests it did complete" {
+  judged 6 invalid "read nothing for 25 s" "Little's law is broken" "No answer came in the last" "Coordinated omission is possible"
+  [ "$(run_of '.runs[5].requests > 50')" = true ]
+}
+
 @test "a backend that dies gives an invalid run with its share of errors" {
-  judged 6 invalid
-  [ "$(run_of '.runs[5].errors > 0')" = true ]
+  judged 7 invalid
+  [ "$(run_of '.runs[6].errors > 0')" = true ]
 }
 
 @test "no run has the reasons of another one, and the experiment goes on to its end and fails" {
   local reason
-  [ "$(run_of '.runs | length')" -eq 6 ]
+  [ "$(run_of '.runs | length')" -eq 7 ]
   [ "$(cat "$BATS_FILE_TMPDIR/status")" -eq 2 ]
-  for reason in "had ended" "ab ended without a report" "Container metrics are missing for" "restarted is unknown" "310 after the run"; do
+  for reason in "had ended" "ab ended without a report" "Container metrics are missing for" "restarted is unknown" "300 before and 310 after" "read nothing for 25 s"; do
     [ "$(run_of "[.runs[] | select(.reasons | join(\" \") | contains(\"$reason\"))] | length")" -eq 1 ] ||
       { echo "$reason"; run_of '.runs[].reasons'; return 1; }
   done
