@@ -74,7 +74,7 @@ write_engine_facts() {
 # begin_experiment: in the folder that the plan made.
 begin_experiment() {
   local service
-  for service in ${APPROACHES//,/ }; do
+  for service in $(approaches); do
     if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
   done
   # shellcheck disable=SC2086  # one word a service

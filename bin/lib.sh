@@ -32,6 +32,12 @@ load_env() {
 
 compose() { docker compose --project-directory "$LAB_ROOT" "$@"; }
 
+# approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
+approaches() {
+  awk -v profile="${1:-all}" '/^  [a-z0-9-]+:$/ { name = substr($1, 1, length($1) - 1) }
+    /^    profiles: \[/ && $0 ~ "[[ ]" profile "[],]" { print name }' "$LAB_ROOT/compose.yaml"
+}
+
 # loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network.
 loomlab() {
   local options=()

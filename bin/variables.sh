@@ -7,7 +7,7 @@ VARIABLES_FILE=$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt
 filled() {
   local text=$1
   case $text in *'{'*) ;; *) printf '%s' "$text" && return ;; esac
-  text=${text//'{approaches}'/${APPROACHES//,/ }}
+  text=${text//'{approaches}'/$(approaches | paste -sd' ' -)}
   text=${text//'{sizes}'/$(names_of "$LAB_ROOT/sizes" env)}
   printf '%s' "${text//'{scenarios}'/$(names_of "$LAB_ROOT/loadgen/scenarios" yaml)}"
 }

@@ -15,14 +15,25 @@ TWO_CPUS = Host(cpus=2, memory_mb=24_000, open_files=20_000, cpu_order=[0, 1], f
 STAMP = "20260101T000000Z"
 ENV = """\
 # Defaults.
-APPROACHES=tomcat-platform,tomcat-virtual,webflux-netty,microhttp-async
-HEADLINE=tomcat-platform,tomcat-virtual,webflux-netty
 JDK=25
 GC=parallel
 HTTP_CLIENT=apache
 SAVE_MOVIES=false
 DELAY=300
 ERROR_SHARE=0
+"""
+COMPOSE = """\
+services:
+  tomcat-platform:
+    profiles: [headline, all]
+  tomcat-virtual:
+    profiles: [headline, all]
+  webflux-netty:
+    profiles: [headline, all]
+  microhttp-async:
+    profiles: [all]
+  backend:
+    image: backend
 """
 SMALL = """\
 # A small one.
@@ -44,6 +55,7 @@ def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
     (folder / "sizes").mkdir(parents=True, exist_ok=True)
     (folder / "sizes" / "smoke.env").write_text(SMALL)
     (folder / ".env").write_text(ENV)
+    (folder / "compose.yaml").write_text(COMPOSE)
     return Lab(folder, scenarios)
 
 

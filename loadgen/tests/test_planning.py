@@ -301,6 +301,15 @@ def test_a_scenario_that_cannot_be_run_is_refused(
     assert part in refused(UsageError, tmp_path, scenario=scenario, duration_s=duration_s, connections=None)
 
 
+def test_a_scenario_of_an_approach_that_is_none_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "scenarios"
+    own.mkdir()
+    (own / "soak.yaml").write_text((SCENARIOS / "soak.yaml").read_text().replace("tomcat-virtual", "tomcat-green"))
+
+    said = refused(UsageError, tmp_path, scenarios=own, scenario="soak", connections=None)
+    assert said.startswith("soak.yaml names tomcat-green: use names of tomcat-platform, tomcat-virtual")
+
+
 def test_a_broken_scenario_is_told_by_file_line_and_field(tmp_path: Path) -> None:
     broken = tmp_path / "scenarios"
     broken.mkdir()

@@ -11,8 +11,10 @@ setup() { stub docker 'echo "docker was asked" >&2; exit 1'; }
   . "$LAB_ROOT/bin/lib.sh"
   # shellcheck source=bin/variables.sh
   . "$LAB_ROOT/bin/variables.sh"
+  # shellcheck disable=SC2329  # check_variables asks it
+  approaches() { printf "%s\n" tomcat-virtual webflux-netty; }
+  # shellcheck disable=SC2329
   names_of() { case $1 in */sizes) echo ec2 smoke ;; *) echo smoketest soak ;; esac; }
-  export APPROACHES=tomcat-virtual,webflux-netty
   while IFS=' ' read -r verdict setting; do
     run env_check "$setting"
     case $verdict in

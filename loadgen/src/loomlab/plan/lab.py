@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import yaml
+
 from loomlab.plan.scenarios import model
 from loomlab.plan.variables import Words
 
@@ -14,8 +16,8 @@ class Lab:
         self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-        self.approaches = self.defaults["APPROACHES"].split(",")
-        self.headline = self.defaults["HEADLINE"].split(",")
+        self.approaches = _services(root, "all")
+        self.headline = _services(root, "headline")
 
     @property
     def words(self) -> Words:
@@ -26,3 +28,9 @@ class Lab:
     def named(self, approaches: str) -> list[str]:
         """`headline`, `all`, or names with commas between them."""
         return {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
+
+
+def _services(root: Path, profile: str) -> list[str]:
+    """Of compose.yaml, which describes every approach."""
+    services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    return [name for name, service in services.items() if profile in service.get("profiles", [])]

@@ -136,6 +136,9 @@ def _connections(asked: Asked, answer: float) -> int:
 def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
     name = asked.scenario or ""
     scenario = load_scenario(lab.scenarios, name)
+    for approach in scenario.approaches:
+        if approach not in lab.approaches:
+            raise UsageError(f"{name}.yaml names {approach}: use names of {', '.join(lab.approaches)}.")
     factor = float(asked.scale) if asked.scale != "auto" else None
     if factor is None:
         size = size_of(asked.size, host, SCENARIO_CONNECTIONS, lab.sizes)

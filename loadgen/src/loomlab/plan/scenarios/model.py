@@ -11,18 +11,7 @@ from loomlab.plan.scenarios.units import Count, Counts, Rate, Rates, Seconds, Sp
 from loomlab.records.delay import delay_of
 
 ToolName = Literal["ab", "hey", "vegeta", "k6"]
-ApproachName = Literal[
-    "tomcat-platform",
-    "tomcat-virtual",
-    "jetty-platform",
-    "jetty-virtual",
-    "webflux-netty",
-    "virtual-netty",
-    "microhttp-platform",
-    "microhttp-virtual",
-    "microhttp-async",
-    "helidon-virtual",
-]
+ApproachName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 
 
 def _known_delay(text: str) -> str:
