@@ -58,7 +58,7 @@ load ../helpers
   [ "$(approaches | wc -l)" -ge 10 ]
   for name in $(approaches); do
     described=$(sed -n "/^  $name:$/,/^$/p" "$LAB_ROOT/compose.yaml")
-    [[ $described == *"image: loom-lab/$name:jdk"* && $described == *"APPROACH: $name,"* && $described == *"x-colour: "* ]] ||
+    [[ $described == *"image: loom-lab/$name:jdk"* && $described == *"APPROACH: $name, CONCURRENCY: "* && $described == *"x-colour: "* ]] ||
       { echo "$described"; return 1; }
   done
   for name in $(sed -nE 's/^approaches: \[(.*)\]$/\1/p' "$LAB_ROOT"/loadgen/scenarios/*.yaml | tr -d ,); do
