@@ -1,47 +1,66 @@
 """Every rule of the verdict on both sides of its threshold."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from loomlab.judge.evidence import Evidence
-from loomlab.judge.verdict import INVALID, SUSPECT, judge
-from loomlab.records.models import BackendDelays, Halves, Warmup
+from evidence import evidence
+from loomlab.judge import verdict
+from loomlab.judge.verdict import INVALID, SUSPECT
+from loomlab.records.models import BackendDelays, Burst, Halves, Verdict, Warmup
 
-GOOD = Evidence(
-    concurrency=1000,
-    attempted=60_000,
-    completed=60_000,
+BURST = Burst(
+    phase="settle",
+    start=0,
+    duration_s=5,
+    wait_ms=900,
+    requests=5000,
     errors=0,
-    metrics_missing_ratio=0,
-    little_ratio=1.0,
-    waves=50.0,
-    p50_ms=950,
-    mean_ms=960,
-    p99_ms=1200,
-    max_ms=1500,
-    interior_s=50,
-    keepalive_requests=60_000,
-    backend_pool=1000,
-    warmup=Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[]),
-    delay_asked="300",
-    backend_delays=BackendDelays(before="300", after="300"),
-    gc_share=0.02,
-    throttled_ratio=0.0,
-    syn_retransmits=0,
-    platform_threads=1000,
-    connections_opened=1000,
-    backend_requests_per_request=3.0,
-    counted_requests=60_000,
-    backend_connections_opened=0.0,
+    throughput_rps=1000,
+    mean_latency_ms=950,
 )
+GOOD: dict[str, Any] = {
+    "concurrency": 1000,
+    "attempted": 60_000,
+    "completed": 60_000,
+    "errors": 0,
+    "metrics_missing_ratio": 0,
+    "little_ratio": 1.0,
+    "waves": 50.0,
+    "p50_ms": 950,
+    "mean_ms": 960,
+    "p99_ms": 1200,
+    "max_ms": 1500,
+    "interior_s": 50,
+    "keepalive_requests": 60_000,
+    "backend_pool": 1000,
+    "warmup": Warmup(
+        cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST]
+    ),
+    "delay_asked": "300",
+    "backend_delays": BackendDelays(before="300", after="300"),
+    "gc_share": 0.02,
+    "throttled_ratio": 0.0,
+    "syn_retransmits": 0,
+    "platform_threads": 1000,
+    "connections_opened": 1000,
+    "backend_requests_per_request": 3.0,
+    "counted_requests": 60_000,
+    "backend_connections_opened": 0.0,
+}
+
+
+def replace(figures: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return figures | changes
+
+
+def judge(figures: dict[str, Any]) -> tuple[Verdict, list[str]]:
+    return verdict.judge(evidence(**figures))
 
 
 def warmup(**changes: Any) -> dict[str, Any]:
-    assert GOOD.warmup
-    return {"warmup": GOOD.warmup.model_copy(update=changes)}
+    return {"warmup": GOOD["warmup"].model_copy(update=changes)}
 
 
 def rate(started_rps: float) -> dict[str, Any]:
@@ -175,7 +194,7 @@ def test_every_rule_has_a_case() -> None:
         rule.__name__
         for _, _, beyond, _ in CASES
         for rule in (*INVALID, *SUSPECT)
-        if rule(replace(GOOD, **beyond)) is not None
+        if rule(evidence(**replace(GOOD, **beyond))) is not None
     }
 
     assert spoken == {rule.__name__ for rule in (*INVALID, *SUSPECT)}
@@ -187,7 +206,7 @@ def test_below_twenty_waves_one_wave_is_the_limit_of_littles_law() -> None:
 
 
 def test_what_was_not_measured_accuses_nobody_but_missing_metrics_do() -> None:
-    unknown = Evidence(concurrency=10, attempted=100, interior_s=50, gc_share=0.0)
+    unknown = {"concurrency": 10, "attempted": 100, "interior_s": 50, "gc_share": 0.0}
 
     assert judge(unknown) == (
         "invalid",

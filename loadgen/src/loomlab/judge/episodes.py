@@ -5,7 +5,7 @@ from collections import defaultdict
 from statistics import median
 
 from loomlab.judge.interior import window_figures
-from loomlab.judge.verdict import ERROR_LIMIT, RATE_LIMIT
+from loomlab.judge.limits import ERROR_LIMIT, RATE_LIMIT
 from loomlab.records.load import OpenRate
 from loomlab.records.models import Episode, Hang, Step
 from loomlab.records.requestlog import RequestLog

@@ -20,7 +20,7 @@ import org.microhttp.Handler;
 import org.microhttp.LabServer;
 import org.microhttp.Options;
 
-/** microhttp under the concurrency model that LAB_APPROACH names. */
+/** microhttp under the concurrency model that LAB_CONCURRENCY names. */
 public final class MicrohttpApplication implements AutoCloseable {
   /** Room for a body that is too long, so that its sender gets to read why. */
   private static final int LONGEST_REQUEST_BYTES = 8 << 20;

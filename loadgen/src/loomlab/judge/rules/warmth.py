@@ -38,12 +38,13 @@ def warmup_failed(run: Evidence) -> str | None:
 def still_falling(run: Evidence) -> str | None:
     falls = [
         f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
-        for what, halves in (("CPU per request", run.cpu_fall), ("mean latency", run.latency_fall))
+        for what, halves in (("CPU per request", run.loaded.cpu_fall), ("mean latency", run.loaded.latency_fall))
         if halves and halves.fall > FALL_LIMIT and halves.fall > halves.margin
     ]
     if not falls:
         return None
-    compilers = "" if run.jit_cpu_share is None else f", while compilers took {percent(run.jit_cpu_share)} of the CPU"
+    share = run.under_test.jit_cpu_share
+    compilers = "" if share is None else f", while compilers took {percent(share)} of the CPU"
     return (
         f"The approach was still getting cheaper or faster: {' and '.join(falls)} from the first half of the measured "
         f"part to the second (the limit is {percent(FALL_LIMIT)}){compilers}; measure again, with a longer DURATION."
