@@ -41,33 +41,20 @@ finish_killed() {
   done
 }
 
-json_string() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
-
-json_object() { # KEY VALUE ...: values are strings
-  local separator=""
-  printf '{'
-  while [ $# -gt 0 ]; do
-    printf '%s%s: %s' "$separator" "$(json_string "$1")" "$(json_string "$2")"
-    separator=", "
-    shift 2
-  done
-  printf '}'
-}
-
-# What only the host knows of itself and of the images; loomlab adds what it planned.
+# What only the host knows of the engine and the images; loomlab adds what it planned.
 write_engine_facts() {
-  local service images=() restored=""
-  for service in $(approaches_of_plan) backend; do
-    images+=("$service" "$(docker image inspect --format '{{.Id}}' "loom-lab/$service:jdk$JDK")")
-  done
-  images+=(loadgen "$(docker image inspect --format '{{.Id}}' loom-lab/loadgen)")
-  [ -z "$STOPPED_BY_US" ] || restored=$(json_string "stopped for the experiment and started again after it:$STOPPED_BY_US")
+  local service separator=""
   {
     docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}},'
-    printf ' "stand_in_images": %s,\n "images": %s,\n "notes": [%s]}\n' "$(on_stand_ins && echo true || echo false)" \
-      "$(json_object "${images[@]}")" "$restored"
+    printf ' "stand_in_images": %s,\n "notes": [%s],\n "images": {' "$(on_stand_ins && echo true || echo false)" \
+      "${STOPPED_BY_US:+"\"stopped for the experiment and started again after it:$STOPPED_BY_US\""}"
+    for service in $(approaches_of_plan) backend loadgen; do
+      printf '%s"%s": "%s"' "$separator" "$service" "$(image_id "$service")"
+      separator=", "
+    done
+    printf '}}\n'
   } >"$EXPERIMENT/engine.json"
 }
 

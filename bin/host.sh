@@ -29,23 +29,6 @@ host_open_files() {
   fi | sed 's/unlimited/1048576/'
 }
 
-# CPU numbers, one a line, hardware threads of one core next to each other.
-host_cpu_order() {
-  local cpus=$1 listed
-  listed=$(
-    for dir in /sys/devices/system/cpu/cpu[0-9]*/topology; do
-      [ -r "$dir/core_id" ] || continue
-      cpu=${dir%/topology}
-      printf '%s %s %s\n' "$(cat "$dir/physical_package_id")" "$(cat "$dir/core_id")" "${cpu##*/cpu}"
-    done | sort -n -k1,1 -k2,2 -k3,3 | awk '{ print $3 }'
-  )
-  if [ "$(printf '%s\n' "$listed" | grep -c .)" -eq "$cpus" ]; then
-    printf '%s\n' "$listed"
-  else
-    seq 0 $((cpus - 1))
-  fi
-}
-
 host_port_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 # service_runs NAME: whether the lab's own container of that service is up.
@@ -55,14 +38,6 @@ service_runs() {
 }
 
 free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
-
-# host_options: docker's options, a word a line, that hand on what the host has.
-host_options() {
-  local cpus
-  cpus=$(host_cpus)
-  printf '%s\n' --env "HOST_CPUS=$cpus" --env "HOST_MEMORY_MB=$(host_memory_mb)" --env "HOST_OPEN_FILES=$(host_open_files)" \
-    --env "HOST_CPU_ORDER=$(host_cpu_order "$cpus" | paste -sd' ' -)" --env "HOST_FREE_MB=$(free_mb "$LAB_ROOT/results")"
-}
 
 check_ports() {
   local service name

@@ -38,6 +38,13 @@ approaches() {
     /^    profiles: \[/ && $0 ~ "[[ ]" profile "[],]" { print name }' "$LAB_ROOT/compose.yaml"
 }
 
+# image_id SERVICE: nothing if there is none.
+image_id() {
+  local image="loom-lab/$1:jdk$JDK"
+  [ "$1" != loadgen ] || image=loom-lab/loadgen
+  docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true
+}
+
 # loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network.
 loomlab() {
   local options=()

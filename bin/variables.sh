@@ -71,18 +71,12 @@ check_variables() {
   done <"$VARIABLES_FILE"
 }
 
-# plan_of TOOL OPTIONS...: what loomlab plans of the user's variables and the host's facts. Before .env's defaults are
-# loaded, which would pass for what the user set.
-plan_of() {
-  local word options=()
-  while IFS= read -r word; do options+=("$word"); done < <(host_options && asked_options)
-  loomlab "${options[@]}" -- plan "$@"
-}
-
-# asked_options: docker's options, a word a line, that hand on what the user set.
-asked_options() {
-  local name
+# asked COMMAND ARGUMENTS...: loomlab's command, with what the user set. Before .env's defaults are loaded, which would pass
+# for that.
+asked() {
+  local name options=()
   for name in $(grep -E '^[A-Z_]+$' "$VARIABLES_FILE") WARMUP_LOAD_S; do
-    [ -z "${!name:-}" ] || printf '%s\n' --env "$name=${!name}"
+    [ -z "${!name:-}" ] || options+=(--env "$name=${!name}")
   done
+  loomlab ${options[@]+"${options[@]}"} -- "$@"
 }

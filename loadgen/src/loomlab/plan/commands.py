@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from loomlab.plan.asked import asked_of
-from loomlab.plan.host import host_of
+from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import SCENARIO_CONNECTIONS, plan
 from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
@@ -44,10 +44,10 @@ def plan_experiment(
     results: Results = Path("/results"),
     dry: Annotated[bool, typer.Option("--dry", help="Only print, write nothing.")] = False,
 ) -> None:
-    """Plan an experiment from the variables in the environment, the user's and the host's: writes order.json into a
-    folder of its own and prints what the host's shell walks."""
+    """Plan an experiment from the user's variables in the environment: writes order.json into a folder of its own and
+    prints what the host's shell walks."""
     lab = Lab(lab_dir, scenarios_dir)
-    order = plan(asked_of(tool, os.environ, lab), host_of(os.environ), lab, datetime.now(UTC).strftime(STAMP))
+    order = plan(asked_of(tool, os.environ, lab), this_host(results), lab, datetime.now(UTC).strftime(STAMP))
     if not dry:
         folder = results / order.experiment
         (folder / "runs").mkdir(parents=True)
@@ -58,7 +58,7 @@ def plan_experiment(
 
 def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path("/scenarios")) -> None:
     """List the scenarios, what each needs at full size, and how much of it this host can hold."""
-    lab, host = Lab(lab_dir, scenarios_dir), host_of(os.environ)
+    lab, host = Lab(lab_dir, scenarios_dir), this_host(Path("/"))
     room = room_of(host, size_of(os.environ.get("SIZE") or "auto", host, SCENARIO_CONNECTIONS, lab.sizes))
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
     for title in ("scenario", "tool", "connections", "open files", "requests/s", "minutes", "SCALE=auto on this host"):

@@ -1,8 +1,15 @@
-"""What the host has: asked by the host's shell, for a container sees only its own part of it."""
+"""What the host has. A container sees its CPUs, its memory and the limits that the engine gives; that is the engine's machine,
+where it is a virtual one."""
 
-from collections.abc import Mapping
+import os
+import resource
+import shutil
+from pathlib import Path
 
 from loomlab.records.models import Record
+
+MOST_FILES = 1_048_576
+CPUS = Path("/sys/devices/system/cpu")
 
 
 class Host(Record):
@@ -16,12 +23,28 @@ class Host(Record):
     free_mb: int
 
 
-def host_of(environment: Mapping[str, str]) -> Host:
-    """From HOST_CPUS, HOST_MEMORY_MB, HOST_OPEN_FILES, HOST_CPU_ORDER (with spaces between), HOST_FREE_MB."""
+def this_host(results: Path) -> Host:
+    """Of a process without limits of its own."""
+    cpus = os.cpu_count() or 1
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return Host(
-        cpus=int(environment["HOST_CPUS"]),
-        memory_mb=int(environment["HOST_MEMORY_MB"]),
-        open_files=int(environment["HOST_OPEN_FILES"]),
-        cpu_order=[int(cpu) for cpu in environment["HOST_CPU_ORDER"].split()],
-        free_mb=int(environment["HOST_FREE_MB"]),
+        cpus=cpus,
+        memory_mb=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20,
+        open_files=MOST_FILES if limit == resource.RLIM_INFINITY else min(limit, MOST_FILES),
+        cpu_order=cpu_order(cpus),
+        free_mb=shutil.disk_usage(results).free // 2**20,
     )
+
+
+def cpu_order(count: int, folder: Path = CPUS) -> list[int]:
+    """By package and core; by number where the kernel does not tell them of every CPU."""
+    cores: dict[tuple[int, int, int], int] = {}
+    for topology in folder.glob("cpu[0-9]*/topology"):
+        number = int(topology.parent.name.removeprefix("cpu"))
+        try:
+            package, core = (int((topology / name).read_text()) for name in ("physical_package_id", "core_id"))
+        except (OSError, ValueError):
+            continue
+        cores[package, core, number] = number
+    ordered = [cores[place] for place in sorted(cores)]
+    return ordered if len(ordered) == count else list(range(count))
