@@ -1,7 +1,6 @@
 # The life of an experiment: walks the plan that loomlab made. Source it after lib.sh, host.sh and lock.sh.
 # shellcheck shell=bash
 
-PLAIN_PROGRESS_EVERY_S=5
 STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
 EXPERIMENT="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
 WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30 SHORTEST_WARMUP_S=5 # loomlab/run/warmup/warmer.py
@@ -105,31 +104,6 @@ start_services() { # [--wait] SERVICES...
   rm -f "$log"
 }
 
-# Renders `progress PHASE PERCENT SECONDS_LEFT TEXT` lines of loomlab, in place on a terminal, else at every change of
-# phase and every few seconds; passes other lines on.
-render_progress() {
-  local phase percent left text line last_phase="" next=0
-  while IFS= read -r line; do
-    case $line in
-      'progress '*)
-        read -r _ phase percent left text <<<"$line"
-        line="[$RUN_NUMBER/$RUNS_TOTAL $1] $phase"
-        [ "$percent" = - ] || line="$line $percent %"
-        [ "$left" = - ] || line="$line, $left s left"
-        line="$line  $text"
-        if [ -t 2 ]; then
-          printf '\r\033[K%s' "$line" >&2
-        elif [ "$phase" != "$last_phase" ] || [ $SECONDS -ge $next ]; then
-          say "$line"
-          last_phase=$phase next=$((SECONDS + PLAIN_PROGRESS_EVERY_S))
-        fi
-        ;;
-      *) if [ -t 2 ]; then printf '\r\033[K%s\n' "$line" >&2; else say "$line"; fi ;;
-    esac
-  done
-  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
-}
-
 in_loadgen() { LAB_USER=$(id -u):$(id -g) compose run --no-deps "$@"; }
 
 # measure_one RUN APPROACH SETTINGS...: a line of the plan.
@@ -145,16 +119,14 @@ measure_one() {
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
-    --start-s $((SECONDS - begun)) >/dev/null 2>&1 ||
+    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $approach" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
     say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
-  follow "$approach" &
+  docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   [ -z "$INTERRUPTED_BY" ] || wait_for_generator
   end_run "$run"
   [ -z "$INTERRUPTED_BY" ] || exit "$INTERRUPTED"
 }
-
-follow() { docker logs --follow "$GENERATOR" 2>&1 | render_progress "$1"; }
 
 wait_for_generator() { docker wait "$GENERATOR" >/dev/null 2>&1 || true; }
 

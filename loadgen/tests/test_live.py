@@ -250,8 +250,8 @@ def test_a_tool_with_live_figures_tells_them() -> None:
         lines = shown(url, "k6", [30, 32])
 
     assert lines == [
-        "progress measure 20 120 500 requests, 0 errors (k6)",
-        "progress measure 21 118 1,500 requests, 500/s, 100 errors (k6)",
+        "measure 20 %, 120 s left  500 requests, 0 errors (k6)",
+        "measure 21 %, 118 s left  1,500 requests, 500/s, 100 errors (k6)",
     ]
     assert set(queries) == {tool("k6").done_query}
 
@@ -260,7 +260,7 @@ def test_of_a_tool_without_live_figures_the_server_counts_since_the_start() -> N
     with prometheus({"ok": 10_000, "failed": 5}, {"ok": 10_600, "failed": 6}) as (url, queries):
         lines = shown(url, "ab", [75])
 
-    assert lines == ["progress measure 50 75 601 requests, 1 errors (the server's count)"]
+    assert lines == ["measure 50 %, 75 s left  601 requests, 1 errors (the server's count)"]
     assert 'service="tomcat-virtual"' in queries[0]
 
 
@@ -268,12 +268,12 @@ def test_over_time_is_not_more_than_all_of_it() -> None:
     with prometheus({"ok": 5}) as (url, _):
         (line,) = shown(url, "k6", [400])
 
-    assert line.startswith("progress measure 100 0 5 requests")
+    assert line.startswith("measure 100 %, 0 s left  5 requests")
 
 
 @pytest.mark.parametrize("tool_name", ["ab", "k6"])
 def test_without_prometheus_the_count_is_unknown(tool_name: str) -> None:
-    assert shown("http://127.0.0.1:9", tool_name, [30]) == ["progress measure 20 120 requests so far: unknown"]
+    assert shown("http://127.0.0.1:9", tool_name, [30]) == ["measure 20 %, 120 s left  requests so far: unknown"]
 
 
 def test_a_count_that_was_missing_comes_back() -> None:

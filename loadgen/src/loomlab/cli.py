@@ -46,6 +46,8 @@ def measure(
     run_dir: Annotated[Path, typer.Argument(help="The run's folder below runs/, as order.json names it.")],
     prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
     start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
+    label: Annotated[str, typer.Option(help="What progress is told of.")] = "",
+    terminal: Annotated[bool, typer.Option("--terminal", help="Tell progress in place.")] = False,
 ) -> None:
     """Warm an approach up, load it, and keep everything raw."""
     planned = read_order(run_dir.parent.parent).run(run_dir.name)
@@ -53,7 +55,10 @@ def measure(
     stop = Stop()
     stop.install()
     set_state(run_dir, "running")
-    if not measure_run(request, tool(request.tool), run_dir, prometheus_url, stop, Progress()):
+    progress = Progress(label=label, terminal=terminal)
+    finished = measure_run(request, tool(request.tool), run_dir, prometheus_url, stop, progress)
+    progress.end()
+    if not finished:
         raise typer.Exit(errors.EXIT_INTERRUPTED)
     set_state(run_dir, "finished")
 
