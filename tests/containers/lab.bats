@@ -165,7 +165,8 @@ teardown_file() {
   [[ $output != *LACK* ]]
 }
 
-@test "make down leaves no container" {
+@test "make down leaves no container, not even the generator of a killed experiment" {
+  docker compose --project-name loom-lab --project-directory "$LAB_ROOT" run --detach --no-deps --entrypoint "sleep 300" loadgen
   run make -C "$LAB_ROOT" down
   [ "$status" -eq 0 ]
   [ -z "$(lab_containers)" ]
