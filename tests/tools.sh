@@ -8,13 +8,13 @@ build() { # NAME CONTEXT ARGUMENTS...
     --build-arg TEMURIN_25_IMAGE --build-arg TEMURIN_21_IMAGE "$@" "$LAB_ROOT/$context" >/dev/null
 }
 
-in_tools() { docker run --rm --volume "$LAB_ROOT:/lab:ro" --workdir /lab --network none loom-lab/tools "$@"; }
-in_loadgen_test() { docker run --rm --network none loom-lab/loadgen-test "$@"; }
-in_observability() { docker run --rm --network none loom-lab/observability "$@"; }
-in_dashboards() { docker run --rm --interactive --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards "$@"; }
-in_conformance() { docker run --rm --network none loom-lab/conformance "$@"; }
+in_tools() { docker run --rm --init --volume "$LAB_ROOT:/lab:ro" --workdir /lab --network none loom-lab/tools "$@"; }
+in_loadgen_test() { docker run --rm --init --network none loom-lab/loadgen-test "$@"; }
+in_observability() { docker run --rm --init --network none loom-lab/observability "$@"; }
+in_dashboards() { docker run --rm --init --interactive --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards "$@"; }
+in_conformance() { docker run --rm --init --network none loom-lab/conformance "$@"; }
 promtool() {
-  docker run --rm --interactive --volume "$LAB_ROOT/prometheus:/prometheus-config:ro" --workdir /prometheus-config \
+  docker run --rm --init --interactive --volume "$LAB_ROOT/prometheus:/prometheus-config:ro" --workdir /prometheus-config \
     --network none --entrypoint promtool "$PROMETHEUS_IMAGE" "$@"
 }
 

@@ -49,6 +49,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
   for run in "$LAB_ROOT"/results/latest/runs/*; do
     grep -q "Complete requests" "$run/raw/ab.txt"
     [ -s "$run/raw/ab-requests.tsv.gz" ] && [ -s "$run/raw/metrics.json" ] && [ -s "$run/raw/container.json" ]
+    [ "$(json '[.samples[].tool_threads[]] | max > 0' "$run/raw/host.json")" = true ]
   done
   cp -R "$LAB_ROOT/results/latest/" "$BATS_TEST_TMPDIR/copy"
   run docker run --rm --user "$(id -u):$(id -g)" --volume "$BATS_TEST_TMPDIR/copy:/results/copy" --network none loom-lab/loadgen \

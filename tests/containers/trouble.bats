@@ -1,18 +1,16 @@
 #!/usr/bin/env bats
-# What goes wrong in mid-run is told, and what was measured is kept.
+# What the user or the host does wrong: what was measured is kept, what cannot work is refused before anything starts.
 
 load ../helpers
 
 log="" lab=""
-QUICK="CONCURRENCY=50 DURATION=12s WARMUP_CAP=1s SIZE=smoke"
 
 teardown() { stop_lab; }
 
 @test "Ctrl-C keeps what was measured, marks it unfinished and leaves nothing running" {
   local latest
   latest=$(readlink "$LAB_ROOT/results/latest" || true)
-  # shellcheck disable=SC2086
-  start_lab $QUICK APPROACH=microhttp-virtual,microhttp-async
+  start_lab CONCURRENCY=50 DURATION=12s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual,microhttp-async
   wait_for_line "measure [2-9][0-9]" 120
   kill -INT -- "-$lab"
   end_of_lab

@@ -28,6 +28,10 @@ warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
   [ "$(json '.load.shape.duration_s == 35 and .waves >= 20 and .interior.seconds >= 15' "$(run_dir)/run.json")" = true ]
 }
 
+@test "a warm approach adds little to the delays" {
+  [ "$(json '.latency_ms.p50 <= 1000 and .throughput_rps >= 180' "$(run_dir)/run.json")" = true ]
+}
+
 @test "the plan has told how long it takes" {
   grep -qE "1 runs \(microhttp-async\), about [0-9]+ min, [0-9]+ at most" "$BATS_FILE_TMPDIR/log"
 }
