@@ -4,7 +4,14 @@ from typing import Any
 
 from loomlab.judge.evidence import Asked, BackendSide, Evidence, Generator, Loaded, Told, UnderTest
 
-CONCERNS = {"asked": Asked, "told": Told, "loaded": Loaded, "under_test": UnderTest, "backend": BackendSide, "generator": Generator}
+CONCERNS = {
+    "asked": Asked,
+    "told": Told,
+    "loaded": Loaded,
+    "under_test": UnderTest,
+    "backend": BackendSide,
+    "generator": Generator,
+}
 PLACES: dict[str, tuple[str, str]] = {
     "concurrency": ("asked", "concurrency"),
     "backend_calls": ("asked", "backend_calls"),

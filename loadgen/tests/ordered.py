@@ -1,5 +1,6 @@
 """Orders as the lab plans them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +23,11 @@ SAVE_MOVIES=false
 DELAY=300
 ERROR_SHARE=0
 """
-COMPOSE = """\
-services:
-  tomcat-platform:
-    profiles: [headline, all]
-  tomcat-virtual:
-    profiles: [headline, all]
-  webflux-netty:
-    profiles: [headline, all]
-  microhttp-async:
-    profiles: [all]
-  backend:
-    image: backend
-"""
+APPROACHES = (
+    "tomcat-platform", "tomcat-virtual", "webflux-netty", "jetty-platform", "jetty-virtual", "virtual-netty",
+    "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
+)  # fmt: skip
+SERVICES = {name: {"profiles": ["headline", "all"] if place < 3 else ["all"]} for place, name in enumerate(APPROACHES)}
 SMALL = """\
 # A small one.
 APPROACH_CPUS=0
@@ -55,7 +48,7 @@ def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
     (folder / "sizes").mkdir(parents=True, exist_ok=True)
     (folder / "sizes" / "smoke.env").write_text(SMALL)
     (folder / ".env").write_text(ENV)
-    (folder / "compose.yaml").write_text(COMPOSE)
+    (folder / "compose.yaml").write_text(json.dumps({"services": {"backend": {}} | SERVICES}))
     return Lab(folder, scenarios)
 
 

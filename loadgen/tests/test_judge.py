@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.judge import judge
+from loomlab.judge import facts
 from loomlab.judge.judge import judge_run
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
@@ -330,7 +330,7 @@ def open_run(
         def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
             return log
 
-    monkeypatch.setattr(judge, "tool", lambda _: Known())
+    monkeypatch.setattr(facts, "tool", lambda _: Known())
     shape = {"kind": "open-rate", "steps": [{"rate_rps": rate, "duration_s": step_s} for rate in offered_rps]}
     asked = json.loads((run_dir / "raw" / "request.json").read_text())
     asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request

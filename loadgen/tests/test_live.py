@@ -280,7 +280,7 @@ def test_a_count_that_was_missing_comes_back() -> None:
     with prometheus({"ok": 100}, None, {"ok": 400}) as (url, _):
         lines = shown(url, "k6", [1, 2, 3])
 
-    assert [line.split(" ", 4)[4] for line in lines] == [
+    assert [line.split("  ", 1)[1] for line in lines] == [
         "100 requests, 0 errors (k6)",
         "requests so far: unknown",
         "400 requests, 150/s, 0 errors (k6)",

@@ -134,7 +134,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits; a user's mistake is one sentence on stderr."""
-    warnings.showwarning = _warn  # type: ignore[assignment]
+    warnings.showwarning = _warn
     command = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="loomlab", standalone_mode=False)

@@ -100,9 +100,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     )
 
 
-def _falls(
-    facts: Facts, log: RequestLog, figures: InteriorFigures | None
-) -> tuple[Halves | None, Halves | None]:
+def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tuple[Halves | None, Halves | None]:
     """Of CPU per request and of mean latency, where the load is the same throughout."""
     request, shape = facts.request, facts.request.load.shape
     steady = isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)

@@ -1,7 +1,7 @@
 """Whether a run may be believed.
 
-`invalid`: the number would mislead; `suspect`: it needs care. A figure that is None was not measured; the rule on it stays
-silent, unless its absence is the finding.
+`invalid`: the number would mislead; `suspect`: it needs care. A figure that is None was not measured; the rule on it
+stays silent, unless its absence is the finding.
 """
 
 from collections.abc import Callable

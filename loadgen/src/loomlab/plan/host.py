@@ -1,5 +1,8 @@
-"""What the host has. A container sees its CPUs, its memory and the limits that the engine gives; that is the engine's machine,
-where it is a virtual one."""
+"""What the host has.
+
+A container sees its CPUs, its memory and the limits that the engine gives: those of the engine's machine, where it is a
+virtual one.
+"""
 
 import os
 import resource

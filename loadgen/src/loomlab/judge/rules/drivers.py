@@ -2,7 +2,15 @@
 
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
-from loomlab.judge.limits import BACKEND_REQUESTS_LIMIT, BUSY_CPU, BUSY_SECONDS_LIMIT, LATE_MEAN_LIMIT, LATE_P99_LIMIT, OWN_CONNECTIONS, REOPENED_LIMIT
+from loomlab.judge.limits import (
+    BACKEND_REQUESTS_LIMIT,
+    BUSY_CPU,
+    BUSY_SECONDS_LIMIT,
+    LATE_MEAN_LIMIT,
+    LATE_P99_LIMIT,
+    OWN_CONNECTIONS,
+    REOPENED_LIMIT,
+)
 
 
 def _limited(who: str, what: str, share: float | None) -> str | None:

@@ -120,7 +120,4 @@ def keepalive_refused(run: Evidence) -> str | None:
     kept, completed = run.told.keepalive_requests, run.told.completed
     if kept is None or completed is None or kept >= completed:
         return None
-    return (
-        f"Only {kept} of {completed} answers kept their connection open: "
-        "the run measures connecting, too."
-    )
+    return f"Only {kept} of {completed} answers kept their connection open: the run measures connecting, too."
