@@ -126,6 +126,12 @@ public abstract class ApproachContract {
   }
 
   @Test
+  void connectionGoesOnAfterTwoRequestsThatCameAtOnce() throws IOException {
+    String slow = "/epoch-millis?delayInMillis=50";
+    assertThat(Http.afterTwoAtOnce(running.port(), slow, "/nothing")).contains(" 404");
+  }
+
+  @Test
   void moreRequestsThanBackendConnectionsQueueForThem() throws InterruptedException {
     int requests = 4 * TestSettings.BACKEND_CONNECTIONS;
     List<Thread> answers = new ArrayList<>();
