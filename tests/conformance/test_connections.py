@@ -4,6 +4,7 @@ import pytest
 
 from approach import Approach
 from cases import GOOD_REQUESTS, MAY_CLOSE, ONE_REFUSAL_OF_EACH_KIND, Refusal
+from wire import get
 
 PROMPT_SECONDS = 5
 KEPT_SECONDS = 0.2
@@ -19,6 +20,16 @@ async def test_one_connection_serves_any_number_of_requests(approach: Approach, 
     async with await approach.connect() as connection:
         answers = [await connection.ask(GOOD_REQUESTS[endpoint]) for _ in range(150)]
         assert {(answer.status, answer.connection == "close") for answer in answers} == {(200, False)}
+
+
+@pytest.mark.parametrize("endpoint", GOOD_REQUESTS)
+async def test_two_requests_at_once_are_answered_in_their_order_and_the_connection_goes_on(
+    approach: Approach, endpoint: str
+) -> None:
+    async with await approach.connect() as connection:
+        refused = get("/nothing")
+        answers = [await connection.ask(raw) for raw in (GOOD_REQUESTS[endpoint] + refused, b"", refused)]
+        assert [answer.status for answer in answers] == [200, 404, 404]
 
 
 @pytest.mark.parametrize("endpoint", GOOD_REQUESTS)
