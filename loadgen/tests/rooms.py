@@ -12,7 +12,7 @@ def drawing() -> str:
         (room(importer), room(imported))
         for importer in graph.modules
         for imported in graph.find_modules_directly_imported_by(importer)
-        if room(importer) != room(imported)
+        if room(importer) not in {room(imported), "__main__"}
     )
     lines = [f"  {above} -->|{count}| {below}" for (above, below), count in sorted(arrows.items())]
     return "\n".join(["flowchart TD", *lines])

@@ -232,6 +232,17 @@ def test_results_without_room_are_the_hosts_lack(tmp_path: Path) -> None:
     assert refused(HostError, tmp_path, host=full).startswith("results/ has 12 MB free")
 
 
+def test_room_for_results_is_that_of_the_runs_asked_for(tmp_path: Path) -> None:
+    some = TWO_CPUS.model_copy(update={"free_mb": 400})
+
+    assert planned(tmp_path, host=some)
+    assert "may need 3384 MB" in refused(HostError, tmp_path, host=some, repeats=100)
+    assert planned(tmp_path, host=some, connections=None, scenario="smoketest")
+    assert "free the disk" in refused(HostError, tmp_path, host=some, delay="0", connections=9_000)
+    assert planned(tmp_path, host=some, tool="vegeta", connections=None, rate_rps=1000.0, duration_s=60)
+    assert "free the disk" in refused(HostError, tmp_path, host=some, tool="k6", rate_rps=1000.0, duration_s=600)
+
+
 def order_of(order: Order) -> list[str]:
     return [run.request.approach for run in order.runs]
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import linear_regression
 
 FEWEST = 3
 ONE_SIDED = {
@@ -35,9 +36,8 @@ def trend(values: Sequence[float | None]) -> Trend | None:
         return None
     logs = [math.log(value) for value in known]
     count = len(logs)
-    places = [place - (count - 1) / 2 for place in range(count)]
-    spread = sum(place * place for place in places)
-    slope = sum(place * log for place, log in zip(places, logs, strict=True)) / spread
-    middle = sum(logs) / count
-    squares = sum((log - middle - slope * place) ** 2 for place, log in zip(places, logs, strict=True))
+    places = range(count)
+    slope, first = linear_regression(places, logs)
+    spread = count * (count * count - 1) / 12
+    squares = sum((log - first - slope * place) ** 2 for place, log in zip(places, logs, strict=True))
     return Trend(slope, math.sqrt(squares / (count - 2) / spread), count - 2)

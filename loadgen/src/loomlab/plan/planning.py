@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.errors import UsageError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
@@ -16,6 +16,7 @@ from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.sidebyside import side_by_side
 from loomlab.plan.seconds import OPEN_RUN_S, default_cap_s, run_seconds, too_short
 from loomlab.plan.sizes import Size, size_of
+from loomlab.plan.space import check_space
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
@@ -29,7 +30,6 @@ IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
 SCENARIO_CONNECTIONS = 20_000
 """For the sizes of the host that a scenario is scaled to."""
-FREE_MB = 300
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         tool(work.tool).check(load)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     pool = pool_of(host, work.connections, asked.backend_connections, answer if work.endpoint.backend_calls else 0)
-    if host.free_mb < FREE_MB:
-        raise HostError(
-            f"results/ has {host.free_mb} MB free and an experiment may need {FREE_MB} MB: "
-            "delete old experiments or free the disk."
-        )
+    check_space(host.free_mb, work.tool, work.loads, work.repeats * len(work.approaches), answer)
     caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))
     cap_s = next(one for one in caps_s if one is not None)
     closed = isinstance(work.loads[0].shape, Closed)
