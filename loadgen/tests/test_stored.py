@@ -1,0 +1,50 @@
+"""Experiments that earlier versions of the lab have left."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.summary import summarise
+from loomlab.judge.judge import judge_run
+
+STORED = sorted((Path(__file__).parent / "golden" / "experiments").glob("*.tar.gz"))
+ADDED_SINCE = {"raw_sha256", "missing"}
+
+
+@pytest.fixture(params=STORED, ids=lambda path: path.name)
+def experiment(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of the one experiment of an archive."""
+    with tarfile.open(request.param) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return next(tmp_path.iterdir())
+
+
+def read(path: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return value
+
+
+def without_additions(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in ADDED_SINCE}
+
+
+def test_runs_are_judged_again_with_the_same_figures(experiment: Path) -> None:
+    for run_dir in sorted((experiment / "runs").iterdir()):
+        before = read(run_dir / "run.json")
+
+        judge_run(run_dir)
+
+        assert without_additions(read(run_dir / "run.json")) == without_additions(before)
+
+
+def test_they_are_summed_up_again_with_the_same_figures(experiment: Path) -> None:
+    before = read(experiment / "summary.json")
+
+    summarise(experiment, interrupted=False)
+
+    after = read(experiment / "summary.json")
+    assert [without_additions(run) for run in after["runs"]] == [without_additions(run) for run in before["runs"]]
+    assert without_additions(after | {"runs": []}) == without_additions(before | {"runs": []})
