@@ -2,10 +2,15 @@ package io.loomlab.backend;
 
 import io.loomlab.contract.Answer;
 import io.loomlab.contract.ManagementServer;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -22,6 +27,7 @@ final class Targets implements ManagementServer.Handler {
 
   /** Names and addresses, as the network's name server tells them. */
   interface NameServer {
+    /** Those of version 4, which every container of the lab has. */
     List<InetAddress> addresses(String name) throws UnknownHostException;
 
     /** The container's name, up to the network's; the address itself where there is none. */
@@ -32,7 +38,9 @@ final class Targets implements ManagementServer.Handler {
       new NameServer() {
         @Override
         public List<InetAddress> addresses(String name) throws UnknownHostException {
-          return List.of(InetAddress.getAllByName(name));
+          return Stream.of(InetAddress.getAllByName(name))
+              .filter(Inet4Address.class::isInstance)
+              .toList();
         }
 
         @Override
@@ -42,63 +50,74 @@ final class Targets implements ManagementServer.Handler {
       };
 
   private final String alias;
-  private final String project;
+  private final Pattern container;
   private final NameServer names;
-  private volatile String found = "[]";
+  private final Map<InetAddress, String> services = new HashMap<>();
+  private volatile String found;
 
   /**
-   * @param project the Compose project, with which the names of its containers begin
+   * @param alias that of the approaches and of the backend: a name that nobody has would be asked
+   *     of the host's own name server
+   * @param project the Compose project, which names its containers {@code project-service-number},
+   *     and adds the network's name
    */
   Targets(String alias, String project, NameServer names) {
     this.alias = alias;
-    this.project = project;
+    container =
+        Pattern.compile(
+            Pattern.quote(project) + "[-_](?<service>[a-z][a-z0-9-]*)[-_]\\d+(\\..*)?");
     this.names = names;
   }
 
   /** Looks them up every second, for as long as the process runs. */
   void watch() {
-    Thread.ofVirtual()
-        .name("targets")
-        .start(
-            () -> {
-              while (true) {
-                lookUp();
-                try {
-                  Thread.sleep(EVERY);
-                } catch (InterruptedException e) {
-                  return;
-                }
-              }
-            });
+    Thread.ofPlatform().name("targets").daemon().start(this::lookUpEverySecond);
   }
 
+  private void lookUpEverySecond() {
+    while (true) {
+      try {
+        lookUp();
+        Thread.sleep(EVERY);
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+  }
+
+  /** Where the name server does not answer, those found before stay. */
   void lookUp() {
-    found = "[" + running().collect(Collectors.joining(",")) + "]";
+    try {
+      List<InetAddress> addresses = names.addresses(alias);
+      services.keySet().retainAll(addresses);
+      addresses.forEach(this::learnService);
+    } catch (UnknownHostException e) {
+      return;
+    }
+    found =
+        services.entrySet().stream()
+            .filter(each -> !each.getValue().equals("backend"))
+            .map(each -> target(each.getKey(), each.getValue()))
+            .sorted()
+            .collect(Collectors.joining(",", "[", "]"));
   }
 
   @Override
   public Answer answer(String method, String query) {
-    return Answer.json(found);
+    String targets = found;
+    return targets == null ? Answer.problem(503) : Answer.json(targets);
   }
 
-  private Stream<String> running() {
-    try {
-      return names.addresses(alias).stream().flatMap(this::target).sorted();
-    } catch (UnknownHostException e) {
-      return Stream.empty();
+  /** Of an address whose name does not come, the last one holds; without one it is left out. */
+  private void learnService(InetAddress address) {
+    Matcher name = container.matcher(names.name(address));
+    if (name.matches()) {
+      services.put(address, name.group("service"));
     }
   }
 
-  /** Nothing for a container that is just going, whose name is not known any more. */
-  private Stream<String> target(InetAddress address) {
-    String name = names.name(address);
-    if (!name.startsWith(project + "-")) {
-      return Stream.empty();
-    }
-    String service =
-        name.substring(project.length() + 1).replaceFirst("\\..*", "").replaceFirst("-\\d+$", "");
-    return Stream.of(
-        "{\"targets\":[\"%s:%d\"],\"labels\":{\"service\":\"%s\"}}"
-            .formatted(address.getHostAddress(), PORT, service));
+  private static String target(InetAddress address, String service) {
+    return "{\"targets\":[\"%s:%d\"],\"labels\":{\"service\":\"%s\"}}"
+        .formatted(address.getHostAddress(), PORT, service);
   }
 }

@@ -32,14 +32,16 @@ class TargetsTest {
           });
 
   @Test
-  void nothingRuns() {
+  void nothingButTheBackendRuns() {
+    containers.put("172.18.0.4", "loom-lab-backend-1.loom-lab_default");
     assertThat(found()).isEqualTo("[]");
   }
 
   @Test
   void everyContainerOfTheAliasHasItsService() {
     containers.put("172.18.0.7", "loom-lab-webflux-netty-1.loom-lab_default");
-    containers.put("172.18.0.5", "loom-lab-tomcat-virtual-1.loom-lab_default");
+    containers.put("172.18.0.5", "loom-lab_tomcat-virtual_1");
+    containers.put("172.18.0.4", "loom-lab-backend-1.loom-lab_default");
     assertThat(found())
         .isEqualTo(
             "[{\"targets\":[\"172.18.0.5:8081\"],\"labels\":{\"service\":\"tomcat-virtual\"}},"
@@ -47,17 +49,40 @@ class TargetsTest {
   }
 
   @Test
-  void aContainerWhoseNameIsGoneIsLeftOut() {
+  void containersOfOtherProjectsAreLeftOut() {
+    containers.put("172.18.0.5", "other-tomcat-virtual-1.other_default");
+    containers.put("172.18.0.6", "172.18.0.6");
+    assertThat(found()).isEqualTo("[]");
+  }
+
+  @Test
+  void theServiceOfAnAddressWhoseNameDoesNotComeIsTheLastOne() {
+    containers.put("172.18.0.5", "loom-lab-tomcat-virtual-1.loom-lab_default");
+    String before = found();
+    containers.put("172.18.0.5", "172.18.0.5");
+    assertThat(found()).isEqualTo(before);
+    containers.put("172.18.0.5", "loom-lab-jetty-virtual-1.loom-lab_default");
+    assertThat(found()).contains("jetty-virtual");
+  }
+
+  @Test
+  void oneThatHasStoppedIsNoTargetAnyMore() {
+    containers.put("172.18.0.4", "loom-lab-backend-1.loom-lab_default");
+    containers.put("172.18.0.5", "loom-lab-tomcat-virtual-1.loom-lab_default");
+    assertThat(found()).contains("tomcat-virtual");
+    containers.remove("172.18.0.5");
+    assertThat(found()).isEqualTo("[]");
     containers.put("172.18.0.5", "172.18.0.5");
     assertThat(found()).isEqualTo("[]");
   }
 
   @Test
-  void oneThatHasStoppedIsNoTargetAnyMore() {
+  void thoseFoundBeforeStayWhileTheNameServerDoesNotAnswer() {
+    assertThat(targets.answer("GET", null).status()).isEqualTo(503);
     containers.put("172.18.0.5", "loom-lab-tomcat-virtual-1.loom-lab_default");
-    assertThat(found()).contains("tomcat-virtual");
+    String before = found();
     containers.clear();
-    assertThat(found()).isEqualTo("[]");
+    assertThat(found()).isEqualTo(before);
   }
 
   private String found() {
