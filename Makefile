@@ -30,7 +30,7 @@ scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARM
 
 .PHONY: finish
 finish: ## Judge and sum up what a killed experiment left; RESUME=latest, or a folder of results/: run what is missing there
-	@bin/finish
+	@bin/run finish
 
 .PHONY: smoke
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid

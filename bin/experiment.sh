@@ -1,8 +1,8 @@
 # The life of an experiment: walks the plan that loomlab made. Source it after lib.sh, host.sh and lock.sh.
 # shellcheck shell=bash
 
-STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
+STARTED_BY_US="" STOPPED_BY_US="" UP_BEFORE="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
+EXPERIMENT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
 WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30 SHORTEST_WARMUP_S=5 # loomlab/run/warmup/warmer.py
 
 # use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before.
@@ -30,16 +30,6 @@ use_plan() {
 
 approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
 
-# finish_killed: judges and sums up what experiments left that were killed, and says so.
-finish_killed() {
-  local folder
-  for folder in "$LAB_ROOT"/results/*/; do
-    if [ -e "$folder/order.json" ] && [ ! -e "$folder/summary.json" ]; then
-      loomlab -- finish "/results/$(basename "$folder")" >&2 || true
-    fi
-  done
-}
-
 # What only the host knows of the engine and the images; loomlab adds what it planned.
 write_engine_facts() {
   local service separator=""
@@ -47,6 +37,7 @@ write_engine_facts() {
     docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}},'
+    printf ' "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n' "$MAX_CONNECTIONS" "$BACKLOG"
     printf ' "stand_in_images": %s,\n "notes": [%s],\n "images": {' "$(on_stand_ins && echo true || echo false)" \
       "${STOPPED_BY_US:+"\"stopped for the experiment and started again after it:$STOPPED_BY_US\""}"
     for service in $(approaches_of_plan) backend loadgen; do
@@ -54,7 +45,8 @@ write_engine_facts() {
       separator=", "
     done
     printf '}}\n'
-  } >"$EXPERIMENT/engine.json"
+  } >"$EXPERIMENT/.engine"
+  mv "$EXPERIMENT/.engine" "$EXPERIMENT/engine.json"
 }
 
 # begin_experiment: in the folder that the plan made.
@@ -64,26 +56,33 @@ begin_experiment() {
     if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
   done
   # shellcheck disable=SC2086  # one word a service
-  [ -z "$STOPPED_BY_US" ] || compose stop --timeout 5 $STOPPED_BY_US >/dev/null 2>&1
-  write_engine_facts
-  LAB_WERE_UP=$STOPPED_BY_US
+  [ -z "$STOPPED_BY_US" ] || compose stop --timeout 5 $STOPPED_BY_US >/dev/null 2>&1 || exit "$HOST_CANNOT"
+  write_engine_facts || exit "$LAB_FAILED"
   for service in prometheus cadvisor backend; do
-    if service_runs "$service"; then LAB_WERE_UP="$LAB_WERE_UP $service"; else STARTED_BY_US="$STARTED_BY_US $service"; fi
+    if service_runs "$service"; then UP_BEFORE="$UP_BEFORE $service"; else STARTED_BY_US="$STARTED_BY_US $service"; fi
   done
-  export LAB_WERE_UP
+  export LAB_WERE_UP=$STOPPED_BY_US$UP_BEFORE
   RUN_NUMBER=1
   say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g')), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
   RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
   # Before the approach: of two that start at the same time, each may create the network.
-  start_services prometheus cadvisor backend || exit "$HOST_CANNOT"
+  start_beside || exit "$HOST_CANNOT"
   ready_beside_the_approach &
   BACKGROUND=$!
 }
 
+# start_beside [--wait]: monitoring and backend; what was up before does not get the experiment's name.
+start_beside() {
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$UP_BEFORE" ] || LAB_EXPERIMENT="" LAB_WERE_UP="" start_services "$@" $UP_BEFORE || return
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$STARTED_BY_US" ] || start_services "$@" $STARTED_BY_US
+}
+
 ready_beside_the_approach() {
-  start_services --wait prometheus cadvisor backend || return
-  [ "$WARMUP_CAP_S" -gt $SHORTEST_WARMUP_S ] || return 0
+  start_beside --wait || return
+  [ "$WARMUP_CAP_S" -gt $SHORTEST_WARMUP_S ] && kill -0 $$ 2>/dev/null || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
     --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
     say "the backend's warm-up did not come to its end: the first run may meet it cold"
@@ -123,6 +122,8 @@ measure_one() {
     say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
+  # The log may end before the generator does, and a signal ends the waiting.
+  wait_for_generator
   [ -z "$INTERRUPTED_BY" ] || wait_for_generator
   end_run "$run"
   [ -z "$INTERRUPTED_BY" ] || exit "$INTERRUPTED"
@@ -132,22 +133,27 @@ wait_for_generator() { docker wait "$GENERATOR" >/dev/null 2>&1 || true; }
 
 end_run() {
   local run=$1 folder=$EXPERIMENT/runs/$1
-  docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/raw/container.json" 2>/dev/null || rm -f "$folder/raw/container.json"
+  docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/.container" 2>/dev/null &&
+    mv "$folder/.container" "$folder/raw/container.json" || rm -f "$folder/.container"
   docker logs "$GENERATOR" >"$folder/raw/loomlab.log" 2>&1 || true
+  [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
   compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$folder/raw/$UNDER_TEST.log" 2>/dev/null || true
   # shellcheck disable=SC2046  # one container
   docker rm --force "$GENERATOR" $(compose ps --all --quiet "$UNDER_TEST") >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
-  # The verdict decides in `summarise`; meanwhile the next approach starts.
-  { loomlab -- judge "/results/$LAB_EXPERIMENT/runs/$run" >&2 || true; } &
+  # The verdict decides in `summarise`; meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
+  set -m
+  { loomlab -- judge "/results/$LAB_EXPERIMENT/runs/$run" >&2 || [ $? -ne "$LAB_FAILED" ] || exit "$LAB_FAILED"; } &
   BACKGROUND=$!
+  set +m
 }
 
-# wait_for_background: until what goes on beside an approach's start has ended; fails if it did.
+# wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start.
 wait_for_background() {
   local code=0
   [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
+  [ $code -ne "$LAB_FAILED" ] || { LAB_BROKE=yes && return; }
   return $code
 }
 
@@ -171,24 +177,38 @@ interrupt() {
   fi
 }
 
+# In a process group of its own: a second Ctrl-C would end what still cleans up.
 finish() {
   local code=$?
-  trap '' INT TERM
+  trap '' INT TERM HUP
   set +e
+  set -m
+  wind_up "$code" &
+  wait $!
+  exit $?
+}
+
+wind_up() { # CODE
+  local code=$1
   end_background
-  [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
-  [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
-  if [ -n "$EXPERIMENT" ]; then
-    if [ -n "$(ls "$EXPERIMENT/runs")" ]; then
-      summarise "$code"
-      code=$?
-    else
-      rm -rf "$EXPERIMENT"
-    fi
-    restore
+  # shellcheck disable=SC2046  # one word a container
+  docker rm --force $GENERATOR $(containers_of_runs) >/dev/null 2>&1
+  if [ -n "$(ls "$EXPERIMENT/runs")" ] || [ -n "${RESUME:-}" ]; then
+    summarise "$code"
+    code=$?
+  else
+    rm -rf "$EXPERIMENT"
   fi
+  restore
   release_lock
-  exit "$code"
+  return "$code"
+}
+
+# Of the approaches and of what `compose run` started.
+containers_of_runs() {
+  # shellcheck disable=SC2046  # one word a service
+  compose ps --all --quiet $(approaches_of_plan)
+  docker ps --all --quiet --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True
 }
 
 # summarise CODE: writes and prints the table; gives the experiment's exit code.
@@ -198,7 +218,8 @@ summarise() {
   if [ "$code" -eq 0 ]; then
     loomlab -- summarise "/results/$name"
     code=$?
-    ln -sfn "$name" "$LAB_ROOT/results/latest"
+    [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$name" "$LAB_ROOT/results/latest"
+    [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
   else
     loomlab -- summarise --interrupted "/results/$name"
   fi
@@ -208,17 +229,14 @@ summarise() {
 
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
-  local service up_again=$STOPPED_BY_US
+  local up_again=$STOPPED_BY_US$UP_BEFORE
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
-  for service in prometheus cadvisor backend; do
-    [[ " $STARTED_BY_US " == *" $service "* ]] || up_again="$up_again $service"
-  done
   # shellcheck disable=SC2086  # one word a service
   [ -z "$STARTED_BY_US" ] || compose rm --stop --force $STARTED_BY_US >/dev/null 2>&1
   # shellcheck disable=SC2086  # one word a service
   [ -z "$up_again" ] || (
     unset $PLAN_KEYS
     compose up --detach --no-deps $up_again
-  ) >/dev/null 2>&1
+  ) >/dev/null 2>&1 || say "what was up before could not be started again: run make up"
   docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
 }

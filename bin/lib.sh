@@ -1,7 +1,7 @@
 # What the host scripts share. Source it after `set -euo pipefail`; written for bash 3.2 and later.
 # shellcheck shell=bash
 
-LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 
@@ -45,14 +45,17 @@ image_id() {
   docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true
 }
 
-# loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network.
+# loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network; gives its exit code,
+# LAB_FAILED where it did not come to one.
 loomlab() {
-  local options=()
+  local options=() code=0
   while [ "$1" != -- ]; do options+=("$1") && shift; done
   shift
-  docker run --rm --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-100}" ${options[@]+"${options[@]}"} \
+  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
+    --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-100}" ${options[@]+"${options[@]}"} \
     --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_ROOT/results:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
-    loom-lab/loadgen "$@"
+    loom-lab/loadgen "$@" || code=$?
+  case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") return "$code" ;; *) return "$LAB_FAILED" ;; esac
 }
 
 is_linux() { [ "$(uname -s)" = Linux ]; }

@@ -1,72 +1,82 @@
-# One lab an engine: a volume of the engine's is the lock. Source it after lib.sh.
+# One lab an engine: whoever has it keeps a volume on the engine, which says who that is. Source it after lib.sh.
 # shellcheck shell=bash
 
-LOCK=loom-lab-lock LOCK_HELD=""
+LOCK=loom-lab-lock MINE=""
 
-boot_id() { cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid 2>/dev/null || hostname; }
+host_id() { cat /etc/machine-id 2>/dev/null || hostname; }
+boot_id() { cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid 2>/dev/null || echo unknown; }
+process_space() { readlink /proc/self/ns/pid 2>/dev/null || echo all; }
 
-# began PROCESS: when it began; nothing if there is none.
-began() { ps -o lstart= -p "$1" 2>/dev/null | tr -s ' ' '-' || true; }
+# began PROCESS: when it began, in whatever zone and language; nothing if there is none.
+began() {
+  if [ -r /proc/self/stat ]; then
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20 || true
+  else
+    TZ=UTC LC_ALL=C ps -o lstart= -p "$1" 2>/dev/null | tr -s ' ' '-' || true
+  fi
+}
 
-lock_label() { docker volume inspect --format "{{index .Labels \"loom-lab.$1\"}}" "$LOCK" 2>/dev/null || true; }
-
-token_of() { echo "$(boot_id)/$1/$(began "$1")"; }
+token_of() { echo "$(host_id) $(boot_id) $(process_space) $1 $(began "$1")"; }
 
 # held_by_living TOKEN: whether the process that took the lock still runs, or cannot be seen from here.
 held_by_living() {
-  local process
-  [ "${1%%/*}" = "$(boot_id)" ] || return 0
-  process=${1#*/} process=${process%%/*}
-  [ "$(token_of "$process")" = "$1" ]
+  local host boot space process start
+  read -r host boot space process start <<<"$1"
+  [ "$host" = "$(host_id)" ] || return 0
+  [ "$boot" = "$(boot_id)" ] || return 1
+  [ "$space" = "$(process_space)" ] || return 0
+  [ "$(began "$process")" = "$start" ]
 }
+
+locks() { docker volume ls --filter label=loom-lab.lock --format '{{.Name}}	{{.Label "loom-lab.lock"}}	{{.Label "loom-lab.owner"}}'; }
 
 # take_lock WHAT: refuses at once where another run of the lab has the engine, or another checkout's lab is up; removes
 # what a run left that was killed. Processes started from here on need none of their own.
 take_lock() {
-  local token holder
-  [ -z "${LAB_LOCK:-}" ] || [ "$(lock_label token)" != "$LAB_LOCK" ] || return 0
+  local token all name other owner
+  [ -z "${LAB_LOCK:-}" ] || ! docker volume inspect "$LAB_LOCK" >/dev/null 2>&1 || return 0
   token=$(token_of $$)
-  while [ "$(lock_label token)" != "$token" ]; do
-    docker volume create --label loom-lab.token="$token" --label loom-lab.owner="$LAB_ROOT ($1)" "$LOCK" >/dev/null
-    holder=$(lock_label token)
-    [ "$holder" != "$token" ] || break
-    if held_by_living "$holder"; then
-      die "$HOST_CANNOT" "the engine is in use by $(lock_label owner), process $(cut -d/ -f2 <<<"$holder"): wait for it, or stop it with Ctrl-C; if it runs on a host that is gone, docker volume rm $LOCK."
+  MINE=$LOCK-$(cksum <<<"$token" | cut -d' ' -f1)
+  docker volume create --label loom-lab.lock="$token" --label loom-lab.owner="$LAB_ROOT ($1)" "$MINE" >/dev/null ||
+    die "$HOST_CANNOT" "the engine could not make the volume $MINE, which is the lab's lock: see above."
+  all=$(locks) || die "$HOST_CANNOT" "the engine did not list its volumes: see above."
+  while IFS=$'\t' read -r name other owner; do
+    [ "$name" != "$MINE" ] || continue
+    if held_by_living "$other"; then
+      release_lock
+      die "$HOST_CANNOT" "the engine is in use by $owner, process $(cut -d' ' -f4 <<<"$other"): wait for it, or stop it with Ctrl-C; if its host is gone, docker volume rm $name."
     fi
-    docker volume rm "$LOCK" >/dev/null 2>&1 || true
-  done
-  LOCK_HELD=yes
-  export LAB_LOCK=$token
+    docker volume rm "$name" >/dev/null 2>&1 || true
+  done <<<"$all"
+  export LAB_LOCK=$MINE
   remove_leftovers
   refuse_other_lab
 }
 
 release_lock() {
-  [ -z "$LOCK_HELD" ] || docker volume rm "$LOCK" >/dev/null 2>&1 || true
-  LOCK_HELD=""
-}
-
-lab_containers() { # FILTER FORMAT
-  docker ps --all --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter "$1" --format "$2"
+  [ -z "$MINE" ] || docker volume rm "$MINE" >/dev/null 2>&1 || true
+  MINE=""
 }
 
 # What an experiment starts has its name on it; nobody holds the lock, so it was killed.
 remove_leftovers() {
   local left experiment folder were_up
-  left=$(lab_containers label=loom-lab.experiment '{{.ID}}|{{.Label "loom-lab.experiment"}}|{{.Label "com.docker.compose.project.working_dir"}}|{{.Label "loom-lab.were-up"}}' | grep -v '^[^|]*||' || true)
+  left=$(docker ps --all --filter label=loom-lab.experiment --format '{{.ID}}|{{.Label "loom-lab.experiment"}}|{{.Label "com.docker.compose.project.working_dir"}}|{{.Label "loom-lab.were-up"}}' | grep -v '^[^|]*||' || true)
   [ -n "$left" ] || return 0
   IFS='|' read -r _ experiment folder were_up <<<"$left"
   say "experiment $experiment of $folder was killed: removing the containers it left"
   # shellcheck disable=SC2046  # one word a container
-  docker rm --force $(cut -d'|' -f1 <<<"$left") >/dev/null
+  docker rm --force $(cut -d'|' -f1 <<<"$left") >/dev/null 2>&1 || true
   [ -z "$were_up" ] || say "the lab was up before it: run make up in $folder to have it again"
 }
 
 refuse_other_lab() {
-  local other
-  other=$(lab_containers label=com.docker.compose.project.working_dir '{{.Label "com.docker.compose.project.working_dir"}}' | grep -vxF "$LAB_ROOT" | head -n 1 || true)
-  [ -z "$other" ] || {
+  local other cure
+  while IFS= read -r other; do
+    [ -n "$other" ] && [ ! "$other" -ef "$LAB_ROOT" ] || continue
+    cure="run make down there"
+    [ -d "$other" ] || cure="that folder is gone, so remove its containers with docker rm --force \$(docker ps --all --quiet --filter label=com.docker.compose.project=$COMPOSE_PROJECT_NAME)"
     release_lock
-    die "$HOST_CANNOT" "the lab of $other is up on this engine: run make down there."
-  }
+    die "$HOST_CANNOT" "the lab of $other is up on this engine: $cure."
+  done < <(docker ps --all --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Label "com.docker.compose.project.working_dir"}}')
 }

@@ -7,28 +7,32 @@ VARIABLES_FILE=$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt
 filled() {
   local text=$1
   case $text in *'{'*) ;; *) printf '%s' "$text" && return ;; esac
-  text=${text//'{approaches}'/$(approaches | paste -sd' ' -)}
+  text=${text//'{approaches}'/$(approaches | paste -sd, - | sed 's/,/, /g')}
   text=${text//'{sizes}'/$(names_of "$LAB_ROOT/sizes" env)}
   printf '%s' "${text//'{scenarios}'/$(names_of "$LAB_ROOT/loadgen/scenarios" yaml)}"
 }
 
-names_of() { (cd "$1" && printf '%s\n' *."$2" | sed "s/\.$2\$//" | paste -sd' ' -); }
+names_of() { (cd "$1" && printf '%s\n' *."$2" | sed "s/\.$2\$//" | paste -sd, - | sed 's/,/, /g'); }
 
 matches() {
   local pattern="^($2)\$"
   [[ $1 =~ $pattern ]]
 }
 
-# rises TEXT: whether the numbers in it do not fall.
+# rises TEXT STEP: whether each of the numbers in it is larger than the one before by STEP at least.
 rises() {
-  local number last=0
+  local number last=-1
   for number in ${1//[!0-9]/ }; do
-    [ "$number" -ge "$last" ] || return 1
-    last=$number
+    [ "$((10#$number))" -ge "$((last + $2))" ] || return 1
+    last=$((10#$number))
   done
 }
 
-listed() { [[ -n $1 && $1 != *' '* && " $(filled "${2#of }") " == *" $1 "* ]]; }
+listed() {
+  local words
+  words=$(filled "${2#of }")
+  [[ -n $1 && $1 != *[' ,']* && " ${words//,/} " == *" $1 "* ]]
+}
 
 # breaks VALUE CHECK REST: whether the value breaks that line of a stanza; sets WRONG to the part of it that does.
 breaks() {
@@ -38,11 +42,12 @@ breaks() {
     like) ! matches "$value" "$rest" ;;
     unlike) matches "$value" "$rest" ;;
     range) [ "$value" -lt "${rest% *}" ] || [ "$value" -gt "${rest#* }" ] ;;
-    rising) ! rises "$value" ;;
+    rising) ! rises "$value" 0 ;;
+    climbing) ! rises "$value" 1 ;;
     one) ! listed "$value" "$rest" ;;
     list)
       while IFS= read -r WRONG; do
-        listed "$WRONG" "$rest" || return 0
+        listed "$WRONG" "$rest" || { WRONG=${WRONG:-$value} && return 0; }
       done < <(printf '%s\n' "$value" | tr ',' '\n')
       return 1
       ;;
@@ -69,6 +74,17 @@ check_variables() {
       *) if [ "$applies" = yes ] && [ "$wrong" = no ] && breaks "$value" "$kind" "$rest"; then wrong=yes; fi ;;
     esac
   done <"$VARIABLES_FILE"
+}
+
+# check_resume VERB: RESUME is a folder of results/ or `latest`, and its order says the rest.
+check_resume() {
+  local name
+  [ -n "${RESUME:-}" ] || return 0
+  [ "$1" = finish ] || die "$BAD_REQUEST" "RESUME=$RESUME goes with make finish only: leave it out, or use make finish RESUME=$RESUME."
+  for name in $(grep -E '^[A-Z_]+$' "$VARIABLES_FILE" | grep -v '_PORT$'); do
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, whose order says it: leave it out."
+  done
+  RESUME=${RESUME%/} RESUME=${RESUME##*/}
 }
 
 # asked COMMAND ARGUMENTS...: loomlab's command, with what the user set. Before .env's defaults are loaded, which would pass

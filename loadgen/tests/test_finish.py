@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.answer.finish import finish, resume, unfinished
+from loomlab.answer.finish import finish, killed, resume, unfinished
 from loomlab.basics.errors import UsageError
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.models import Run
@@ -65,6 +65,46 @@ def test_only_what_is_missing_is_planned_again(tmp_path: Path) -> None:
     assert [run.state for run in order.runs] == states(folder) == ["judged", "planned", "planned"]
     assert (folder / "runs" / "1-tomcat-virtual" / "run.json").read_bytes() == kept
     assert not (folder / "runs" / "2-tomcat-virtual").exists()
+
+
+def test_an_experiment_is_killed_until_its_runs_are_judged_and_summed_up(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    folder = experiment(tmp_path, "judged", "planned")
+    assert killed(results) == [folder]
+
+    finish(folder)
+    assert killed(results) == []
+
+    with changing(folder) as order:
+        order.runs[1].state = "running"
+    assert killed(results) == [folder]
+    (results / "latest").symlink_to(folder.name)
+    assert killed(results) == [folder]
+
+
+def test_a_run_that_finished_in_a_killed_resumption_is_kept(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "finished", "running")
+
+    order = resume(folder)
+
+    assert [run.state for run in order.runs] == ["judged", "judged", "planned"]
+    assert (folder / "runs" / "2-tomcat-virtual" / "raw" / "ab.txt").exists()
+
+
+def test_a_run_whose_files_are_broken_does_not_keep_the_others_from_being_judged(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "finished", "finished")
+    (folder / "runs" / "1-tomcat-virtual" / "raw" / "container.json").write_text("")
+
+    with pytest.warns(UserWarning, match=r"1-tomcat-virtual cannot be judged: .*container\.json is not JSON"):
+        finish(folder)
+
+    assert states(folder) == ["failed", "judged"]
+
+
+def test_an_experiment_that_was_renamed_is_resumed_under_its_new_name(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "planned").rename(tmp_path / "results" / "mine")
+
+    assert resume(folder).experiment == "mine"
 
 
 def test_a_whole_experiment_is_not_resumed(tmp_path: Path) -> None:

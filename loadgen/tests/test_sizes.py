@@ -19,6 +19,20 @@ def sets(of: Host) -> list[str]:
     return [size[f"{part}_CPUSET"] for part in ("APPROACH", "BACKEND", "LOADGEN", "MONITORING")]
 
 
+def test_the_sizes_of_the_lab_set_every_part_and_need_their_cpus() -> None:
+    sizes = Path(__file__).parents[2] / "sizes"
+    if not sizes.exists():
+        sizes = Path("/lab/sizes")
+    names = sorted(path.stem for path in sizes.glob("*.env"))
+
+    assert names == ["ec2", "ec2-c5.2xlarge", "smoke"]
+    for name in names:
+        assert set(named_size(name, host(64), sizes)) == set(KEYS)
+    assert named_size("ec2", host(32), sizes)["APPROACH_CPUSET"] == "0-15"
+    with pytest.raises(HostError, match="SIZE=ec2 .* 32 CPUs"):
+        named_size("ec2", host(31), sizes)
+
+
 @pytest.mark.parametrize(
     ("cpus", "expected"),
     [

@@ -12,17 +12,19 @@ setup() {
   # Where `make test` has the lock, it is put aside.
   # shellcheck source=bin/lock.sh
   . "$LAB_ROOT/bin/lock.sh"
-  tests_token=$(lock_label token) tests_owner=$(lock_label owner)
-  docker volume rm "$LOCK" >/dev/null 2>&1 || true
+  tests_lock=$(locks)
+  ! [ -n "$tests_lock" ] || docker volume rm "${LAB_LOCK:-none}" >/dev/null
   unset LAB_LOCK
 }
 
 teardown() {
+  local name token owner
   [ -z "${holder:-}" ] || { kill "$holder" && wait "$holder" 2>/dev/null || true; }
-  docker volume rm loom-lab-lock >/dev/null 2>&1 || true
+  locks | cut -f1 | while IFS= read -r name; do docker volume rm "$name" >/dev/null; done
   make -C "$LAB_ROOT" down >/dev/null 2>&1 || true
-  [ -z "$tests_token" ] ||
-    docker volume create --label loom-lab.token="$tests_token" --label loom-lab.owner="$tests_owner" "$LOCK" >/dev/null
+  [ -n "$tests_lock" ] || return 0
+  IFS=$'\t' read -r name token owner <<<"$tests_lock"
+  docker volume create --label loom-lab.lock="$token" --label loom-lab.owner="$owner" "$name" >/dev/null
 }
 
 # hold: a process of this checkout that has the lock.
@@ -52,7 +54,7 @@ hold() {
   wait "$holder" 2>/dev/null || true
   run make -C "$OTHER" finish
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  [ -z "$(docker volume ls --quiet --filter name=loom-lab-lock)" ]
+  [ -z "$(locks)" ]
 }
 
 @test "the lab of another checkout that is up is left alone" {

@@ -55,10 +55,10 @@ load ../helpers
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
   local name described
-  [ "$(approaches | wc -l)" -ge 10 ]
+  [ "$(approaches | sort)" = "$(grep -oE 'APPROACH: [a-z0-9-]+, CONCURRENCY' "$LAB_ROOT/compose.yaml" | sed 's/.*: //; s/,.*//' | sort)" ]
   for name in $(approaches); do
     described=$(sed -n "/^  $name:$/,/^$/p" "$LAB_ROOT/compose.yaml")
-    [[ $described == *"image: loom-lab/$name:jdk"* && $described == *"APPROACH: $name, CONCURRENCY: "* && $described == *"x-colour: "* ]] ||
+    [[ $described == *"image: loom-lab/$name:jdk"* && $described == *"APPROACH: $name, CONCURRENCY: "* && $described =~ x-colour:\ \"#[0-9A-F]{6}\" ]] ||
       { echo "$described"; return 1; }
   done
   for name in $(sed -nE 's/^approaches: \[(.*)\]$/\1/p' "$LAB_ROOT"/loadgen/scenarios/*.yaml | tr -d ,); do

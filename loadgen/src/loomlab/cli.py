@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab.answer.finish import finish, resume, unfinished
+from loomlab.answer.finish import finish, killed, resume, unfinished
 from loomlab.answer.summary import WIDEST_TABLE, show
 from loomlab.answer.summary import summarise as summarise_experiment
 from loomlab.basics import errors
@@ -94,20 +94,30 @@ def judge(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]
 @app.command()
 def summarise(
     experiment_dir: Annotated[Path, typer.Argument(help="A folder below results/.")],
-    interrupted: Annotated[bool, typer.Option("--interrupted", help="Not all runs were made.")] = False,
+    interrupted: Annotated[
+        bool, typer.Option("--interrupted", help="Not all runs were made: judge those without a verdict, too.")
+    ] = False,
 ) -> None:
     """Sum an experiment up: writes summary.json and summary.md, prints the table."""
-    summary = summarise_experiment(experiment_dir, interrupted)
+    summary = finish(experiment_dir) if interrupted else summarise_experiment(experiment_dir, interrupted=False)
     _show(summary)
     if not interrupted and (summary.missing or any(run.verdict == "invalid" for run in summary.runs)):
         raise typer.Exit(errors.EXIT_INVALID)
 
 
 @app.command("finish")
-def finish_killed(experiment_dir: Annotated[Path, typer.Argument(help="A folder below results/.")]) -> None:
-    """Judge and sum up what an experiment left that was killed."""
-    print(f"{experiment_dir.name} was killed: judging and summing up what it left")  # noqa: T201
-    _show(finish(experiment_dir))
+def finish_killed(results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results")) -> None:
+    """Judge and sum up what experiments left that were killed."""
+    failed = False
+    for folder in killed(results):
+        print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
+        try:
+            _show(finish(folder))
+        except LoomlabError as error:
+            print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
+            failed = True
+    if failed:
+        raise typer.Exit(errors.EXIT_LAB)
 
 
 @app.command("resume")
@@ -129,7 +139,7 @@ def _show(summary: Summary) -> None:
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"loomlab: {message}", file=sys.stderr)  # noqa: T201
+    print(f"loom-lab: {message}", file=sys.stderr)  # noqa: T201
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -139,13 +149,13 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = command.main(args=arguments, prog_name="loomlab", standalone_mode=False)
     except typer.TyperException as error:
-        print(f"loomlab: {error.format_message()}", file=sys.stderr)  # noqa: T201
+        print(f"loom-lab: {error.format_message()}", file=sys.stderr)  # noqa: T201
         sys.exit(errors.EXIT_USAGE)
     except LoomlabError as error:
-        print(f"loomlab: {error}", file=sys.stderr)  # noqa: T201
+        print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)
     except OSError as error:
-        print(f"loomlab: {error.filename or 'a file'} cannot be used: {error.strerror}.", file=sys.stderr)  # noqa: T201
+        print(f"loom-lab: {error.filename or 'a file'} cannot be used: {error.strerror}.", file=sys.stderr)  # noqa: T201
         sys.exit(errors.EXIT_LAB)
     except typer.Abort:
         sys.exit(errors.EXIT_INTERRUPTED)

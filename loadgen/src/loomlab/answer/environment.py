@@ -9,12 +9,14 @@ from loomlab.records.order import Order, order_file
 
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
-    """environment.json, written from engine.json and order.json where there are these; one that is there already stays.
-    Raises ParseError for a file that holds something else."""
+    """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file that holds something else."""
     written = experiment_dir / "environment.json"
     order = read_record(order_file(experiment_dir), Order)
-    if order is not None and not written.exists():
-        write_json(written, _planned(order) | _told(experiment_dir / "engine.json"))
+    if order is not None:
+        told = _told(experiment_dir / "engine.json")
+        planned = _planned(order)
+        sizes = planned["sizes"] | told.pop("inherited", {})
+        write_json(written, planned | told | {"sizes": sizes})
     return _told(written)
 
 
@@ -36,6 +38,8 @@ def _planned(order: Order) -> dict[str, Any]:
         "size": order.size,
         "seed": order.seed,
         "open_files": order.host["open_files"],
-        "sizes": {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))},
+        "started": order.planned,
+        "sizes": {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
+        | order.runs[0].settings,
         "suspect": order.suspect,
     }

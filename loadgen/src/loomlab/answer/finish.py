@@ -1,10 +1,11 @@
 """What becomes of an experiment that was cut off: what it measured is judged, what is missing can be run."""
 
 import shutil
+import warnings
 from pathlib import Path
 
 from loomlab.answer.summary import summarise
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Request, Summary
@@ -12,7 +13,8 @@ from loomlab.records.order import Order, PlannedRun, State, changing, order_file
 
 
 def finish(experiment_dir: Path) -> Summary:
-    """Judges every run that has begun and has no verdict yet, and writes the summary."""
+    """Judges every run that has begun and has no verdict yet, and writes the summary. Raises UsageError where there is no
+    order."""
     with changing(experiment_dir) as order:
         for run in order.runs:
             if run.state not in {"planned", "judged"}:
@@ -20,18 +22,48 @@ def finish(experiment_dir: Path) -> Summary:
     return summarise(experiment_dir, interrupted=any(run.state != "judged" for run in order.runs))
 
 
+def killed(results: Path) -> list[Path]:
+    """Experiments that have their order and no summary, or runs that were cut off before their verdict."""
+    return [
+        folder for folder in _planned(results) if not (folder / "summary.json").exists() or _cut_off(read_order(folder))
+    ]
+
+
+def _planned(results: Path) -> list[Path]:
+    """The experiments whose order can be read; of the others it is told."""
+    planned = []
+    for path in sorted(results.glob("*/order.json")):
+        try:
+            if not path.parent.is_symlink() and read_order(path.parent):
+                planned.append(path.parent)
+        except ParseError as error:
+            warnings.warn(f"{error}", stacklevel=2)
+    return planned
+
+
+def _cut_off(order: Order) -> bool:
+    return any(run.state in {"running", "finished"} for run in order.runs)
+
+
 def _judged(run_dir: Path) -> State:
-    request = read_record(RunFiles(run_dir).request, Request)
-    if request is None:
+    try:
+        request = read_record(RunFiles(run_dir).request, Request)
+        if request is None:
+            return "failed"
+        judge_run(run_dir)
+    except ParseError as error:
+        warnings.warn(f"{run_dir.name} cannot be judged: {error}", stacklevel=2)
         return "failed"
-    judge_run(run_dir)
     return "judged" if request.finished else "failed"
 
 
 def resume(experiment_dir: Path) -> Order:
     """The order, in which every run without a verdict of its whole is planned again; what such a run left is removed.
     Raises UsageError where nothing is missing."""
+    if _cut_off(read_order(experiment_dir)):
+        finish(experiment_dir)
     with changing(experiment_dir) as order:
+        order.experiment = experiment_dir.name
         missing = [run for run in order.runs if run.state != "judged"]
         if not missing:
             raise UsageError(f"{experiment_dir.name} has all of its {len(order.runs)} runs: nothing is missing.")
@@ -41,7 +73,9 @@ def resume(experiment_dir: Path) -> Order:
 
 
 def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
-    shutil.rmtree(experiment_dir / "runs" / run.run, ignore_errors=True)
+    left = experiment_dir / "runs" / run.run
+    if left.exists():
+        shutil.rmtree(left)
     run.state = "planned"
 
 
@@ -51,7 +85,7 @@ def unfinished(results: Path, name: str) -> Path:
         if not order_file(results / name).exists():
             raise UsageError(f"RESUME={name} cannot be resumed: use RESUME=latest, or a folder that has an order.json.")
         return results / name
-    for folder in sorted(results.glob("*/order.json"), reverse=True):
-        if any(run.state != "judged" for run in read_order(folder.parent).runs):
-            return folder.parent
+    for folder in reversed(_planned(results)):
+        if any(run.state != "judged" for run in read_order(folder).runs):
+            return folder
     raise UsageError("RESUME=latest finds no experiment that lacks a run: all are finished.")

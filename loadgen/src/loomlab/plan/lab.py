@@ -27,7 +27,8 @@ class Lab:
 
     def named(self, approaches: str) -> list[str]:
         """`headline`, `all`, or names with commas between them."""
-        return {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
+        named = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
+        return list(dict.fromkeys(named))
 
 
 def _services(root: Path, profile: str) -> list[str]:

@@ -67,7 +67,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         tool(work.tool).check(load)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     pool = pool_of(host, work.connections, asked.backend_connections, answer if work.endpoint.backend_calls else 0)
-    check_space(host.free_mb, work.tool, work.loads, work.repeats * len(work.approaches), answer)
+    counted = asked.scenario is not None or asked.requests is not None
+    check_space(host.free_mb, work.tool, work.loads, work.repeats * len(work.approaches), answer, counted=counted)
     caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))
     cap_s = next(one for one in caps_s if one is not None)
     closed = isinstance(work.loads[0].shape, Closed)
@@ -119,9 +120,11 @@ def _connections(asked: Asked, answer: float) -> int:
     if name == "vegeta" and rate is None:
         raise UsageError("RATE is not set: use for instance make run-vegeta RATE=500.")
     if name in {"ab", "hey"} and rate is not None:
-        raise UsageError(f"RATE={rate:g} is nothing that {name} can offer: use make run-vegeta or make run-k6.")
+        raise UsageError(
+            f"RATE={rate_text(rate)} is nothing that {name} can offer: use make run-vegeta or make run-k6."
+        )
     if rate is not None and asked.requests is not None:
-        raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={rate:g}: use DURATION.")
+        raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={rate_text(rate)}: use DURATION.")
     if asked.connections is not None:
         return asked.connections
     if rate is None:
@@ -154,10 +157,15 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
     )
 
 
+def rate_text(rate_rps: float) -> str:
+    """With its three decimals at most."""
+    return f"{rate_rps:.3f}".rstrip("0").rstrip(".")
+
+
 def _name(asked: Asked, work: Work) -> str:
     if asked.scenario:
         return asked.scenario
-    return f"{asked.tool}-r{asked.rate_rps:g}" if asked.rate_rps else f"{asked.tool}-c{work.connections}"
+    return f"{asked.tool}-r{rate_text(asked.rate_rps)}" if asked.rate_rps else f"{asked.tool}-c{work.connections}"
 
 
 def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int) -> Iterator[PlannedRun]:

@@ -20,7 +20,7 @@ class Words:
 
     def fill(self, text: str) -> str:
         for name in ("approaches", "sizes", "scenarios"):
-            text = text.replace(f"{{{name}}}", " ".join(getattr(self, name)))
+            text = text.replace(f"{{{name}}}", ", ".join(getattr(self, name)))
         return text
 
 
@@ -78,17 +78,22 @@ def _wrong(rule: Rule, value: str, words: Words) -> str | None:
             least, most = map(int, rule.rest.split())
             holds = least <= int(value) <= most
         case "rising":
-            numbers = [int(number) for number in re.findall("[0-9]+", value)]
-            holds = numbers == sorted(numbers)
+            holds = _numbers(value) == sorted(_numbers(value))
+        case "climbing":
+            holds = _numbers(value) == sorted(set(_numbers(value)))
         case "one":
             holds = value in _choices(rule, words)
         case "list":
             others = [word for word in value.split(",") if word not in _choices(rule, words)]
-            return others[0] if others else None
+            return next((word or value for word in others), None)
         case _:
             raise ValueError(f"{TABLE.name} has a rule that is none: {rule.kind} {rule.rest}")
     return None if holds else value
 
 
+def _numbers(value: str) -> list[int]:
+    return [int(number) for number in re.findall("[0-9]+", value)]
+
+
 def _choices(rule: Rule, words: Words) -> list[str]:
-    return words.fill(rule.rest.removeprefix("of ")).split()
+    return words.fill(rule.rest.removeprefix("of ")).replace(",", "").split()

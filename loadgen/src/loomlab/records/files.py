@@ -11,6 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from loomlab.basics.errors import ParseError
 
+UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
+"""pydantic's words for a field that a record, or a dataclass, does not have."""
+
 
 class RunFiles:
     """The paths below RUN_DIR."""
@@ -77,7 +80,7 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] == "extra_forbidden"]
+        unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] in UNKNOWN]
         if len(unknown) < error.error_count():
             raise ParseError(
                 f"{path} is not a {record.__name__} record ({error.error_count()} fields differ): "

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+STRICT = ConfigDict(extra="forbid")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, config=STRICT)
 class Closed:
     """Closed model: each connection sends its next request when its last one is answered, until `requests` are
     answered or `duration_s` is over, whichever is first."""
@@ -17,13 +19,13 @@ class Closed:
     kind: Literal["closed"] = "closed"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class RateStep:
     rate_rps: float
     duration_s: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class OpenRate:
     """Open model: requests start on time, whatever became of those before; steps follow one another at once."""
 
@@ -40,7 +42,7 @@ class OpenRate:
         return round(sum(step.rate_rps * step.duration_s for step in self.steps))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class UserStage:
     """Up or down to `users` at an even pace within `duration_s`."""
 
@@ -48,7 +50,7 @@ class UserStage:
     duration_s: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Users:
     """Closed model of users who think: each waits for its answer, then `think_s` (uniform, from and to), then asks
     again; their number follows the stages, from 0 on."""
@@ -65,7 +67,7 @@ class Users:
 Shape = Annotated[Closed | OpenRate | Users, Field(discriminator="kind")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Target:
     """One kind of request; `target` is path and query, `body` the file that holds the request's body."""
 
@@ -75,7 +77,7 @@ class Target:
     body: Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Load:
     """`targets` are dealt out evenly, to users where there are users, else to requests; `connections` are all in use in
     the closed model and the most there may be in the open one; a request fails after `timeout_s`."""
