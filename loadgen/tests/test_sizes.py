@@ -29,7 +29,7 @@ def test_the_sizes_of_the_lab_set_every_part_and_need_their_cpus() -> None:
     for name in names:
         assert set(named_size(name, host(64), sizes)) == set(KEYS)
     assert named_size("ec2", host(32), sizes)["APPROACH_CPUSET"] == "0-15"
-    with pytest.raises(HostError, match="SIZE=ec2 .* 32 CPUs"):
+    with pytest.raises(HostError, match=r"SIZE=ec2 .* 32 CPUs"):
         named_size("ec2", host(31), sizes)
 
 

@@ -9,7 +9,8 @@ from loomlab.records.order import Order, order_file
 
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
-    """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file that holds something else."""
+    """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file
+    that holds something else."""
     written = experiment_dir / "environment.json"
     order = read_record(order_file(experiment_dir), Order)
     if order is not None:

@@ -13,8 +13,8 @@ from loomlab.records.order import Order, PlannedRun, State, changing, order_file
 
 
 def finish(experiment_dir: Path) -> Summary:
-    """Judges every run that has begun and has no verdict yet, and writes the summary. Raises UsageError where there is no
-    order."""
+    """Judges every run that has begun and has no verdict yet, and writes the summary. Raises UsageError where there is
+    no order."""
     with changing(experiment_dir) as order:
         for run in order.runs:
             if run.state not in {"planned", "judged"}:
