@@ -25,7 +25,7 @@ def test_a_wrong_command_is_one_sentence(capsys: pytest.CaptureFixture[str], wor
     assert code_of(words) == 2
 
     problem = capsys.readouterr().err.strip()
-    assert problem.startswith("loomlab: ")
+    assert problem.startswith("loom-lab: ")
     assert len(problem.splitlines()) == 1
 
 

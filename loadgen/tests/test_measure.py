@@ -250,7 +250,7 @@ def test_a_tool_that_is_not_installed_is_one_sentence(tmp_path: Path) -> None:
         _, problems = process.communicate(timeout=30)
 
     assert process.returncode == 4
-    assert problems.splitlines()[-1].startswith("loomlab: ab cannot be started")
+    assert problems.splitlines()[-1].startswith("loom-lab: ab cannot be started")
     assert (out / "raw" / "request.json").exists()
     assert state(out) == "running"
 
@@ -263,7 +263,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None
     _, problems = process.communicate(timeout=30)
 
     assert process.returncode == 4
-    assert problems.startswith("loomlab: ")
+    assert problems.startswith("loom-lab: ")
     assert len(problems.splitlines()) == 1
 
 

@@ -27,10 +27,10 @@ def test_the_sizes_of_the_lab_set_every_part_and_need_their_cpus() -> None:
 
     assert names == ["ec2", "ec2-c5.2xlarge", "smoke"]
     for name in names:
-        assert set(named_size(name, host(64), sizes)) == set(KEYS)
-    assert named_size("ec2", host(32), sizes)["APPROACH_CPUSET"] == "0-15"
+        assert set(named_size(name, host(64, 70_000), sizes)) == set(KEYS)
+    assert named_size("ec2", host(32, 70_000), sizes)["APPROACH_CPUSET"] == "0-15"
     with pytest.raises(HostError, match=r"SIZE=ec2 .* 32 CPUs"):
-        named_size("ec2", host(31), sizes)
+        named_size("ec2", host(31, 70_000), sizes)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     order = read_record(order_file(experiment_dir), Order)
     runs, notes = _runs(experiment_dir)
     judged = {run.run for run in runs}
-    if not runs and order is None:
+    if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     if interrupted:
         notes.append(INTERRUPTED_NOTE)
