@@ -64,8 +64,7 @@ final class Targets implements ManagementServer.Handler {
   Targets(String alias, String project, NameServer names) {
     this.alias = alias;
     container =
-        Pattern.compile(
-            Pattern.quote(project) + "[-_](?<service>[a-z][a-z0-9-]*)[-_]\\d+(\\..*)?");
+        Pattern.compile(Pattern.quote(project) + "[-_](?<service>[a-z][a-z0-9-]*)[-_]\\d+(\\..*)?");
     this.names = names;
   }
 
@@ -105,7 +104,7 @@ final class Targets implements ManagementServer.Handler {
   @Override
   public Answer answer(String method, String query) {
     String targets = found;
-    return targets == null ? Answer.problem(503) : Answer.json(targets);
+    return targets == null ? Answer.problem(502) : Answer.json(targets);
   }
 
   /** Of an address whose name does not come, the last one holds; without one it is left out. */

@@ -78,7 +78,7 @@ class TargetsTest {
 
   @Test
   void thoseFoundBeforeStayWhileTheNameServerDoesNotAnswer() {
-    assertThat(targets.answer("GET", null).status()).isEqualTo(503);
+    assertThat(targets.answer("GET", null).status()).isEqualTo(502);
     containers.put("172.18.0.5", "loom-lab-tomcat-virtual-1.loom-lab_default");
     String before = found();
     containers.clear();

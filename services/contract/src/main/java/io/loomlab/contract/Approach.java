@@ -4,7 +4,8 @@ import java.util.EnumSet;
 import java.util.stream.Collectors;
 
 /**
- * What is compared: a server, one Maven module each, together with the concurrency model its handlers run under.
+ * What is compared: a server, one Maven module each, together with the concurrency model its
+ * handlers run under.
  *
  * @param label the public name: image, Compose service and metric label
  */

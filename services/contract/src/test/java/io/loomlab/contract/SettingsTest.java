@@ -90,6 +90,7 @@ class SettingsTest {
                 reactive.among(
                     Approach.Concurrency.PLATFORM_THREADS, Approach.Concurrency.VIRTUAL_THREADS))
         .isInstanceOf(UsageException.class)
-        .hasMessageContainingAll("\"reactive\"", "webflux-netty", "platform-threads, virtual-threads");
+        .hasMessageContainingAll(
+            "\"reactive\"", "webflux-netty", "platform-threads, virtual-threads");
   }
 }

@@ -12,7 +12,6 @@ import org.springframework.context.annotation.Import;
 @Import({NettyConfiguration.class, ReactiveConfiguration.class, VirtualConfiguration.class})
 public class NettyApplication {
   public static void main(String[] args) {
-    LabApplication.main(
-        NettyApplication.class, Concurrency.REACTIVE, Concurrency.VIRTUAL_THREADS);
+    LabApplication.main(NettyApplication.class, Concurrency.REACTIVE, Concurrency.VIRTUAL_THREADS);
   }
 }
