@@ -3,7 +3,7 @@
 
 STARTED_BY_US="" STOPPED_BY_US="" UP_BEFORE="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
 EXPERIMENT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
-WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30 SHORTEST_WARMUP_S=5 # loomlab/run/warmup/warmer.py
+WARMER=loom-lab-warmer-$$
 
 # use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before.
 use_settings() {
@@ -82,9 +82,9 @@ start_beside() {
 
 ready_beside_the_approach() {
   start_beside --wait || return
-  [ "$WARMUP_CAP_S" -gt $SHORTEST_WARMUP_S ] && kill -0 $$ 2>/dev/null || return 0
+  [ "$BACKEND_WARMUP_S" -gt 0 ] && kill -0 $$ 2>/dev/null || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
-    --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
+    --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
     say "the backend's warm-up did not come to its end: the first run may meet it cold"
 }
 

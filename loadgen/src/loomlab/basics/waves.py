@@ -8,6 +8,8 @@ WAVES, ROUNDED_S = 29, 2
 """A run of 29 waves keeps 20 in its interior even if they are a sixth longer than the warm-up's; ab rounds starts down
 to seconds, which costs up to one at either end."""
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
+SHORTEST_WARMUP_S = 5
+"""A cap below leaves no time for one."""
 
 
 def fitting_duration_s(wave_s: float) -> int:

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator
 
+from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.order import Order
+
+BACKEND_CAP_S = 30
+"""So long the backend's own warm-up may take, beside the first approach's start."""
 
 
 def lines_of(order: Order) -> Iterator[str]:
@@ -10,7 +14,8 @@ def lines_of(order: Order) -> Iterator[str]:
     yield f"LAB_EXPERIMENT={order.experiment}"
     yield f"EXPECTED_S={order.expected_s}"
     yield f"LONGEST_S={order.longest_s}"
-    yield f"WARMUP_CAP_S={order.runs[0].request.warmup_cap_s:.0f}"
+    cap_s = round(order.runs[0].request.warmup_cap_s)
+    yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if cap_s > SHORTEST_WARMUP_S else 0}"
     yield f"NOTE={order.note or ''}"
     yield from (f"{key}={value}" for key, value in order.settings.items())
     for run in order.runs:

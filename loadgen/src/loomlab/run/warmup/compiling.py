@@ -17,7 +17,7 @@ BURST_S = 5
 COLD_COST_MS = 2.0
 """CPU that a request to an approach takes at first."""
 LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
-FEWEST_WAVES = 2
+BURST_WAVES = 2
 
 
 def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float = COLD_COST_MS) -> int:
@@ -37,7 +37,7 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
 
 def burst_requests(connections: int, latency_ms: float) -> int:
     """Whole waves of some five seconds."""
-    return max(FEWEST_WAVES, round(1000 * BURST_S / max(latency_ms, 1))) * connections
+    return max(BURST_WAVES, round(1000 * BURST_S / max(latency_ms, 1))) * connections
 
 
 def at_rest(bursts: Sequence[Burst]) -> bool:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
 from loomlab.records.endpoints import endpoint_of, with_wait
 from loomlab.records.load import Load, OpenRate, Users
@@ -20,7 +21,6 @@ from loomlab.run.warmup.process import ReadProcess
 from loomlab.tools.tool import Tool
 
 FEWEST_CONNECTIONS = 10
-SHORTEST_S = 5
 COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
 BURST_LIMIT_S = 45
@@ -111,7 +111,7 @@ class Warmer:
         latency_ms = float(wait_ms)
         done: list[Burst] = []
         try:
-            while self._going() and limit_s - self._elapsed_s() >= SHORTEST_S:
+            while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
                 load = self._waiting(replace(self._subject.load, connections=connections), wait_ms)
                 requests = compiling.burst_requests(connections, latency_ms)
                 last = self._burst("compile", load, requests, wait_ms, limit_s - self._elapsed_s())
@@ -135,8 +135,8 @@ class Warmer:
         expected_ms = max(self._endpoint.mean_ms, self._work_ms())
         while self._going() and (changing := settling.changing(bursts)):
             requests = settling.burst_requests(self._connections, expected_ms)
-            wanted_s = max(SHORTEST_S, requests / self._connections * expected_ms / 1000)
-            if self._left_s() < (wanted_s if self._done else SHORTEST_S):
+            wanted_s = max(SHORTEST_WARMUP_S, requests / self._connections * expected_ms / 1000)
+            if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
                 return changing
             bursts.append(self._burst("settle", load, requests, self._endpoint.floor_ms, self._left_s()))
             expected_ms = bursts[-1].mean_latency_ms or expected_ms
@@ -159,7 +159,7 @@ class Warmer:
         return self._connections * cost_ms / self._cpus
 
     def _burst(self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, left_s: float) -> Burst:
-        limit_s = min(max(left_s, SHORTEST_S), BURST_LIMIT_S)
+        limit_s = min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
         number = len(self._done) + 1
 
         def show() -> None:
