@@ -11,7 +11,7 @@ BEGIN = 1_795_000_000
 STEP_S = 30
 
 
-def log_of(starts: list[tuple[int, float]], failed: list[tuple[int, float]] | None = None) -> RequestLog:
+def log_of(starts: Sequence[tuple[float, float]], failed: Sequence[tuple[float, float]] | None = None) -> RequestLog:
     failed = failed or []
     return RequestLog(
         [start for start, _ in starts],

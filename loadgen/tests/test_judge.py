@@ -309,7 +309,7 @@ def open_run(
     """Judges a run of equal steps in which so many requests started each second, the first `failed` of which failed."""
     step_s = SECONDS // len(offered_rps)
     seconds = [(int(BEGIN) + second, started_rps[second // step_s]) for second in range(SECONDS)]
-    answered = [second for second, rate in seconds for _ in range(rate)]
+    answered = [second + number / rate for second, rate in seconds for number in range(rate)]
     log = RequestLog(
         answered[failed:],
         [LATENCY_MS] * (len(answered) - failed),

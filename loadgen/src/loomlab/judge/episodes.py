@@ -22,7 +22,7 @@ def steps_of(log: RequestLog, shape: OpenRate) -> list[Step]:
     if len(shape.steps) < 2 or not starts:
         return []
     found = []
-    begin = min(starts)
+    begin = math.floor(min(starts))
     for step in shape.steps:
         first, last = begin + SETTLE_S, begin + step.duration_s - 1
         begin += step.duration_s
@@ -40,6 +40,8 @@ def steps_of(log: RequestLog, shape: OpenRate) -> list[Step]:
                 throughput_rps=figures.throughput_rps,
                 errors=errors,
                 latency_ms=figures.latency,
+                latency_from_start_ms=figures.latency_from_start,
+                start_lag_p99_ms=figures.start_lag_p99_ms,
                 start=first,
                 seconds=last - first,
                 held=reached and errors <= ERROR_LIMIT * max(begun, 1),
@@ -52,8 +54,8 @@ def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
     """Of a run that began at `started`, epoch seconds; requests count by the second they started in."""
     begin, end = started + hang.at_s, started + hang.at_s + hang.duration_s
     by_second: dict[int, list[float]] = defaultdict(list)
-    for start, latency in zip(log.start_s, log.latency_ms, strict=True):
-        by_second[start].append(latency)
+    for start, latency in zip(log.start_s, log.from_due_ms, strict=True):
+        by_second[math.floor(start)].append(latency)
     medians = {second: median(latencies) for second, latencies in by_second.items()}
     calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
     before = median(calm) if calm else None

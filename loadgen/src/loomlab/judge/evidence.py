@@ -39,6 +39,7 @@ class Loaded:
     the whole run; the steps are offered rates."""
 
     started_rps: float | None = None
+    start_lag_p99_ms: float | None = None
     missed_steps: tuple[float, ...] = ()
     held_steps: tuple[float, ...] = ()
     little_ratio: float | None = None

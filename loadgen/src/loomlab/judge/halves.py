@@ -26,7 +26,7 @@ class Parts:
         self._parts = list(itertools.pairwise(edges))
         self._counts: defaultdict[int, float] = defaultdict(float)
         self._latency_ms: defaultdict[int, float] = defaultdict(float)
-        for start, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
+        for start, latency_ms in zip(map(math.floor, log.start_s), log.from_due_ms, strict=True):
             self._counts[start] += 1
             self._latency_ms[start] += latency_ms
 

@@ -16,11 +16,14 @@ KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
 class InteriorFigures:
     """Figures of the requests that started in `window`; `little_ratio` is throughput × mean latency ÷ concurrency
     (1 in a closed loop that is always full) and `waves` the window in mean latencies, None where the load is no closed
-    one or the window a whole run; `started_rps` counts failed requests, too, None for a closed load."""
+    one or the window a whole run; `started_rps` counts failed requests, too, None for a closed load. In an open model
+    `latency` begins when a request was due, and the lag of starts behind that is told of failed ones, too."""
 
     window: Interior
     throughput_rps: float
     latency: Latency
+    latency_from_start: Latency | None = None
+    start_lag_p99_ms: float | None = None
     little_ratio: float | None = None
     waves: float | None = None
     started_rps: float | None = None
@@ -42,10 +45,10 @@ def open_figures(log: RequestLog, started: float, ended: float) -> InteriorFigur
     if not log:
         return None
     starts = [*log.start_s, *log.failed_start_s]
-    begun = min(starts)
-    first_ones = [ms for start, ms in zip(log.start_s, log.latency_ms, strict=True) if start <= begun + 1]
+    begun = math.floor(min(starts))
+    first_ones = log.within(begun, begun + 2, log.latency_ms)
     first = begun + 1 + math.ceil(percentile(sorted(first_ones), 99) / 1000) if first_ones else begun + 1
-    last = max(starts)
+    last = math.floor(max(starts))
     if last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
     return window_figures(log, first, last)
@@ -54,14 +57,24 @@ def open_figures(log: RequestLog, started: float, ended: float) -> InteriorFigur
 def window_figures(log: RequestLog, first: int, last: int) -> InteriorFigures:
     """Of the requests that started from `first` up to before `last`, epoch seconds."""
     seconds = last - first
-    latencies = _latencies(log, first, last)
+    latencies = log.within(first, last, log.from_due_ms)
     failed = sum(first <= start < last for start in log.failed_start_s)
+    lags = _lags(log, first, last)
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
         latency_figures(latencies),
+        latency_from_start=latency_figures(log.within(first, last, log.latency_ms)) if lags else None,
+        start_lag_p99_ms=percentile(sorted(lags), 99) if lags else None,
         started_rps=(len(latencies) + failed) / seconds,
     )
+
+
+def _lags(log: RequestLog, first: float, last: float) -> list[float]:
+    if not log.lag_ms:
+        return []
+    failed = zip(log.failed_start_s, log.failed_lag_ms, strict=True)
+    return log.within(first, last, log.lag_ms) + [lag for start, lag in failed if first <= start < last]
 
 
 def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
@@ -70,15 +83,15 @@ def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
     The log does not name connections: all requests that started up to the second in which the C-th one did include
     every connection's first. None when fewer than C requests were answered.
     """
-    starts = Counter(log.start_s)
+    starts = Counter(map(math.floor, log.start_s))
     seen = 0
     for second in sorted(starts):
         seen += starts[second]
         if seen >= concurrency:
             return max(
-                math.ceil((start * 1000 + 999 + latency) / 1000)
+                math.ceil((math.floor(start) * 1000 + 999 + latency) / 1000)
                 for start, latency in zip(log.start_s, log.latency_ms, strict=True)
-                if start <= second
+                if start < second + 1
             )
     return None
 
@@ -96,18 +109,18 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
     last = math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000)
     if first is None or last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
-    latencies = _latencies(log, first, last)
+    latencies = log.within(first, last, log.latency_ms)
     if not latencies:
         return _whole_run(log, started, ended)
     seconds = whole_waves(last - first, sum(latencies) / len(latencies) / 1000)
-    latencies = _latencies(log, first, first + seconds)
+    latencies = log.within(first, first + seconds, log.latency_ms)
     busy_s = sum(latencies) / 1000
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
         latency_figures(latencies),
-        busy_s / seconds / concurrency,
-        seconds / (busy_s / len(latencies)) if busy_s else None,
+        little_ratio=busy_s / seconds / concurrency,
+        waves=seconds / (busy_s / len(latencies)) if busy_s else None,
     )
 
 
@@ -128,14 +141,12 @@ def whole_waves(longest_s: int, wave_s: float) -> int:
     return next((seconds for seconds in candidates if error(seconds) <= WAVE_ERROR), min(candidates, key=error))
 
 
-def _latencies(log: RequestLog, first: int, last: int) -> list[float]:
-    return [latency for start, latency in zip(log.start_s, log.latency_ms, strict=True) if first <= start < last]
-
-
 def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:
     seconds = max(ended - started, 0.001)
     return InteriorFigures(
         Interior(start=started, seconds=seconds, requests=len(log), whole_run=True),
         len(log) / seconds,
-        latency_figures(log.latency_ms),
+        latency_figures(log.from_due_ms),
+        latency_from_start=latency_figures(log.latency_ms) if log.lag_ms else None,
+        start_lag_p99_ms=percentile(sorted([*log.lag_ms, *log.failed_lag_ms]), 99) if log.lag_ms else None,
     )

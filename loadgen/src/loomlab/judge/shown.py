@@ -8,6 +8,7 @@ from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of
+from loomlab.judge.lag import with_lags
 from loomlab.judge.outcome import Outcome
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.models import Episode, Halves, Latency, Step
@@ -51,6 +52,7 @@ class Shown:
             p50_ms=self.whole.p50,
             mean_ms=figures.latency.mean if figures else None,
             p99_ms=figures.latency.p99 if figures else None,
+            start_lag_p99_ms=figures.start_lag_p99_ms if figures else None,
             max_ms=self.whole.max,
             whole_run=bool(window and window.whole_run),
             interior_s=window.seconds if window and not window.whole_run else None,
@@ -68,6 +70,8 @@ class Shown:
             "started_rps": figures.started_rps if figures else None,
             "throughput_rps": one.throughput_rps if one else None,
             "latency_ms": one.latency if one else Latency(),
+            "latency_from_start_ms": one.latency_from_start if one else None,
+            "start_lag_p99_ms": one.start_lag_p99_ms if one else None,
             "waves": figures.waves if figures else None,
             "little_ratio": figures.little_ratio if figures else None,
             "cpu_fall": self.cpu_fall,
@@ -79,9 +83,12 @@ class Shown:
 
 
 def shown_of(facts: Facts, outcome: Outcome) -> Shown:
-    log, request = outcome.log, facts.request
-    if log is None:
+    request = facts.request
+    if outcome.log is None:
         return Shown(None, Latency(), [], [], None, None, 0, 0)
+    log = outcome.log
+    if isinstance(request.load.shape, OpenRate):
+        log = with_lags(log, request.load.shape, outcome.report.dropped)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
     figures = figures_of(log, request.load, facts.start, end)
@@ -90,7 +97,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     shape = request.load.shape
     return Shown(
         figures=figures,
-        whole=latency_figures(log.latency_ms),
+        whole=latency_figures(log.from_due_ms),
         steps=steps_of(log, shape) if isinstance(shape, OpenRate) else [],
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,

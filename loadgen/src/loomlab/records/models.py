@@ -197,6 +197,8 @@ class Step(Record):
     throughput_rps: float
     errors: int
     latency_ms: Latency
+    latency_from_start_ms: Latency | None = None
+    start_lag_p99_ms: float | None = None
     start: float
     seconds: float
     held: bool
@@ -273,6 +275,8 @@ class Run(Record):
     duration_s: float | None
     throughput_rps: float | None
     latency_ms: Latency
+    latency_from_start_ms: Latency | None = None
+    start_lag_p99_ms: float | None = None
     cpu_seconds: float | None
     cpu_ms_per_request: float | None
     backend_cpu_ms_per_request: float | None

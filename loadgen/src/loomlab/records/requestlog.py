@@ -1,5 +1,6 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,20 +14,35 @@ class RequestLog:
     """One entry per answered request, in any order; of the failed ones, one entry each in the `failed_` fields as far
     as the tool tells (ab lists answers other than 2xx among the answered).
 
-    `start_s` is the epoch second of the start, rounded down (all that ab tells); `unanswered` counts
-    requests whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the
-    failed ones by reason.
+    `start_s` is the epoch second of the start, as exact as the tool tells it (ab rounds it down to whole ones);
+    `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
+    `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
+    whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
+    by reason.
     """
 
-    start_s: Sequence[int]
+    start_s: Sequence[float]
     latency_ms: Sequence[float]
     unanswered: int = 0
-    failed_start_s: Sequence[int] = ()
+    failed_start_s: Sequence[float] = ()
     failed_latency_ms: Sequence[float] = ()
     failures: Mapping[str, int] = field(default_factory=dict)
+    lag_ms: Sequence[float] = ()
+    failed_lag_ms: Sequence[float] = ()
 
     def __len__(self) -> int:
         return len(self.start_s)
+
+    @property
+    def from_due_ms(self) -> Sequence[float]:
+        """What users wait: latency from when the request was due; in a closed model that is when it started."""
+        if not self.lag_ms:
+            return self.latency_ms
+        return [latency + lag for latency, lag in zip(self.latency_ms, self.lag_ms, strict=True)]
+
+    def within(self, first: float, last: float, values: Sequence[float]) -> list[float]:
+        """Of the answered requests that started from `first` up to before `last`, the values."""
+        return [value for start, value in zip(self.start_s, values, strict=True) if first <= start < last]
 
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
@@ -64,10 +80,10 @@ def silent_gaps(log: RequestLog, end: float) -> tuple[int, int]:
         return 0, 0
     answered: set[int] = set()
     for start_s, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
-        earliest_ms = start_s * 1000 + latency_ms
+        earliest_ms = math.floor(start_s) * 1000 + latency_ms
         answered.add(int(earliest_ms // 1000))
         answered.add(int((earliest_ms + 999) // 1000))
-    first = min(log.start_s)
+    first = math.floor(min(log.start_s))
     last = int(end)
     longest = current = 0
     for second in range(first, last):

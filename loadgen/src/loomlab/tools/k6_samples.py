@@ -68,7 +68,7 @@ class Requests:
     """What the rows say: `log`, counts, and the first start and the last end in µs of the epoch."""
 
     def __init__(self) -> None:
-        self.start_s, self.failed_start_s = array("q"), array("q")
+        self.start_s, self.failed_start_s = array("d"), array("d")
         self.latency_ms, self.failed_latency_ms = array("d"), array("d")
         self.failures = Counter[str]()
         self.failed = self.non_2xx = 0
@@ -78,7 +78,7 @@ class Requests:
     def add(self, start_us: int, latency_us: int, status: int, error_code: str) -> None:
         """Status 0: no answer."""
         answered = is_success(status)
-        (self.start_s if answered else self.failed_start_s).append(start_us // US_PER_S)
+        (self.start_s if answered else self.failed_start_s).append(start_us / US_PER_S)
         (self.latency_ms if answered else self.failed_latency_ms).append(latency_us / US_PER_MS)
         if not answered:
             self.failures[str(status) if status else _reason(error_code)] += 1
