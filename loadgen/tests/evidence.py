@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from loomlab.judge.evidence import Asked, BackendSide, Evidence, Generator, Loaded, Told, UnderTest
+from loomlab.judge.evidence import Asked, BackendSide, Evidence, Generator, HostSide, Loaded, Told, UnderTest
 
 CONCERNS = {
     "asked": Asked,
@@ -11,6 +11,7 @@ CONCERNS = {
     "under_test": UnderTest,
     "backend": BackendSide,
     "generator": Generator,
+    "host": HostSide,
 }
 PLACES: dict[str, tuple[str, str]] = {
     "concurrency": ("asked", "concurrency"),
@@ -28,6 +29,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "dropped": ("told", "dropped"),
     "keepalive_requests": ("told", "keepalive_requests"),
     "started_rps": ("loaded", "started_rps"),
+    "start_lag_p99_ms": ("loaded", "start_lag_p99_ms"),
     "missed_steps": ("loaded", "missed_steps"),
     "held_steps": ("loaded", "held_steps"),
     "little_ratio": ("loaded", "little_ratio"),
@@ -52,6 +54,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "gc_cpu_share": ("under_test", "gc_cpu_share"),
     "throttled_ratio": ("under_test", "throttled_ratio"),
     "jit_cpu_share": ("under_test", "jit_cpu_share"),
+    "about_told": ("under_test", "told"),
     "backend_pool": ("under_test", "backend_pool"),
     "platform_threads": ("under_test", "platform_threads"),
     "backend_cpus_full": ("backend", "cpus_full"),
@@ -65,6 +68,8 @@ PLACES: dict[str, tuple[str, str]] = {
     "generator_cpus_full": ("generator", "cpus_full"),
     "generator_thread_full": ("generator", "thread_full"),
     "generator_quota_full": ("generator", "quota_full"),
+    "foreign_share": ("host", "foreign_share"),
+    "steal_shares": ("host", "steal_shares"),
     "syn_retransmits": ("generator", "syn_retransmits"),
     "connections_opened": ("generator", "connections_opened"),
 }

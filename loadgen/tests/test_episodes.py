@@ -1,5 +1,7 @@
 """Steps and hangs, on simulated open loads of which everything is known."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from loomlab.judge.episodes import episode_of, steps_of

@@ -6,10 +6,11 @@ from typing import Any
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.judge.busy import busiest_thread_full_share, full_share
-from loomlab.judge.evidence import BackendSide, Generator, UnderTest
+from loomlab.judge.evidence import BackendSide, Generator, HostSide, UnderTest
 from loomlab.judge.facts import Facts
 from loomlab.judge.limits import BUSY_CPU
 from loomlab.judge.outcome import Outcome
+from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
 
 
@@ -36,6 +37,7 @@ class Took:
             gc_cpu_share=gc.cpu_share,
             throttled_ratio=metrics.throttled_ratio(start, end),
             jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
+            told=isinstance(facts.about, dict) and "outbound" in facts.about,
             backend_pool=backend_pool(facts.about),
             platform_threads=platform_threads(facts.about),
         )
@@ -76,12 +78,45 @@ class Took:
             connections_opened=facts.growth("ActiveOpens"),
         )
 
+    def host(self) -> HostSide:
+        """What containers of the lab that may run on the approach's CPUs took of them is not foreign."""
+        request, samples = self.facts.request, self.facts.host.samples
+        sets = {
+            "approach": request.approach_cpus,
+            "backend": request.backend_cpus,
+            "load generator": request.generator_cpus,
+        }
+        shares = {part: self._shares(cpus) for part, cpus in sets.items()}
+        known = {part: share.steal for part, share in shares.items() if share}
+        return HostSide(
+            foreign_share=self._foreign_share(shares["approach"]),
+            steal_shares=known if samples and known else None,
+        )
+
+    def _shares(self, cpus: str) -> CpuShares | None:
+        return shares_of(self.facts.host.samples, parse_cpu_list(cpus), *self.span)
+
+    def _foreign_share(self, shares: CpuShares | None) -> float | None:
+        request = self.facts.request
+        here = parse_cpu_list(request.approach_cpus)
+        others = {
+            "backend": request.backend_cpus,
+            "loadgen": request.generator_cpus,
+            "prometheus": request.monitoring_cpus,
+            "cadvisor": request.monitoring_cpus,
+        }
+        lab = [request.approach, *(service for service, cpus in others.items() if _overlap(here, parse_cpu_list(cpus)))]
+        spent = [self.facts.metrics.cpu_seconds(service, *self.span) for service in lab]
+        if shares is None or spent[0] is None:
+            return None
+        return max(shares.busy - sum(one or 0.0 for one in spent) / shares.cpu_seconds, 0.0)
+
     def published(self) -> dict[str, Any]:
         """Fields of run.json. CPU is of the span; memory and threads are of the whole run. RSS is null under ZGC: its
         heap is shared memory, which the kernel does not count as RSS."""
         metrics, approach = self.facts.metrics, self.facts.request.approach
         start, end = self.facts.start, self.facts.end
-        backend = self.backend()
+        backend, host = self.backend(), self.host()
         opened = backend.connections_opened
         return {
             "cpu_seconds": metrics.cpu_seconds(approach, *self.span),
@@ -95,6 +130,8 @@ class Took:
             "gc": metrics.gc(start, end),
             "jit_cpu_seconds": metrics.jit_cpu_seconds(start, end),
             "virtual_threads_pinned": metrics.virtual_threads_pinned(start, end),
+            "foreign_cpu_share": host.foreign_share,
+            "steal_shares": dict(host.steal_shares) if host.steal_shares is not None else None,
             "connections_opened": self.facts.growth("ActiveOpens"),
             "backend_lateness_mean_ms": backend.lateness_mean_ms,
             "backend_lateness_p99_ms": backend.lateness_p99_ms,
@@ -105,6 +142,11 @@ class Took:
     def _cpu_ms_per_request(self, service: str) -> float | None:
         seconds = self.facts.metrics.cpu_seconds(service, *self.span)
         return 1000 * seconds / self.counted if seconds is not None and self.counted else None
+
+
+def _overlap(one: set[str] | None, other: set[str] | None) -> bool:
+    """None: every CPU."""
+    return one is None or other is None or bool(one & other)
 
 
 def took_of(facts: Facts, outcome: Outcome, shown: Shown) -> Took:

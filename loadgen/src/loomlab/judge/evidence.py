@@ -1,5 +1,6 @@
 """What the verdict is found on, by concern. A figure that is None was not measured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loomlab.records.models import BackendDelays, Halves, Warmup
@@ -59,17 +60,19 @@ class Loaded:
 
 @dataclass(frozen=True)
 class UnderTest:
-    """The container under test and its process; `known`: its state after the run was recorded."""
+    """The container under test and its process; `known`: its state after the run was recorded; `told`: it told its
+    configuration, in which what has no limit has no figure."""
 
     known: bool = True
     failure: str | None = None
-    process_restarts: int = 0
+    process_restarts: int | None = None
     oom_kills: float | None = None
     metrics_missing_ratio: float = 1.0
     gc_share: float | None = None
     gc_cpu_share: float | None = None
     throttled_ratio: float | None = None
     jit_cpu_share: float | None = None
+    told: bool = False
     backend_pool: int | None = None
     platform_threads: int | None = None
 
@@ -100,6 +103,15 @@ class Generator:
 
 
 @dataclass(frozen=True)
+class HostSide:
+    """Shares (0 to 1) of the time of CPU sets, on the interior: what others than the lab took of the approach's, and
+    what the hypervisor took, by whose set it is."""
+
+    foreign_share: float | None = None
+    steal_shares: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What is known of a run."""
 
@@ -109,6 +121,7 @@ class Evidence:
     under_test: UnderTest = field(default_factory=UnderTest)
     backend: BackendSide = field(default_factory=BackendSide)
     generator: Generator = field(default_factory=Generator)
+    host: HostSide = field(default_factory=HostSide)
     warmup: Warmup | None = None
 
     @property

@@ -51,12 +51,14 @@ class Metrics:
     def oom_kills(self, start: float, end: float) -> float | None:
         return series.total(self._container("oom_events_total"), start, end)
 
-    def process_restarts(self, start: float, end: float) -> int:
-        """How often the process's or the container's start time changed."""
+    def process_restarts(self, start: float, end: float) -> int | None:
+        """How often the process's or the container's start time changed; None where neither was recorded."""
         times = [
             *series.select(self._own[self._approach_name], START_TIME),
             *self._container("start_time_seconds"),
         ]
+        if not times:
+            return None
         return sum(
             after != before
             for one in times

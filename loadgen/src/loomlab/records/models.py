@@ -11,6 +11,7 @@ SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
 Verdict = Literal["valid", "suspect", "invalid"]
 WarmupPhase = Literal["compile", "settle"]
+RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 
 
 class Record(BaseModel):
@@ -44,6 +45,7 @@ class Request(Record):
     generator_cpus: str
     backend_cpus: str
     approach_cpus: str
+    monitoring_cpus: str = ""
     warmup_cap_s: float = Field(ge=0)
     warmup_load_s: float = Field(default=0, ge=0)
     start_s: float | None = None
@@ -247,6 +249,17 @@ class Gc(Record):
     cpu_share: float | None = None
 
 
+class RuleResult(Record):
+    """What a rule of the verdict found; `level`: what its failure makes of a run; `host_cause`: it fails for what the
+    host lacks; `reason`: of a failure a sentence, else why the rule does not apply or which figure is missing."""
+
+    rule: str
+    outcome: RuleOutcome
+    level: Literal["invalid", "suspect"]
+    host_cause: bool = False
+    reason: str | None = None
+
+
 class Run(Record):
     """run.json, and one entry of summary.json's `runs`. `http_client` is what was asked for; event-driven approaches
     use reactor-netty whatever it says. `raw_sha256` is the checksum of raw/ that the figures were found on."""
@@ -295,6 +308,8 @@ class Run(Record):
     backend_lateness_mean_ms: float | None = None
     backend_lateness_p99_ms: float | None = None
     virtual_threads_pinned: int | None = None
+    foreign_cpu_share: float | None = None
+    steal_shares: dict[str, float] | None = None
     connections_opened: int | None = None
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
@@ -308,6 +323,7 @@ class Run(Record):
     finished: str | None
     verdict: Verdict
     reasons: list[str]
+    rules: list[RuleResult] = Field(default_factory=list)
     raw_sha256: str | None = None
 
 
