@@ -8,6 +8,7 @@ from loomlab.records.models import HostSample
 
 USER, NICE, SYSTEM, IRQ, SOFTIRQ, STEAL = 0, 1, 2, 5, 6, 7
 """Columns of /proc/stat (proc_stat(5))."""
+COVERED, SHORTEST_S = 0.9, 1
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,15 @@ class CpuShares:
 
 
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
-    """From `start` to `end`, epoch seconds, interpolated between samples; None where they do not reach that far."""
+    """From `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a tenth."""
+    if not samples:
+        return None
+    asked_s = end - start
+    start, end = max(start, samples[0].time), min(end, samples[-1].time)
+    if end - start < max(COVERED * asked_s, SHORTEST_S):
+        return None
     spent = [0.0] * (STEAL + 1)
-    names = samples[0].cpus.keys() if samples and cpus is None else cpus or set()
+    names = samples[0].cpus.keys() if cpus is None else cpus
     for name in names:
         first, last = _at(samples, name, start), _at(samples, name, end)
         if first is None or last is None:
