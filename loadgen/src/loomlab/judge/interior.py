@@ -1,6 +1,7 @@
 """The part of a run that counts: after the connect wave, before the last wave drains (design, section 6)."""
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from loomlab.records.requestlog import RequestLog, latency_figures, percentile
 
 FEWEST_SECONDS = 3
 KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
+IDLE_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,30 @@ class InteriorFigures:
     started_rps: float | None = None
 
 
-def figures_of(log: RequestLog, load: Load, started: float, ended: float) -> InteriorFigures | None:
+def figures_of(
+    log: RequestLog, load: Load, started: float, ended: float, *, quotas: bool = False
+) -> InteriorFigures | None:
     """The figures that suit the load's shape: of a full closed loop and of rates on their interior, of users who come
-    and go on the whole run. None without an answer."""
+    and go from their first request to their last answer. `quotas`: each connection of a closed loop has requests of its
+    own, and is idle when they are done. None without an answer."""
     if isinstance(load.shape, Closed):
-        return interior_figures(log, load.connections, started, ended)
+        full_until = last_full_second(log, load.connections, ended) if quotas else ended
+        return interior_figures(log, load.connections, started, full_until)
     if isinstance(load.shape, OpenRate):
         return open_figures(log, started, ended)
-    return _whole_run(log, started, ended) if log else None
+    return _from_first_to_last(log) if log else None
+
+
+def last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
+    """The last second at which all connections but a hundredth were busy; `ended` where none is found."""
+    starts = sorted([*log.start_s, *log.failed_start_s])
+    took_ms = [*log.latency_ms, *log.failed_latency_ms]
+    ends = sorted(start + took / 1000 for start, took in zip([*log.start_s, *log.failed_start_s], took_ms, strict=True))
+    full = concurrency - max(IDLE_SHARE * concurrency, 1)
+    for second in range(math.floor(ended), math.floor(starts[0]) if starts else 0, -1):
+        if bisect_right(starts, second) - bisect_right(ends, second) >= full:
+            return float(second)
+    return ended
 
 
 def open_figures(log: RequestLog, started: float, ended: float) -> InteriorFigures | None:
@@ -139,6 +157,13 @@ def whole_waves(longest_s: int, wave_s: float) -> int:
         return abs(math.remainder(seconds, wave_s)) / seconds
 
     return next((seconds for seconds in candidates if error(seconds) <= WAVE_ERROR), min(candidates, key=error))
+
+
+def _from_first_to_last(log: RequestLog) -> InteriorFigures:
+    """A tool may take seconds until it has its users, and again until it ends."""
+    first = min([*log.start_s, *log.failed_start_s])
+    last = max(start + latency / 1000 for start, latency in zip(log.start_s, log.latency_ms, strict=True))
+    return _whole_run(log, first, last)
 
 
 def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:

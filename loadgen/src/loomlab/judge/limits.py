@@ -14,6 +14,8 @@ SILENT_END_S, SILENT_END_P99S = 2, 3
 GC_LIMIT = 0.20
 THROTTLED_LIMIT = 0.05
 STALL_P50S = 10
+SILENT_WAVES, OMITTED_LIMIT = 1.5, 0.01
+"""Connections in step are silent for up to a wave; of what should have come beyond it, so large a share moves p99."""
 REOPENED_LIMIT = 0.01
 OWN_CONNECTIONS = 3
 """To Prometheus, for progress and for k6's live figures."""

@@ -91,7 +91,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
         log = with_lags(log, request.load.shape, outcome.report.dropped)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
-    figures = figures_of(log, request.load, facts.start, end)
+    figures = figures_of(log, request.load, facts.start, end, quotas=facts.driver.quotas)
     longest_silence_s, silent_end_s = silent_gaps(log, end)
     cpu_fall, latency_fall = _falls(facts, log, figures)
     shape = request.load.shape

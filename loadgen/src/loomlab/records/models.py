@@ -178,6 +178,7 @@ class Latency(Record):
     p95: float | None = None
     p98: float | None = None
     p99: float | None = None
+    p99_9: float | None = None
     max: float | None = None
 
 

@@ -3,10 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from loomlab.records.models import Latency
 
 PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
+ENOUGH_FOR_P99_9 = 10_000
+"""So that ten requests at least lie above it."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,13 @@ class RequestLog:
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
     """Nearest rank: the smallest value that at least `percent` % of `ordered` (ascending) do not exceed."""
-    rank = -(-len(ordered) * percent // 100)
-    return ordered[max(int(rank), 1) - 1]
+    rank = math.ceil(len(ordered) * Fraction(str(percent)) / 100)
+    return ordered[max(rank, 1) - 1]
 
 
 def latency_figures(latency_ms: Sequence[float]) -> Latency:
-    """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request."""
+    """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request, p99.9 for fewer
+    than 10,000."""
     if not latency_ms:
         return Latency()
     ordered = sorted(latency_ms)
@@ -65,6 +69,7 @@ def latency_figures(latency_ms: Sequence[float]) -> Latency:
         mean=total / count,
         stdev=None if variance is None else max(variance, 0.0) ** 0.5,
         max=ordered[-1],
+        p99_9=percentile(ordered, 99.9) if count >= ENOUGH_FOR_P99_9 else None,
         **{f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES},
     )
 

@@ -73,6 +73,7 @@ class Hey:
     name = "hey"
     discards = False
     stops_by_time = False
+    quotas = True
     most_requests = MAX_REQUESTS
     done_query = None
 

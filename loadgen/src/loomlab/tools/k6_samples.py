@@ -71,15 +71,21 @@ class Requests:
         self.start_s, self.failed_start_s = array("d"), array("d")
         self.latency_ms, self.failed_latency_ms = array("d"), array("d")
         self.failures = Counter[str]()
-        self.failed = self.non_2xx = 0
+        self.failed = self.non_2xx = self.count = 0
         self.first_us: int | None = None
         self.last_us = 0
 
     def add(self, start_us: int, latency_us: int, status: int, error_code: str) -> None:
-        """Status 0: no answer."""
+        """Status 0: no answer. One that took no time at all got no connection; when it was started k6 does not tell, for
+        its sample is of when k6 gave it up."""
+        self.count += 1
         answered = is_success(status)
-        (self.start_s if answered else self.failed_start_s).append(start_us / US_PER_S)
-        (self.latency_ms if answered else self.failed_latency_ms).append(latency_us / US_PER_MS)
+        if answered:
+            self.start_s.append(start_us / US_PER_S)
+            self.latency_ms.append(latency_us / US_PER_MS)
+        elif latency_us:
+            self.failed_start_s.append(start_us / US_PER_S)
+            self.failed_latency_ms.append(latency_us / US_PER_MS)
         if not answered:
             self.failures[str(status) if status else _reason(error_code)] += 1
             self.failed += status == 0

@@ -48,6 +48,7 @@ class Vegeta:
     name = "vegeta"
     discards = False
     stops_by_time = True
+    quotas = False
     most_requests = sys.maxsize
     done_query = f"{_DONE.format(match='=~', outcome='ok')} or {_DONE.format(match='!~', outcome='failed')}"
 

@@ -10,10 +10,12 @@ from loomlab.judge.limits import (
     LAG_LIMIT,
     LITTLE_LIMIT,
     LONGEST_LAG_MS,
+    OMITTED_LIMIT,
     RATE_LIMIT,
     RESOLVED_LAG_MS,
     SILENT_END_P99S,
     SILENT_END_S,
+    SILENT_WAVES,
     STALL_P50S,
 )
 
@@ -182,17 +184,37 @@ def few_waves(run: Evidence) -> Finding:
 
 
 def omission_possible(run: Evidence) -> Finding:
+    """By a silence of all connections, or of one."""
+    loaded = run.loaded
     if not run.asked.closed_model:
         return OPEN
-    if not run.loaded.p50_ms or run.loaded.max_ms is None:
+    if not loaded.p50_ms or loaded.max_ms is None:
         return unknown("requests one by one")
-    stall_ms = max(run.loaded.max_ms, 1000.0 * run.loaded.longest_silence_s if run.asked.steady else 0.0)
-    if stall_ms <= STALL_P50S * run.loaded.p50_ms:
+    omitted = _omitted(run)
+    if omitted is not None and loaded.requests and omitted > OMITTED_LIMIT * loaded.requests:
+        return failed(
+            f"Coordinated omission is possible: no answer came for {loaded.longest_silence_s} s, in which some "
+            f"{omitted:,.0f} more should have, {percent(omitted / loaded.requests)} of those that did "
+            f"(the limit is {percent(OMITTED_LIMIT)}), and a closed-model tool sends nothing meanwhile."
+        )
+    if loaded.max_ms <= STALL_P50S * loaded.p50_ms:
         return PASSED
     return failed(
-        f"Coordinated omission is possible: a stall of {stall_ms / 1000:.1f} s is longer than {STALL_P50S} × p50 "
-        f"({STALL_P50S * run.loaded.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing meanwhile."
+        f"Coordinated omission is possible: one answer took {loaded.max_ms / 1000:.1f} s, longer than {STALL_P50S} × p50 "
+        f"({STALL_P50S * loaded.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing on that connection meanwhile."
     )
+
+
+def _omitted(run: Evidence) -> float | None:
+    """Answers that the longest silence kept from coming, at the throughput of the interior; None where the load changes
+    or the silence may be one between waves."""
+    loaded = run.loaded
+    if not run.asked.steady or not loaded.interior_s or not loaded.requests or not loaded.p50_ms:
+        return None
+    wave_s = loaded.p50_ms / 1000
+    if loaded.longest_silence_s <= SILENT_WAVES * wave_s + 1:
+        return None
+    return (loaded.longest_silence_s - wave_s) * loaded.requests / loaded.interior_s
 
 
 def keepalive_refused(run: Evidence) -> Finding:
