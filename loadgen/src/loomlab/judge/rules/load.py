@@ -200,8 +200,9 @@ def omission_possible(run: Evidence) -> Finding:
     if loaded.max_ms <= STALL_P50S * loaded.p50_ms:
         return PASSED
     return failed(
-        f"Coordinated omission is possible: one answer took {loaded.max_ms / 1000:.1f} s, longer than {STALL_P50S} × p50 "
-        f"({STALL_P50S * loaded.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing on that connection meanwhile."
+        f"Coordinated omission is possible: one answer took {loaded.max_ms / 1000:.1f} s, longer than {STALL_P50S} × "
+        f"p50 ({STALL_P50S * loaded.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing on that connection "
+        "meanwhile."
     )
 
 
