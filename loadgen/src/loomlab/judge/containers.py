@@ -16,11 +16,13 @@ from loomlab.judge.shown import Shown
 
 @dataclass(frozen=True)
 class Took:
-    """`span` is what figures per request are of; `counted` its requests."""
+    """`span` is what figures per request are of; `counted` its requests; `one_load`: the load is no ladder of rates,
+    whose figures are those of its steps."""
 
     facts: Facts
     span: tuple[float, float]
     counted: int | None
+    one_load: bool
 
     def under_test(self) -> UnderTest:
         facts, metrics = self.facts, self.facts.metrics
@@ -141,7 +143,7 @@ class Took:
 
     def _cpu_ms_per_request(self, service: str) -> float | None:
         seconds = self.facts.metrics.cpu_seconds(service, *self.span)
-        return 1000 * seconds / self.counted if seconds is not None and self.counted else None
+        return 1000 * seconds / self.counted if seconds is not None and self.counted and self.one_load else None
 
 
 def _overlap(one: set[str] | None, other: set[str] | None) -> bool:
@@ -150,7 +152,7 @@ def _overlap(one: set[str] | None, other: set[str] | None) -> bool:
 
 
 def took_of(facts: Facts, outcome: Outcome, shown: Shown) -> Took:
-    return Took(facts, shown.span(facts), shown.counted(outcome))
+    return Took(facts, shown.span(facts), shown.counted(outcome), not shown.steps)
 
 
 def container_failure(inspected: Any, started: float) -> str | None:

@@ -42,6 +42,7 @@ class Loaded:
     started_rps: float | None = None
     start_lag_p99_ms: float | None = None
     missed_steps: tuple[float, ...] = ()
+    missed_because: tuple[str, ...] = ()
     held_steps: tuple[float, ...] = ()
     little_ratio: float | None = None
     silent_end_s: int = 0

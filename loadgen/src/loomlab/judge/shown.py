@@ -45,6 +45,7 @@ class Shown:
         return Loaded(
             started_rps=figures.started_rps if figures else None,
             missed_steps=tuple(step.offered_rps for step in self.steps if not step.held),
+            missed_because=tuple(step.missed or "" for step in self.steps if not step.held),
             held_steps=tuple(step.offered_rps for step in self.steps if step.held),
             little_ratio=figures.little_ratio if figures else None,
             silent_end_s=self.silent_end_s,
@@ -95,10 +96,14 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     longest_silence_s, silent_end_s = silent_gaps(log, end)
     cpu_fall, latency_fall = _falls(facts, log, figures)
     shape = request.load.shape
+
+    def cpu_seconds(first: float, last: float) -> float | None:
+        return facts.metrics.cpu_seconds(request.approach, first, last)
+
     return Shown(
         figures=figures,
         whole=latency_figures(log.from_due_ms),
-        steps=steps_of(log, shape) if isinstance(shape, OpenRate) else [],
+        steps=steps_of(log, shape, cpu_seconds) if isinstance(shape, OpenRate) else [],
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,

@@ -193,7 +193,7 @@ class Interior(Record):
 
 class Step(Record):
     """One step of an open-model run, without its first moments; `offered_rps` is what was asked for, `started_rps` what
-    the tool started, `held`: they differ by no more than the verdict allows and errors stayed below its limit."""
+    the tool started; `missed`: why the step did not hold, None: it did."""
 
     offered_rps: float
     started_rps: float
@@ -202,9 +202,11 @@ class Step(Record):
     latency_ms: Latency
     latency_from_start_ms: Latency | None = None
     start_lag_p99_ms: float | None = None
+    cpu_ms_per_request: float | None = None
     start: float
     seconds: float
     held: bool
+    missed: str | None = None
 
 
 class Episode(Record):

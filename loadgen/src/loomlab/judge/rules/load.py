@@ -142,9 +142,10 @@ def steps_missed(run: Evidence) -> Finding:
     if not run.loaded.missed_steps:
         return PASSED
     missed = ", ".join(f"{rate:.0f}" for rate in run.loaded.missed_steps)
+    because = ", ".join(dict.fromkeys(why for why in run.loaded.missed_because if why))
     return failed(
-        f"The steps of {missed} requests a second did not hold (rate missed by over {percent(RATE_LIMIT)}, or errors "
-        f"over {percent(ERROR_LIMIT)}): only the figures of the other steps count."
+        f"The steps of {missed} requests a second did not hold{f' ({because})' if because else ''}: "
+        "only the figures of the other steps count."
     )
 
 
