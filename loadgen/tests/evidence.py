@@ -69,6 +69,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "generator_thread_full": ("generator", "thread_full"),
     "generator_quota_full": ("generator", "quota_full"),
     "foreign_share": ("host", "foreign_share"),
+    "clock_step_s": ("host", "clock_step_s"),
     "steal_shares": ("host", "steal_shares"),
     "syn_retransmits": ("generator", "syn_retransmits"),
     "connections_opened": ("generator", "connections_opened"),

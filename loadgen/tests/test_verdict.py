@@ -59,6 +59,7 @@ GOOD: dict[str, Any] = {
     "backend_lateness_p99_ms": 0.5,
     "about_told": True,
     "foreign_share": 0.01,
+    "clock_step_s": 0.01,
     "steal_shares": {"approach": 0.01, "backend": 0.0},
 }
 OPEN: dict[str, Any] = {
@@ -144,6 +145,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {"backend_delays": BackendDelays(before="300", after=None)},
         "which delay the backend had, which did not answer right after the run",
     ),
+    ("invalid", {"clock_step_s": 0.5}, {"clock_step_s": 0.6}, "clock was set by 0.6 s"),
     ("suspect", {"foreign_share": 0.05}, {"foreign_share": 0.051}, "Other programs took 5.1 % .* the limit is 5 %"),
     ("invalid", {"foreign_share": 0.0}, {"foreign_share": 0.21}, "Other programs took 21 % .* the limit is 20 %"),
     (
@@ -281,6 +283,7 @@ MISSING = [
     ({"backend_delays": None}, "which delay the backend had"),
     ({"backend_delays": BackendDelays(before=None, after="300")}, "which did not answer right before the run"),
     ({"foreign_share": None}, "what others took of the approach's CPUs"),
+    ({"clock_step_s": None}, "whether the clock was set"),
     ({"steal_shares": None}, "what the hypervisor took of the CPUs"),
     ({"syn_retransmits": None}, "how many connection attempts were repeated"),
     ({"connections_opened": None}, "how many connections the load generator opened"),

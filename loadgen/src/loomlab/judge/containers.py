@@ -1,5 +1,6 @@
 """What the containers and their processes took: the one under test, the backend, the load generator."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,7 @@ from loomlab.judge.limits import BUSY_CPU
 from loomlab.judge.outcome import Outcome
 from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
+from loomlab.records.models import HostSample
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Took:
         return HostSide(
             foreign_share=self._foreign_share(shares["approach"]),
             steal_shares=known if samples and known else None,
+            clock_step_s=clock_step_s(samples),
         )
 
     def _shares(self, cpus: str) -> CpuShares | None:
@@ -144,6 +147,12 @@ class Took:
     def _cpu_ms_per_request(self, service: str) -> float | None:
         seconds = self.facts.metrics.cpu_seconds(service, *self.span)
         return 1000 * seconds / self.counted if seconds is not None and self.counted and self.one_load else None
+
+
+def clock_step_s(samples: Sequence[HostSample]) -> float | None:
+    """How far the wall clock and the one that nobody sets came apart, at most; None where only one was recorded."""
+    apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
+    return max(apart) - min(apart) if apart else None
 
 
 def _overlap(one: set[str] | None, other: set[str] | None) -> bool:

@@ -106,9 +106,10 @@ class Generator:
 @dataclass(frozen=True)
 class HostSide:
     """Shares (0 to 1) of the time of CPU sets, on the interior: what others than the lab took of the approach's, and
-    what the hypervisor took, by whose set it is."""
+    what the hypervisor took, by whose set it is. `clock_step_s`: how far the clock was set during the run."""
 
     foreign_share: float | None = None
+    clock_step_s: float | None = None
     steal_shares: Mapping[str, float] | None = None
 
 

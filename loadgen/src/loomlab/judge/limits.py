@@ -4,6 +4,7 @@ ERROR_LIMIT = 0.01
 BUSY_CPU = 0.95
 BUSY_SECONDS_LIMIT = 0.10
 LATE_MEAN_LIMIT, LATE_P99_LIMIT = 0.05, 0.10
+CLOCK_LIMIT_S = 0.5
 GROWTH_LIMIT = 0.10
 """Of latency within a step: what grows by more, beyond noise, is a queue."""
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20

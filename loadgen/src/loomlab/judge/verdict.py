@@ -52,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     Rule("invalid", drivers.backend_delay_other, host_cause=True),
     Rule("invalid", host.much_foreign_cpu, host_cause=True),
     Rule("invalid", host.much_stolen, host_cause=True),
+    Rule("invalid", host.clock_stepped, host_cause=True),
     Rule("invalid", load.littles_law),
     Rule("invalid", load.rate_missed),
     Rule("invalid", load.started_too_late),

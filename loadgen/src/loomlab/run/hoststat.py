@@ -54,6 +54,7 @@ def sample(pid: int, proc: Path = PROC) -> HostSample:
     """One reading; of a process that has just ended, only the CPUs."""
     return HostSample(
         time=time.time(),
+        monotonic=time.monotonic(),
         cpus=parse_cpus((proc / "stat").read_text(encoding="ascii")),
         tool_threads=_thread_seconds(proc / str(pid)),
         tool_read_bytes=read_bytes(pid, proc),

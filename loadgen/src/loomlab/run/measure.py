@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import chosen_duration_s
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, write_json
+from loomlab.records.files import RunFiles, read_record, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
 from loomlab.run import hoststat
@@ -160,6 +160,22 @@ def _told_delay(behaviour: Behaviour) -> str | None:
         return behaviour.delay().text
     except UnreachableError:
         return None
+
+
+def collect_again(run_dir: Path, prometheus_url: str) -> None:
+    """Replaces raw/metrics.json by what Prometheus has now; raises UsageError for what is no run, and
+    CannotMeasureError where there is nothing."""
+    files = RunFiles(run_dir)
+    request, run = read_record(files.request, Request), read_record(files.tool, ToolRun)
+    if request is None or run is None:
+        raise UsageError(f"{run_dir} is not a run that was measured: name a folder below runs/.")
+    metrics = collect(Prometheus(prometheus_url), request.approach, run.started, run.ended)
+    if metrics["error"] or not metrics["containers"]:
+        raise CannotMeasureError(
+            f"Prometheus has no samples of {run_dir.name} ({metrics['error'] or 'they are gone'}): it keeps 15 days, and "
+            "none after make clean."
+        )
+    write_json(files.metrics, metrics)
 
 
 def _collect(approach: str, prometheus_url: str, run: ToolRun, files: RunFiles, stop: Stop, progress: Progress) -> None:

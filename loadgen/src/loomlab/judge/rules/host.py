@@ -3,7 +3,7 @@
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
-from loomlab.judge.limits import FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT
+from loomlab.judge.limits import CLOCK_LIMIT_S, FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT
 
 BEYOND = not_here("the share is over the larger limit")
 
@@ -53,4 +53,16 @@ def _stolen(run: Evidence, limit: float) -> str:
     return (
         f"The hypervisor gave CPU time to other machines (steal): {taken} CPUs (the limit is {percent(limit)}): "
         "measure again at a quieter time, or on a machine of your own."
+    )
+
+
+def clock_stepped(run: Evidence) -> Finding:
+    step_s = run.host.clock_step_s
+    if step_s is None:
+        return unknown("whether the clock was set")
+    if step_s <= CLOCK_LIMIT_S:
+        return PASSED
+    return failed(
+        f"The clock was set by {step_s:.1f} s during the run (the limit is {CLOCK_LIMIT_S} s), so its times do not fit "
+        "together: measure again."
     )
