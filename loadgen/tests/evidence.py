@@ -71,6 +71,10 @@ PLACES: dict[str, tuple[str, str]] = {
     "foreign_share": ("host", "foreign_share"),
     "clock_step_s": ("host", "clock_step_s"),
     "steal_shares": ("host", "steal_shares"),
+    "generator_wait_mean_ms": ("generator", "wait_mean_ms"),
+    "generator_wait_p99_ms": ("generator", "wait_p99_ms"),
+    "generator_throttled": ("generator", "throttled_ratio"),
+    "backend_throttled": ("backend", "throttled_ratio"),
     "syn_retransmits": ("generator", "syn_retransmits"),
     "connections_opened": ("generator", "connections_opened"),
 }

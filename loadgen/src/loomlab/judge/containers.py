@@ -13,6 +13,7 @@ from loomlab.judge.limits import BUSY_CPU
 from loomlab.judge.outcome import Outcome
 from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
+from loomlab.judge.waits import waits_ms
 from loomlab.records.models import HostSample
 
 
@@ -63,6 +64,7 @@ class Took:
         return BackendSide(
             cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
             quota_full=metrics.quota_full_share("backend", facts.start, facts.end, BUSY_CPU),
+            throttled_ratio=metrics.throttled_ratio(facts.start, facts.end, "backend"),
             loop_full=metrics.backend_loop_full_share(facts.start, facts.end, BUSY_CPU),
             lateness_mean_ms=metrics.backend_lateness_mean_ms(self.span[0], calm_until),
             lateness_p99_ms=metrics.backend_lateness_p99_ms(self.span[0], calm_until),
@@ -74,7 +76,11 @@ class Took:
     def generator(self) -> Generator:
         facts = self.facts
         cpus = parse_cpu_list(facts.request.generator_cpus)
+        wait_mean_ms, wait_p99_ms = waits_ms(facts.host.samples, *self.span)
         return Generator(
+            wait_mean_ms=wait_mean_ms,
+            wait_p99_ms=wait_p99_ms,
+            throttled_ratio=facts.metrics.throttled_ratio(facts.start, facts.end, "loadgen"),
             cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
             thread_full=busiest_thread_full_share(facts.host.samples, BUSY_CPU),
             quota_full=facts.metrics.quota_full_share("loadgen", facts.start, facts.end, BUSY_CPU),

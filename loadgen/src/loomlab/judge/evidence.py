@@ -84,6 +84,7 @@ class BackendSide:
 
     cpus_full: float | None = None
     quota_full: float | None = None
+    throttled_ratio: float | None = None
     loop_full: float | None = None
     lateness_mean_ms: float | None = None
     lateness_p99_ms: float | None = None
@@ -94,7 +95,12 @@ class BackendSide:
 
 @dataclass(frozen=True)
 class Generator:
-    """As BackendSide; the counters are those of its network namespace."""
+    """As BackendSide; the counters are those of its network namespace; `wait_` is how long its threads were ready and
+    had no CPU, each time, on the interior."""
+
+    wait_mean_ms: float | None = None
+    wait_p99_ms: float | None = None
+    throttled_ratio: float | None = None
 
     cpus_full: float | None = None
     thread_full: float | None = None

@@ -42,10 +42,10 @@ class Metrics:
     def vsz_max_bytes(self, start: float, end: float) -> float | None:
         return series.highest(self._series("process_memory_vss_bytes"), start, end)
 
-    def throttled_ratio(self, start: float, end: float) -> float | None:
-        """Throttled ÷ elapsed quota periods; None without a quota."""
-        throttled = series.total(self._container("cpu_cfs_throttled_periods_total"), start, end)
-        periods = series.total(self._container("cpu_cfs_periods_total"), start, end)
+    def throttled_ratio(self, start: float, end: float, service: str | None = None) -> float | None:
+        """Throttled ÷ elapsed quota periods, by default of the approach; None without a quota."""
+        throttled = series.total(self._container("cpu_cfs_throttled_periods_total", service), start, end)
+        periods = series.total(self._container("cpu_cfs_periods_total", service), start, end)
         return throttled / periods if throttled is not None and periods else None
 
     def oom_kills(self, start: float, end: float) -> float | None:

@@ -151,12 +151,13 @@ class ToolRun(Record):
 class HostSample(Record):
     """Cumulative counters at one moment: jiffies by CPU as in /proc/stat (user, nice, system, idle, iowait, irq,
     softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read; `monotonic` is the time of a clock
-    that nobody sets."""
+    that nobody sets; of each thread, too, the seconds it was ready and had no CPU, and how often it got one."""
 
     time: float
     monotonic: float | None = None
     cpus: dict[str, list[int]]
     tool_threads: dict[str, float]
+    tool_waits: dict[str, tuple[float, int]] | None = None
     tool_read_bytes: int | None
 
 

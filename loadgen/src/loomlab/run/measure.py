@@ -172,8 +172,8 @@ def collect_again(run_dir: Path, prometheus_url: str) -> None:
     metrics = collect(Prometheus(prometheus_url), request.approach, run.started, run.ended)
     if metrics["error"] or not metrics["containers"]:
         raise CannotMeasureError(
-            f"Prometheus has no samples of {run_dir.name} ({metrics['error'] or 'they are gone'}): it keeps 15 days, and "
-            "none after make clean."
+            f"Prometheus has no samples of {run_dir.name} ({metrics['error'] or 'they are gone'}): "
+            "it keeps 15 days, and none after make clean."
         )
     write_json(files.metrics, metrics)
 

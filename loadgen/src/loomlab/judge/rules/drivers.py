@@ -11,6 +11,7 @@ from loomlab.judge.limits import (
     LATE_P99_LIMIT,
     OWN_CONNECTIONS,
     REOPENED_LIMIT,
+    THROTTLED_LIMIT,
 )
 
 NO_QUOTA = not_here("there is no CPU quota")
@@ -40,6 +41,47 @@ def generator_thread(run: Evidence) -> Finding:
 
 def generator_quota(run: Evidence) -> Finding:
     return _limited("load generator", "its CPU quota was", run.generator.quota_full, NO_QUOTA)
+
+
+def generator_wait_mean(run: Evidence) -> Finding:
+    return _waited(run.generator.wait_mean_ms, "on average", "mean", run.loaded.mean_ms, LATE_MEAN_LIMIT)
+
+
+def generator_wait_p99(run: Evidence) -> Finding:
+    return _waited(run.generator.wait_p99_ms, "at p99", "p99", run.loaded.p99_ms, LATE_P99_LIMIT)
+
+
+def _waited(wait_ms: float | None, when: str, figure: str, latency_ms: float | None, limit: float) -> Finding:
+    if wait_ms is None:
+        return not_here("this kernel does not tell; how busy its CPUs were does")
+    if not latency_ms:
+        return not_here("there is no latency to compare with")
+    if wait_ms <= limit * latency_ms:
+        return PASSED
+    return failed(
+        f"The load generator limited the run: its threads waited {wait_ms:.1f} ms for a CPU {when}, "
+        f"{percent(wait_ms / latency_ms)} of the {figure} latency of {latency_ms:,.0f} ms (the limit is {percent(limit)}): "
+        "use a lower CONCURRENCY or more CPUs."
+    )
+
+
+def generator_throttled(run: Evidence) -> Finding:
+    return _throttled("load generator", run.generator.throttled_ratio)
+
+
+def backend_throttled(run: Evidence) -> Finding:
+    return _throttled("backend", run.backend.throttled_ratio) if run.asked.backend_calls else NOT_ASKED
+
+
+def _throttled(who: str, ratio: float | None) -> Finding:
+    if ratio is None:
+        return NO_QUOTA
+    if ratio <= THROTTLED_LIMIT:
+        return PASSED
+    return failed(
+        f"The {who} limited the run: it was throttled in {percent(ratio)} of its CPU quota periods "
+        f"(the limit is {percent(THROTTLED_LIMIT)})."
+    )
 
 
 def backend_cpus(run: Evidence) -> Finding:
