@@ -7,8 +7,8 @@ from loomlab.records.models import HostSample
 
 
 def waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
-    """(mean, p99) of the wait for a CPU, in ms: the mean of all of them, and the largest mean of a second that no more
-    than 1 % of them were in a longer one of. From `start` to `end`, epoch seconds; None where the kernel tells nothing."""
+    """(mean, p99) of the wait for a CPU, in ms: that of all, and the mean of a second beyond which no more than 1 % of
+    them lay. From `start` to `end`, epoch seconds; None where the kernel tells nothing."""
     seconds = [
         _grown(before, after)
         for before, after in itertools.pairwise(samples)

@@ -74,7 +74,7 @@ def _thread_seconds(process: Path) -> dict[str, float]:
 
 
 def parse_waits(schedstat: str) -> tuple[float, int]:
-    """/proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst): seconds on a run queue, and timeslices."""
+    """/proc/PID/task/TID/schedstat (the kernel's sched-stats.rst): seconds on a run queue, and timeslices."""
     _, waited_ns, slices = schedstat.split()
     return int(waited_ns) / NS_PER_S, int(slices)
 

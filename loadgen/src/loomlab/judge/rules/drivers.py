@@ -60,8 +60,8 @@ def _waited(wait_ms: float | None, when: str, figure: str, latency_ms: float | N
         return PASSED
     return failed(
         f"The load generator limited the run: its threads waited {wait_ms:.1f} ms for a CPU {when}, "
-        f"{percent(wait_ms / latency_ms)} of the {figure} latency of {latency_ms:,.0f} ms (the limit is {percent(limit)}): "
-        "use a lower CONCURRENCY or more CPUs."
+        f"{percent(wait_ms / latency_ms)} of the {figure} latency of {latency_ms:,.0f} ms "
+        f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
     )
 
 
