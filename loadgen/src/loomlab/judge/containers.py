@@ -135,6 +135,8 @@ class Took:
             "backend_cpu_ms_per_request": self._cpu_ms_per_request("backend"),
             "generator_cpu_ms_per_request": self._cpu_ms_per_request("loadgen"),
             "rss_max_bytes": None if self.facts.request.gc == "zgc" else metrics.rss_max_bytes(start, end),
+            "rss_hwm_bytes": metrics.rss_hwm_bytes(end) if self.facts.peaks_reset else None,
+            "platform_threads_peak": metrics.platform_threads_peak(end) if self.facts.peaks_reset else None,
             "vsz_max_bytes": metrics.vsz_max_bytes(start, end),
             "threads_max": metrics.threads_max(start, end),
             "throttled_ratio": metrics.throttled_ratio(start, end),

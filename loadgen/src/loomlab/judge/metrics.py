@@ -39,6 +39,14 @@ class Metrics:
     def threads_max(self, start: float, end: float) -> float | None:
         return series.highest(self._container("threads"), start, end)
 
+    def rss_hwm_bytes(self, end: float) -> float | None:
+        """The kernel's mark of the process's RSS, with mapped files, since the run's start."""
+        return series.first_from(self._series("process_memory_hwm_bytes"), end)
+
+    def platform_threads_peak(self, end: float) -> float | None:
+        """The JVM's mark of its platform threads since the run's start, without threads of its own."""
+        return series.first_from(self._series("jvm_threads_peak_threads"), end)
+
     def vsz_max_bytes(self, start: float, end: float) -> float | None:
         return series.highest(self._series("process_memory_vss_bytes"), start, end)
 

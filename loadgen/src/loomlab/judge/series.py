@@ -95,6 +95,12 @@ def latest(series: Iterable[Series], end: float) -> float | None:
     return max(samples)[1] if samples else None
 
 
+def first_from(series: Iterable[Series], start: float) -> float | None:
+    """The first sample from that time on."""
+    samples = [sample for one in series for sample in one.samples if sample[0] >= start]
+    return min(samples)[1] if samples else None
+
+
 def missing_ratio(one: Series | None, start: float, end: float) -> float:
     """The share of the window that lies in gaps longer than 3 s between samples; 1 without any sample in it."""
     times = [time for time, _ in one.samples if start <= time <= end] if one else []

@@ -162,11 +162,13 @@ class HostSample(Record):
 
 
 class HostLog(Record):
-    """raw/host.json; the network counters are those of the load generator's own network namespace."""
+    """raw/host.json; the network counters are those of the load generator's own network namespace; `peaks_reset`: the
+    approach's high-water marks began anew with the run."""
 
     samples: list[HostSample]
     network_before: dict[str, int]
     network_after: dict[str, int]
+    peaks_reset: bool = False
 
 
 class Latency(Record):
@@ -301,6 +303,8 @@ class Run(Record):
     backend_cpu_ms_per_request: float | None
     generator_cpu_ms_per_request: float | None
     rss_max_bytes: float | None
+    rss_hwm_bytes: float | None = None
+    platform_threads_peak: float | None = None
     vsz_max_bytes: float | None
     threads_max: float | None
     throttled_ratio: float | None

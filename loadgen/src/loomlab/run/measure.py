@@ -19,6 +19,7 @@ from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.collect import collect, wait_for_samples
 from loomlab.run.histograms import write_histograms
 from loomlab.run.live import LiveFigures, LiveProgress
+from loomlab.run.peaks import reset_peaks
 from loomlab.run.probe import probe
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.run.progress import Progress
@@ -131,6 +132,7 @@ def _run(
     load = request.load
     shown = LiveProgress(request.approach, load, tool, prometheus_url, progress)
     delay_before = _told_delay(behaviour)
+    peaks_reset = reset_peaks(request.approach)
     before = hoststat.network_counters()
     with Hangs(request.hangs, progress, behaviour):
         run, samples = run_tool(
@@ -143,7 +145,10 @@ def _run(
         )
     write_json(files.tool, run)
     network_after = hoststat.network_counters()
-    write_json(files.host, HostLog(samples=samples, network_before=before, network_after=network_after))
+    write_json(
+        files.host,
+        HostLog(samples=samples, network_before=before, network_after=network_after, peaks_reset=peaks_reset),
+    )
     write_json(files.backend, BackendDelays(before=delay_before, after=_told_delay(behaviour)))
     tool.finish(files.raw, tool.name)
     return run
