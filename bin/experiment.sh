@@ -107,7 +107,7 @@ in_loadgen() { LAB_USER=$(id -u):$(id -g) compose run --no-deps "$@"; }
 
 # measure_one RUN APPROACH SETTINGS...: a line of the plan.
 measure_one() {
-  local run=$1 approach=$2 begun
+  local run=$1 approach=$2 begun terminal=
   shift 2
   RUN_NUMBER=$((RUN_NUMBER + 1))
   use_settings "$@"
@@ -117,8 +117,9 @@ measure_one() {
   wait_for_background || exit "$HOST_CANNOT"
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
+  [ ! -t 2 ] || terminal=yes
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
-    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $approach" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
+    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $approach" ${terminal:+--terminal} >/dev/null 2>&1 ||
     say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
@@ -191,7 +192,7 @@ finish() {
 wind_up() { # CODE
   local code=$1
   end_background
-  # shellcheck disable=SC2046  # one word a container
+  # shellcheck disable=SC2046,SC2086  # one word a container
   docker rm --force $GENERATOR $(containers_of_runs) >/dev/null 2>&1
   if [ -n "$(ls "$EXPERIMENT/runs")" ] || [ -n "${RESUME:-}" ]; then
     summarise "$code"

@@ -76,12 +76,14 @@ check_variables() {
   done <"$VARIABLES_FILE"
 }
 
+variable_names() { grep -E '^[A-Z_]+$' "$VARIABLES_FILE"; }
+
 # check_resume VERB: RESUME is a folder of results/ or `latest`, and its order says the rest.
 check_resume() {
   local name
   [ -n "${RESUME:-}" ] || return 0
   [ "$1" = finish ] || die "$BAD_REQUEST" "RESUME=$RESUME goes with make finish only: leave it out, or use make finish RESUME=$RESUME."
-  for name in $(grep -E '^[A-Z_]+$' "$VARIABLES_FILE" | grep -v '_PORT$'); do
+  for name in $(variable_names | grep -v '_PORT$'); do
     [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, whose order says it: leave it out."
   done
   RESUME=${RESUME%/} RESUME=${RESUME##*/}
@@ -91,7 +93,7 @@ check_resume() {
 # for that.
 asked() {
   local name options=()
-  for name in $(grep -E '^[A-Z_]+$' "$VARIABLES_FILE") WARMUP_LOAD_S; do
+  for name in $(variable_names) WARMUP_LOAD_S; do
     [ -z "${!name:-}" ] || options+=(--env "$name=${!name}")
   done
   loomlab ${options[@]+"${options[@]}"} -- "$@"

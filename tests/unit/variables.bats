@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What the host's scripts refuse at once, with no engine and no image. loadgen/tests/ holds loomlab to the same cases.
 
+# shellcheck disable=SC2031  # every test is a process
 load ../helpers
 
 setup() { stub docker 'echo "docker was asked" >&2; exit 1'; }
