@@ -57,9 +57,30 @@ def metrics() -> dict[str, Any]:
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
             matrix("backend_connections_total", ramp(0)),
+            matrix("backend_loop_cpu_seconds_total", ramp(0.1), loop="1"),
             *lateness(mean_s=0.004),
         ],
     }
+
+
+def host_samples(others: float = 0.0, stolen: float = 0.0) -> list[dict[str, Any]]:
+    """One a second: of CPU 0 the approach has a half, and others so much beside it; CPU 1 has the rest of the lab."""
+
+    def cpu(busy: float, second: int) -> list[int]:
+        user, steal = round(100 * busy * second), round(100 * stolen * second)
+        return [user, 0, 0, 100 * second - user - steal, 0, 0, 0, steal]
+
+    return [
+        {
+            "time": BEGIN + second - 2,
+            "monotonic": 7.5 + second,
+            "cpus": {"0": cpu(0.5 + others, second), "1": cpu(0.15, second)},
+            "tool_threads": {"1": 0.05 * second},
+            "tool_waits": {"1": [0.001 * second, 100 * second]},
+            "tool_read_bytes": 9 * second,
+        }
+        for second in range(SECONDS + 6)
+    ]
 
 
 def lateness(mean_s: float) -> list[dict[str, Any]]:
@@ -108,8 +129,8 @@ def run_dir(tmp_path: Path) -> Path:
     }  # fmt: skip
     write(folder, "warmup.json", warmup)
     network = {"TCPSynRetrans": 0, "ActiveOpens": 100}
-    host = {"samples": [], "network_before": network, "network_after": network | {"ActiveOpens": 100 + CONCURRENCY}}
-    write(folder, "host.json", host)
+    opened = network | {"ActiveOpens": 100 + CONCURRENCY}
+    write(folder, "host.json", {"samples": host_samples(), "network_before": network, "network_after": opened})
     write(folder, "about.json", {"outbound": {"max_connections_per_route": 20}})
     rows = "".join(f"x\t{start}\t0\t{latency}\t{latency}\t{latency}\n" for start, latency in ROWS)
     with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
@@ -156,7 +177,7 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
 
 def test_a_backend_whose_lateness_is_a_twentieth_of_the_latency_invalidates(run_dir: Path) -> None:
     late = metrics()
-    late["backend"] = [*late["backend"][:2], *lateness(mean_s=0.016)]
+    late["backend"] = [*late["backend"][:3], *lateness(mean_s=0.016)]
     write(run_dir, "metrics.json", late)
 
     run = judge_run(run_dir)
@@ -186,6 +207,8 @@ def test_cpu_that_falls_within_the_measured_part_is_suspect(run_dir: Path) -> No
     cooling["containers"][0] = matrix("container_cpu_usage_seconds_total", samples, service="app", cpu="total")
     cooling["approach"].append(matrix("lab_jit_cpu_seconds_total", ramp(0.01)))
     write(run_dir, "metrics.json", cooling)
+    host = json.loads((run_dir / "raw" / "host.json").read_text())
+    write(run_dir, "host.json", host | {"samples": host_samples(others=-0.4)})
 
     run = judge_run(run_dir)
 
@@ -336,9 +359,8 @@ def open_run(
     asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request
     write(run_dir, "request.json", asked)
     recorded = metrics()
-    del recorded["backend"]
+    recorded["backend"][0] = matrix("backend_requests_total", ramp(0))
     write(run_dir, "metrics.json", recorded)
-    write(run_dir, "about.json", {})
     return judge_run(run_dir)
 
 

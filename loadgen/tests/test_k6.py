@@ -207,12 +207,12 @@ def test_failures_are_told_by_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "reason"), [("refused", "connection refused"), ("unknown-host", "no address")])
-def test_requests_without_a_connection_take_no_time(name: str, reason: str, tmp_path: Path) -> None:
-    _, log = left(name, tmp_path)
+def test_requests_without_a_connection_are_counted_and_have_no_start(name: str, reason: str, tmp_path: Path) -> None:
+    report, log = left(name, tmp_path)
 
     assert log is not None
     assert log.failures == {reason: 24}
-    assert set(log.failed_latency_ms) == {0}
+    assert (report.attempted, report.failed, len(log.failed_start_s)) == (24, 24, 0)
 
 
 def test_an_interrupted_run_reports_what_has_ended(tmp_path: Path) -> None:

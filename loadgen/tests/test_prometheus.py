@@ -62,7 +62,7 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
 
     assert got["error"] is None
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
-    assert 'service=~"tomcat-virtual|backend|loadgen"}[7' in queries[0]
+    assert 'service=~"tomcat-virtual|backend|loadgen|prometheus|cadvisor"}[7' in queries[0]
     assert 'service="tomcat-virtual"' in queries[1]
 
 

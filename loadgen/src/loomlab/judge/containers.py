@@ -99,6 +99,7 @@ class Took:
         shares = {part: self._shares(cpus) for part, cpus in sets.items()}
         known = {part: share.steal for part, share in shares.items() if share}
         return HostSide(
+            sampled=bool(samples),
             foreign_share=self._foreign_share(shares["approach"]),
             steal_shares=known if samples and known else None,
             clock_step_s=clock_step_s(samples),

@@ -37,10 +37,12 @@ class Told:
 @dataclass(frozen=True)
 class Loaded:
     """What requests show: on the interior, of `requests` answers, but for silences, `p50_ms` and `max_ms`, which are of
-    the whole run; the steps are offered rates."""
+    the whole run; the steps are offered rates; starts lag behind their schedule, of several rates in the step that held
+    and lags most by its own `lagged_p99_ms` of latency."""
 
     started_rps: float | None = None
     start_lag_p99_ms: float | None = None
+    lagged_p99_ms: float | None = None
     missed_steps: tuple[float, ...] = ()
     missed_because: tuple[str, ...] = ()
     held_steps: tuple[float, ...] = ()
@@ -112,8 +114,10 @@ class Generator:
 @dataclass(frozen=True)
 class HostSide:
     """Shares (0 to 1) of the time of CPU sets, on the interior: what others than the lab took of the approach's, and
-    what the hypervisor took, by whose set it is. `clock_step_s`: how far the clock was set during the run."""
+    what the hypervisor took, by whose set it is. `clock_step_s`: how far the clock was set during the run; `sampled`:
+    there are samples of the host."""
 
+    sampled: bool = True
     foreign_share: float | None = None
     clock_step_s: float | None = None
     steal_shares: Mapping[str, float] | None = None

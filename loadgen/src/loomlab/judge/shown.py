@@ -16,6 +16,14 @@ from loomlab.records.requestlog import RequestLog, latency_figures, silent_gaps
 
 
 @dataclass(frozen=True)
+class Lagged:
+    """At p99: how late requests started, and how long they took."""
+
+    lag_ms: float | None
+    p99_ms: float | None
+
+
+@dataclass(frozen=True)
 class Shown:
     """`figures` are None where no request has data of its own."""
 
@@ -42,6 +50,7 @@ class Shown:
     def evidence(self, outcome: Outcome) -> Loaded:
         figures = self.figures
         window = figures.window if figures else None
+        lagged = self._most_lagged()
         return Loaded(
             started_rps=figures.started_rps if figures else None,
             missed_steps=tuple(step.offered_rps for step in self.steps if not step.held),
@@ -53,7 +62,8 @@ class Shown:
             p50_ms=self.whole.p50,
             mean_ms=figures.latency.mean if figures else None,
             p99_ms=figures.latency.p99 if figures else None,
-            start_lag_p99_ms=figures.start_lag_p99_ms if figures else None,
+            start_lag_p99_ms=lagged.lag_ms if lagged else None,
+            lagged_p99_ms=lagged.p99_ms if lagged else None,
             max_ms=self.whole.max,
             whole_run=bool(window and window.whole_run),
             interior_s=window.seconds if window and not window.whole_run else None,
@@ -62,6 +72,14 @@ class Shown:
             cpu_fall=self.cpu_fall,
             latency_fall=self.latency_fall,
         )
+
+    def _most_lagged(self) -> Lagged | None:
+        """Of several rates, the step that held whose starts lagged most, by its latency."""
+        if not self.steps:
+            one = self.figures
+            return Lagged(one.start_lag_p99_ms, one.latency.p99) if one else None
+        held = [Lagged(step.start_lag_p99_ms, step.latency_ms.p99) for step in self.steps if step.held]
+        return max(held, key=lambda one: (one.lag_ms or 0) / (one.p99_ms or 1), default=None)
 
     def published(self) -> dict[str, Any]:
         """Fields of run.json; a run of several rates has no throughput and no latency of its own."""

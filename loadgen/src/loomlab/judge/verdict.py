@@ -1,7 +1,7 @@
 """Whether a run may be believed.
 
 `invalid`: the number would mislead; `suspect`: it needs care. A rule whose figure was not measured says so, and the run
-is suspect: what was not checked is not passed.
+is suspect: what was not checked is not passed. Of an invalid run the sentences leave that out.
 """
 
 from collections.abc import Callable
@@ -100,7 +100,7 @@ def judge(run: Evidence) -> Judgement:
     results = [rule.result(run) for rule in RULES]
     invalid, suspect = ([_sentence(one) for one in results if _failed(one, level)] for level in ("invalid", "suspect"))
     unchecked = dict.fromkeys(one.reason or one.rule for one in results if one.outcome == "could not be checked")
-    if unchecked:
+    if unchecked and not invalid:
         suspect.append(f"Not known: {'; '.join(unchecked)}.")
     return Judgement("invalid" if invalid else "suspect" if suspect else "valid", invalid + suspect, results)
 

@@ -5,6 +5,7 @@ from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
 from loomlab.judge.limits import CLOCK_LIMIT_S, FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT
 
+WATCHED_LATER = not_here("the run is of a version that did not watch the clock")
 BEYOND = not_here("the share is over the larger limit")
 
 
@@ -59,7 +60,7 @@ def _stolen(run: Evidence, limit: float) -> str:
 def clock_stepped(run: Evidence) -> Finding:
     step_s = run.host.clock_step_s
     if step_s is None:
-        return unknown("whether the clock was set")
+        return WATCHED_LATER if run.host.sampled else unknown("whether the clock was set")
     if step_s <= CLOCK_LIMIT_S:
         return PASSED
     return failed(

@@ -22,6 +22,7 @@ from loomlab.judge.limits import (
 CLOSED = not_here("the model is closed")
 OPEN = not_here("the model is open")
 ONE_RATE = not_here("there is one rate, or none")
+NONE_HELD = not_here("no step held")
 CHANGING = not_here("the load changes by its nature")
 
 
@@ -87,6 +88,8 @@ def started_too_late(run: Evidence) -> Finding:
     lag_ms = run.loaded.start_lag_p99_ms
     if run.asked.closed_model:
         return CLOSED
+    if run.loaded.missed_steps and not run.loaded.held_steps:
+        return NONE_HELD
     if lag_ms is None:
         return unknown("how late requests started")
     if lag_ms <= LONGEST_LAG_MS:
@@ -100,9 +103,11 @@ def started_too_late(run: Evidence) -> Finding:
 
 def started_late(run: Evidence) -> Finding:
     """Latency counts from when a request was due, so the lag is in it; it is the tool's, or the lack of connections."""
-    lag_ms, latency_ms = run.loaded.start_lag_p99_ms, run.loaded.p99_ms
+    lag_ms, latency_ms = run.loaded.start_lag_p99_ms, run.loaded.lagged_p99_ms
     if run.asked.closed_model:
         return CLOSED
+    if run.loaded.missed_steps and not run.loaded.held_steps:
+        return NONE_HELD
     if lag_ms is None or latency_ms is None:
         return unknown("how late requests started")
     if lag_ms > LONGEST_LAG_MS:
@@ -138,7 +143,7 @@ def no_step_held(run: Evidence) -> Finding:
 
 def steps_missed(run: Evidence) -> Finding:
     if not run.loaded.held_steps:
-        return not_here("no step held") if run.loaded.missed_steps else ONE_RATE
+        return NONE_HELD if run.loaded.missed_steps else ONE_RATE
     if not run.loaded.missed_steps:
         return PASSED
     missed = ", ".join(f"{rate:.0f}" for rate in run.loaded.missed_steps)
