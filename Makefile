@@ -29,7 +29,7 @@ scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARM
 	@bin/run scenario
 
 .PHONY: finish
-finish: ## Judge and sum up what a killed experiment left; RESUME=latest, or a folder of results/: run what is missing there
+finish: ## Judge and sum up killed experiments; RESUME=latest, or a folder of results/: also make the runs that it lacks
 	@bin/run finish
 
 .PHONY: smoke
@@ -63,7 +63,7 @@ test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|fa
 	@tests/all
 
 .PHONY: lint
-lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, Spotless, promtool
+lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, import-linter, Spotless, promtool, drawing of the architecture
 	@tests/lint
 
 .PHONY: bench-observer

@@ -30,9 +30,10 @@ use_plan() {
 
 approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
 
-# What only the host knows of the engine and the images; loomlab adds what it planned.
+# What only the host knows of the engine and the images; loomlab adds what it planned. A resumption has facts of its own.
 write_engine_facts() {
-  local service separator=""
+  local service separator="" file=engine.json
+  [ ! -e "$EXPERIMENT/engine.json" ] || file=engine-$(date -u +%Y%m%dT%H%M%SZ).json
   {
     docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
@@ -46,7 +47,7 @@ write_engine_facts() {
     done
     printf '}}\n'
   } >"$EXPERIMENT/.engine"
-  mv "$EXPERIMENT/.engine" "$EXPERIMENT/engine.json"
+  mv "$EXPERIMENT/.engine" "$EXPERIMENT/$file"
 }
 
 # begin_experiment: in the folder that the plan made.
@@ -85,7 +86,7 @@ ready_beside_the_approach() {
   [ "$BACKEND_WARMUP_S" -gt 0 ] && kill -0 $$ 2>/dev/null || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
     --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
-    say "the backend's warm-up did not come to its end: the first run may meet it cold"
+    say "the backend's warm-up did not finish, so it may be cold in the first run"
 }
 
 # minutes SECONDS_A_RUN: what the runs that are left take, the present one among them.
@@ -113,14 +114,14 @@ measure_one() {
   use_settings "$@"
   say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
-  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
+  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring it anyway; its log will be in runs/$run/raw/"
   wait_for_background || exit "$HOST_CANNOT"
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   [ ! -t 2 ] || terminal=yes
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
     --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $approach" ${terminal:+--terminal} >/dev/null 2>&1 ||
-    say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
+    say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start: this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends the waiting.

@@ -38,13 +38,13 @@ take_lock() {
   token=$(token_of $$)
   MINE=$LOCK-$(cksum <<<"$token" | cut -d' ' -f1)
   docker volume create --label loom-lab.lock="$token" --label loom-lab.owner="$LAB_ROOT ($1)" "$MINE" >/dev/null ||
-    die "$HOST_CANNOT" "the engine could not make the volume $MINE, which is the lab's lock: see above."
-  all=$(locks) || die "$HOST_CANNOT" "the engine did not list its volumes: see above."
+    die "$HOST_CANNOT" "the engine could not create the volume $MINE, the lab's lock: its own message is above; often its disk is full."
+  all=$(locks) || die "$HOST_CANNOT" "the engine did not list its volumes: its own message is above; see make doctor."
   while IFS=$'\t' read -r name other owner; do
     [ "$name" != "$MINE" ] || continue
     if held_by_living "$other"; then
       release_lock
-      die "$HOST_CANNOT" "the engine is in use by $owner, process $(cut -d' ' -f4 <<<"$other"): wait for it, or stop it with Ctrl-C; if its host is gone, docker volume rm $name."
+      die "$HOST_CANNOT" "the engine is in use by $owner, process $(cut -d' ' -f4 <<<"$other"): wait for it, or stop it with Ctrl-C; if that process is gone with its host, run docker volume rm $name."
     fi
     docker volume rm "$name" >/dev/null 2>&1 || true
   done <<<"$all"
@@ -67,7 +67,7 @@ remove_leftovers() {
   say "experiment $experiment of $folder was killed: removing the containers it left"
   # shellcheck disable=SC2046  # one word a container
   docker rm --force $(cut -d'|' -f1 <<<"$left") >/dev/null 2>&1 || true
-  [ -z "$were_up" ] || say "the lab was up before it: run make up in $folder to have it again"
+  [ -z "$were_up" ] || say "the lab was up before it: run make up in $folder to start it again"
 }
 
 refuse_other_lab() {

@@ -84,7 +84,7 @@ check_resume() {
   [ -n "${RESUME:-}" ] || return 0
   [ "$1" = finish ] || die "$BAD_REQUEST" "RESUME=$RESUME goes with make finish only: leave it out, or use make finish RESUME=$RESUME."
   for name in $(variable_names | grep -v '_PORT$'); do
-    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, whose order says it: leave it out."
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, whose order.json has it: leave it out."
   done
   RESUME=${RESUME%/} RESUME=${RESUME##*/}
 }

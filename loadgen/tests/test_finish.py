@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from loomlab.answer.environment import environment_of
 from loomlab.answer.finish import finish, killed, resume, unfinished
 from loomlab.basics.errors import UsageError
 from loomlab.records.files import RunFiles, write_json
@@ -152,3 +153,29 @@ def test_the_checksum_tells_whether_raw_files_changed(tmp_path: Path) -> None:
     assert isinstance(before, Run)
     assert before.raw_sha256 is not None
     assert after.raw_sha256 != before.raw_sha256
+
+
+def told(images: dict[str, str], **facts: object) -> dict[str, object]:
+    return {"engine": "26.1.5", "cpus": 2, "images": images, "notes": []} | facts
+
+
+def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    write_json(folder / "engine.json", told({"tomcat-virtual": "a", "jetty-virtual": "b"}, notes=["stopped: x"]))
+    write_json(folder / "engine-20260102T000000Z.json", told({"jetty-virtual": "b"}))
+
+    environment = environment_of(folder)
+
+    assert environment["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b"}
+    assert environment["notes"] == ["stopped: x"]
+    assert environment["suspect"] == []
+
+
+def test_a_resumption_on_another_image_or_host_makes_every_run_suspect(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    write_json(folder / "engine.json", told({"tomcat-virtual": "a", "backend": "c"}))
+    write_json(folder / "engine-20260102T000000Z.json", told({"tomcat-virtual": "z", "backend": "c"}, cpus=8))
+
+    assert environment_of(folder)["suspect"] == [
+        "what an experiment should keep was another when it was resumed: cpus, image of tomcat-virtual"
+    ]

@@ -8,6 +8,7 @@ import pytest
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.asked import asked_of
+from loomlab.plan.limits import pool_of
 from loomlab.plan.walk import lines_of
 from loomlab.records.load import Closed
 from loomlab.records.order import Order, PlannedRun
@@ -218,6 +219,14 @@ def test_more_connections_than_open_files_allow_are_the_hosts_lack(tmp_path: Pat
     assert problem.startswith(f"CONCURRENCY={connections} ")
     assert said in problem
     assert "ulimit -Hn" in problem
+
+
+@pytest.mark.parametrize(("connections", "open_files"), [(60_000, 20_000), (19_000, 20_000), (64_500, 200_000)])
+def test_a_scenario_that_is_too_large_for_the_host_is_cured_by_its_scale(connections: int, open_files: int) -> None:
+    host = TWO_CPUS.model_copy(update={"open_files": open_files})
+
+    with pytest.raises(HostError, match=rf"^NAME=sixty with {connections} connections .*use SCALE=auto\.$"):
+        pool_of(host, connections, None, 900, "sixty")
 
 
 def test_connections_beyond_the_ports_of_one_address_are_the_hosts_lack(tmp_path: Path) -> None:

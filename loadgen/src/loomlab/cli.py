@@ -118,7 +118,7 @@ def summarise(
 
 @app.command("finish")
 def finish_killed(results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results")) -> None:
-    """Judge and sum up what experiments left that were killed."""
+    """Judge and sum up what killed experiments left."""
     failed = False
     for folder in killed(results):
         print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
@@ -136,7 +136,7 @@ def resume_experiment(
     name: Annotated[str, typer.Argument(help="latest, or a folder below results/.")],
     results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results"),
 ) -> None:
-    """Plan the runs anew that an experiment lacks, and print what the host's shell walks."""
+    """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
     for line in lines_of(resume(unfinished(results, name))):
         print(line)  # noqa: T201
 

@@ -7,6 +7,9 @@ from loomlab.basics.errors import ParseError
 from loomlab.records.files import read_json, read_record, write_json
 from loomlab.records.order import Order, order_file
 
+SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "stand_in_images", "inherited")
+"""Facts of the host and the engine that all runs of an experiment should share."""
+
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
     """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file
@@ -14,17 +17,35 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
     written = experiment_dir / "environment.json"
     order = read_record(order_file(experiment_dir), Order)
     if order is not None:
-        told = _told(experiment_dir / "engine.json")
+        told, changed = _engine(experiment_dir)
         planned = _planned(order)
         sizes = planned["sizes"] | told.pop("inherited", {})
-        write_json(written, planned | told | {"sizes": sizes})
+        write_json(written, planned | told | {"sizes": sizes, "suspect": planned["suspect"] + changed})
     return _told(written)
+
+
+def _engine(experiment_dir: Path) -> tuple[dict[str, Any], list[str]]:
+    """What the engine told, and what of it was another when the experiment was resumed."""
+    told = _told(experiment_dir / "engine.json")
+    changed: dict[str, None] = {}
+    for path in sorted(experiment_dir.glob("engine-*.json")):
+        later = _told(path)
+        images, later_images = told.get("images", {}), later.get("images", {})
+        changed |= dict.fromkeys(name for name in SAME if told.get(name) != later.get(name))
+        changed |= dict.fromkeys(
+            f"image of {service}" for service, image in later_images.items() if images.get(service, image) != image
+        )
+        notes = list(dict.fromkeys([*told.get("notes", []), *later.get("notes", [])]))
+        told = told | later | {"images": images | later_images, "notes": notes}
+    return told, [
+        f"what an experiment should keep was another when it was resumed: {', '.join(changed)}"
+    ] if changed else []
 
 
 def _told(path: Path) -> dict[str, Any]:
     told = read_json(path) or {}
     if not isinstance(told, dict):
-        raise ParseError(f"{path} does not hold an object: the experiment cannot be told.")
+        raise ParseError(f"{path} is not a JSON object: delete it, and sum the experiment up again with make finish.")
     return told
 
 

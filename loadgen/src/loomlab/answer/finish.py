@@ -66,7 +66,8 @@ def resume(experiment_dir: Path) -> Order:
         order.experiment = experiment_dir.name
         missing = [run for run in order.runs if run.state != "judged"]
         if not missing:
-            raise UsageError(f"{experiment_dir.name} has all of its {len(order.runs)} runs: nothing is missing.")
+            name = experiment_dir.name
+            raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in missing:
             _plan_again(experiment_dir, run)
     return order
@@ -83,9 +84,13 @@ def unfinished(results: Path, name: str) -> Path:
     """The experiment of that name; `latest`: the newest that lacks a run. Raises UsageError."""
     if name != "latest":
         if not order_file(results / name).exists():
-            raise UsageError(f"RESUME={name} cannot be resumed: use RESUME=latest, or a folder that has an order.json.")
+            raise UsageError(
+                f"RESUME={name} is no folder of results/ with an order.json: use RESUME=latest, or one that has."
+            )
         return results / name
     for folder in reversed(_planned(results)):
         if any(run.state != "judged" for run in read_order(folder).runs):
             return folder
-    raise UsageError("RESUME=latest finds no experiment that lacks a run: all are finished.")
+    raise UsageError(
+        "RESUME=latest finds no experiment that lacks a run: start a new one, such as make run-ab CONCURRENCY=1000."
+    )

@@ -61,22 +61,27 @@ def check_answer(endpoint: str, delay: str, answer_ms: float) -> None:
         )
 
 
-def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float) -> Pool:
+def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, scenario: str | None = None) -> Pool:
     """As many backend connections as were asked for, else as there are connections, or what open files leave. `wait_ms`
     is how long a request holds one, 0: it needs none. Raises HostError where the host cannot hold the connections, and
-    UsageError or HostError where requests would time out in the pool's queue."""
+    UsageError or HostError where requests would time out in the pool's queue. `scenario`: whose load it is."""
     files = host.open_files
+    what = f"NAME={scenario} with {connections} connections" if scenario else f"CONCURRENCY={connections}"
+
+    def fewer(most: int | None = None) -> str:
+        if scenario:
+            return "use SCALE=auto"
+        return "use a lower CONCURRENCY" if most is None else f"use CONCURRENCY={most} or less"
+
     if connections + GENERATOR_FILES > PORTS:
         raise HostError(
-            f"CONCURRENCY={connections} needs more than the {PORTS} ephemeral ports of one address: "
-            f"use CONCURRENCY={PORTS - GENERATOR_FILES} or less."
+            f"{what} needs more than the {PORTS} ephemeral ports of one address: {fewer(PORTS - GENERATOR_FILES)}."
         )
     room = files - connections - APPROACH_FILES
     if connections + GENERATOR_FILES > files or room < 1:
         raise HostError(
-            f"CONCURRENCY={connections} needs {connections + APPROACH_FILES + 1} open files and the hard limit is "
-            f"{files}: raise it (ulimit -Hn of the engine), "
-            f"or use CONCURRENCY={files * 9 // 10 - APPROACH_FILES} or less."
+            f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}: "
+            f"raise it (ulimit -Hn of the engine), or {fewer(files * 9 // 10 - APPROACH_FILES)}."
         )
     wanted = asked or connections
     pool = min(room, wanted)
@@ -84,9 +89,8 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float) -> 
     queue_ms = wait_ms * connections / pool
     if queue_ms > QUEUE_MS and cut:
         raise HostError(
-            f"CONCURRENCY={connections} leaves {pool} of {files} open files for backend connections, so a request "
-            f"would wait {queue_ms // 1000:.0f} s: raise the hard limit (ulimit -Hn of the engine), "
-            "or use a lower CONCURRENCY."
+            f"{what} leaves {pool} of {files} open files for backend connections, so a request "
+            f"would wait {queue_ms // 1000:.0f} s: raise the hard limit (ulimit -Hn of the engine), or {fewer()}."
         )
     if queue_ms > QUEUE_MS:
         raise UsageError(

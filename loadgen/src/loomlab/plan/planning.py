@@ -66,7 +66,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     for load in work.loads:
         tool(work.tool).check(load)
     size = size_of(asked.size, host, work.connections, lab.sizes)
-    pool = pool_of(host, work.connections, asked.backend_connections, answer if work.endpoint.backend_calls else 0)
+    wait_ms = answer if work.endpoint.backend_calls else 0
+    pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, asked.scenario)
     counted = asked.scenario is not None or asked.requests is not None
     check_space(host.free_mb, work.tool, work.loads, work.repeats * len(work.approaches), answer, counted=counted)
     caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))

@@ -68,7 +68,13 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ParseError(f"{path} is not JSON ({error}): delete the run and measure again.") from error
+        raise ParseError(
+            f"{path} is not JSON ({error}): it is damaged; delete its folder and measure again."
+        ) from error
+
+
+def _places(error: ValidationError) -> str:
+    return ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) or "the whole" for one in error.errors()))
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
@@ -83,8 +89,8 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
         unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] in UNKNOWN]
         if len(unknown) < error.error_count():
             raise ParseError(
-                f"{path} is not a {record.__name__} record ({error.error_count()} fields differ): "
-                "it was written by another version of loomlab."
+                f"{path} does not have the fields that are expected ({_places(error)}): it is damaged, or of another "
+                "version of the lab; use that version, or move its folder out of results/."
             ) from error
         warnings.warn(f"{path}: left out what this version does not know: {', '.join(unknown)}", stacklevel=2)
         return record.model_validate(value, extra="ignore")

@@ -346,7 +346,7 @@ class Parameter(Record):
 
 
 class SideBySide(Record):
-    """A scenario and what was scaled (scenario.json); `experiment` and `run` are where it was published, None for one
+    """A scenario and what was scaled; `experiment` and `run` are where it was published, None for one
     of the lab's own, `differs` what of the publication is not followed."""
 
     name: str

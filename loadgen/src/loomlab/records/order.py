@@ -61,7 +61,9 @@ def read_order(experiment_dir: Path) -> Order:
     """Raises UsageError where there is none."""
     order = read_record(order_file(experiment_dir), Order)
     if order is None:
-        raise UsageError(f"{experiment_dir} has no order.json: it was not planned by this version of the lab.")
+        raise UsageError(
+            f"{experiment_dir} has no order.json: it was not planned by this version of the lab; measure again."
+        )
     return order
 
 
