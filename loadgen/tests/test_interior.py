@@ -10,6 +10,7 @@ from loomlab.judge.interior import (
     connect_wave_end,
     figures_of,
     interior_figures,
+    last_full_second,
     open_figures,
     whole_waves,
     window_figures,
@@ -145,6 +146,44 @@ def test_nearest_rank_is_the_smallest_value_not_exceeded_by_that_share(values: l
     assert 100 * sum(value < got for value in ordered) < percent * len(ordered)
 
 
+@pytest.mark.parametrize(("count", "known"), [(9_999, False), (10_000, True)])
+def test_p99_9_wants_ten_requests_above_it(count: int, known: bool) -> None:
+    got = latency_figures(range(1, count + 1)).p99_9
+
+    assert got == (9_990 if known else None)
+
+
+def quotas_of_their_own(connections: int, requests: int) -> RequestLog:
+    """As hey loads: each connection has so many requests, and takes from 100 to 115 ms for one."""
+    starts: list[float] = []
+    took: list[float] = []
+    for connection in range(connections):
+        latency_ms = 100 + 15 * connection / connections
+        for number in range(requests):
+            starts.append(BEGIN + number * latency_ms / 1000)
+            took.append(latency_ms)
+    return RequestLog(starts, took)
+
+
+def test_a_load_that_thins_out_ends_where_its_connections_do() -> None:
+    log = quotas_of_their_own(connections=100, requests=200)
+    load = Load("http://app:8080", (Target("/a"),), 100, Closed(20_000, 30), 30)
+    true_rps = sum(1000 / ms for ms in {round(ms, 6) for ms in log.latency_ms})
+
+    full = figures_of(log, load, BEGIN, BEGIN + 23, quotas=True)
+    thinned = figures_of(log, load, BEGIN, BEGIN + 23)
+
+    assert full is not None and thinned is not None
+    assert full.throughput_rps == pytest.approx(true_rps, rel=0.005)
+    assert thinned.throughput_rps < 0.98 * true_rps
+
+
+def test_where_no_second_is_full_the_whole_run_counts() -> None:
+    log = quotas_of_their_own(connections=3, requests=1)
+
+    assert last_full_second(log, 50, BEGIN + 9) == BEGIN + 9
+
+
 def test_latency_figures() -> None:
     got = latency_figures([40, 10, 20, 30])
 
@@ -268,3 +307,14 @@ def test_the_figures_suit_the_shape_of_the_load(shape: Shape, whole_run: bool, s
     assert (got.started_rps is not None) is started
     assert (got.little_ratio is not None) is isinstance(shape, Closed)
     assert figures_of(RequestLog([], []), load, BEGIN, BEGIN + 60) is None
+
+
+def test_users_count_from_their_first_request_to_their_last_answer() -> None:
+    """k6 takes some seconds until it has its users, and again until it ends."""
+    log = RequestLog([BEGIN + 4, BEGIN + 5], [500, 2000])
+    load = Load("http://x", (Target("/"),), 20, Users((UserStage(20, 8),), (1, 3)), timeout_s=30)
+
+    got = figures_of(log, load, BEGIN, BEGIN + 12)
+
+    assert got is not None
+    assert (got.window.start, got.window.seconds, got.throughput_rps) == (BEGIN + 4, 3, pytest.approx(2 / 3))

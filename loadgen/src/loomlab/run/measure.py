@@ -11,7 +11,7 @@ from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import chosen_duration_s
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, read_record, write_json
+from loomlab.records.files import RunFiles, read_json, read_record, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
 from loomlab.run import hoststat
@@ -132,7 +132,7 @@ def _run(
     load = request.load
     shown = LiveProgress(request.approach, load, tool, prometheus_url, progress)
     delay_before = _told_delay(behaviour)
-    peaks_reset = reset_peaks(request.approach)
+    peaks_reset = reset_peaks(f"http://{request.approach}:8081")
     before = hoststat.network_counters()
     with Hangs(request.hangs, progress, behaviour):
         run, samples = run_tool(
@@ -169,18 +169,23 @@ def _told_delay(behaviour: Behaviour) -> str | None:
 
 def collect_again(run_dir: Path, prometheus_url: str) -> None:
     """Replaces raw/metrics.json by what Prometheus has now; raises UsageError for what is no run, and
-    CannotMeasureError where there is nothing."""
+    CannotMeasureError where that is less than what the file holds."""
     files = RunFiles(run_dir)
     request, run = read_record(files.request, Request), read_record(files.tool, ToolRun)
     if request is None or run is None:
         raise UsageError(f"{run_dir} is not a run that was measured: name a folder below runs/.")
     metrics = collect(Prometheus(prometheus_url), request.approach, run.started, run.ended)
-    if metrics["error"] or not metrics["containers"]:
+    have, had = _samples(metrics), _samples(read_json(files.metrics) or {})
+    if metrics["error"] or have < max(had, 1):
         raise CannotMeasureError(
-            f"Prometheus has no samples of {run_dir.name} ({metrics['error'] or 'they are gone'}): "
-            "it keeps 15 days, and none after make clean."
+            f"Prometheus has {have} samples of {run_dir.name}, fewer than the {max(had, 1)} that are wanted "
+            f"({metrics['error'] or 'the others are gone'}): it keeps 15 days, and none after make clean."
         )
     write_json(files.metrics, metrics)
+
+
+def _samples(metrics: dict[str, Any]) -> int:
+    return sum(len(one["values"]) for part in ("containers", "approach", "backend") for one in metrics.get(part, []))
 
 
 def _collect(approach: str, prometheus_url: str, run: ToolRun, files: RunFiles, stop: Stop, progress: Progress) -> None:
