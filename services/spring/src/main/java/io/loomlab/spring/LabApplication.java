@@ -14,8 +14,11 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** Starts an approach that runs on Spring Boot. */
 public final class LabApplication {
-  /** Property that tells conditional configurations the concurrency model. */
-  public static final String CONCURRENCY = "lab.concurrency";
+  /**
+   * Property that tells conditional configurations the concurrency model; of another name than the
+   * variable LAB_CONCURRENCY, which Spring would take for it.
+   */
+  public static final String CONCURRENCY = "loomlab.model";
 
   private LabApplication() {}
 
