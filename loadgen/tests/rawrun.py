@@ -178,6 +178,7 @@ class RawRun:
     )  # fmt: skip
     samples: list[dict[str, Any]] = field(default_factory=host_samples)
     network: dict[str, int] = field(default_factory=lambda: {"TCPSynRetrans": 0, "ActiveOpens": CONCURRENCY})
+    peaks_reset: bool = True
     about: dict[str, Any] = field(
         default_factory=lambda: {"concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30}}
     )
@@ -203,7 +204,8 @@ class RawRun:
         write(folder, "backend.json", self.delays)
         if self.warmup is not None:
             write(folder, "warmup.json", self.warmup)
-        write(folder, "host.json", {"samples": self.samples, "network_before": before, "network_after": self.network})
+        host = {"samples": self.samples, "network_before": before, "network_after": self.network}
+        write(folder, "host.json", host | {"peaks_reset": self.peaks_reset})
         write(folder, "about.json", self.about)
         answered = "".join(f"x\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
         closed = f"x\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered

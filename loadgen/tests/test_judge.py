@@ -73,6 +73,34 @@ def test_a_backend_whose_lateness_is_a_twentieth_of_the_latency_invalidates(run_
     assert "16.0 ms late on average, in 3 calls up to 5.22 % of the mean latency of 920 ms" in run.reasons[0]
 
 
+def test_what_comes_late_after_a_hang_is_no_fault_of_the_backend(tmp_path: Path) -> None:
+    run = RawRun()
+    run.request["hangs"] = [{"at_s": 20, "duration_s": 5}]
+    late_s = [(at(second), 0.4 * second + 100 * max(second - 20, 0)) for second in range(-10, SECONDS + 8)]
+    backend = run.metrics["backend"]
+    backend[:] = [one for one in backend if one["metric"]["__name__"] != "backend_lateness_seconds_sum"]
+    backend.append(matrix("backend_lateness_seconds_sum", late_s))
+
+    judged = judge_run(run.write(tmp_path))
+
+    assert judged.backend_lateness_mean_ms == pytest.approx(4)
+    assert not any("late" in reason for reason in judged.reasons)
+
+
+@pytest.mark.parametrize(("reset", "marks"), [(True, (700, 31)), (False, (None, None))])
+def test_high_water_marks_count_only_if_they_began_anew_with_the_run(
+    reset: bool, marks: tuple[float | None, float | None], tmp_path: Path
+) -> None:
+    run = RawRun(peaks_reset=reset)
+    for name, value in (("process_memory_hwm_bytes", 700), ("jvm_threads_peak_threads", 31)):
+        samples = [(at(second), value if second > SECONDS - 5 else 1.0) for second in range(-10, SECONDS + 8)]
+        run.metrics["approach"].append(matrix(name, samples))
+
+    judged = judge_run(run.write(tmp_path))
+
+    assert (judged.rss_hwm_bytes, judged.platform_threads_peak) == marks
+
+
 def test_a_backend_with_another_delay_than_asked_for_invalidates(run_dir: Path) -> None:
     write(run_dir, "backend.json", {"before": "300", "after": "33"})
 
@@ -188,6 +216,25 @@ def test_a_run_stopped_before_its_measurement_is_invalid_with_empty_figures(run_
 
     assert run.verdict == "invalid"
     assert run.requests is run.duration_s is run.cpu_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("file", "figure"),
+    [
+        ("container.json", "whether the container under test restarted"),
+        ("host.json", "how busy the load generator's CPUs were"),
+        ("backend.json", "which delay the backend had"),
+        ("warmup.json", "how warm the approach was"),
+        ("about.json", "the size of the backend pool"),
+    ],
+)
+def test_what_a_missing_file_would_have_told_is_not_known(run_dir: Path, file: str, figure: str) -> None:
+    (run_dir / "raw" / file).unlink()
+
+    run = judge_run(run_dir)
+
+    assert run.verdict == "suspect"
+    assert figure in run.reasons[0]
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:

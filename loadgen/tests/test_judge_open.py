@@ -84,7 +84,8 @@ def test_steps_that_did_not_hold_leave_the_others_to_be_read(run_dir: Path, monk
     assert len(run.reasons) == 1
     assert "The steps of 100 requests a second did not hold" in run.reasons[0]
     assert [(step.offered_rps, step.held) for step in run.steps] == [(50, True), (100, False)]
-    assert run.throughput_rps is run.latency_ms.p50 is None
+    assert run.throughput_rps is run.latency_ms.p50 is run.cpu_ms_per_request is None
+    assert run.steps[0].cpu_ms_per_request == pytest.approx(10)
     assert run.rate is None
 
 

@@ -141,6 +141,19 @@ def cooling(run: RawRun, by: float) -> None:
     run.samples = host_samples(approach=0.3)
 
 
+def beside_prometheus(run: RawRun, its_cpus: str) -> None:
+    """A fifth of the approach's CPU is used by another, and Prometheus uses as much, on these CPUs."""
+    run.samples = host_samples(approach=0.71)
+    run.metrics["containers"].append(cpu("prometheus", 0.21))
+    run.request["monitoring_cpus"] = its_cpus
+
+
+def refused_unread(run: RawRun, requests: int) -> None:
+    """So many answers other than 2xx, which came at once, as if nothing had been waited for."""
+    run.unanswered = requests
+    run.report["Non-2xx responses"] = requests
+
+
 def cold(run: RawRun, bursts: list[dict[str, Any]]) -> None:
     run.warmup = (run.warmup or {}) | {"bursts": bursts, "compiled": bool(bursts)}
 
@@ -163,6 +176,8 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("tool", "invalid", lambda run, it: run.tool.update(stopped_by=it), None, "stall", "ab read nothing for 25 s"),
     ("tool", "invalid", lambda run, it: run.tool.update(stopped_by=it), None, "hard cap", "at its hard cap, 40 s"),
     ("ab", "invalid", lambda run, it: run.report.update({"Non-2xx responses": it}), 8, 9, f"9 of {ANSWERED}"),
+    ("ab", "invalid", refused_unread, 8, 9, f"9 of {ANSWERED + 9}"),
+    ("host", "invalid", beside_prometheus, "0", "1", "Other programs took 21 %"),
     ("ab", "invalid", lambda run, it: setattr(run, "unanswered", it), 8, 9, f"9 of {ANSWERED + 9}"),
     ("ab", "suspect", lambda run, it: run.report.update({"Keep-Alive requests": it}), ANSWERED, ANSWERED - 1, "Only "),
     ("container", "invalid", lambda run, it: run.container.update(RestartCount=it), 0, 2, "restarted 2 times"),

@@ -22,7 +22,7 @@ def recorded(each_second: dict[str, list[int]], seconds: int = 20) -> list[HostS
 
 
 def test_stolen_time_is_that_of_the_set() -> None:
-    samples = recorded({"0": [40, 0, 10, 20, 5, 1, 4, 20], "1": [0, 0, 0, 100, 0, 0, 0, 0]})
+    samples = recorded({"0": [30, 10, 10, 20, 5, 1, 4, 20], "1": [0, 0, 0, 100, 0, 0, 0, 0]})
 
     approach = shares_of(samples, {"0"}, BEGIN + 2, BEGIN + 12)
     both = shares_of(samples, None, BEGIN + 2, BEGIN + 12)
