@@ -1,5 +1,6 @@
 """From raw files to run.json."""
 
+import itertools
 import json
 import shutil
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import ParseError, UsageError
+from loomlab.judge import facts
 from loomlab.judge.judge import judge_run
+from loomlab.tools.ab import Ab
 from rawrun import (
     ANSWERED,
     CONCURRENCY,
@@ -20,6 +23,7 @@ from rawrun import (
     load,
     metrics,
     ramp,
+    rows,
     write,
 )
 from test_metrics import matrix
@@ -71,6 +75,43 @@ def test_a_backend_whose_lateness_is_a_twentieth_of_the_latency_invalidates(run_
 
     assert run.verdict == "invalid"
     assert "16.0 ms late on average, in 3 calls up to 5.22 % of the mean latency of 920 ms" in run.reasons[0]
+
+
+def test_mean_lateness_is_held_against_the_mean(tmp_path: Path) -> None:
+    """3 % of the answers take twice as long, which p99 shows and the mean does not: 3 × 16.8 ms are 5.3 % of 948 ms."""
+    every_33rd = itertools.cycle([2 * LATENCY_MS] + 32 * [LATENCY_MS])
+    run = RawRun(rows=rows(lambda _: next(every_33rd)))
+    run.metrics["backend"] = [one for one in run.metrics["backend"] if "lateness" not in one["metric"]["__name__"]]
+    run.metrics["backend"] += lateness(mean_s=0.0168)
+
+    judged = judge_run(run.write(tmp_path))
+
+    assert judged.latency_ms.p99 == 2 * LATENCY_MS
+    assert any("16.8 ms late on average" in reason for reason in judged.reasons), judged.reasons
+
+
+def test_a_tool_whose_connections_have_quotas_is_judged_while_all_are_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Quotas(Ab):
+        quotas = True
+
+    monkeypatch.setattr(facts, "tool", lambda _: Quotas())
+    run = RawRun()
+    run.rows = [row for number, row in enumerate(run.rows) if number % 2 or row[0] < at(25)]
+
+    interior = judge_run(run.write(tmp_path)).interior
+
+    assert interior is not None
+    assert interior.start + interior.seconds <= at(27)
+
+
+def test_a_silence_while_the_backend_hangs_is_no_omission(tmp_path: Path) -> None:
+    took = {True: 6.0 + LATENCY_MS / 1000, False: LATENCY_MS / 1000}
+    run = RawRun(rows=rows(lambda second: 1000 * took[19 < second < 20]))
+    run.request["hangs"] = [{"at_s": 20, "duration_s": 6}]
+
+    assert not any("no answer came" in reason for reason in judge_run(run.write(tmp_path)).reasons)
 
 
 def test_what_comes_late_after_a_hang_is_no_fault_of_the_backend(tmp_path: Path) -> None:

@@ -54,6 +54,24 @@ def test_a_tool_that_keeps_up_has_no_lag() -> None:
     assert max(with_lags(log, one_rate(300, 60), dropped=0).lag_ms) < 0.01
 
 
+def test_a_late_first_request_does_not_shift_the_schedule() -> None:
+    starts = [BEGIN + number / 10 for number in range(100)]
+    starts[0] += 0.05
+
+    lags = start_lags_s(starts, one_rate(10, 10), 0)
+
+    assert lags[0] == pytest.approx(0.05, abs=1e-5)
+    assert min(lags) >= 0
+    assert max(lags[1:]) < 1e-5
+
+
+def test_two_starts_are_not_meant_for_the_same_due_time() -> None:
+    """Ten a second for a second, then five at once at its end; five others were dropped."""
+    starts = [BEGIN, *[BEGIN + 1.0] * 5]
+
+    assert start_lags_s(starts, one_rate(10, 10), dropped=5) == pytest.approx([0, 0.4, 0.3, 0.2, 0.1, 0], abs=1e-5)
+
+
 def test_failed_requests_are_due_in_their_turn() -> None:
     starts = [BEGIN + number / 10 for number in range(100)]
     log = RequestLog(starts[::2], [5.0] * 50, failed_start_s=starts[1::2], failed_latency_ms=[1.0] * 50)

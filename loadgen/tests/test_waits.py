@@ -35,6 +35,12 @@ def test_the_mean_is_by_timeslice_and_p99_is_that_of_the_worst_seconds() -> None
     assert waits_ms(samples, BEGIN, BEGIN + 90)[1] == pytest.approx(1)
 
 
+def test_what_was_waited_before_and_after_the_span_does_not_count() -> None:
+    samples = recorded([9.0] * 3 + [0.1] * 5 + [9.0] * 3, slices=100)
+
+    assert waits_ms(samples, BEGIN + 3, BEGIN + 8) == (pytest.approx(1), pytest.approx(1))
+
+
 def test_threads_that_come_and_go_count_while_they_are_there() -> None:
     first, second = recorded([0.2], slices=10)
     second.tool_waits = {"7": (0.2, 10), "8": (99.0, 1)}

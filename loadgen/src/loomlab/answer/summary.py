@@ -44,8 +44,8 @@ CLOSED_MODEL_NOTE = (
     "throughput cannot exceed connections ÷ latency."
 )
 OPEN_MODEL_NOTE = (
-    "{tool} was used in an open model: requests start on time whatever became of those before, and latencies count "
-    "from their actual start, not from the one that was due."
+    "{tool} was used in an open model: requests are due whatever became of those before, and latencies count from when "
+    "a request was due, however late it started."
 )
 INTERIOR_NOTE = (
     "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
