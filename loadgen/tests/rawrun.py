@@ -117,11 +117,13 @@ def load(target: str = "/capabilities") -> dict[str, Any]:
     }
 
 
-def rows(latency_ms: Callable[[float], float] = lambda _: LATENCY_MS) -> list[tuple[int, int]]:
+def rows(
+    latency_ms: Callable[[float], float] = lambda _: LATENCY_MS, connections: int = CONCURRENCY
+) -> list[tuple[int, int]]:
     """(start, latency in ms) of each answer; ab rounds starts down. `latency_ms` is by the second of the start."""
     answered = []
-    for connection in range(CONCURRENCY):
-        start = connection / CONCURRENCY * 0.92
+    for connection in range(connections):
+        start = connection / connections * 0.92
         while True:
             took = latency_ms(start)
             if start + took / 1000 > SECONDS:
@@ -154,8 +156,8 @@ class RawRun:
     request: dict[str, Any] = field(
         default_factory=lambda: {
             "tool": "ab", "approach": "app", "load": load(), "delay": "300", "repeat": 2, "jdk": 25, "gc": "g1",
-            "generator_cpus": "2", "backend_cpus": "1", "approach_cpus": "0", "warmup_cap_s": 120,
-            "started": BEGIN - 60, "finished": True,
+            "generator_cpus": "2", "backend_cpus": "1", "approach_cpus": "0", "monitoring_cpus": "1",
+            "warmup_cap_s": 120, "started": BEGIN - 60, "finished": True,
         }
     )  # fmt: skip
     tool: dict[str, Any] = field(

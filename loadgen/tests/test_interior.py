@@ -16,7 +16,7 @@ from loomlab.judge.interior import (
     window_figures,
 )
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silent_gaps
+from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silences, silent_end_s
 
 BEGIN = 1_000_000.25
 
@@ -197,14 +197,18 @@ def test_the_silence_a_run_ends_with_counts_up_to_its_last_event() -> None:
     steady = [(second, 100) for second in range(100, 130)]
     log = RequestLog([second for second, _ in steady] + [129], [ms for _, ms in steady] + [20_000])
 
-    assert silent_gaps(log, 149.5) == (18, 17)
-    assert silent_gaps(RequestLog(range(100, 130), [100] * 30), 130.0) == (0, 0)
+    assert silent_end_s(log, 149.5) == 17
+    assert silent_end_s(RequestLog(range(100, 130), [100] * 30), 130.0) == 0
+    assert silent_end_s(RequestLog([], []), 130.0) == 0
 
 
-def test_a_silence_in_the_middle_is_the_longest_but_not_the_last() -> None:
-    seconds = [*range(100, 110), *range(118, 130)]
+def test_every_silence_between_two_times_is_told() -> None:
+    seconds = [*range(100, 110), *range(118, 130), *range(135, 140)]
+    log = RequestLog(seconds, [100] * len(seconds))
 
-    assert silent_gaps(RequestLog(seconds, [100] * len(seconds)), 130.0) == (7, 0)
+    assert silences(log, 100, 140) == [7, 4]
+    assert silences(log, 113.5, 131.5) == [4]
+    assert silences(log, 100, 145) == [7, 4, 4]
 
 
 OPEN_S = 60

@@ -22,16 +22,24 @@ def open_run(
     offered_rps: list[int],
     started_rps: list[int],
     failed: int = 0,
-    dropped: int = 0,
+    dropped: int | None = 0,
+    silent_from_s: int = SECONDS,
+    refused_at_s: int | None = None,
+    grows_by: float = 0.0,
     **request: Any,
 ) -> Run:
-    """Judges a run of equal steps in which so many requests started each second, the first `failed` of which failed."""
+    """Judges a run of equal steps in which so many requests started each second, the first `failed` of which failed;
+    none from `silent_from_s` on; ten of one second were refused, whose start is not told; latency grows by that share
+    from half to half."""
     step_s = SECONDS // len(offered_rps)
-    seconds = [(int(BEGIN) + second, started_rps[second // step_s]) for second in range(SECONDS)]
+    seconds = [(int(BEGIN) + second, started_rps[second // step_s]) for second in range(silent_from_s)]
     answered = [second + number / rate for second, rate in seconds for number in range(rate)]
+    refused = [] if refused_at_s is None else answered[50 * refused_at_s : 50 * refused_at_s + 10]
+    answered = [start for start in answered if start not in refused]
+    started = len(answered) + len(refused)
     log = RequestLog(
         answered[failed:],
-        [LATENCY_MS] * (len(answered) - failed),
+        [LATENCY_MS * (1 + grows_by * 2 * (start - BEGIN) / SECONDS) for start in answered[failed:]],
         failed_start_s=answered[:failed],
         failed_latency_ms=[5] * failed,
         failures={"timeout": failed} if failed else {},
@@ -43,7 +51,7 @@ def open_run(
 
         def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
             return ToolReport(
-                completed=len(log), attempted=len(answered), failed=failed, dropped=dropped, duration_s=SECONDS
+                completed=len(log), attempted=started, failed=failed + len(refused), dropped=dropped, duration_s=SECONDS
             )
 
         def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
@@ -67,6 +75,37 @@ def test_an_offered_rate_that_is_reached_is_valid(run_dir: Path, monkeypatch: py
     assert (run.rate, run.started_rps, run.throughput_rps, run.dropped) == (50, 50, 50, 0)
     assert run.waves is run.little_ratio is None
     assert run.steps == []
+
+
+def test_what_a_tool_has_left_out_unsaid_is_dropped(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """vegeta does not tell of requests that were due when its time was up and all of its connections waited."""
+    assert open_run(run_dir, monkeypatch, [50], [50], dropped=None).verdict == "valid"
+
+    run = open_run(run_dir, monkeypatch, [50], [50], dropped=None, silent_from_s=30)
+
+    assert run.verdict == "invalid"
+    assert run.dropped == 499
+    assert any("dropped 499 requests" in reason for reason in run.reasons)
+
+
+def test_failures_without_a_start_do_not_make_the_later_ones_late(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], refused_at_s=10)
+
+    assert (run.verdict, run.errors) == ("valid", 10)
+    assert run.latency_ms.p50 == LATENCY_MS
+    assert run.start_lag_p99_ms == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize(("by", "verdict"), [(0.05, "valid"), (0.2, "suspect"), (0.5, "invalid")])
+def test_a_rate_whose_latency_grows_is_more_than_can_be_carried(
+    by: float, verdict: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], grows_by=by)
+
+    assert run.verdict == verdict
+    assert all("latency grew by" in reason for reason in run.reasons)
 
 
 def test_an_offered_rate_that_is_missed_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

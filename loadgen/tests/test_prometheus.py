@@ -53,6 +53,8 @@ def sampled(at: float) -> list[dict[str, Any]]:
     values = [[at - 1, "1"], [at, "2"]]
     wanted = (
         ("container_cpu_usage_seconds_total", "app"),
+        ("container_cpu_usage_seconds_total", "backend"),
+        ("container_cpu_usage_seconds_total", "loadgen"),
         ("process_start_time_seconds", "app"),
         ("process_start_time_seconds", "backend"),
     )
@@ -72,8 +74,8 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
 
 def test_the_last_samples_are_waited_for() -> None:
     end = time.time()
-    container_only = sampled(end + 1)[:1] + sampled(end - 2)[1:]
-    without_backend = sampled(end + 1)[:2] + sampled(end - 2)[2:]
+    container_only = sampled(end + 1)[:3] + sampled(end - 2)[3:]
+    without_backend = sampled(end + 1)[:4] + sampled(end - 2)[4:]
     with prometheus([], sampled(end - 2), container_only, without_backend, sampled(end + 1)) as (url, queries):
         wait_for_samples(Prometheus(url), "app", end, Stop())
 
@@ -129,7 +131,7 @@ def test_samples_that_are_gone_do_not_replace_what_there_is(tmp_path: Path) -> N
     before = (folder / "raw" / "metrics.json").read_bytes()
     with (
         prometheus(sampled(BEGIN)) as (url, _),
-        pytest.raises(CannotMeasureError, match="has 18 samples of 1-app, fewer than the 986"),
+        pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 986"),
     ):
         collect_again(folder, url)
 

@@ -13,8 +13,11 @@ from loomlab.judge.limits import BUSY_CPU
 from loomlab.judge.outcome import Outcome
 from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
-from loomlab.judge.waits import waits_ms
+from loomlab.judge.waits import told, waits_of
 from loomlab.records.models import HostSample
+
+COUNTED_APART = 0.02
+"""So much of a CPU may the kernel's two counters of it differ."""
 
 
 @dataclass(frozen=True)
@@ -52,34 +55,37 @@ class Took:
         taken on, up to the backend's first hang: after it, all that waited is due at once."""
         facts, metrics = self.facts, self.facts.metrics
         requests = metrics.backend_growth("backend_requests_total", *self.span)
-        told = BackendSide(
+        unasked = BackendSide(
             delays=facts.delays,
             requests_per_request=requests / self.counted if requests is not None and self.counted else None,
             connections_opened=metrics.backend_growth("backend_connections_total", facts.start, facts.end),
         )
         if not facts.endpoint.backend_calls:
-            return told
+            return unasked
         calm_until = min([self.span[1], *(facts.start + hang.at_s for hang in facts.request.hangs)])
         cpus = parse_cpu_list(facts.request.backend_cpus)
         return BackendSide(
             cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
             quota_full=metrics.quota_full_share("backend", facts.start, facts.end, BUSY_CPU),
             throttled_ratio=metrics.throttled_ratio(facts.start, facts.end, "backend"),
+            measured=metrics.cpu_seconds("backend", facts.start, facts.end) is not None,
             loop_full=metrics.backend_loop_full_share(facts.start, facts.end, BUSY_CPU),
             lateness_mean_ms=metrics.backend_lateness_mean_ms(self.span[0], calm_until),
             lateness_p99_ms=metrics.backend_lateness_p99_ms(self.span[0], calm_until),
-            delays=told.delays,
-            requests_per_request=told.requests_per_request,
-            connections_opened=told.connections_opened,
+            delays=unasked.delays,
+            requests_per_request=unasked.requests_per_request,
+            connections_opened=unasked.connections_opened,
         )
 
     def generator(self) -> Generator:
         facts = self.facts
         cpus = parse_cpu_list(facts.request.generator_cpus)
-        wait_mean_ms, wait_p99_ms = waits_ms(facts.host.samples, *self.span)
+        waits = waits_of(facts.host.samples, *self.span)
         return Generator(
-            wait_mean_ms=wait_mean_ms,
-            wait_p99_ms=wait_p99_ms,
+            waits_told=told(facts.host.samples),
+            wait_mean_ms=waits.mean_ms,
+            wait_p99_ms=waits.p99_ms,
+            measured=facts.metrics.cpu_seconds("loadgen", facts.start, facts.end) is not None,
             throttled_ratio=facts.metrics.throttled_ratio(facts.start, facts.end, "loadgen"),
             cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
             thread_full=busiest_thread_full_share(facts.host.samples, BUSY_CPU),
@@ -109,19 +115,35 @@ class Took:
         return shares_of(self.facts.host.samples, parse_cpu_list(cpus), *self.span)
 
     def _foreign_share(self, shares: CpuShares | None) -> float | None:
+        """A lower bound where the kernel charges interrupts to whoever runs. Where the container alone used more than
+        was busy without interrupts it does, and they are counted with the busy time."""
+        spent = self._spent_by_lab()
+        if shares is None or spent is None:
+            return None
+        own = spent / shares.cpu_seconds
+        busy = shares.busy if own <= shares.busy + COUNTED_APART else shares.busy + shares.interrupts
+        return max(busy - own, 0.0)
+
+    def _spent_by_lab(self) -> float | None:
+        """CPU seconds on the approach's CPUs; None where a container's are not known, or may be of other CPUs."""
         request = self.facts.request
         here = parse_cpu_list(request.approach_cpus)
-        others = {
+        beside = {
             "backend": request.backend_cpus,
             "loadgen": request.generator_cpus,
             "prometheus": request.monitoring_cpus,
             "cadvisor": request.monitoring_cpus,
         }
-        lab = [request.approach, *(service for service, cpus in others.items() if _overlap(here, parse_cpu_list(cpus)))]
+        lab = [request.approach]
+        for service, cpus in beside.items():
+            there = parse_cpu_list(cpus or "")
+            if cpus is None or not _overlap(here, there):
+                continue
+            if here is not None and (there is None or not there <= here):
+                return None
+            lab.append(service)
         spent = [self.facts.metrics.cpu_seconds(service, *self.span) for service in lab]
-        if shares is None or spent[0] is None:
-            return None
-        return max(shares.busy - sum(one or 0.0 for one in spent) / shares.cpu_seconds, 0.0)
+        return None if None in spent else sum(one or 0.0 for one in spent)
 
     def published(self) -> dict[str, Any]:
         """Fields of run.json. CPU is of the span; memory and threads are of the whole run. RSS is null under ZGC: its

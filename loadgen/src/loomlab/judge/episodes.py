@@ -61,13 +61,13 @@ def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: C
 
 def _missed(step: RateStep, started_rps: float, errors: int, figures: InteriorFigures, log: RequestLog) -> str | None:
     """Why the step did not hold."""
-    if abs(started_rps - step.rate_rps) > RATE_LIMIT * step.rate_rps:
+    if abs(started_rps - step.rate_rps) > max(RATE_LIMIT * step.rate_rps, 1 / figures.window.seconds):
         return f"{started_rps:.0f}/s were started"
     if errors > ERROR_LIMIT * max(round(started_rps * figures.window.seconds), 1):
         return f"{errors} errors"
     if (figures.start_lag_p99_ms or 0) > LONGEST_LAG_MS:
         return f"requests started {(figures.start_lag_p99_ms or 0) / 1000:.1f} s late"
-    growth = Parts(log, figures.window, (figures.latency.mean or 0) / 1000).latency_fall()
+    growth = Parts(log, figures.window, wave_s=0, shortest_part_s=1).latency_fall()
     if growth and -growth.fall > GROWTH_LIMIT and -growth.fall > growth.margin:
         return f"latency grew by {percent(-growth.fall)}"
     return None

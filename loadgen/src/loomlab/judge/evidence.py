@@ -36,9 +36,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What requests show: on the interior, of `requests` answers, but for silences, `p50_ms` and `max_ms`, which are of
-    the whole run; the steps are offered rates; starts lag behind their schedule, of several rates in the step that held
-    and lags most by its own `lagged_p99_ms` of latency."""
+    """What requests show: on the interior, of `requests` answers, but for the silence at the end and `p50_ms`, which
+    are of the whole run; `slow_ms` is what answers and failures took that lasted several p50; the steps are offered
+    rates; starts lag behind their schedule, of several rates in the step that held and lags most by its own
+    `lagged_p99_ms` of latency."""
 
     started_rps: float | None = None
     start_lag_p99_ms: float | None = None
@@ -48,11 +49,11 @@ class Loaded:
     held_steps: tuple[float, ...] = ()
     little_ratio: float | None = None
     silent_end_s: int = 0
-    longest_silence_s: int = 0
+    silences_s: tuple[int, ...] = ()
+    slow_ms: tuple[float, ...] = ()
     p50_ms: float | None = None
     mean_ms: float | None = None
     p99_ms: float | None = None
-    max_ms: float | None = None
     whole_run: bool = False
     interior_s: float | None = None
     waves: float | None = None
@@ -82,7 +83,10 @@ class UnderTest:
 
 @dataclass(frozen=True)
 class BackendSide:
-    """The `_full` figures are shares (0 to 1) of the seconds spent at the limit."""
+    """The `_full` figures are shares (0 to 1) of the seconds spent at the limit. `measured`: the container's CPU was
+    recorded, so that what has no figure has no quota."""
+
+    measured: bool = True
 
     cpus_full: float | None = None
     quota_full: float | None = None
@@ -98,8 +102,10 @@ class BackendSide:
 @dataclass(frozen=True)
 class Generator:
     """As BackendSide; the counters are those of its network namespace; `wait_` is how long its threads were ready and
-    had no CPU, each time, on the interior."""
+    had no CPU, each time, on the interior, where the kernel tells (`waits_told`)."""
 
+    measured: bool = True
+    waits_told: bool = True
     wait_mean_ms: float | None = None
     wait_p99_ms: float | None = None
     throttled_ratio: float | None = None
@@ -135,6 +141,14 @@ class Evidence:
     generator: Generator = field(default_factory=Generator)
     host: HostSide = field(default_factory=HostSide)
     warmup: Warmup | None = None
+
+    @property
+    def in_flight(self) -> float:
+        """Requests at once: the connections of a closed load; of an open one, by Little's law, what its rate keeps."""
+        loaded = self.loaded
+        if self.asked.closed_model or not self.asked.offered_rps or not loaded.mean_ms:
+            return self.asked.concurrency
+        return min(self.asked.offered_rps * loaded.mean_ms / 1000, self.asked.concurrency)
 
     @property
     def cold(self) -> bool:

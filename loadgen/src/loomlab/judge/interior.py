@@ -12,6 +12,7 @@ from loomlab.records.requestlog import RequestLog, latency_figures, percentile
 FEWEST_SECONDS = 3
 KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
 IDLE_SHARE = 0.01
+TAIL_LAG_LIMIT = 0.05
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,19 @@ def window_figures(log: RequestLog, first: int, last: int) -> InteriorFigures:
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
-        latency_figures(latencies),
+        _without_doubtful_tail(latency_figures(latencies), failed, lags),
         latency_from_start=latency_figures(log.within(first, last, log.latency_ms)) if lags else None,
         start_lag_p99_ms=percentile(sorted(lags), 99) if lags else None,
         started_rps=(len(latencies) + failed) / seconds,
     )
+
+
+def _without_doubtful_tail(latency: Latency, failed: int, lags_ms: list[float]) -> Latency:
+    """Without p99.9 where one request in a thousand failed, whose latency is in no figure, or where starts lag so much
+    that it is the tool's."""
+    tail, requests = latency.p99_9, len(lags_ms) or 1
+    lagged = bool(lags_ms) and tail is not None and percentile(sorted(lags_ms), 99.9) > TAIL_LAG_LIMIT * tail
+    return latency.model_copy(update={"p99_9": None}) if lagged or failed > requests / 1000 else latency
 
 
 def _lags(log: RequestLog, first: float, last: float) -> list[float]:
@@ -117,14 +126,15 @@ def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
 def interior_figures(log: RequestLog, concurrency: int, started: float, ended: float) -> InteriorFigures | None:
     """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly.
 
-    Requests in flight at the end are missing from the log, so the window ends p99 before `ended`: all but 1 % of
-    what started up to then is in the log. Its length is that of whole waves, see `whole_waves`. Falls back to
+    Requests in flight at the end may be missing from the log, so the window ends p99 before `ended`: all but 1 % of
+    what started up to then is in the log. A tool that waits for its last answers starts none meanwhile, so it ends with
+    the last start, too. Its length is that of whole waves, see `whole_waves`. Falls back to
     the whole run when fewer than 3 s remain; None without data.
     """
     if not log:
         return None
     first = connect_wave_end(log, concurrency)
-    last = math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000)
+    last = min(math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000), math.floor(max(log.start_s)))
     if first is None or last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
     latencies = log.within(first, last, log.latency_ms)

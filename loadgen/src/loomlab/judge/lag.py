@@ -12,19 +12,20 @@ AGREED_S = 1e-6
 """Two times are the same to within a microsecond, which is what k6 tells."""
 
 
-def with_lags(log: RequestLog, shape: OpenRate, dropped: int | None) -> RequestLog:
+def with_lags(log: RequestLog, shape: OpenRate, dropped: int) -> RequestLog:
     """The log, each of whose requests knows how long after it was due it started.
 
     The schedule is laid so that no request started before it was due and one did at that very time; all lags are off by
-    the least. Of a tool that leaves requests out meanwhile (`dropped`) it is not known which, so a request is taken for
-    the latest that was due and can be meant: a lower bound.
+    the least. Of a tool that leaves requests out meanwhile (`dropped`, and those it gave up without saying when they
+    started) it is not known which: the first start is taken for punctual, and each other one for the latest that was
+    due and can be meant, a lower bound.
     """
     starts = [*log.start_s, *log.failed_start_s]
     if not starts:
         return log
     order = sorted(range(len(starts)), key=starts.__getitem__)
     lags_ms = [0.0] * len(starts)
-    for place, lag_s in zip(order, start_lags_s([starts[place] for place in order], shape, dropped or 0), strict=True):
+    for place, lag_s in zip(order, start_lags_s([starts[place] for place in order], shape, dropped), strict=True):
         lags_ms[place] = round(1000 * lag_s, 3)
     return replace(log, lag_ms=lags_ms[: len(log.start_s)], failed_lag_ms=lags_ms[len(log.start_s) :])
 

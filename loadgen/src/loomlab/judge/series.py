@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+RESET_BELOW = 0.99
 MISSING_AFTER_S = 3.0
 """A gap between samples longer than this is missing data: three of the scrapes, which come once a second."""
 
@@ -33,14 +34,16 @@ def select(series: Iterable[Series], name: str, **labels: str) -> list[Series]:
 
 
 def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it."""
+    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it, but for one of less
+    than a hundredth, which is the kernel's imprecision."""
     offset = previous = 0.0
     straight = []
     for time, value in samples:
-        if value < previous:
+        if value < previous * RESET_BELOW:
             offset += previous
-        previous = value
-        straight.append((time, value + offset))
+            previous = 0.0
+        previous = max(value, previous)
+        straight.append((time, previous + offset))
     return straight
 
 

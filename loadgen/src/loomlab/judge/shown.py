@@ -9,10 +9,11 @@ from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of
 from loomlab.judge.lag import with_lags
+from loomlab.judge.limits import SLOW_P50S
 from loomlab.judge.outcome import Outcome
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.models import Episode, Halves, Latency, Step
-from loomlab.records.requestlog import RequestLog, latency_figures, silent_gaps
+from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Shown:
     episodes: list[Episode]
     cpu_fall: Halves | None
     latency_fall: Halves | None
-    longest_silence_s: int
+    silences_s: list[int]
+    slow_ms: list[float]
     silent_end_s: int
 
     def span(self, facts: Facts) -> tuple[float, float]:
@@ -58,13 +60,13 @@ class Shown:
             held_steps=tuple(step.offered_rps for step in self.steps if step.held),
             little_ratio=figures.little_ratio if figures else None,
             silent_end_s=self.silent_end_s,
-            longest_silence_s=self.longest_silence_s,
+            silences_s=tuple(self.silences_s),
+            slow_ms=tuple(self.slow_ms),
             p50_ms=self.whole.p50,
             mean_ms=figures.latency.mean if figures else None,
             p99_ms=figures.latency.p99 if figures else None,
             start_lag_p99_ms=lagged.lag_ms if lagged else None,
             lagged_p99_ms=lagged.p99_ms if lagged else None,
-            max_ms=self.whole.max,
             whole_run=bool(window and window.whole_run),
             interior_s=window.seconds if window and not window.whole_run else None,
             waves=figures.waves if figures else None,
@@ -104,14 +106,16 @@ class Shown:
 def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     request = facts.request
     if outcome.log is None:
-        return Shown(None, Latency(), [], [], None, None, 0, 0)
+        return Shown(None, Latency(), [], [], None, None, [], [], 0)
     log = outcome.log
     if isinstance(request.load.shape, OpenRate):
-        log = with_lags(log, request.load.shape, outcome.report.dropped)
+        log = with_lags(log, request.load.shape, outcome.without_start)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
     figures = figures_of(log, request.load, facts.start, end, quotas=facts.driver.quotas)
-    longest_silence_s, silent_end_s = silent_gaps(log, end)
+    whole = latency_figures(log.from_due_ms)
+    window = figures.window if figures else None
+    span = (window.start, window.start + window.seconds) if window else (facts.start, end)
     cpu_fall, latency_fall = _falls(facts, log, figures)
     shape = request.load.shape
 
@@ -120,14 +124,22 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
 
     return Shown(
         figures=figures,
-        whole=latency_figures(log.from_due_ms),
+        whole=whole,
         steps=steps_of(log, shape, cpu_seconds) if isinstance(shape, OpenRate) else [],
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,
-        longest_silence_s=longest_silence_s,
-        silent_end_s=silent_end_s if facts.driver.discards else 0,
+        silences_s=silences(log, *span) if log else [],
+        slow_ms=_slow_ms(log, *span, SLOW_P50S * (whole.p50 or 0)),
+        silent_end_s=silent_end_s(log, end) if facts.driver.discards else 0,
     )
+
+
+def _slow_ms(log: RequestLog, first: float, last: float, limit_ms: float) -> list[float]:
+    """What answers and failures that started between two times took, where it is more than the limit."""
+    failed = zip(log.failed_start_s, log.failed_latency_ms, strict=True)
+    took = log.within(first, last, log.latency_ms) + [ms for start, ms in failed if first <= start < last]
+    return [ms for ms in took if ms > limit_ms]
 
 
 def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tuple[Halves | None, Halves | None]:
@@ -136,7 +148,7 @@ def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tu
     steady = isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
     if figures is None or not figures.latency.mean or not steady or request.hangs:
         return None, None
-    parts = Parts(log, figures.window, figures.latency.mean / 1000)
+    parts = Parts(log, figures.window, figures.latency.mean / 1000 if isinstance(shape, Closed) else 0)
     connections = request.load.connections if isinstance(shape, Closed) else None
 
     def cpu_seconds(first: float, last: float) -> float | None:

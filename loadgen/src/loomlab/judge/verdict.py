@@ -60,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule("invalid", load.littles_law),
     Rule("invalid", load.rate_missed),
     Rule("invalid", load.started_too_late),
+    Rule("invalid", load.latency_grew_much),
     Rule("invalid", load.work_dropped),
     Rule("invalid", load.no_step_held),
     Rule("invalid", under_test.metrics_missing, host_cause=True),
@@ -73,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     Rule("suspect", load.few_waves),
     Rule("suspect", load.steps_missed),
     Rule("suspect", load.started_late, host_cause=True),
+    Rule("suspect", load.latency_grew),
     Rule("suspect", warmth.half_cold),
     Rule("suspect", warmth.compilers_unknown),
     Rule("suspect", warmth.warmup_failed),
@@ -83,6 +85,7 @@ RULES: tuple[Rule, ...] = (
     Rule("suspect", drivers.other_backend_requests),
     Rule("suspect", drivers.backend_reconnected),
     Rule("suspect", load.omission_possible),
+    Rule("suspect", load.connections_idle),
     Rule("suspect", load.keepalive_refused),
 )
 

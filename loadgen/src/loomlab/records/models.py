@@ -45,7 +45,7 @@ class Request(Record):
     generator_cpus: str
     backend_cpus: str
     approach_cpus: str
-    monitoring_cpus: str = ""
+    monitoring_cpus: str | None = None
     warmup_cap_s: float = Field(ge=0)
     warmup_load_s: float = Field(default=0, ge=0)
     start_s: float | None = None

@@ -74,29 +74,39 @@ def latency_figures(latency_ms: Sequence[float]) -> Latency:
     )
 
 
-def silent_gaps(log: RequestLog, end: float) -> tuple[int, int]:
-    """(the longest silence anywhere, the silence the run ended with), in whole seconds in which surely no
-    answer came: starts are known to the second only, so an answer is taken to fill both seconds it may be in.
-
-    A tool with a time limit ends at the first event after it, so answers of the last two seconds before `end`
-    do not break the silence the run ended with.
-    """
-    if not log:
-        return 0, 0
+def _answered(log: RequestLog) -> set[int]:
+    """Seconds in which an answer may have come: some starts are known to the second only, so an answer is taken to fill
+    both seconds it may be in."""
     answered: set[int] = set()
     for start_s, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
         earliest_ms = math.floor(start_s) * 1000 + latency_ms
         answered.add(int(earliest_ms // 1000))
         answered.add(int((earliest_ms + 999) // 1000))
-    first = math.floor(min(log.start_s))
-    last = int(end)
-    longest = current = 0
-    for second in range(first, last):
-        current = 0 if second in answered else current + 1
-        longest = max(longest, current)
+    return answered
+
+
+def silences(log: RequestLog, first: float, last: float) -> list[int]:
+    """How long each silence between two times was, in whole seconds in which surely no answer came."""
+    answered = _answered(log)
+    found, current = [], 0
+    for second in range(math.ceil(first), math.floor(last)):
+        if second not in answered:
+            current += 1
+        elif current:
+            found.append(current)
+            current = 0
+    return [*found, current] if current else found
+
+
+def silent_end_s(log: RequestLog, end: float) -> int:
+    """The silence that the run ended with. A tool with a time limit ends at the first event after it, so answers of the
+    last two seconds before `end` do not break it."""
+    if not log:
+        return 0
+    answered = _answered(log)
     trailing = 0
-    for second in range(last - 2, first - 1, -1):
+    for second in range(int(end) - 2, math.floor(min(log.start_s)) - 1, -1):
         if second in answered:
             break
         trailing += 1
-    return longest, trailing
+    return trailing

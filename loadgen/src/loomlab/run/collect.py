@@ -28,15 +28,15 @@ OWN_METRICS = "(lab|backend|jvm|process)_.*"
 
 
 def wait_for_samples(prometheus: Prometheus, approach: str, past: float, stop: Stop) -> None:
-    """Returns when the approach's container and process and the backend's process have a sample past that Unix time, or
-    after 10 s."""
+    """Returns when the containers of approach, backend and load generator and the processes of the first two have a
+    sample past that Unix time, or after 10 s."""
     wanted = {
-        ("container_cpu_usage_seconds_total", approach),
+        *(("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")),
         ("process_start_time_seconds", approach),
         ("process_start_time_seconds", "backend"),
     }
     names = "|".join(sorted({name for name, _ in wanted}))
-    expression = f'{{__name__=~"{names}",service=~"{approach}|backend"}}[30s]'
+    expression = f'{{__name__=~"{names}",service=~"{approach}|backend|loadgen"}}[30s]'
     deadline = time.monotonic() + WAIT_S
     while time.monotonic() < deadline and not stop.requested:
         try:

@@ -11,6 +11,7 @@ from loomlab.judge.limits import (
     LATE_P99_LIMIT,
     OWN_CONNECTIONS,
     REOPENED_LIMIT,
+    RESOLVED_LATE_MS,
     THROTTLED_LIMIT,
 )
 
@@ -40,20 +41,28 @@ def generator_thread(run: Evidence) -> Finding:
 
 
 def generator_quota(run: Evidence) -> Finding:
-    return _limited("load generator", "its CPU quota was", run.generator.quota_full, NO_QUOTA)
+    return _limited("load generator", "its CPU quota was", run.generator.quota_full, _no_quota(run.generator.measured))
+
+
+def _no_quota(measured: bool) -> Finding:
+    return NO_QUOTA if measured else unknown("what CPU the containers beside the approach used")
 
 
 def generator_wait_mean(run: Evidence) -> Finding:
-    return _waited(run.generator.wait_mean_ms, "on average", "mean", run.loaded.mean_ms, LATE_MEAN_LIMIT)
+    return _waited(run, run.generator.wait_mean_ms, "on average", "mean", run.loaded.mean_ms, LATE_MEAN_LIMIT)
 
 
 def generator_wait_p99(run: Evidence) -> Finding:
-    return _waited(run.generator.wait_p99_ms, "at p99", "p99", run.loaded.p99_ms, LATE_P99_LIMIT)
+    return _waited(run, run.generator.wait_p99_ms, "at p99", "p99", run.loaded.p99_ms, LATE_P99_LIMIT)
 
 
-def _waited(wait_ms: float | None, when: str, figure: str, latency_ms: float | None, limit: float) -> Finding:
-    if wait_ms is None:
+def _waited(
+    run: Evidence, wait_ms: float | None, when: str, figure: str, latency_ms: float | None, limit: float
+) -> Finding:
+    if not run.generator.waits_told:
         return not_here("this kernel does not tell; how busy its CPUs were does")
+    if wait_ms is None:
+        return unknown("how long the load generator waited for a CPU")
     if not latency_ms:
         return not_here("there is no latency to compare with")
     if wait_ms <= limit * latency_ms:
@@ -66,16 +75,18 @@ def _waited(wait_ms: float | None, when: str, figure: str, latency_ms: float | N
 
 
 def generator_throttled(run: Evidence) -> Finding:
-    return _throttled("load generator", run.generator.throttled_ratio)
+    return _throttled("load generator", run.generator.throttled_ratio, run.generator.measured)
 
 
 def backend_throttled(run: Evidence) -> Finding:
-    return _throttled("backend", run.backend.throttled_ratio) if run.asked.backend_calls else NOT_ASKED
+    if not run.asked.backend_calls:
+        return NOT_ASKED
+    return _throttled("backend", run.backend.throttled_ratio, run.backend.measured)
 
 
-def _throttled(who: str, ratio: float | None) -> Finding:
+def _throttled(who: str, ratio: float | None, measured: bool) -> Finding:
     if ratio is None:
-        return NO_QUOTA
+        return _no_quota(measured)
     if ratio <= THROTTLED_LIMIT:
         return PASSED
     return failed(
@@ -90,7 +101,7 @@ def backend_cpus(run: Evidence) -> Finding:
 
 
 def backend_quota(run: Evidence) -> Finding:
-    return _of_backend(run, "its CPU quota was", run.backend.quota_full, NO_QUOTA)
+    return _of_backend(run, "its CPU quota was", run.backend.quota_full, _no_quota(run.backend.measured))
 
 
 def backend_loop(run: Evidence) -> Finding:
@@ -121,7 +132,7 @@ def _late(
         return unknown("how late the backend was")
     if not latency_ms:
         return not_here("there is no latency to compare with")
-    if calls * late_ms <= limit * latency_ms:
+    if late_ms <= RESOLVED_LATE_MS or calls * late_ms <= limit * latency_ms:
         return PASSED
     return failed(
         f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, in {calls} calls up to "
@@ -173,7 +184,7 @@ def other_backend_requests(run: Evidence) -> Finding:
     a_request = run.backend.requests_per_request
     if a_request is None or not run.loaded.requests:
         return unknown("how many requests the backend answered")
-    in_flight = run.asked.backend_calls * run.asked.concurrency / run.loaded.requests
+    in_flight = run.asked.backend_calls * run.in_flight / run.loaded.requests
     limit = BACKEND_REQUESTS_LIMIT * max(run.asked.backend_calls, 1) + in_flight
     if abs(a_request - run.asked.backend_calls) <= limit:
         return PASSED
@@ -186,7 +197,7 @@ def other_backend_requests(run: Evidence) -> Finding:
 def backend_reconnected(run: Evidence) -> Finding:
     """Without a warm-up every connection is a first one; in the open model more are wanted as more requests wait."""
     calls = run.asked.backend_calls * (run.told.attempted or 0)
-    first_ones = run.asked.concurrency if run.cold or not run.asked.closed_model else 0
+    first_ones = run.in_flight if run.cold or not run.asked.closed_model else 0
     opened = run.backend.connections_opened
     if opened is None:
         return unknown("how many connections to the backend were opened")

@@ -7,16 +7,18 @@ from loomlab.judge.finding import PASSED, Finding, failed, failed_if, not_here, 
 from loomlab.judge.interior import WAVE_ERROR
 from loomlab.judge.limits import (
     ERROR_LIMIT,
+    GROWTH_LIMIT,
+    IDLE_LIMIT,
     LAG_LIMIT,
     LITTLE_LIMIT,
     LONGEST_LAG_MS,
+    MUCH_GROWTH_LIMIT,
     OMITTED_LIMIT,
     RATE_LIMIT,
     RESOLVED_LAG_MS,
     SILENT_END_P99S,
     SILENT_END_S,
     SILENT_WAVES,
-    STALL_P50S,
 )
 
 CLOSED = not_here("the model is closed")
@@ -74,13 +76,50 @@ def rate_missed(run: Evidence) -> Finding:
         return not_here("rates are judged step by step")
     if run.loaded.started_rps is None:
         return unknown("how many requests were started a second")
-    if abs(run.loaded.started_rps - run.asked.offered_rps) <= RATE_LIMIT * run.asked.offered_rps:
+    counted = 1 / run.loaded.interior_s if run.loaded.interior_s else 0.0
+    if abs(run.loaded.started_rps - run.asked.offered_rps) <= max(RATE_LIMIT * run.asked.offered_rps, counted):
         return PASSED
     missed = run.loaded.started_rps / run.asked.offered_rps - 1
     return failed(
         f"The offered rate was missed: {run.asked.tool} started {run.loaded.started_rps:.1f} requests a second, "
         f"{percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.asked.offered_rps:.1f} asked for "
         f"(the limit is {percent(RATE_LIMIT)}): it had no free connection, or no CPU."
+    )
+
+
+def latency_grew(run: Evidence) -> Finding:
+    growth = _growth(run)
+    if isinstance(growth, Finding):
+        return growth
+    if growth > MUCH_GROWTH_LIMIT:
+        return not_here("the growth is over the larger limit")
+    return failed(_grown(run, growth, GROWTH_LIMIT)) if growth > GROWTH_LIMIT else PASSED
+
+
+def latency_grew_much(run: Evidence) -> Finding:
+    growth = _growth(run)
+    if isinstance(growth, Finding):
+        return growth
+    return failed(_grown(run, growth, MUCH_GROWTH_LIMIT)) if growth > MUCH_GROWTH_LIMIT else PASSED
+
+
+def _growth(run: Evidence) -> float | Finding:
+    """Beyond noise."""
+    halves = run.loaded.latency_fall
+    if run.asked.closed_model:
+        return CLOSED
+    if run.asked.offered_rps is None:
+        return not_here("rates are judged step by step")
+    if halves is None:
+        return not_here("the measured part is too short for two halves, or the backend hangs")
+    return -halves.fall if -halves.fall > halves.margin else 0.0
+
+
+def _grown(run: Evidence, growth: float, limit: float) -> str:
+    return (
+        f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
+        f"(the limit is {percent(limit)}): {run.asked.offered_rps:g} requests a second are more than the approach can "
+        "carry, so its latency is that of a queue and depends on how long the run is; use a lower RATE."
     )
 
 
@@ -190,38 +229,62 @@ def few_waves(run: Evidence) -> Finding:
 
 
 def omission_possible(run: Evidence) -> Finding:
-    """By a silence of all connections, or of one."""
+    """By silences of all connections, or by single ones that wait."""
     loaded = run.loaded
     if not run.asked.closed_model:
         return OPEN
-    if not loaded.p50_ms or loaded.max_ms is None:
+    if not run.asked.steady:
+        return CHANGING
+    if not loaded.p50_ms or not loaded.requests:
         return unknown("requests one by one")
-    omitted = _omitted(run)
-    if omitted is not None and loaded.requests and omitted > OMITTED_LIMIT * loaded.requests:
-        return failed(
-            f"Coordinated omission is possible: no answer came for {loaded.longest_silence_s} s, in which some "
-            f"{omitted:,.0f} more should have, {percent(omitted / loaded.requests)} of those that did "
-            f"(the limit is {percent(OMITTED_LIMIT)}), and a closed-model tool sends nothing meanwhile."
-        )
-    if loaded.max_ms <= STALL_P50S * loaded.p50_ms:
+    silent, slow = _omitted_in_silences(run), _omitted_by_slow_ones(run)
+    if max(silent, slow) <= OMITTED_LIMIT * loaded.requests:
         return PASSED
+    what = (
+        f"no answer came for {sum(loaded.silences_s)} s"
+        if silent >= slow
+        else f"{len(loaded.slow_ms)} requests took up to {max(loaded.slow_ms) / 1000:.1f} s"
+    )
+    omitted = max(silent, slow)
     return failed(
-        f"Coordinated omission is possible: one answer took {loaded.max_ms / 1000:.1f} s, longer than {STALL_P50S} × "
-        f"p50 ({STALL_P50S * loaded.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing on that connection "
-        "meanwhile."
+        f"Coordinated omission is possible: {what}, in which some {omitted:,.0f} more should have come, "
+        f"{percent(omitted / loaded.requests)} of those that did (the limit is {percent(OMITTED_LIMIT)}), and a "
+        "closed-model tool sends nothing meanwhile."
     )
 
 
-def _omitted(run: Evidence) -> float | None:
-    """Answers that the longest silence kept from coming, at the throughput of the interior; None where the load changes
-    or the silence may be one between waves."""
+def _omitted_in_silences(run: Evidence) -> float:
+    """Answers that silences kept from coming, at the throughput of the interior, beyond those between waves."""
     loaded = run.loaded
-    if not run.asked.steady or not loaded.interior_s or not loaded.requests or not loaded.p50_ms:
-        return None
-    wave_s = loaded.p50_ms / 1000
-    if loaded.longest_silence_s <= SILENT_WAVES * wave_s + 1:
-        return None
-    return (loaded.longest_silence_s - wave_s) * loaded.requests / loaded.interior_s
+    wave_s = (loaded.p50_ms or 0) / 1000
+    silent_s = sum(one - wave_s for one in loaded.silences_s if one > SILENT_WAVES * wave_s + 1)
+    return silent_s * (loaded.requests or 0) / loaded.interior_s if loaded.interior_s else 0.0
+
+
+def _omitted_by_slow_ones(run: Evidence) -> float:
+    """Requests that would have followed one another meanwhile, as HdrHistogram corrects a recorded value by those that
+    an expected interval leaves out (copyCorrectedForCoordinatedOmission)."""
+    p50_ms = run.loaded.p50_ms or 1
+    return sum(took_ms / p50_ms - 1 for took_ms in run.loaded.slow_ms)
+
+
+def connections_idle(run: Evidence) -> Finding:
+    """Of ab, which leaves out what never ended."""
+    ratio, waves = run.loaded.little_ratio, run.loaded.waves
+    if not run.asked.closed_model:
+        return OPEN
+    if not run.asked.steady:
+        return CHANGING
+    if ratio is None or waves is None:
+        return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
+    if waves < (1 - WAVE_ERROR) * FEWEST_WAVES:
+        return not_here("of so few waves a count is off by more")
+    if not IDLE_LIMIT < 1 - ratio <= LITTLE_LIMIT:
+        return PASSED
+    return failed(
+        f"{percent(1 - ratio)} of the {run.asked.concurrency} connections had no request that was answered "
+        f"(the limit is {percent(IDLE_LIMIT)}): some may be dead, and what they wait for is in no figure."
+    )
 
 
 def keepalive_refused(run: Evidence) -> Finding:
