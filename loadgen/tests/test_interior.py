@@ -321,4 +321,5 @@ def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     got = figures_of(log, load, BEGIN, BEGIN + 12)
 
     assert got is not None
-    assert (got.window.start, got.window.seconds, got.throughput_rps) == (BEGIN + 4, 3, pytest.approx(2 / 3))
+    assert (got.window.start, got.window.seconds) == (BEGIN + 4, 3)
+    assert got.throughput_rps == pytest.approx(2 / 3)

@@ -13,10 +13,14 @@ def reading() -> HostSample:
     return HostSample(time=0, cpus={}, tool_threads={}, tool_read_bytes=None)
 
 
+def wait_for(event: threading.Event) -> None:
+    event.wait(60)
+
+
 def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) -> None:
     hangs = threading.Event()
 
-    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), lambda *_: hangs.wait(60) and None)
+    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), lambda *_: wait_for(hangs))
     hangs.set()
 
     assert run.stopped_by == "hard cap"

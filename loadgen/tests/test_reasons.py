@@ -87,7 +87,7 @@ def stepped(run: RawRun, seconds: float) -> None:
 
 
 def restarted(run: RawRun, when: list[float]) -> None:
-    starts = [(at(second), sum(second >= one for one in when)) for second in range(-10, SECONDS + 8)]
+    starts = [(at(second), float(sum(second >= one for one in when))) for second in range(-10, SECONDS + 8)]
     replaced(run.metrics["approach"], matrix("process_start_time_seconds", starts))
 
 
