@@ -45,7 +45,9 @@ TIES = [
     ("OMITTED_LIMIT", [], None, "coordinated omission"),
     ("REOPENED_LIMIT", [], None, "beyond its concurrency"),
     ("BACKEND_REQUESTS_LIMIT", [], None, "backend requests per request"),
-    ("GROWTH_LIMIT", [], None, "latency grew"),
+    ("GROWTH_LIMIT", [], None, "latency grew likewise"),
+    ("MUCH_GROWTH_LIMIT", [], None, "latency grew from the first half"),
+    ("IDLE_LIMIT", [], None, "connections without a request"),
 ]
 
 
@@ -58,7 +60,7 @@ def test_a_limit_is_one(name: str, alerts: list[str], panel: str | None, row: st
     if panel:
         assert getattr(lab_health, panel) == limit
     (line,) = [line for line in TABLE if row in line]
-    assert re.search(rf"(?<!\d){limit * 100:.0f} %", line), line
+    assert re.search(rf"(?<!\d){limit * 100:g} %", line), line
 
 
 def test_every_share_of_the_verdict_is_tied() -> None:
@@ -72,6 +74,8 @@ def test_seconds_and_multiples_are_those_of_the_table() -> None:
     table = "\n".join(TABLE)
 
     assert f"> {value['SILENT_END_S']} s + {value['SILENT_END_P99S']} × p99" in table
-    assert f"longer than {value['STALL_P50S']} × p50" in table
+    assert f"longer than {value['SLOW_P50S']} × p50" in table
+    assert f"over {value['RESOLVED_LAG_MS']} ms" in table
+    assert f"over {value['RESOLVED_LATE_MS']} ms" in table
     assert f"> {value['LONGEST_LAG_MS'] / 1000:.0f} s" in table
     assert f"> {value['CLOCK_LIMIT_S']} s" in table

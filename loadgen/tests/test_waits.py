@@ -73,7 +73,8 @@ def test_what_was_waited_before_and_after_the_span_does_not_count() -> None:
 
     got = waits_of(samples, BEGIN + 3, BEGIN + 8)
 
-    assert (got.mean_ms, got.p99_ms) == (pytest.approx(1), pytest.approx(1))
+    assert got.mean_ms == pytest.approx(1)
+    assert got.p99_ms == pytest.approx(1)
 
 
 def test_threads_that_come_and_go_count_while_they_are_there() -> None:
