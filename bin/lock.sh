@@ -62,7 +62,7 @@ release_lock() {
 # What an experiment starts has its name on it; nobody holds the lock, so it was killed.
 remove_leftovers() {
   local left experiment folder were_up
-  left=$(docker ps --all --filter label=loom-lab.experiment --format '{{.ID}}|{{.Label "loom-lab.experiment"}}|{{.Label "com.docker.compose.project.working_dir"}}|{{.Label "loom-lab.were-up"}}' | grep -v '^[^|]*||' || true)
+  left=$(docker ps --all --filter label=loom-lab.experiment --format '{{.ID}}|{{.Label "loom-lab.experiment"}}|{{.Label "com.docker.compose.project.working_dir"}}|{{.Label "loom-lab.were-up"}}' | grep -v '^[^|]*||' | sort -t'|' -k3,3r || true)
   [ -n "$left" ] || return 0
   IFS='|' read -r _ experiment folder were_up <<<"$left"
   say "experiment $experiment of $folder was killed: removing the containers it left"
