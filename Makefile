@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	GRAFANA_ADMIN_PASSWORD SHORT TRIES PART
+	GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -24,9 +24,13 @@ run-k6: ## Under k6, at a rate or with busy connections: RATE=500 or CONCURRENCY
 
 .PHONY: scenarios scenario
 scenarios: ## The scenarios by name, what each needs, and how much of it this host can hold
-	@bin/scenario --list
+	@bin/scenarios
 scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
-	@bin/scenario
+	@bin/run scenario
+
+.PHONY: finish
+finish: ## Judge and sum up killed experiments; RESUME=latest, or a folder of results/: also make the runs that it lacks
+	@bin/run finish
 
 .PHONY: smoke
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
@@ -55,11 +59,11 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 .PHONY: test test-all
 test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
 	@tests/run
-test-all: ## What takes longer, in parts of at most an hour: PART=axes|observer|verdict|warmup; goes on where it was cut off
+test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|observer|verdict|warmup; goes on where it was cut off
 	@tests/all
 
 .PHONY: lint
-lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, Spotless, promtool
+lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, import-linter, Spotless, promtool, drawing of the architecture
 	@tests/lint
 
 .PHONY: bench-observer

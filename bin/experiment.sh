@@ -1,143 +1,92 @@
-# The life of an experiment. Source it after lib.sh and host.sh, with the plan's settings in the environment.
+# The life of an experiment: walks the plan that loomlab made. Source it after lib.sh, host.sh and lock.sh.
 # shellcheck shell=bash
 
-PLAIN_PROGRESS_EVERY_S=5
-STARTED_BY_US="" STOPPED_BY_US="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
-WARMER=loom-lab-warmer-$$ BACKEND_WARMUP_CAP_S=30 SHORTEST_WARMUP_S=5 # loomlab/warmup/warmer.py
+STARTED_BY_US="" STOPPED_BY_US="" UP_BEFORE="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
+EXPERIMENT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
+WARMER=loom-lab-warmer-$$
 
-# use_lines LINES: exports each KEY=VALUE line, whatever the environment said before.
-use_lines() {
+# use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before.
+use_settings() {
+  local setting
+  for setting in "$@"; do
+    export "${setting?}"
+    PLAN_KEYS="$PLAN_KEYS ${setting%%=*}"
+  done
+}
+
+# use_plan LINES: exports its settings for all runs; the runs themselves are left in RUNS, a line each.
+use_plan() {
   local line
   while IFS= read -r line; do
-    export "${line%%=*}=${line#*=}"
-    PLAN_KEYS="$PLAN_KEYS ${line%%=*}"
+    case $line in
+      run\ *) ;;
+      *) use_settings "$line" ;;
+    esac
   done <<<"$1"
+  EXPERIMENT=$LAB_ROOT/results/$LAB_EXPERIMENT
+  RUNS=$(sed -n 's/^run //p' <<<"$1")
+  RUNS_TOTAL=$(grep -c . <<<"$RUNS")
 }
 
-distinct() { printf '%s\n' "${1//,/ }" | tr ' ' '\n' | sort -u; }
+approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
 
-# items CELLS NAMES: a line `cell/approach` for each load and each approach.
-items() {
-  local cell name
-  for cell in $1; do
-    for name in ${2//,/ }; do printf '%s/%s\n' "${cell%%:*}" "$name"; done
-  done
-}
-
-# interleave ITEMS REPEATS SEED: every repeat has each item once, in an order drawn from the seed; the first keeps the
-# order asked for.
-interleave() {
-  local repeat i j keep
-  local -a names
-  # shellcheck disable=SC2206  # one word an item
-  names=($1)
-  RANDOM=$3
-  for ((repeat = 1; repeat <= $2; repeat++)); do
-    if [ "$repeat" -gt 1 ]; then
-      for ((i = ${#names[@]} - 1; i > 0; i--)); do
-        j=$((RANDOM % (i + 1)))
-        keep=${names[i]} names[i]=${names[j]} names[j]=$keep
-      done
-    fi
-    printf '%s\n' "${names[@]}"
-  done
-}
-
-take_lock() {
-  local lock=$LAB_ROOT/results/.lock holder
-  if ! (set -o noclobber && echo $$ >"$lock") 2>/dev/null; then
-    holder=$(cat "$lock")
-    if kill -0 "$holder" 2>/dev/null; then
-      die "$HOST_CANNOT" "another experiment runs (process $holder): wait for it, or stop it with Ctrl-C."
-    fi
-    echo $$ >"$lock"
-  fi
-}
-
-json_string() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
-
-json_object() { # KEY VALUE ...: values are strings
-  local separator=""
-  printf '{'
-  while [ $# -gt 0 ]; do
-    printf '%s%s: %s' "$separator" "$(json_string "$1")" "$(json_string "$2")"
-    separator=", "
-    shift 2
-  done
-  printf '}'
-}
-
-write_environment() {
-  local key service sizes=() images=() suspects="" restored=""
-  for key in APPROACH_CPUS APPROACH_CPUSET APPROACH_MEMORY BACKEND_CPUS BACKEND_CPUSET BACKEND_MEMORY LOADGEN_CPUS \
-    LOADGEN_CPUSET LOADGEN_MEMORY MONITORING_CPUSET PLATFORM_THREADS BACKEND_CONNECTIONS MAX_CONNECTIONS BACKLOG; do
-    sizes+=("$key" "${!key}")
-  done
-  for service in $(distinct "$RUN_APPROACHES") backend; do
-    images+=("$service" "$(docker image inspect --format '{{.Id}}' "loom-lab/$service:jdk$JDK")")
-  done
-  images+=(loadgen "$(docker image inspect --format '{{.Id}}' loom-lab/loadgen)")
-  [ -z "${SUSPECT:-}" ] || suspects=$(json_string "$SUSPECT")
-  [ -z "$STOPPED_BY_US" ] || restored=$(json_string "stopped for the experiment and started again after it: $STOPPED_BY_US")
+# What only the host knows of the engine and the images; loomlab adds what it planned. A resumption has facts of its own.
+write_engine_facts() {
+  local service separator="" file=engine.json
+  [ ! -e "$EXPERIMENT/engine.json" ] || file=engine-$(date -u +%Y%m%dT%H%M%SZ).json
   {
     docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}},'
-    printf ' "jdk": %s, "gc": %s, "http_client": %s, "endpoint": %s,\n' "$JDK" "$(json_string "$GC")" \
-      "$(json_string "$HTTP_CLIENT")" "$(json_string "$ENDPOINT")"
-    printf ' "backend": %s,\n' "$(json_object delay "$DELAY" error_share "$ERROR_SHARE" seed "$SEED")"
-    printf ' "size": %s, "seed": %s, "started": %s,\n' "$(json_string "$SIZE")" "$SEED" "$(json_string "$STARTED")"
-    printf ' "open_files": %s, "stand_in_images": %s,\n' "$(host_open_files)" "$(on_stand_ins && echo true || echo false)"
-    printf ' "images": %s,\n "sizes": %s,\n' "$(json_object "${images[@]}")" "$(json_object "${sizes[@]}")"
-    printf ' "notes": [%s], "suspect": [%s]}\n' "$restored" "$suspects"
-  } >"$EXPERIMENT/environment.json"
+    printf ' "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n' "$MAX_CONNECTIONS" "$BACKLOG"
+    printf ' "stand_in_images": %s,\n "notes": [%s],\n "images": {' "$(on_stand_ins && echo true || echo false)" \
+      "${STOPPED_BY_US:+"\"stopped for the experiment and started again after it:$STOPPED_BY_US\""}"
+    for service in $(approaches_of_plan) backend loadgen; do
+      printf '%s"%s": "%s"' "$separator" "$service" "$(image_id "$service")"
+      separator=", "
+    done
+    printf '}}\n'
+  } >"$EXPERIMENT/.engine"
+  mv "$EXPERIMENT/.engine" "$EXPERIMENT/$file"
 }
 
+# begin_experiment: in the folder that the plan made.
 begin_experiment() {
   local service
-  STARTED=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-  EXPERIMENT=$LAB_ROOT/results/$(date -u +%Y%m%dT%H%M%SZ)-$(experiment_name)
-  mkdir -p "$EXPERIMENT/runs"
-  interleave "$(items "$CELLS" "$RUN_APPROACHES")" "$REPEATS" "$SEED" >"$EXPERIMENT/order.txt"
-  RUNS_TOTAL=$(grep -c . "$EXPERIMENT/order.txt")
-  [ -z "$SCENARIO" ] || loadgen describe-scenario "$SCENARIO" --scale "$SCALE" --duration-s "$SCENARIO_DURATION_S" \
-    --out "/results/$(basename "$EXPERIMENT")/scenario.json"
-  for service in ${APPROACHES//,/ }; do
+  for service in $(approaches); do
     if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
   done
   # shellcheck disable=SC2086  # one word a service
-  [ -z "$STOPPED_BY_US" ] || compose stop --timeout 5 $STOPPED_BY_US >/dev/null 2>&1
-  write_environment
+  [ -z "$STOPPED_BY_US" ] || compose stop --timeout 5 $STOPPED_BY_US >/dev/null 2>&1 || exit "$HOST_CANNOT"
+  write_engine_facts || exit "$LAB_FAILED"
   for service in prometheus cadvisor backend; do
-    service_runs "$service" || STARTED_BY_US="$STARTED_BY_US $service"
+    if service_runs "$service"; then UP_BEFORE="$UP_BEFORE $service"; else STARTED_BY_US="$STARTED_BY_US $service"; fi
   done
+  export LAB_WERE_UP=$STOPPED_BY_US$UP_BEFORE
   RUN_NUMBER=1
-  say "experiment $(basename "$EXPERIMENT"): $RUNS_TOTAL runs (${RUN_APPROACHES//,/, }), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
+  say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g')), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
   RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
   # Before the approach: of two that start at the same time, each may create the network.
-  start_services prometheus cadvisor backend || exit "$HOST_CANNOT"
+  start_beside || exit "$HOST_CANNOT"
   ready_beside_the_approach &
   BACKGROUND=$!
 }
 
-ready_beside_the_approach() {
-  start_services --wait prometheus cadvisor backend || return
-  [ "$WARMUP_CAP_S" -gt $SHORTEST_WARMUP_S ] || return 0
-  in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
-    --cap-s $((WARMUP_CAP_S < BACKEND_WARMUP_CAP_S ? WARMUP_CAP_S : BACKEND_WARMUP_CAP_S)) >/dev/null 2>&1 ||
-    say "the backend's warm-up did not come to its end: the first run may meet it cold"
+# start_beside [--wait]: monitoring and backend; what was up before does not get the experiment's name.
+start_beside() {
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$UP_BEFORE" ] || LAB_EXPERIMENT="" LAB_WERE_UP="" start_services "$@" $UP_BEFORE || return
+  # shellcheck disable=SC2086  # one word a service
+  [ -z "$STARTED_BY_US" ] || start_services "$@" $STARTED_BY_US
 }
 
-experiment_name() {
-  if [ -n "$SCENARIO" ]; then
-    echo "$SCENARIO"
-  elif [ -n "$RATE" ]; then
-    echo "$TOOL-r$RATE"
-  else
-    echo "$TOOL-c$CONCURRENCY"
-  fi
+ready_beside_the_approach() {
+  start_beside --wait || return
+  [ "$BACKEND_WARMUP_S" -gt 0 ] && kill -0 $$ 2>/dev/null || return 0
+  in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
+    --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
+    say "the backend's warm-up did not finish, so it may be cold in the first run"
 }
 
 # minutes SECONDS_A_RUN: what the runs that are left take, the present one among them.
@@ -155,110 +104,58 @@ start_services() { # [--wait] SERVICES...
   rm -f "$log"
 }
 
-# Renders `progress PHASE PERCENT SECONDS_LEFT TEXT` lines of loomlab, in place on a terminal, else at every change of
-# phase and every few seconds; passes other lines on.
-render_progress() {
-  local phase percent left text line last_phase="" next=0
-  while IFS= read -r line; do
-    case $line in
-      'progress '*)
-        read -r _ phase percent left text <<<"$line"
-        line="[$RUN_NUMBER/$RUNS_TOTAL $1] $phase"
-        [ "$percent" = - ] || line="$line $percent %"
-        [ "$left" = - ] || line="$line, $left s left"
-        line="$line  $text"
-        if [ -t 2 ]; then
-          printf '\r\033[K%s' "$line" >&2
-        elif [ "$phase" != "$last_phase" ] || [ $SECONDS -ge $next ]; then
-          say "$line"
-          last_phase=$phase next=$((SECONDS + PLAIN_PROGRESS_EVERY_S))
-        fi
-        ;;
-      *) if [ -t 2 ]; then printf '\r\033[K%s\n' "$line" >&2; else say "$line"; fi ;;
-    esac
-  done
-  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
-}
-
 in_loadgen() { LAB_USER=$(id -u):$(id -g) compose run --no-deps "$@"; }
 
-loadgen() { # loomlab's arguments: runs it to its end, in a container of its own
-  in_loadgen --rm -T -e COLUMNS="${COLUMNS:-100}" loadgen "$@"
-}
-
-# use_cell NUMBER: threads and backend connections follow the load's own connections.
-use_cell() {
-  local cell number connections threads
-  for cell in $CELLS; do
-    IFS=: read -r number connections threads <<<"$cell"
-    [ "$number" != "$1" ] || break
-  done
-  CELL_CONNECTIONS=$connections
-  export PLATFORM_THREADS=$threads
-  export BACKEND_CONNECTIONS=$((connections < MOST_BACKEND_CONNECTIONS ? connections : MOST_BACKEND_CONNECTIONS))
-}
-
-load_options() {
-  if [ -n "$SCENARIO" ]; then
-    printf '%s\n' --scenario "$SCENARIO" --scale "$SCALE" --cell "$1" --duration-s "$SCENARIO_DURATION_S"
-  else
-    printf '%s\n' --tool "$TOOL" --endpoint "$ENDPOINT" --concurrency "$CELL_CONNECTIONS" --requests "${REQUESTS:-0}" \
-      --rate-rps "${RATE:-0}" --duration-s "$DURATION_S" --delay "$DELAY"
-  fi
-}
-
-# measure_one CELL/APPROACH
+# measure_one RUN APPROACH SETTINGS...: a line of the plan.
 measure_one() {
-  local cell=${1%%/*} approach=${1#*/} folder run repeat word begun start_s
-  local -a load
+  local run=$1 approach=$2 begun terminal=
+  shift 2
   RUN_NUMBER=$((RUN_NUMBER + 1))
-  run=$RUN_NUMBER-$approach folder=$EXPERIMENT/runs/$RUN_NUMBER-$approach
-  repeat=$(head -n "$RUN_NUMBER" "$EXPERIMENT/order.txt" | grep -cxF "$1")
-  use_cell "$cell"
-  load=()
-  while IFS= read -r word; do load+=("$word"); done < <(load_options "$cell")
+  use_settings "$@"
   say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
-  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring what there is"
-  start_s=$((SECONDS - begun))
+  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring it anyway; its log will be in runs/$run/raw/"
   wait_for_background || exit "$HOST_CANNOT"
-  mkdir -p "$folder/raw"
+  mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
-  in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure \
-    --approach "$approach" "${load[@]}" --repeat "$repeat" --jdk "$JDK" --gc "$GC" \
-    --http-client "$HTTP_CLIENT" --start-s "$start_s" \
-    --generator-cpus "$LOADGEN_CPUSET" --backend-cpus "$BACKEND_CPUSET" --approach-cpus "$APPROACH_CPUSET" \
-    --warmup-cap-s "$WARMUP_CAP_S" --warmup-load-s "${WARMUP_LOAD_S:-0}" --out "/results/$(basename "$EXPERIMENT")/runs/$run" >/dev/null 2>&1 ||
-    say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start"
-  follow "$approach" &
+  [ ! -t 2 ] || terminal=yes
+  in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
+    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $approach" ${terminal:+--terminal} >/dev/null 2>&1 ||
+    say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start: this run has no figures"
+  docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
+  # The log may end before the generator does, and a signal ends the waiting.
+  wait_for_generator
   [ -z "$INTERRUPTED_BY" ] || wait_for_generator
-  end_run "$folder" "$run"
+  end_run "$run"
   [ -z "$INTERRUPTED_BY" ] || exit "$INTERRUPTED"
 }
-
-follow() { docker logs --follow "$GENERATOR" 2>&1 | render_progress "$1"; }
 
 wait_for_generator() { docker wait "$GENERATOR" >/dev/null 2>&1 || true; }
 
 end_run() {
-  local folder=$1 run=$2
-  docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/raw/container.json" 2>/dev/null || rm -f "$folder/raw/container.json"
+  local run=$1 folder=$EXPERIMENT/runs/$1
+  docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/.container" 2>/dev/null &&
+    mv "$folder/.container" "$folder/raw/container.json" || rm -f "$folder/.container"
   docker logs "$GENERATOR" >"$folder/raw/loomlab.log" 2>&1 || true
+  [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
   compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$folder/raw/$UNDER_TEST.log" 2>/dev/null || true
   # shellcheck disable=SC2046  # one container
   docker rm --force "$GENERATOR" $(compose ps --all --quiet "$UNDER_TEST") >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
-  # The verdict decides in `summarise`; meanwhile the next approach starts.
-  { loadgen judge "/results/$(basename "$EXPERIMENT")/runs/$run" >&2 || true; } &
+  # The verdict decides in `summarise`; meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
+  set -m
+  { loomlab -- judge "/results/$LAB_EXPERIMENT/runs/$run" >&2 || [ $? -ne "$LAB_FAILED" ] || exit "$LAB_FAILED"; } &
   BACKGROUND=$!
+  set +m
 }
 
-# wait_for_background: until what goes on beside an approach's start has ended; fails if it did.
+# wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start.
 wait_for_background() {
   local code=0
   [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
+  [ $code -ne "$LAB_FAILED" ] || { LAB_BROKE=yes && return; }
   return $code
 }
 
@@ -282,24 +179,38 @@ interrupt() {
   fi
 }
 
+# In a process group of its own: a second Ctrl-C would end what still cleans up.
 finish() {
   local code=$?
-  trap '' INT TERM
+  trap '' INT TERM HUP
   set +e
+  set -m
+  wind_up "$code" &
+  wait $!
+  exit $?
+}
+
+wind_up() { # CODE
+  local code=$1
   end_background
-  [ -n "$GENERATOR" ] && docker rm --force "$GENERATOR" >/dev/null 2>&1
-  [ -n "$UNDER_TEST" ] && compose rm --stop --force "$UNDER_TEST" >/dev/null 2>&1
-  if [ -n "$EXPERIMENT" ]; then
-    if [ -n "$(ls "$EXPERIMENT/runs")" ]; then
-      summarise "$code"
-      code=$?
-    else
-      rm -rf "$EXPERIMENT"
-    fi
-    restore
+  # shellcheck disable=SC2046,SC2086  # one word a container
+  docker rm --force $GENERATOR $(containers_of_runs) >/dev/null 2>&1
+  if [ -n "$(ls "$EXPERIMENT/runs")" ] || [ -n "${RESUME:-}" ]; then
+    summarise "$code"
+    code=$?
+  else
+    rm -rf "$EXPERIMENT"
   fi
-  rm -f "$LAB_ROOT/results/.lock"
-  exit "$code"
+  restore
+  release_lock
+  return "$code"
+}
+
+# Of the approaches and of what `compose run` started.
+containers_of_runs() {
+  # shellcheck disable=SC2046  # one word a service
+  compose ps --all --quiet $(approaches_of_plan)
+  docker ps --all --quiet --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True
 }
 
 # summarise CODE: writes and prints the table; gives the experiment's exit code.
@@ -307,11 +218,12 @@ summarise() {
   local name code=$1
   name=$(basename "$EXPERIMENT")
   if [ "$code" -eq 0 ]; then
-    loadgen summarise "/results/$name"
+    loomlab -- summarise "/results/$name"
     code=$?
-    ln -sfn "$name" "$LAB_ROOT/results/latest"
+    [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$name" "$LAB_ROOT/results/latest"
+    [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
   else
-    loadgen summarise --interrupted "/results/$name"
+    loomlab -- summarise --interrupted "/results/$name"
   fi
   say "results: results/$name"
   return "$code"
@@ -319,16 +231,14 @@ summarise() {
 
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
-  local service up_again=$STOPPED_BY_US
-  for service in prometheus cadvisor backend; do
-    [[ " $STARTED_BY_US " == *" $service "* ]] || up_again="$up_again $service"
-  done
+  local up_again=$STOPPED_BY_US$UP_BEFORE
+  export LAB_EXPERIMENT="" LAB_WERE_UP=""
   # shellcheck disable=SC2086  # one word a service
   [ -z "$STARTED_BY_US" ] || compose rm --stop --force $STARTED_BY_US >/dev/null 2>&1
   # shellcheck disable=SC2086  # one word a service
   [ -z "$up_again" ] || (
     unset $PLAN_KEYS
     compose up --detach --no-deps $up_again
-  ) >/dev/null 2>&1
+  ) >/dev/null 2>&1 || say "what was up before could not be started again: run make up"
   docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
 }

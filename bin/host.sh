@@ -29,29 +29,32 @@ host_open_files() {
   fi | sed 's/unlimited/1048576/'
 }
 
-# CPU numbers, one a line, hardware threads of one core next to each other.
-host_cpu_order() {
-  local cpus=$1 listed
-  listed=$(
-    for dir in /sys/devices/system/cpu/cpu[0-9]*/topology; do
-      [ -r "$dir/core_id" ] || continue
-      cpu=${dir%/topology}
-      printf '%s %s %s\n' "$(cat "$dir/physical_package_id")" "$(cat "$dir/core_id")" "${cpu##*/cpu}"
-    done | sort -n -k1,1 -k2,2 -k3,3 | awk '{ print $3 }'
-  )
-  if [ "$(printf '%s\n' "$listed" | grep -c .)" -eq "$cpus" ]; then
-    printf '%s\n' "$listed"
-  else
-    seq 0 $((cpus - 1))
-  fi
-}
-
 host_port_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# service_runs NAME: whether the lab's own container of that service is up.
+# service_runs NAME [all]: whether the lab's own container of that service is up; all: or just starting, or has ended.
 service_runs() {
-  [ -n "$(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
+  [ -n "$(docker ps -q ${2:+--all} --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
     --filter "label=com.docker.compose.service=$1" 2>/dev/null)" ]
 }
 
 free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
+
+check_ports() {
+  local service name
+  while read -r service name; do
+    if host_port_taken "${!name}" && ! service_runs "$service" all; then
+      die "$HOST_CANNOT" "$name=${!name} is taken on 127.0.0.1 by another program: stop it, or use $name=$((${!name} + 1))."
+    fi
+  done <<'END'
+prometheus PROMETHEUS_PORT
+grafana GRAFANA_PORT
+results RESULTS_PORT
+END
+}
+
+check_results() {
+  local results=$LAB_ROOT/results probe
+  probe=$results/.writable-$$
+  { mkdir -p "$results" && : >"$probe" && rm "$probe"; } 2>/dev/null ||
+    die "$HOST_CANNOT" "results/ cannot be written: make $results a writable folder."
+}

@@ -1,9 +1,9 @@
 # What the host scripts share. Source it after `set -euo pipefail`; written for bash 3.2 and later.
 # shellcheck shell=bash
 
-LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
-RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 INTERRUPTED=130
+RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -31,6 +31,32 @@ load_env() {
 }
 
 compose() { docker compose --project-directory "$LAB_ROOT" "$@"; }
+
+# approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
+approaches() {
+  awk -v profile="${1:-all}" '/^  [a-z0-9-]+:$/ { name = substr($1, 1, length($1) - 1) }
+    /^    profiles: \[/ && $0 ~ "[[ ]" profile "[],]" { print name }' "$LAB_ROOT/compose.yaml"
+}
+
+# image_id SERVICE: nothing if there is none.
+image_id() {
+  local image="loom-lab/$1:jdk$JDK"
+  [ "$1" != loadgen ] || image=loom-lab/loadgen
+  docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true
+}
+
+# loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network; gives its exit code,
+# LAB_FAILED where it did not come to one.
+loomlab() {
+  local options=() code=0
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
+    --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-100}" ${options[@]+"${options[@]}"} \
+    --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_ROOT/results:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
+    loom-lab/loadgen "$@" || code=$?
+  case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") return "$code" ;; *) return "$LAB_FAILED" ;; esac
+}
 
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }

@@ -14,10 +14,9 @@ COMMITTED: dict[str, Json] = {
 
 
 def approaches() -> list[str]:
-    """Of .env."""
-    lines = (LAB / ".env").read_text().splitlines()
-    (names,) = [line.removeprefix("APPROACHES=") for line in lines if line.startswith("APPROACHES=")]
-    return names.split(",")
+    """Those that compose.yaml builds."""
+    built = re.findall(r"APPROACH: ([a-z0-9-]+)", (LAB / "compose.yaml").read_text())
+    return [name for name in built if name != "backend"]
 
 
 def recording_rules() -> set[str]:

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loomlab.delay import Delay, delay_of
-from loomlab.endpoints import endpoint_of
-from loomlab.load import Closed, Load
-from loomlab.prometheus import UnreachableError
-from loomlab.requestlog import RequestLog
-from loomlab.tools import Tool, ToolReport
+from loomlab.records.delay import Delay, delay_of
+from loomlab.records.endpoints import endpoint_of
+from loomlab.records.load import Closed, Load
+from loomlab.records.requestlog import RequestLog
+from loomlab.run.prometheus import UnreachableError
+from loomlab.run.warmup.process import Process
 from loomlab.tools.ab import Ab
-from loomlab.warmup.process import Process
+from loomlab.tools.tool import Tool, ToolReport
 
 CONNECT_S = 0.1
 

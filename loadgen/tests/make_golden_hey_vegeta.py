@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target
-from loomlab.tools import Tool
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.tools.hey import Hey
+from loomlab.tools.tool import Tool
 from loomlab.tools.vegeta import METRICS_PORT, Vegeta
 from server import running
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.tools.k6 import K6, SCRIPT
 from recorder import Recorder, recording
 

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.tools import ToolReport, tool
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.tools.ab import REQUEST_COLUMNS, parse_report, parse_requests
+from loomlab.tools.known import tool
+from loomlab.tools.tool import ToolReport
 
 GOLDEN = Path(__file__).parent / "golden"
 

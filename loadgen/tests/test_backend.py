@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from loomlab.backend import Behaviour, Hangs
-from loomlab.delay import delay_of
-from loomlab.models import Hang
-from loomlab.progress import Progress
-from loomlab.prometheus import UnreachableError
+from loomlab.records.delay import delay_of
+from loomlab.records.models import Hang
+from loomlab.run.backend import Behaviour, Hangs
+from loomlab.run.progress import Progress
+from loomlab.run.prometheus import UnreachableError
 
 LATE_S = 2.0
 """A busy host's timer may be late by so much, never early."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from loomlab import process
-from loomlab.process import run_tool
-from loomlab.stop import Stop
+from loomlab.run import process
+from loomlab.run.process import run_tool
+from loomlab.run.stop import Stop
 from server import running
-from test_measure import complete, judged, measure
+from test_measure import complete, judged, measure, small
 from test_prometheus import prometheus
 
 GARBAGE = "echo '\\000\\377 <html>502</html>'"
@@ -29,11 +29,10 @@ def named(folder: Path, tool: str, body: str) -> str:
 def test_a_tool_that_prints_garbage_exits_or_is_killed_makes_the_run_invalid(
     tmp_path: Path, tool: str, body: str, code: int
 ) -> None:
-    out = tmp_path / "runs" / "1-test"
+    rate = {"rate_rps": 50, "requests": None} if tool == "vegeta" else {}
+    out = small(tmp_path, "127.0.0.51", tool=tool, duration_s=2, **rate)
     with running("127.0.0.51", 0.01), prometheus(complete("127.0.0.51")) as (url, _):
-        rate = {"rate_rps": "50"} if tool == "vegeta" else {}
-        path = named(tmp_path, tool, body)
-        process = measure(out, "127.0.0.51", path, tool=tool, duration_s="2", prometheus_url=url, **rate)
+        process = measure(out, named(tmp_path, tool, body), url)
         _, problems = process.communicate(timeout=60)
     assert "Traceback" not in problems
 

@@ -8,35 +8,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.scenarios.capacity import (
-    APPROACH_FILES,
+from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
+from loomlab.plan.scenarios.capacity import (
     APPROACH_MS,
     BACKEND_MS,
     BUSY_LIMIT,
-    GENERATOR_FILES,
     GENERATOR_MS,
     K6_USER_MB,
-    PORTS,
-    THREADS,
-    Host,
+    Room,
     largest_scale,
     need_of,
     two_figures,
 )
-from loomlab.scenarios.cells import Scaling
-from loomlab.scenarios.file import load_scenario
-from loomlab.scenarios.model import Scenario, names
+from loomlab.plan.scenarios.cells import Scaling
+from loomlab.plan.scenarios.file import load_scenario
+from loomlab.plan.scenarios.model import Scenario, names
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 ALL = {name: load_scenario(SCENARIOS, name) for name in names(SCENARIOS)}
-BIG = Host(approach_cpus=256, generator_cpus=256, shared=False, generator_memory_mb=512_000, open_files=1_048_576)
+BIG = Room(approach_cpus=256, generator_cpus=256, shared=False, generator_memory_mb=512_000, open_files=1_048_576)
 RATE_RPS = 10_000
 APPROACH = two_figures(1000 * BUSY_LIMIT / APPROACH_MS / RATE_RPS)
 VEGETA_ALONE = two_figures(1000 * BUSY_LIMIT / GENERATOR_MS["vegeta"] / RATE_RPS)
 VEGETA_SHARING = two_figures(1000 * BUSY_LIMIT / (GENERATOR_MS["vegeta"] + BACKEND_MS) / RATE_RPS)
 K6_6000_MB = math.ceil(6000 * K6_USER_MB) + 1
 HOSTS = st.builds(
-    Host,
+    Room,
     approach_cpus=st.integers(1, 64),
     generator_cpus=st.integers(1, 64),
     shared=st.booleans(),
@@ -45,7 +42,7 @@ HOSTS = st.builds(
 )
 
 
-def beyond(scenario: Scenario, host: Host, scale: float) -> list[str]:
+def beyond(scenario: Scenario, host: Room, scale: float) -> list[str]:
     """The host's limits that the scenario at that scale exceeds."""
     need = need_of(scenario, SCENARIOS, Scaling(scale))
     generator_ms = GENERATOR_MS[scenario.tool] + (BACKEND_MS if host.shared else 0)
@@ -64,7 +61,7 @@ def beyond(scenario: Scenario, host: Host, scale: float) -> list[str]:
 
 @settings(max_examples=200, deadline=None)
 @given(name=st.sampled_from(sorted(ALL)), host=HOSTS)
-def test_at_its_largest_scale_a_scenario_exceeds_no_limit_of_the_host(name: str, host: Host) -> None:
+def test_at_its_largest_scale_a_scenario_exceeds_no_limit_of_the_host(name: str, host: Room) -> None:
     scale, limit = largest_scale(ALL[name], host, SCENARIOS)
 
     assert 0 < scale <= 1
@@ -74,7 +71,7 @@ def test_at_its_largest_scale_a_scenario_exceeds_no_limit_of_the_host(name: str,
 
 @settings(max_examples=100, deadline=None)
 @given(name=st.sampled_from(sorted(ALL)), host=HOSTS)
-def test_the_scale_is_no_smaller_than_the_host_wants(name: str, host: Host) -> None:
+def test_the_scale_is_no_smaller_than_the_host_wants(name: str, host: Room) -> None:
     scale, limit = largest_scale(ALL[name], host, SCENARIOS)
 
     if limit is not None:
@@ -98,7 +95,7 @@ def test_a_big_host_runs_every_scenario_at_full_size(name: str) -> None:
         ("smoketest", replace(BIG, approach_cpus=1, generator_cpus=1, shared=True), 1.0, None),
     ],
 )
-def test_what_limits_the_scale_is_named(name: str, host: Host, scale: float, limit: str | None) -> None:
+def test_what_limits_the_scale_is_named(name: str, host: Room, scale: float, limit: str | None) -> None:
     assert largest_scale(ALL[name], host, SCENARIOS) == (scale, limit)
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.errors import UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Users
-from loomlab.scenarios.cells import FEWEST_PER_SPIKE, Scaling, hangs_of, loads_of
-from loomlab.scenarios.file import load_scenario
-from loomlab.scenarios.model import Scenario, names
+from loomlab.basics.errors import UsageError
+from loomlab.plan.scenarios.cells import FEWEST_PER_SPIKE, Scaling, hangs_of, loads_of
+from loomlab.plan.scenarios.file import load_scenario
+from loomlab.plan.scenarios.model import Scenario, names
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 CLOSED = {"shape": "closed", "connections": [1000, 5000], "requests_per_connection": 120}

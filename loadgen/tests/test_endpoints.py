@@ -2,9 +2,9 @@
 
 import pytest
 
-from loomlab.delay import delay_of
-from loomlab.endpoints import endpoint_of, with_wait
-from loomlab.load import Target
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of, with_wait
+from loomlab.records.load import Target
 
 MS_300 = delay_of("300")
 NONE = delay_of("0")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from loomlab.episodes import episode_of, steps_of
-from loomlab.load import OpenRate, RateStep
-from loomlab.models import Hang
-from loomlab.requestlog import RequestLog
+from loomlab.judge.episodes import episode_of, steps_of
+from loomlab.records.load import OpenRate, RateStep
+from loomlab.records.models import Hang
+from loomlab.records.requestlog import RequestLog
 
 BEGIN = 1_795_000_000
 STEP_S = 30

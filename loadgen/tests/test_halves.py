@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from loomlab.halves import Parts
-from loomlab.models import Halves, Interior
-from loomlab.requestlog import RequestLog
+from loomlab.judge.halves import Parts
+from loomlab.records.models import Halves, Interior
+from loomlab.records.requestlog import RequestLog
 
 BEGIN = 1_000_000
 CONNECTIONS = 100

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
-from loomlab.requestlog import RequestLog
-from loomlab.tools import ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import reason
 from loomlab.tools.hey import (
     MAX_REQUESTS,
@@ -28,6 +27,7 @@ from loomlab.tools.hey import (
     parse_requests,
     parse_summary,
 )
+from loomlab.tools.tool import ToolReport
 from server import POSTED, running
 
 GOLDEN = Path(__file__).parent / "golden" / "hey"

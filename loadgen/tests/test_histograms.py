@@ -7,11 +7,11 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from loomlab.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
-from loomlab.raw import RunFiles
-from loomlab.requestlog import RequestLog, percentile
-from loomlab.tools import Tool
+from loomlab.records.files import RunFiles
+from loomlab.records.requestlog import RequestLog, percentile
+from loomlab.run.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
 from loomlab.tools.ab import Ab
+from loomlab.tools.tool import Tool
 
 BEGIN = 1_795_000_000
 PERCENTS = (50, 90, 99, 99.9)

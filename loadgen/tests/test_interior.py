@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.interior import connect_wave_end, figures_of, interior_figures, open_figures, whole_waves, window_figures
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.requestlog import RequestLog, latency_figures, percentile, silent_gaps
+from loomlab.judge.interior import (
+    connect_wave_end,
+    figures_of,
+    interior_figures,
+    open_figures,
+    whole_waves,
+    window_figures,
+)
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silent_gaps
 
 BEGIN = 1_000_000.25
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from loomlab import judge
-from loomlab.errors import ParseError, UsageError
-from loomlab.judge import judge_run
-from loomlab.models import Run
-from loomlab.requestlog import RequestLog
-from loomlab.tools import ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.judge import facts
+from loomlab.judge.judge import judge_run
+from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import REQUEST_COLUMNS, Ab
+from loomlab.tools.tool import ToolReport
 from test_metrics import matrix
 
 BEGIN = 1_795_000_000.5
@@ -330,7 +330,7 @@ def open_run(
         def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
             return log
 
-    monkeypatch.setattr(judge, "tool", lambda _: Known())
+    monkeypatch.setattr(facts, "tool", lambda _: Known())
     shape = {"kind": "open-rate", "steps": [{"rate_rps": rate, "duration_s": step_s} for rate in offered_rps]}
     asked = json.loads((run_dir / "raw" / "request.json").read_text())
     asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request

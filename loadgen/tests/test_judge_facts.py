@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from loomlab.judge import backend_pool, container_failure, platform_threads
+from loomlab.judge.containers import backend_pool, container_failure, platform_threads
 from test_judge import RUNNING
 
 

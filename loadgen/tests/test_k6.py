@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
-from loomlab.requestlog import RequestLog
-from loomlab.tools import ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.k6 import K6, REMOTE_WRITE_VARIABLE, keeps_a_rate, last_words, parse_summary
 from loomlab.tools.k6_options import load_file
 from loomlab.tools.k6_samples import REQUEST_COLUMNS, SAMPLE_COLUMNS, parse_requests, thin
+from loomlab.tools.tool import ToolReport
 
 GOLDEN = Path(__file__).parent / "golden" / "k6"
 CLOSED = Load("http://a:8080", (Target("/x?y=z"),), 10, Closed(requests=1200, duration_s=60), timeout_s=30)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.requestlog import RequestLog
-from loomlab.tools import ToolReport
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.k6 import K6
+from loomlab.tools.tool import ToolReport
 from recorder import Recorder, recording
 
 DELAY_S = 0.1

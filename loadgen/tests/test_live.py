@@ -16,14 +16,14 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from prometheus_client import CollectorRegistry
 
-from loomlab import live
-from loomlab.hoststat import CLOCK_TICKS
-from loomlab.live import IdleCpus, LiveFigures, LiveProgress
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target
-from loomlab.models import HostSample, Request
-from loomlab.progress import Progress
-from loomlab.prometheus import exposed_value
-from loomlab.tools import tool
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.models import HostSample, Request
+from loomlab.run import live
+from loomlab.run.hoststat import CLOCK_TICKS
+from loomlab.run.live import IdleCpus, LiveFigures, LiveProgress
+from loomlab.run.progress import Progress
+from loomlab.run.prometheus import exposed_values
+from loomlab.tools.known import tool
 
 LADDER = OpenRate((RateStep(250, 60), RateStep(500, 30), RateStep(1000, 60)))
 CLOSED = Closed(requests=1200, duration_s=60)
@@ -107,7 +107,7 @@ def test_one_phase_is_current() -> None:
 def test_a_closed_load_offers_connections_and_no_rate() -> None:
     _, port = served(CLOSED)
 
-    assert exposed_value(page(port), "lab_offered_connections") == 200
+    assert exposed_values(page(port)).get("lab_offered_connections") == 200
     assert "lab_offered_rate_rps" not in page(port)
 
 
@@ -116,7 +116,7 @@ def test_the_offered_rate_follows_the_steps(clock: Clock) -> None:
 
     def offered(after_s: float) -> float | None:
         clock.now = 1000 + after_s
-        return exposed_value(page(port), "lab_offered_rate_rps")
+        return exposed_values(page(port)).get("lab_offered_rate_rps")
 
     figures.phase("warm-up")
     assert offered(0) == 0
@@ -131,7 +131,7 @@ def test_the_seconds_are_those_of_the_measure_phase(clock: Clock) -> None:
 
     def elapsed(after_s: float) -> float | None:
         clock.now = 1000 + after_s
-        return exposed_value(page(port), "lab_run_elapsed_seconds")
+        return exposed_values(page(port)).get("lab_run_elapsed_seconds")
 
     figures.phase("warm-up")
     assert elapsed(7) == 0
@@ -162,7 +162,7 @@ def of_role(registry: CollectorRegistry, name: str, role: str) -> float | None:
 
 
 def test_idle_time_is_that_of_the_cpus_a_role_may_run_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.live.os.sched_getaffinity", lambda _: {3})
+    monkeypatch.setattr("loomlab.run.live.os.sched_getaffinity", lambda _: {3})
     registry = idle_registry(tmp_path, "1-2", (1, 0), (20, 5), (300, 0), (4000, 50))
 
     assert of_role(registry, "lab_available_cpus", "loadgen") == 1
@@ -192,7 +192,7 @@ def test_the_run_tells_the_idle_time_of_its_cpus() -> None:
 
     text = page(port)
 
-    assert exposed_value(text, "lab_available_cpus")
+    assert exposed_values(text).get("lab_available_cpus")
     assert 'lab_idle_cpu_seconds_total{role="loadgen"}' in text
     assert 'lab_idle_cpu_seconds_total{role="backend"}' in text
 
@@ -250,8 +250,8 @@ def test_a_tool_with_live_figures_tells_them() -> None:
         lines = shown(url, "k6", [30, 32])
 
     assert lines == [
-        "progress measure 20 120 500 requests, 0 errors (k6)",
-        "progress measure 21 118 1,500 requests, 500/s, 100 errors (k6)",
+        "measure 20 %, 120 s left  500 requests, 0 errors (k6)",
+        "measure 21 %, 118 s left  1,500 requests, 500/s, 100 errors (k6)",
     ]
     assert set(queries) == {tool("k6").done_query}
 
@@ -260,7 +260,7 @@ def test_of_a_tool_without_live_figures_the_server_counts_since_the_start() -> N
     with prometheus({"ok": 10_000, "failed": 5}, {"ok": 10_600, "failed": 6}) as (url, queries):
         lines = shown(url, "ab", [75])
 
-    assert lines == ["progress measure 50 75 601 requests, 1 errors (the server's count)"]
+    assert lines == ["measure 50 %, 75 s left  601 requests, 1 errors (the server's count)"]
     assert 'service="tomcat-virtual"' in queries[0]
 
 
@@ -268,19 +268,19 @@ def test_over_time_is_not_more_than_all_of_it() -> None:
     with prometheus({"ok": 5}) as (url, _):
         (line,) = shown(url, "k6", [400])
 
-    assert line.startswith("progress measure 100 0 5 requests")
+    assert line.startswith("measure 100 %, 0 s left  5 requests")
 
 
 @pytest.mark.parametrize("tool_name", ["ab", "k6"])
 def test_without_prometheus_the_count_is_unknown(tool_name: str) -> None:
-    assert shown("http://127.0.0.1:9", tool_name, [30]) == ["progress measure 20 120 requests so far: unknown"]
+    assert shown("http://127.0.0.1:9", tool_name, [30]) == ["measure 20 %, 120 s left  requests so far: unknown"]
 
 
 def test_a_count_that_was_missing_comes_back() -> None:
     with prometheus({"ok": 100}, None, {"ok": 400}) as (url, _):
         lines = shown(url, "k6", [1, 2, 3])
 
-    assert [line.split(" ", 4)[4] for line in lines] == [
+    assert [line.split("  ", 1)[1] for line in lines] == [
         "100 requests, 0 errors (k6)",
         "requests so far: unknown",
         "400 requests, 150/s, 0 errors (k6)",

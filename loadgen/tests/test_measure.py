@@ -11,12 +11,14 @@ from typing import Any, Literal
 
 import pytest
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target
-from loomlab.measure import fitted
-from loomlab.models import Burst, Request, Run, Warmup
-from loomlab.process import Watch, run_tool
-from loomlab.stop import Stop
-from loomlab.tools import tool
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.models import Burst, Request, Run, Warmup
+from loomlab.records.order import read_order
+from loomlab.run.measure import fitted
+from loomlab.run.process import Watch, run_tool
+from loomlab.run.stop import Stop
+from loomlab.tools.known import tool
+from ordered import ordered
 from server import running
 from test_prometheus import prometheus
 
@@ -33,18 +35,14 @@ def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen
     )
 
 
-def measure(out: Path, address: str, path: str = os.environ["PATH"], **changes: str) -> subprocess.Popen[str]:
-    options = {
-        "--approach": address,
-        "--concurrency": "20",
-        "--requests": "2400",
-        "--duration-s": "4",
-        "--delay": "30",
-        "--warmup-cap-s": "0",
-        "--prometheus-url": NO_PROMETHEUS,
-        "--out": str(out),
-    } | {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
-    return loomlab("measure", *(word for pair in options.items() for word in pair), path=path)
+def small(folder: Path, address: str, **changes: Any) -> Path:
+    """The folder of a small run that is planned."""
+    quick: dict[str, Any] = {"connections": 20, "requests": 2400, "duration_s": 4, "delay": "30", "warmup_cap_s": 0}
+    return ordered(folder, address, **(quick | changes))
+
+
+def measure(out: Path, path: str = os.environ["PATH"], prometheus_url: str = NO_PROMETHEUS) -> subprocess.Popen[str]:
+    return loomlab("measure", str(out), "--label", "1/1 here", "--prometheus-url", prometheus_url, path=path)
 
 
 def judged(out: Path) -> Run:
@@ -76,9 +74,9 @@ def complete(approach: str) -> list[dict[str, Any]]:
 
 
 def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -> None:
-    out = tmp_path / "runs" / "1-test"
+    out = small(tmp_path, "127.0.0.11", warmup_cap_s=6, duration_s=8)
     with running("127.0.0.11", 0.09):
-        process = measure(out, "127.0.0.11", warmup_cap_s="6", duration_s="8")
+        process = measure(out)
         _, progress = process.communicate(timeout=90)
     assert process.returncode == 0
 
@@ -93,6 +91,7 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert run.verdict == "invalid"
     assert any("metrics are missing" in reason for reason in run.reasons)
     assert raw(out, "request.json")["finished"] is True
+    assert state(out) == "judged"
     assert raw(out, "warmup.json")["changing"] == "there were too few bursts to tell"
     assert raw(out, "warmup.json")["compiled"] is None
     assert raw(out, "backend.json") == {"before": None, "after": None}
@@ -112,9 +111,8 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert len(raw(out, "host.json")["samples"]) >= 8
     assert (out / "raw" / "latency.hlog").exists()
     assert not (out / "raw" / "failed.hlog").exists()
-    lines = [line.split(" ", 4) for line in progress.splitlines() if line.startswith("progress ")]
-    assert {phase for _, phase, *_ in lines} == {"warm-up", "measure", "collect"}
-    assert all(len(line) == 5 for line in lines)
+    phases = [line.split()[2] for line in progress.splitlines() if line.startswith("[1/1 here] ")]
+    assert sorted(set(phases)) == ["collect", "measure", "warm-up"]
 
 
 SCENARIO = """\
@@ -136,11 +134,12 @@ hangs:
 
 
 def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
-    out = tmp_path / "1-test"
     (tmp_path / "mine.yaml").write_text(SCENARIO)
-    options = {"scenario": "mine", "scenarios_dir": str(tmp_path), "scale": "0.05", "duration_s": "6"}
+    out = ordered(
+        tmp_path, "127.0.0.17", tmp_path, scenario="mine", scale="0.05", duration_s=6, connections=None, warmup_cap_s=0
+    )
     with running("127.0.0.17", 0.05), prometheus(complete("127.0.0.17")) as (url, queries):
-        process = measure(out, "127.0.0.17", prometheus_url=url, **options)
+        process = measure(out, prometheus_url=url)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 0
 
@@ -158,9 +157,9 @@ def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path) -> None:
-    out = tmp_path / "1-test"
+    out = small(tmp_path, "127.0.0.12")
     with prometheus(complete("127.0.0.12")) as (url, _):
-        process = measure(out, "127.0.0.12", prometheus_url=url)
+        process = measure(out, prometheus_url=url)
         process.communicate(timeout=60)
     assert process.returncode == 0
 
@@ -172,9 +171,9 @@ def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path) -> Non
 
 
 def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Path) -> None:
-    out = tmp_path / "1-test"
+    out = small(tmp_path, "no-such-host.invalid")
     with prometheus(complete("no-such-host.invalid")) as (url, _):
-        process = measure(out, "no-such-host.invalid", prometheus_url=url)
+        process = measure(out, prometheus_url=url)
         process.communicate(timeout=60)
     assert process.returncode == 0
 
@@ -186,9 +185,9 @@ def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Pat
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
-    out = tmp_path / "1-test"
+    out = small(tmp_path, "127.0.0.13", duration_s=60, requests=100_000)
     with running("127.0.0.13", 0.09), prometheus(complete("127.0.0.13")) as (url, _):
-        process = measure(out, "127.0.0.13", duration_s="60", requests="100000", prometheus_url=url)
+        process = measure(out, prometheus_url=url)
         wait_until((out / "raw" / "ab.txt").exists)
         time.sleep(3)
         process.send_signal(number)
@@ -200,6 +199,7 @@ def test_a_signal_keeps_what_was_measured(tmp_path: Path, number: signal.Signals
     run = judged(out)
     assert run.verdict == "invalid"
     assert run.finished is None
+    assert state(out) == "failed"
     assert run.requests is not None
     assert run.requests > 200
     assert "interrupted" in run.reasons[0]
@@ -244,24 +244,45 @@ def test_a_kernel_that_does_not_tell_what_was_read_accuses_nobody() -> None:
 
 
 def test_a_tool_that_is_not_installed_is_one_sentence(tmp_path: Path) -> None:
+    out = small(tmp_path, "127.0.0.15")
     with prometheus(complete("127.0.0.15")) as (url, _):
-        process = measure(tmp_path / "1-x", "127.0.0.15", path=str(tmp_path), prometheus_url=url)
+        process = measure(out, path=str(tmp_path), prometheus_url=url)
         _, problems = process.communicate(timeout=30)
 
-    assert process.returncode == 1
-    assert problems.splitlines()[-1].startswith("loomlab: ab cannot be started")
-    assert (tmp_path / "1-x" / "raw" / "request.json").exists()
+    assert process.returncode == 4
+    assert problems.splitlines()[-1].startswith("loom-lab: ab cannot be started")
+    assert (out / "raw" / "request.json").exists()
+    assert state(out) == "running"
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+    out = small(tmp_path, "127.0.0.16")
+    out.write_text("")
 
-    process = measure(tmp_path / "file" / "1-x", "127.0.0.16")
+    process = measure(out)
     _, problems = process.communicate(timeout=30)
 
-    assert process.returncode == 1
-    assert problems.startswith("loomlab: ")
+    assert process.returncode == 4
+    assert problems.startswith("loom-lab: ")
     assert len(problems.splitlines()) == 1
+
+
+def test_a_run_that_is_not_planned_is_one_sentence(tmp_path: Path) -> None:
+    out = small(tmp_path, "127.0.0.18")
+
+    for folder, said in (
+        (out.with_name("2-x"), "2-x is not in the order"),
+        (tmp_path / "e" / "runs" / "1-x", "no order"),
+    ):
+        process = measure(folder)
+        _, problems = process.communicate(timeout=30)
+        assert process.returncode == 2
+        assert said in problems
+        assert len(problems.splitlines()) == 1
+
+
+def state(out: Path) -> str:
+    return read_order(out.parent.parent).run(out.name).state
 
 
 def load_of(shape: Shape, connections: int = 1000) -> Load:

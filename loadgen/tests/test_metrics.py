@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from loomlab.errors import ParseError
-from loomlab.metrics import Metrics
+from loomlab.basics.errors import ParseError
+from loomlab.judge.metrics import Metrics
 
 
 def matrix(name: str, samples: list[tuple[float, float]], **labels: str) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loomlab.models import Answer, Probe
-from loomlab.parity import Audit, Subject, audit, flat
+from loomlab.answer.parity import Audit, Subject, audit, flat
+from loomlab.records.models import Answer, Probe
 
 
 def about(approach: str, **changes: Any) -> dict[str, Any]:

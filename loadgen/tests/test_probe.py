@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from loomlab.probe import probe
+from loomlab.run.probe import probe
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc"
 

@@ -1,28 +1,44 @@
-"""The progress lines a host script reads."""
+"""What a run says while it goes."""
 
 import io
 
-from loomlab.progress import Progress
+from loomlab.run.progress import Progress
 
 
-def test_a_phase_begins_at_once_and_then_speaks_once_a_second() -> None:
+def test_a_phase_begins_at_once_and_then_speaks_now_and_then() -> None:
     stream = io.StringIO()
-    progress = Progress(stream)
+    progress = Progress(stream, "2/3 tomcat-virtual")
 
     progress.show("warm-up", 12.4, 105.6, "burst 1")
     progress.show("warm-up", 13, 104, "too early")
     progress.show("collect", None, None, "waiting")
     progress.say("A message.")
+    progress.end()
 
     assert stream.getvalue().splitlines() == [
-        "progress warm-up 12 106 burst 1",
-        "progress collect - - waiting",
+        "[2/3 tomcat-virtual] warm-up 12 %, 106 s left  burst 1",
+        "[2/3 tomcat-virtual] collect  waiting",
         "A message.",
     ]
+
+
+def test_a_terminal_keeps_one_line_of_progress() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, "1/1 x", terminal=True)
+
+    progress.show("measure", 50, 30, "10 requests")
+    progress.say("A message.")
+    progress.show("collect", None, None, "waiting")
+    progress.end()
+
+    clear = "\r\033[K"
+    assert stream.getvalue() == (
+        f"{clear}[1/1 x] measure 50 %, 30 s left  10 requests{clear}A message.\n{clear}[1/1 x] collect  waiting{clear}"
+    )
 
 
 def test_time_left_is_never_negative() -> None:
     stream = io.StringIO()
     Progress(stream).show("measure", 100, -3, "over time")
 
-    assert stream.getvalue() == "progress measure 100 0 over time\n"
+    assert stream.getvalue() == "measure 100 %, 0 s left  over time\n"

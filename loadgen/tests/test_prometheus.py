@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from loomlab.collect import collect, wait_for_samples
-from loomlab.prometheus import Prometheus, UnreachableError, exposed_value, get_json
-from loomlab.stop import Stop
+from loomlab.run.collect import collect, wait_for_samples
+from loomlab.run.prometheus import Prometheus, UnreachableError, exposed_values, get_json
+from loomlab.run.stop import Stop
 
 
 @contextmanager
@@ -97,8 +97,12 @@ def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() ->
         "process_cpu_time_ns_total_more 7\n"
     )
 
-    assert exposed_value(page, "process_cpu_time_ns_total") == 1.5e9 + 5
-    assert exposed_value(page, "process_cpu_time") is None
+    assert exposed_values(page) == {"process_cpu_time_ns_total": 1.5e9 + 5, "process_cpu_time_ns_total_more": 7}
+
+
+def test_another_page_is_no_page_of_metrics() -> None:
+    with pytest.raises(UnreachableError, match="none of metrics"):
+        exposed_values("<html>502</html>\n")
 
 
 def test_queries_share_one_connection() -> None:

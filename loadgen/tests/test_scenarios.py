@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.load import Closed, OpenRate, RateStep, Users, UserStage
-from loomlab.scenarios.cells import Scaling, loads_of
-from loomlab.scenarios.file import load_scenario
-from loomlab.scenarios.model import Scenario, duration_s, json_schema, names
+from loomlab.plan.scenarios.cells import Scaling, loads_of
+from loomlab.plan.scenarios.file import load_scenario
+from loomlab.plan.scenarios.model import Scenario, duration_s, json_schema, names
+from loomlab.records.load import Closed, OpenRate, RateStep, Users, UserStage
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 LEVELS = (1000, 5000, 10_000, 15_000, 20_000)

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from loomlab.errors import UsageError
-from loomlab.scenarios.file import load_scenario, parse_scenario
-from loomlab.scenarios.model import names
+from loomlab.basics.errors import UsageError
+from loomlab.plan.scenarios.file import load_scenario, parse_scenario
+from loomlab.plan.scenarios.model import names
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 RATE = """\
@@ -75,7 +75,7 @@ MISTAKES: list[tuple[str, str, str, int, str, str]] = [
     (RATE, "get: /capabilities", "put: /x", 6, "requests.0.put", "use one of get, post, body"),
     (RATE, "at: 20s", "after: 20s", 13, "hangs.0.after", "use one of at, duration"),
     (RATE, "tool: k6", "tool: wrk", 3, "tool is 'wrk'", "use one of 'ab', 'hey', 'vegeta' or 'k6'"),
-    (RATE, "[tomcat-virtual]", "[tomcat]", 4, "approaches.0 is 'tomcat'", "'tomcat-platform'"),
+    (RATE, "[tomcat-virtual]", "[Tomcat]", 4, "approaches.0 is 'Tomcat'", "use a text like"),
     (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []", "use at least 1"),
     (RATE, "tool: k6", "tool: k6\njdk: 17", 4, "jdk is 17", "use one of 21 or 25"),
     (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities'", "use a text like ^/"),

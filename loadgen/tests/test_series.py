@@ -2,8 +2,8 @@
 
 import pytest
 
-from loomlab import series
-from loomlab.series import Series
+from loomlab.judge import series
+from loomlab.judge.series import Series
 
 
 def counter(*samples: tuple[float, float], **labels: str) -> Series:

@@ -5,10 +5,10 @@ import random
 
 import pytest
 
-from loomlab.models import Burst
-from loomlab.warmup.compiling import REST_CORES, at_rest, burst_requests, first_wait_ms, jit_cores, next_wait_ms
-from loomlab.warmup.settling import burst_requests as settle_requests
-from loomlab.warmup.settling import changing, latency_ms
+from loomlab.records.models import Burst
+from loomlab.run.warmup.compiling import REST_CORES, at_rest, burst_requests, first_wait_ms, jit_cores, next_wait_ms
+from loomlab.run.warmup.settling import burst_requests as settle_requests
+from loomlab.run.warmup.settling import changing, latency_ms
 
 FLAT = [1.0] * 8
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from loomlab.models import SideBySide
-from loomlab.scenarios.cells import Scaling
-from loomlab.scenarios.file import load_scenario
-from loomlab.scenarios.sidebyside import side_by_side
+from loomlab.plan.scenarios.cells import Scaling
+from loomlab.plan.scenarios.file import load_scenario
+from loomlab.plan.scenarios.sidebyside import side_by_side
+from loomlab.records.models import SideBySide
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from loomlab.errors import UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.models import Episode, Gc, Latency, Parameter, Run, SideBySide, Step
-from loomlab.summary import COLUMNS, cells, load_cell, show, stretch_lines, summarise
+from loomlab.answer.summary import COLUMNS, cells, load_cell, show, stretch_lines, summarise
+from loomlab.basics.errors import UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.models import Episode, Gc, Latency, Parameter, Run, SideBySide, Step
 
 CLOSED = Load("http://app:8080", (Target("/capabilities"),), 10_000, Closed(1_200_000, 60), 30)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.trend import trend
+from loomlab.basics.trend import trend
 
 
 def test_a_straight_line_is_found_without_an_error() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loomlab.scenarios.units import rate_rps, seconds, span_seconds, whole_seconds
+from loomlab.plan.scenarios.units import rate_rps, seconds, span_seconds, whole_seconds
 
 READERS: tuple[Callable[[object], object], ...] = (seconds, whole_seconds, span_seconds, rate_rps)
 

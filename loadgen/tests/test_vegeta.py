@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
-from loomlab.requestlog import RequestLog
-from loomlab.tools import ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.hey import Hey
+from loomlab.tools.tool import ToolReport
 from loomlab.tools.vegeta import REQUEST_COLUMNS, Vegeta, parse_report, parse_requests, rate
 from server import EVERY, POSTED, running
 

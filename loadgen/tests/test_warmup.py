@@ -7,15 +7,15 @@ from typing import cast
 import pytest
 
 from approach import Approach, MadeUp
-from loomlab.backend import Behaviour
-from loomlab.delay import delay_of
-from loomlab.errors import CannotMeasureError
-from loomlab.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.models import Burst, Warmup
-from loomlab.progress import Progress
-from loomlab.stop import Stop
-from loomlab.warmup.compiling import ENOUGH_REQUESTS, MOST_CONNECTIONS
-from loomlab.warmup.warmer import Subject, Warmer, warmup_connections
+from loomlab.basics.errors import CannotMeasureError
+from loomlab.records.delay import delay_of
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.models import Burst, Warmup
+from loomlab.run.backend import Behaviour
+from loomlab.run.progress import Progress
+from loomlab.run.stop import Stop
+from loomlab.run.warmup.compiling import ENOUGH_REQUESTS, MOST_CONNECTIONS
+from loomlab.run.warmup.warmer import Subject, Warmer, warmup_connections
 
 LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))

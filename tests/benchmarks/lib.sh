@@ -11,7 +11,6 @@ prepare_benchmark() {
   "$LAB_ROOT/bin/prepare"
   use_base_images
   build tools tests/tools
-  load_env "$LAB_ROOT/.env" HEADLINE
   [ -z "$(docker ps --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME")" ] ||
     die "$HOST_CANNOT" "the lab is up and would disturb the benchmark: run make down first."
   mkdir -p "$BENCHMARKS"

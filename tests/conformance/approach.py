@@ -100,16 +100,16 @@ class Crowd:
 class Approach:
     """A container that runs one approach."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, concurrency: str) -> None:
         self.name = name
+        self._concurrency = concurrency
         self._address = socket.gethostbyname(name)
+        self.server = ""
 
     @property
     def thread_kind(self) -> str:
-        """The kind of thread that the approach's name promises for every endpoint."""
-        if self.name.endswith("-platform"):
-            return "platform"
-        return "event-loop" if self.name in {"webflux-netty", "microhttp-async"} else "virtual"
+        """The kind of thread that the approach's concurrency promises for every endpoint."""
+        return {"platform-threads": "platform", "virtual-threads": "virtual"}.get(self._concurrency, "event-loop")
 
     @property
     def takes_the_next_backend_connection_early(self) -> bool:
@@ -119,7 +119,7 @@ class Approach:
     @property
     def ignores_connection_close(self) -> bool:
         """microhttp keeps an HTTP/1.1 connection whatever the client asks."""
-        return self.name.startswith("microhttp-")
+        return self.server == "microhttp"
 
     async def connect(self) -> Connection:
         return await Connection.open(self._address, PORT)

@@ -1,6 +1,7 @@
 """Fixtures: the backend, the approach, golden bodies."""
 
 import asyncio
+import json
 import resource
 import time
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +20,7 @@ type Golden = Callable[[str, bytes], None]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--approach", required=True, help="Compose service under test, reachable under that name")
+    parser.addoption("--concurrency", required=True, help="its CONCURRENCY in compose.yaml")
     parser.addoption("--update-golden", action="store_true", help="write golden/ instead of comparing with it")
 
 
@@ -44,11 +46,12 @@ async def running_backend() -> AsyncIterator[Backend]:
 async def approach(running_backend: Backend, pytestconfig: pytest.Config) -> Approach:
     """The approach, once it reaches the backend."""
     assert running_backend
-    approach = Approach(pytestconfig.getoption("--approach"))
+    approach = Approach(pytestconfig.getoption("--approach"), pytestconfig.getoption("--concurrency"))
     deadline = time.monotonic() + SETTLING_SECONDS
     while (await approach.ask(get("/capabilities"))).status != 200:
         assert time.monotonic() < deadline, f"{approach.name} does not reach the backend of the suite."
         await asyncio.sleep(0.1)
+    approach.server = json.loads((await approach.ask(get("/about"))).body)["inbound"]["server"]
     return approach
 
 

@@ -53,9 +53,9 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
   done
   cp -R "$LAB_ROOT/results/latest/" "$BATS_TEST_TMPDIR/copy"
   run docker run --rm --user "$(id -u):$(id -g)" --volume "$BATS_TEST_TMPDIR/copy:/results/copy" --network none loom-lab/loadgen \
-    judge /results/copy/runs/1-tomcat-platform
+    judge "/results/copy/runs/$(basename "$run")"
   [ "$status" -eq 0 ]
-  cmp "$BATS_TEST_TMPDIR/copy/runs/1-tomcat-platform/run.json" "$LAB_ROOT/results/latest/runs/1-tomcat-platform/run.json"
+  cmp "$BATS_TEST_TMPDIR/copy/runs/$(basename "$run")/run.json" "$run/run.json"
 }
 
 @test "the environment tells the base images apart" {

@@ -28,7 +28,7 @@ told() {
 queries_of() {
   local dashboard
   for dashboard in compare one-run lab-health; do
-    docker run --rm --network none loom-lab/dashboards \
+    docker run --rm --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards \
       python -m loomlab_dashboards queries "$dashboard" --start "$1" --end "$2"
   done
 }

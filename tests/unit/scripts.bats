@@ -51,24 +51,32 @@ load ../helpers
   [[ $output == *"LACK  memory"* ]]
 }
 
-@test ".env, compose.yaml and the scenarios' type name the same approaches" {
+@test "compose.yaml describes every approach in the same way, and scenarios name no other" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
-  load_env "$LAB_ROOT/.env"
-  local in_compose in_type
-  in_type=$(sed -n '/^ApproachName/,/^]/s/^ *"\(.*\)",$/\1/p' "$LAB_ROOT/loadgen/src/loomlab/scenarios/model.py" | sort | paste -sd, -)
-  [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_type" ]
-  in_compose=$(sed -nE 's/.* APPROACH: ([a-z-]+).*/\1/p' "$LAB_ROOT/compose.yaml" | grep -vx backend | sort | paste -sd, -)
-  [ "$(printf '%s' "$APPROACHES" | tr , '\n' | sort | paste -sd, -)" = "$in_compose" ]
+  local name described
+  [ "$(approaches | sort)" = "$(grep -oE 'APPROACH: [a-z0-9-]+, CONCURRENCY' "$LAB_ROOT/compose.yaml" | sed 's/.*: //; s/,.*//' | sort)" ]
+  for name in $(approaches); do
+    described=$(sed -n "/^  $name:$/,/^$/p" "$LAB_ROOT/compose.yaml")
+    [[ $described == *"image: loom-lab/$name:jdk"* && $described == *"APPROACH: $name, CONCURRENCY: "* && $described =~ x-colour:\ \"#[0-9A-F]{6}\" ]] ||
+      { echo "$described"; return 1; }
+  done
+  for name in $(sed -nE 's/^approaches: \[(.*)\]$/\1/p' "$LAB_ROOT"/loadgen/scenarios/*.yaml | tr -d ,); do
+    approaches | grep -qxF "$name" || { echo "$name"; return 1; }
+  done
 }
 
-@test "repeats are interleaved, each approach once a round, in an order the seed decides" {
-  # shellcheck source=bin/experiment.sh disable=SC2031
-  . "$LAB_ROOT/bin/experiment.sh"
-  local order
-  order=$(interleave "a b c" 3 7)
-  [ "$(printf '%s\n' "$order" | head -n 3 | paste -sd, -)" = a,b,c ]
-  [ "$(printf '%s\n' "$order" | sed -n 4,6p | sort | paste -sd, -)" = a,b,c ]
-  [ "$(printf '%s\n' "$order" | sed -n 7,9p | sort | paste -sd, -)" = a,b,c ]
-  [ "$order" = "$(interleave "a b c" 3 7)" ]
+@test "a process that has ended is gone, though its parent has not asked for its end" {
+  [ -r /proc/self/stat ] || skip "needs /proc"
+  # shellcheck source=bin/lock.sh
+  . "$LAB_ROOT/bin/lock.sh"
+  local token
+  bash -c 'sleep 0.5 & echo $!; exec sleep 20' >"$BATS_TEST_TMPDIR/child" &
+  until [ -s "$BATS_TEST_TMPDIR/child" ]; do sleep 0.05; done
+  token=$(token_of "$(cat "$BATS_TEST_TMPDIR/child")")
+  held_by_living "$token"
+  until grep -q ') Z' "/proc/$(cat "$BATS_TEST_TMPDIR/child")/stat"; do sleep 0.05; done
+  run held_by_living "$token"
+  kill %1
+  [ "$status" -eq 1 ]
 }

@@ -1,13 +1,15 @@
 """Colours: one an approach, the same in every panel and in every report."""
 
-import json
+import os
+import re
 from pathlib import Path
 
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue
 
-PALETTE_FILE = Path(__file__).parents[2] / "palette.json"
-APPROACHES: dict[str, str] = json.loads(PALETTE_FILE.read_text())
-"""Approach to colour, #RRGGBB."""
+LAB = Path(os.environ.get("LAB_ROOT", Path(__file__).parents[3]))
+SERVICE = re.compile(r'^  ([a-z0-9-]+):\n(?:    .*\n)*?    x-colour: "(#[0-9A-F]{6})"$', re.MULTILINE)
+APPROACHES: dict[str, str] = dict(SERVICE.findall((LAB / "compose.yaml").read_text()))
+"""Approach to colour, #RRGGBB, as compose.yaml describes it."""
 OTHERS = {"backend": "#3D3D8F", "loadgen": "#B0413E", "prometheus": "#E6522C", "cadvisor": "#5B7C99"}
 """The lab's own containers, which share panels with an approach."""
 INVALID, SUSPECT, FINE, IDLE = "#C4162A", "#FF9830", "#37872D", "#808080"

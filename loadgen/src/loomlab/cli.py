@@ -1,136 +1,66 @@
 """The command line; everything it does is done elsewhere."""
 
-import math
-import re
 import sys
 import time
+import traceback
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from loomlab import errors, hoststat
-from loomlab.backend import Behaviour
-from loomlab.delay import delay_of
-from loomlab.endpoints import endpoint_of
-from loomlab.errors import CannotMeasureError, LoomlabError, UsageError
-from loomlab.judge import judge_run
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target
-from loomlab.measure import LONGEST_RUN_S
-from loomlab.measure import measure as measure_run
-from loomlab.models import Hang, Request
-from loomlab.progress import Progress
-from loomlab.scenarios import commands
-from loomlab.scenarios.cells import Scaling, hangs_of, loads_of
-from loomlab.scenarios.commands import SCENARIOS, ScenariosDir
-from loomlab.scenarios.file import load_scenario
-from loomlab.stop import Stop
-from loomlab.summary import WIDEST_TABLE, show
-from loomlab.summary import summarise as summarise_experiment
-from loomlab.tools import tool
-from loomlab.warmup.process import process_of
-from loomlab.warmup.warmer import Subject, Warmer
+from loomlab.answer.finish import finish, killed, resume, unfinished
+from loomlab.answer.summary import WIDEST_TABLE, show
+from loomlab.answer.summary import summarise as summarise_experiment
+from loomlab.basics import errors
+from loomlab.basics.errors import CannotMeasureError, LoomlabError
+from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.judge.judge import judge_run
+from loomlab.plan import commands
+from loomlab.plan.walk import lines_of
+from loomlab.records.delay import delay_of
+from loomlab.records.load import Closed, Load, Target
+from loomlab.records.models import Summary
+from loomlab.records.order import read_order, set_state
+from loomlab.run.backend import Behaviour
+from loomlab.run.measure import measure as measure_run
+from loomlab.run.progress import Progress
+from loomlab.run.stop import Stop
+from loomlab.run.warmup.process import process_of
+from loomlab.run.warmup.warmer import Subject, Warmer
+from loomlab.tools.known import tool
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
-    help="Load an approach, judge the run, sum an experiment up.",
+    help="Plan an experiment, load an approach, judge the run, sum the experiment up.",
 )
 commands.register(app)
-OPEN_RUN_S = 60
-TIMEOUT_S = 30
-"""The same for every tool; after so long a silence ab gives up and discards everything."""
-BACKEND_PATH, BACKEND_COLD_COST_MS = "/authentication", 0.1
-HOST_NAME = re.compile(r"^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?$")
-ENDPOINT = re.compile(r"^/[!-~]*$")
+BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 
 
 @app.command()
 def measure(
-    approach: Annotated[str, typer.Option(help="The service to load.")],
-    out: Annotated[Path, typer.Option(help="The run's folder.", file_okay=False)],
-    tool_name: Annotated[str, typer.Option("--tool", help="The load generator.")] = "ab",
-    concurrency: Annotated[int, typer.Option(min=1, help="Connections.")] = 1,
-    requests: Annotated[int, typer.Option(min=0, help="Closed model: the most requests; 0: as many as fit.")] = 0,
-    rate_rps: Annotated[float, typer.Option(min=0, help="Open model: requests a second; 0: closed model.")] = 0,
-    duration_s: Annotated[int, typer.Option(min=0, help="The longest the run may take; 0: as long as it needs.")] = 0,
-    endpoint: Annotated[str, typer.Option(help="Path and query.")] = "/capabilities",
-    delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
-    scenario: Annotated[str, typer.Option(help="A scenario instead of a load.")] = "",
-    scale: Annotated[float, typer.Option(min=0.0001, max=1, help="Its scale.")] = 1,
-    cell: Annotated[int, typer.Option(min=1, help="Which of its loads.")] = 1,
-    scenarios_dir: ScenariosDir = SCENARIOS,
-    repeat: Annotated[int, typer.Option(min=1, help="Which repeat this is.")] = 1,
-    jdk: Annotated[int, typer.Option(min=1, help="The JDK the approach runs on, for the record.")] = 25,
-    gc: Annotated[str, typer.Option(help="Its garbage collector, for the record.")] = "parallel",
-    http_client: Annotated[str, typer.Option(help="Its client of the backend, for the record.")] = "apache",
+    run_dir: Annotated[Path, typer.Argument(help="The run's folder below runs/, as order.json names it.")],
     prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
-    generator_cpus: Annotated[str, typer.Option(help="The load generator's CPU set; empty: all CPUs.")] = "",
-    backend_cpus: Annotated[str, typer.Option(help="The backend's CPU set.")] = "",
-    approach_cpus: Annotated[str, typer.Option(help="The approach's CPU set.")] = "",
-    warmup_load_s: Annotated[float, typer.Option(min=0, help="Seconds of the load itself instead of a warm-up.")] = 0,
     start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
-    warmup_cap_s: Annotated[float, typer.Option(min=0, help="The longest the warm-up may take.")] = 120,
+    label: Annotated[str, typer.Option(help="What progress is told of.")] = "",
+    terminal: Annotated[bool, typer.Option("--terminal", help="Tell progress in place.")] = False,
 ) -> None:
     """Warm an approach up, load it, and keep everything raw."""
-    _check_text("approach", approach, HOST_NAME, "letters, digits, dots and dashes")
-    _check_text("endpoint", endpoint, ENDPOINT, "a path that begins with /")
-    delay_of(delay)
-    for name, cpus in (("generator", generator_cpus), ("backend", backend_cpus), ("approach", approach_cpus)):
-        _check_cpus(name, cpus)
-    origin = f"http://{approach}:8080"
-    hangs: list[Hang] = []
-    if scenario:
-        described = load_scenario(scenarios_dir, scenario)
-        scaling = Scaling(scale, duration_s or None)
-        loads = loads_of(described, scaling, scenarios_dir, origin)
-        if cell > len(loads):
-            raise UsageError(f"--cell is {cell}: {scenario} has {len(loads)} load{'s' if len(loads) > 1 else ''}.")
-        load = loads[cell - 1]
-        tool_name, delay, hangs = described.tool, described.delay, hangs_of(described, scaling)
-    else:
-        load = _load(origin, endpoint, delay, concurrency, requests, rate_rps, duration_s)
-    request = Request(
-        tool=tool_name,
-        approach=approach,
-        load=load,
-        delay=delay,
-        hangs=hangs,
-        scenario=scenario or None,
-        cell=cell,
-        repeat=repeat,
-        jdk=jdk,
-        gc=gc,
-        http_client=http_client,
-        generator_cpus=generator_cpus,
-        backend_cpus=backend_cpus,
-        approach_cpus=approach_cpus,
-        warmup_cap_s=warmup_cap_s,
-        warmup_load_s=warmup_load_s,
-        start_s=start_s or None,
-        fit_duration=not scenario and duration_s == 0 and load.closed_model,
-        fit_requests=not scenario and requests == 0 and load.closed_model,
-        started=time.time(),
-    )
-    driver = tool(tool_name)
-    driver.check(load)
+    planned = read_order(run_dir.parent.parent).run(run_dir.name)
+    request = planned.request.model_copy(update={"started": time.time(), "start_s": start_s or None})
     stop = Stop()
     stop.install()
-    if not measure_run(request, driver, out, prometheus_url, stop, Progress()):
+    set_state(run_dir, "running")
+    progress = Progress(label=label, terminal=terminal)
+    finished = measure_run(request, tool(request.tool), run_dir, prometheus_url, stop, progress)
+    progress.end()
+    if not finished:
         raise typer.Exit(errors.EXIT_INTERRUPTED)
-
-
-def _load(
-    origin: str, endpoint: str, delay: str, concurrency: int, requests: int, rate_rps: float, duration_s: int
-) -> Load:
-    if not math.isfinite(rate_rps):
-        raise UsageError(f"--rate-rps is {rate_rps}: it must be a number of requests a second such as 500.")
-    headers = endpoint_of(endpoint, delay_of(delay)).headers
-    duration_s = duration_s or (OPEN_RUN_S if rate_rps else LONGEST_RUN_S)
-    shape = OpenRate((RateStep(rate_rps, duration_s),)) if rate_rps else Closed(requests or concurrency, duration_s)
-    return Load(origin, (Target(endpoint, "GET", headers),), concurrency, shape, TIMEOUT_S)
+    set_state(run_dir, "finished")
 
 
 @app.command("warm-backend")
@@ -141,7 +71,7 @@ def warm_backend(
 ) -> None:
     """Warm the backend up, so that the first approach does not meet a cold one."""
     shape = Closed(connections, LONGEST_RUN_S)
-    load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, TIMEOUT_S)
+    load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
     subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS)
@@ -155,6 +85,7 @@ def warm_backend(
 def judge(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]) -> None:
     """Judge a run from its raw files: writes run.json."""
     run = judge_run(run_dir)
+    set_state(run_dir, "judged" if run.finished else "failed")
     print(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else ""))  # noqa: T201
     if run.verdict == "invalid":
         raise typer.Exit(errors.EXIT_INVALID)
@@ -163,45 +94,72 @@ def judge(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]
 @app.command()
 def summarise(
     experiment_dir: Annotated[Path, typer.Argument(help="A folder below results/.")],
-    interrupted: Annotated[bool, typer.Option("--interrupted", help="Not all runs were made.")] = False,
+    interrupted: Annotated[
+        bool, typer.Option("--interrupted", help="Not all runs were made: judge those without a verdict, too.")
+    ] = False,
 ) -> None:
     """Sum an experiment up: writes summary.json and summary.md, prints the table."""
-    summary = summarise_experiment(experiment_dir, interrupted)
+    summary = finish(experiment_dir) if interrupted else summarise_experiment(experiment_dir, interrupted=False)
+    _show(summary)
+    if not interrupted and (summary.missing or any(run.verdict == "invalid" for run in summary.runs)):
+        raise typer.Exit(errors.EXIT_INVALID)
+
+
+@app.command("finish")
+def finish_killed(results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results")) -> None:
+    """Judge and sum up what killed experiments left."""
+    failed = False
+    for folder in killed(results):
+        print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
+        try:
+            _show(finish(folder))
+        except LoomlabError as error:
+            print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
+            failed = True
+    if failed:
+        raise typer.Exit(errors.EXIT_LAB)
+
+
+@app.command("resume")
+def resume_experiment(
+    name: Annotated[str, typer.Argument(help="latest, or a folder below results/.")],
+    results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results"),
+) -> None:
+    """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
+    for line in lines_of(resume(unfinished(results, name))):
+        print(line)  # noqa: T201
+
+
+def _show(summary: Summary) -> None:
     console = Console()
     show(
         summary,
         Console(width=min(console.width, WIDEST_TABLE)) if console.is_terminal else Console(width=100),
     )
-    if any(run.verdict == "invalid" for run in summary.runs):
-        raise typer.Exit(errors.EXIT_INVALID)
 
 
-def _check_text(name: str, value: str, pattern: re.Pattern[str], wanted: str) -> None:
-    if not pattern.match(value):
-        raise UsageError(f"--{name} is {value!r}: it must be {wanted}.")
-
-
-def _check_cpus(name: str, cpus: str) -> None:
-    try:
-        hoststat.parse_cpu_list(cpus)
-    except ValueError:
-        raise UsageError(f"--{name}-cpus is {cpus!r}: it must be a CPU list such as 0-2,5, or empty.") from None
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"loom-lab: {message}", file=sys.stderr)  # noqa: T201
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits; a user's mistake is one sentence on stderr."""
+    warnings.showwarning = _warn
     command = typer.main.get_command(app)
     try:
         code = command.main(args=arguments, prog_name="loomlab", standalone_mode=False)
     except typer.TyperException as error:
-        print(f"loomlab: {error.format_message()}", file=sys.stderr)  # noqa: T201
+        print(f"loom-lab: {error.format_message()}", file=sys.stderr)  # noqa: T201
         sys.exit(errors.EXIT_USAGE)
     except LoomlabError as error:
-        print(f"loomlab: {error}", file=sys.stderr)  # noqa: T201
+        print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(error.exit_code)
     except OSError as error:
-        print(f"loomlab: {error.filename or 'a file'} cannot be used: {error.strerror}.", file=sys.stderr)  # noqa: T201
-        sys.exit(errors.LoomlabError.exit_code)
+        print(f"loom-lab: {error.filename or 'a file'} cannot be used: {error.strerror}.", file=sys.stderr)  # noqa: T201
+        sys.exit(errors.EXIT_LAB)
     except typer.Abort:
         sys.exit(errors.EXIT_INTERRUPTED)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(errors.EXIT_LAB)
     sys.exit(code or 0)

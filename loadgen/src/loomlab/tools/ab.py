@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load
-from loomlab.requestlog import RequestLog
-from loomlab.tools import Tool, ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Closed, Load
+from loomlab.records.requestlog import RequestLog
+from loomlab.tools.tool import Tool, ToolReport
 
 MAX_CONCURRENCY = 20_000
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"

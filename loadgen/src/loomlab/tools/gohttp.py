@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from loomlab.errors import ParseError
+from loomlab.basics.errors import ParseError
 
 LONGEST_REASON = 60
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from pydantic import Field
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load
-from loomlab.models import Record
-from loomlab.raw import read_record, write_json
-from loomlab.requestlog import RequestLog
-from loomlab.tools import Tool, ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.files import read_record, write_json
+from loomlab.records.load import Closed, Load
+from loomlab.records.models import Record
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, packed_lines, reason
+from loomlab.tools.tool import Tool, ToolReport
 
 MAX_REQUESTS = 1_000_000
 """hey keeps the times of so many answers and forgets those of the others."""

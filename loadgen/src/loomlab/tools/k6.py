@@ -10,14 +10,14 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Closed, Load, OpenRate, Users
-from loomlab.raw import read_json, write_json
-from loomlab.requestlog import RequestLog
-from loomlab.tools import Tool, ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.files import read_json, write_json
+from loomlab.records.load import Closed, Load, OpenRate, Users
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import packed_lines
 from loomlab.tools.k6_options import LONGEST_RATE_UNIT_S, load_file
 from loomlab.tools.k6_samples import Requests, parse_requests, thin
+from loomlab.tools.tool import Tool, ToolReport
 
 SCRIPT = Path(__file__).with_name("k6_load.js")
 REMOTE_WRITE_VARIABLE = "K6_PROMETHEUS_RW_SERVER_URL"

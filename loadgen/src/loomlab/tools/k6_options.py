@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from loomlab.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 
 GRACE_S = 5
 """Beyond the time limit of a request: k6 leaves out a request that it cuts off itself."""

@@ -4,8 +4,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from loomlab.errors import ParseError
-from loomlab.requestlog import RequestLog
+from loomlab.basics.errors import ParseError
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success
 
 SAMPLE_COLUMNS = b"metric_name,timestamp,metric_value,error_code,method,name,status,extra_tags,metadata\n"

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
-from loomlab.errors import ParseError, UsageError
-from loomlab.load import Load, OpenRate, RateStep
-from loomlab.requestlog import RequestLog
-from loomlab.tools import Tool, ToolReport
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.load import Load, OpenRate, RateStep
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, packed_lines, reason
 from loomlab.tools.hey import Hey
+from loomlab.tools.tool import Tool, ToolReport
 
 REQUEST_COLUMNS = ("timestamp_ns", "latency_ns", "status", "error")
 METRICS_PORT = 8880

@@ -7,6 +7,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.security.Security;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -27,6 +28,9 @@ public final class Backend implements AutoCloseable {
   public static void main(String[] args) {
     // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
     System.setProperty("slf4j.internal.verbosity", "ERROR");
+    // Who runs changes from one second to the next; java.security's default keeps names for 30 s.
+    Security.setProperty("networkaddress.cache.ttl", "0");
+    Security.setProperty("networkaddress.cache.negative.ttl", "0");
     UsageException.exitOnUsageError(() -> start(BackendSettings.from(System.getenv())));
   }
 
@@ -55,6 +59,11 @@ public final class Backend implements AutoCloseable {
     management.serve(
         BehaviourEndpoint.PATH,
         new BehaviourEndpoint(behaviour, () -> loops.forEach(EventLoop::wakeUp)));
+    if (!settings.project().isEmpty()) {
+      Targets targets = new Targets("approach", settings.project(), Targets.DNS);
+      management.serve(Targets.PATH, targets);
+      targets.watch();
+    }
     return new Backend(loops, listener, management);
   }
 

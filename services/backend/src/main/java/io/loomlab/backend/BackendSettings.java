@@ -13,6 +13,7 @@ import java.util.Map;
  * @param seed of the loops' random numbers; each loop adds its index
  * @param loops event loops, by default one per processor
  * @param maxConnections connections beyond this wait in the backlog
+ * @param project Compose project whose approaches it tells Prometheus; empty: it tells nothing
  */
 public record BackendSettings(
     Delay delay,
@@ -22,7 +23,8 @@ public record BackendSettings(
     int maxConnections,
     int backlog,
     int port,
-    int managementPort) {
+    int managementPort,
+    String project) {
   private static final String ERROR_SHARE = "BACKEND_ERROR_SHARE";
   private static final String SEED = "BACKEND_SEED";
   private static final int DEFAULT_SEED = 1;
@@ -38,7 +40,8 @@ public record BackendSettings(
         maxConnections,
         backlog,
         port,
-        managementPort);
+        managementPort,
+        "");
   }
 
   /**
@@ -56,7 +59,8 @@ public record BackendSettings(
         environment.positive("LAB_MAX_CONNECTIONS"),
         environment.positive("LAB_BACKLOG"),
         environment.port("LAB_PORT", 8080),
-        environment.port("LAB_MANAGEMENT_PORT", 8081));
+        environment.port("LAB_MANAGEMENT_PORT", 8081),
+        variables.getOrDefault("BACKEND_PROJECT", ""));
   }
 
   private static long seed(String text) {

@@ -178,7 +178,7 @@ class BlockingClientTest {
   private BlockingClient client(int port) {
     return BlockingClient.of(
         new Settings(
-            Approach.TOMCAT_VIRTUAL,
+            new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS),
             URI.create("http://localhost:" + port),
             1,
             CONNECTIONS,

@@ -48,7 +48,9 @@ public record Settings(
   public static Settings from(Map<String, String> variables) {
     Environment environment = new Environment(variables);
     return new Settings(
-        Approach.named(environment.text("LAB_APPROACH")),
+        new Approach(
+            environment.text("LAB_APPROACH"),
+            environment.oneOf("LAB_CONCURRENCY", Approach.Concurrency.class)),
         environment.httpOrigin("LAB_BACKEND_URL"),
         environment.positive("LAB_PLATFORM_THREADS"),
         environment.positive("LAB_BACKEND_CONNECTIONS"),

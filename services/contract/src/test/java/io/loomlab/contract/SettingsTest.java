@@ -11,12 +11,12 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class SettingsTest {
   private static final Map<String, String> COMPLETE =
       Map.ofEntries(
           entry("LAB_APPROACH", "tomcat-virtual"),
+          entry("LAB_CONCURRENCY", "virtual-threads"),
           entry("LAB_BACKEND_URL", "http://backend:8080"),
           entry("LAB_PLATFORM_THREADS", "1000"),
           entry("LAB_BACKEND_CONNECTIONS", "2000"),
@@ -34,7 +34,7 @@ class SettingsTest {
     assertThat(Settings.from(COMPLETE))
         .isEqualTo(
             new Settings(
-                Approach.TOMCAT_VIRTUAL,
+                new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS),
                 URI.create("http://backend:8080"),
                 1000,
                 2000,
@@ -63,7 +63,7 @@ class SettingsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "LAB_APPROACH, tomcat-green, tomcat-platform",
+    "LAB_CONCURRENCY, green-threads, platform-threads",
     "LAB_BACKEND_URL, backend:8080, http://backend:8080",
     "LAB_BACKEND_URL, http://backend:8080/path, http://backend:8080",
     "LAB_BACKLOG, 0, whole number from 1",
@@ -81,16 +81,16 @@ class SettingsTest {
         .hasMessageContainingAll(name, "\"" + value + "\"", cure);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"tomcat-platform", "virtual-netty", "microhttp-async"})
-  void findsApproachesByTheirPublicName(String name) {
-    assertThat(Approach.named(name).label()).isEqualTo(name);
-  }
-
   @Test
-  void refusesAnApproachThatAnotherServerServes() {
-    assertThatThrownBy(() -> Approach.WEBFLUX_NETTY.on(Approach.Server.TOMCAT))
+  void refusesAConcurrencyThatTheServerDoesNotDo() {
+    Approach reactive = new Approach("webflux-netty", Approach.Concurrency.REACTIVE);
+    assertThat(reactive.among(Approach.Concurrency.REACTIVE)).isSameAs(reactive);
+    assertThatThrownBy(
+            () ->
+                reactive.among(
+                    Approach.Concurrency.PLATFORM_THREADS, Approach.Concurrency.VIRTUAL_THREADS))
         .isInstanceOf(UsageException.class)
-        .hasMessageContainingAll("webflux-netty", "netty", "tomcat");
+        .hasMessageContainingAll(
+            "\"reactive\"", "webflux-netty", "platform-threads, virtual-threads");
   }
 }

@@ -67,10 +67,10 @@ public final class HelidonApplication implements AutoCloseable {
    * Starts serving; returns once both ports are bound.
    *
    * @throws IOException if a port cannot be bound
-   * @throws UsageException if another module serves the approach
+   * @throws UsageException if the approach's concurrency is another one
    */
   public static HelidonApplication start(Settings settings) throws IOException {
-    settings.approach().on(Approach.Server.HELIDON);
+    settings.approach().among(Approach.Concurrency.VIRTUAL_THREADS);
     return new HelidonApplication(settings);
   }
 

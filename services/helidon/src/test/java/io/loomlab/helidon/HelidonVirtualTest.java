@@ -25,7 +25,7 @@ class HelidonVirtualTest extends ApproachContract {
   private HelidonApplication application;
 
   HelidonVirtualTest() {
-    super(Approach.HELIDON_VIRTUAL, "virtual");
+    super(new Approach("helidon-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
   }
 
   @Override

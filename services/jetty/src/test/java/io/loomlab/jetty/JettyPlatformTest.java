@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class JettyPlatformTest extends ApproachContract {
   JettyPlatformTest() {
-    super(Approach.JETTY_PLATFORM, "platform");
+    super(new Approach("jetty-platform", Approach.Concurrency.PLATFORM_THREADS), "platform");
   }
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    var application = LabApplication.run(Approach.Server.JETTY, JettyApplication.class, settings);
+    var application = LabApplication.run(JettyApplication.class, settings);
     return new Running(application.port(), application.managementPort(), application::close);
   }
 

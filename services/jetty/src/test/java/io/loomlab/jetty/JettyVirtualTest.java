@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class JettyVirtualTest extends ApproachContract {
   JettyVirtualTest() {
-    super(Approach.JETTY_VIRTUAL, "virtual");
+    super(new Approach("jetty-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
   }
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    var application = LabApplication.run(Approach.Server.JETTY, JettyApplication.class, settings);
+    var application = LabApplication.run(JettyApplication.class, settings);
     return new Running(application.port(), application.managementPort(), application::close);
   }
 

@@ -3,7 +3,6 @@ package io.loomlab.microhttp;
 import io.loomlab.clients.BlockingClient;
 import io.loomlab.clients.ReactorClient;
 import io.loomlab.contract.About;
-import io.loomlab.contract.Approach;
 import io.loomlab.contract.Approach.Concurrency;
 import io.loomlab.contract.BlockingEndpoints;
 import io.loomlab.contract.BlockingRouter;
@@ -21,7 +20,7 @@ import org.microhttp.Handler;
 import org.microhttp.LabServer;
 import org.microhttp.Options;
 
-/** microhttp under the concurrency model that LAB_APPROACH names. */
+/** microhttp under the concurrency model that LAB_CONCURRENCY names. */
 public final class MicrohttpApplication implements AutoCloseable {
   /** Room for a body that is too long, so that its sender gets to read why. */
   private static final int LONGEST_REQUEST_BYTES = 8 << 20;
@@ -55,10 +54,15 @@ public final class MicrohttpApplication implements AutoCloseable {
    * Starts serving; returns once both ports are bound.
    *
    * @throws IOException if a port cannot be bound
-   * @throws UsageException if another module serves the approach
+   * @throws UsageException if the approach's concurrency is another one
    */
   public static MicrohttpApplication start(Settings settings) throws IOException {
-    settings.approach().on(Approach.Server.MICROHTTP);
+    settings
+        .approach()
+        .among(
+            Concurrency.PLATFORM_THREADS,
+            Concurrency.VIRTUAL_THREADS,
+            Concurrency.COMPLETABLE_FUTURE);
     return new MicrohttpApplication(settings);
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class MicrohttpAsyncTest extends ApproachContract {
   MicrohttpAsyncTest() {
-    super(Approach.MICROHTTP_ASYNC, "event-loop");
+    super(new Approach("microhttp-async", Approach.Concurrency.COMPLETABLE_FUTURE), "event-loop");
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.loomlab.netty;
 
-import io.loomlab.contract.Approach;
+import io.loomlab.contract.Approach.Concurrency;
 import io.loomlab.spring.LabApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -12,6 +12,6 @@ import org.springframework.context.annotation.Import;
 @Import({NettyConfiguration.class, ReactiveConfiguration.class, VirtualConfiguration.class})
 public class NettyApplication {
   public static void main(String[] args) {
-    LabApplication.main(Approach.Server.NETTY, NettyApplication.class);
+    LabApplication.main(NettyApplication.class, Concurrency.REACTIVE, Concurrency.VIRTUAL_THREADS);
   }
 }

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class VirtualNettyTest extends ApproachContract {
   VirtualNettyTest() {
-    super(Approach.VIRTUAL_NETTY, "virtual");
+    super(new Approach("virtual-netty", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
   }
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    var application = LabApplication.run(Approach.Server.NETTY, NettyApplication.class, settings);
+    var application = LabApplication.run(NettyApplication.class, settings);
     return new Running(application.port(), application.managementPort(), application::close);
   }
 

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class WebfluxNettyTest extends ApproachContract {
   WebfluxNettyTest() {
-    super(Approach.WEBFLUX_NETTY, "event-loop");
+    super(new Approach("webflux-netty", Approach.Concurrency.REACTIVE), "event-loop");
   }
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    var application = LabApplication.run(Approach.Server.NETTY, NettyApplication.class, settings);
+    var application = LabApplication.run(NettyApplication.class, settings);
     return new Running(application.port(), application.managementPort(), application::close);
   }
 

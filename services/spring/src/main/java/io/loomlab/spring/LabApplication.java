@@ -1,6 +1,6 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.Approach;
+import io.loomlab.contract.Approach.Concurrency;
 import io.loomlab.contract.ManagementServer;
 import io.loomlab.contract.Settings;
 import io.loomlab.contract.UsageException;
@@ -14,8 +14,11 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** Starts an approach that runs on Spring Boot. */
 public final class LabApplication {
-  /** Property that tells conditional configurations the concurrency model. */
-  public static final String CONCURRENCY = "lab.concurrency";
+  /**
+   * Property that tells conditional configurations the concurrency model; of another name than the
+   * variable LAB_CONCURRENCY, which Spring would take for it.
+   */
+  public static final String CONCURRENCY = "loomlab.model";
 
   private LabApplication() {}
 
@@ -37,20 +40,25 @@ public final class LabApplication {
     }
   }
 
-  /** For {@code main}: settings from the environment; exit code 2 if they are wrong. */
-  public static void main(Approach.Server server, Class<?> application) {
-    UsageException.exitOnUsageError(() -> run(server, application, Settings.from(System.getenv())));
+  /**
+   * For {@code main}: settings from the environment; exit code 2 if they are wrong, or ask for a
+   * concurrency that is not among those given.
+   */
+  public static void main(Class<?> application, Concurrency first, Concurrency... others) {
+    UsageException.exitOnUsageError(
+        () -> {
+          Settings settings = Settings.from(System.getenv());
+          settings.approach().among(first, others);
+          run(application, settings);
+        });
   }
 
   /**
    * Starts and returns once both ports serve.
    *
-   * @throws UsageException if the settings' approach is another server's
    * @throws IOException if the management port cannot be bound
    */
-  public static Running run(Approach.Server server, Class<?> application, Settings settings)
-      throws IOException {
-    settings.approach().on(server);
+  public static Running run(Class<?> application, Settings settings) throws IOException {
     ConfigurableApplicationContext context = context(application, settings);
     PrometheusMeterRegistry registry = context.getBean(PrometheusMeterRegistry.class);
     return new Running(

@@ -1,6 +1,6 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.contract.Approach;
+import io.loomlab.contract.Approach.Concurrency;
 import io.loomlab.spring.LabApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -12,6 +12,7 @@ import org.springframework.context.annotation.Import;
 @Import(TomcatConfiguration.class)
 public class TomcatApplication {
   public static void main(String[] args) {
-    LabApplication.main(Approach.Server.TOMCAT, TomcatApplication.class);
+    LabApplication.main(
+        TomcatApplication.class, Concurrency.PLATFORM_THREADS, Concurrency.VIRTUAL_THREADS);
   }
 }

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class TomcatPlatformTest extends ApproachContract {
   TomcatPlatformTest() {
-    super(Approach.TOMCAT_PLATFORM, "platform");
+    super(new Approach("tomcat-platform", Approach.Concurrency.PLATFORM_THREADS), "platform");
   }
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    var application = LabApplication.run(Approach.Server.TOMCAT, TomcatApplication.class, settings);
+    var application = LabApplication.run(TomcatApplication.class, settings);
     return new Running(application.port(), application.managementPort(), application::close);
   }
 

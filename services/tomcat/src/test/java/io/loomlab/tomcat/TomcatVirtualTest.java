@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 
 class TomcatVirtualTest extends ApproachContract {
   TomcatVirtualTest() {
-    super(Approach.TOMCAT_VIRTUAL, "virtual");
+    super(new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
   }
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    var application = LabApplication.run(Approach.Server.TOMCAT, TomcatApplication.class, settings);
+    var application = LabApplication.run(TomcatApplication.class, settings);
     return new Running(application.port(), application.managementPort(), application::close);
   }
 

@@ -1,0 +1,1 @@
+"""From judged runs to tables."""

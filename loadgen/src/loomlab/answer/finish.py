@@ -1,0 +1,96 @@
+"""What becomes of an experiment that was cut off: what it measured is judged, what is missing can be run."""
+
+import shutil
+import warnings
+from pathlib import Path
+
+from loomlab.answer.summary import summarise
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.judge.judge import judge_run
+from loomlab.records.files import RunFiles, read_record
+from loomlab.records.models import Request, Summary
+from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
+
+
+def finish(experiment_dir: Path) -> Summary:
+    """Judges every run that has begun and has no verdict yet, and writes the summary. Raises UsageError where there is
+    no order."""
+    with changing(experiment_dir) as order:
+        for run in order.runs:
+            if run.state not in {"planned", "judged"}:
+                run.state = _judged(experiment_dir / "runs" / run.run)
+    return summarise(experiment_dir, interrupted=any(run.state != "judged" for run in order.runs))
+
+
+def killed(results: Path) -> list[Path]:
+    """Experiments that have their order and no summary, or runs that were cut off before their verdict."""
+    return [
+        folder for folder in _planned(results) if not (folder / "summary.json").exists() or _cut_off(read_order(folder))
+    ]
+
+
+def _planned(results: Path) -> list[Path]:
+    """The experiments whose order can be read; of the others it is told."""
+    planned = []
+    for path in sorted(results.glob("*/order.json")):
+        try:
+            if not path.parent.is_symlink() and read_order(path.parent):
+                planned.append(path.parent)
+        except ParseError as error:
+            warnings.warn(f"{error}", stacklevel=2)
+    return planned
+
+
+def _cut_off(order: Order) -> bool:
+    return any(run.state in {"running", "finished"} for run in order.runs)
+
+
+def _judged(run_dir: Path) -> State:
+    try:
+        request = read_record(RunFiles(run_dir).request, Request)
+        if request is None:
+            return "failed"
+        judge_run(run_dir)
+    except ParseError as error:
+        warnings.warn(f"{run_dir.name} cannot be judged: {error}", stacklevel=2)
+        return "failed"
+    return "judged" if request.finished else "failed"
+
+
+def resume(experiment_dir: Path) -> Order:
+    """The order, in which every run without a verdict of its whole is planned again; what such a run left is removed.
+    Raises UsageError where nothing is missing."""
+    if _cut_off(read_order(experiment_dir)):
+        finish(experiment_dir)
+    with changing(experiment_dir) as order:
+        order.experiment = experiment_dir.name
+        missing = [run for run in order.runs if run.state != "judged"]
+        if not missing:
+            name = experiment_dir.name
+            raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
+        for run in missing:
+            _plan_again(experiment_dir, run)
+    return order
+
+
+def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
+    left = experiment_dir / "runs" / run.run
+    if left.exists():
+        shutil.rmtree(left)
+    run.state = "planned"
+
+
+def unfinished(results: Path, name: str) -> Path:
+    """The experiment of that name; `latest`: the newest that lacks a run. Raises UsageError."""
+    if name != "latest":
+        if not order_file(results / name).exists():
+            raise UsageError(
+                f"RESUME={name} is no folder of results/ with an order.json: use RESUME=latest, or one that has."
+            )
+        return results / name
+    for folder in reversed(_planned(results)):
+        if any(run.state != "judged" for run in read_order(folder).runs):
+            return folder
+    raise UsageError(
+        "RESUME=latest finds no experiment that lacks a run: start a new one, such as make run-ab CONCURRENCY=1000."
+    )

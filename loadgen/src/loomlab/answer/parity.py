@@ -1,0 +1,221 @@
+"""Whether approaches differ in more than the concurrency model: compares their /about, one answer of each, and the
+bytes of their answers. Pure functions of what the runs recorded."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from loomlab.records.models import Probe
+
+BYTES_LIMIT = 0.02
+IDENTITY = frozenset({"approach", "concurrency"})
+EVENT_DRIVEN = frozenset({"reactive", "completable-future"})
+THREAD_KINDS = "thread_kinds"
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one run recorded of its approach; None: it did not."""
+
+    approach: str
+    about: Mapping[str, Any] | None = None
+    probe: Probe | None = None
+    constant_body: bool = False
+    response_bytes_per_request: float | None = None
+
+
+@dataclass
+class Audit:
+    """Sentences: `suspicions` are differences that nothing explains, `notes` explained ones that did occur."""
+
+    suspicions: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why `fields` of /about may differ: only between runs of different groups, within one they must be equal. A run's
+    group follows from all its values and the field's own."""
+
+    fields: frozenset[str]
+    why: str
+    group: Callable[[Values, Any], Any]
+
+
+def _server(values: Values, _: Any) -> Any:
+    return values.get("inbound.server")
+
+
+def _approach(values: Values, _: Any) -> Any:
+    return values["approach"]
+
+
+def _model(values: Values, _: Any) -> Any:
+    return values.get("concurrency")
+
+
+def _event_driven(values: Values, _: Any) -> bool:
+    return values.get("concurrency") in EVENT_DRIVEN
+
+
+def _pool(values: Values, _: Any) -> Any:
+    model = values.get("concurrency")
+    return model if model == "platform-threads" else values["approach"]
+
+
+def _told(_: Values, value: Any) -> bool:
+    return value is not None
+
+
+EXPLAINED = (
+    Explanation(
+        frozenset({"inbound.server", "inbound.version", "inbound.transport"}),
+        "an approach is a server and a concurrency model",
+        _server,
+    ),
+    Explanation(
+        frozenset({"inbound.executor", "inbound.event_loops"}),
+        "what runs the handlers is the model, and event loops are as many as the server's default for its CPUs",
+        _approach,
+    ),
+    Explanation(frozenset({"inbound.max_threads"}), "only platform threads come from a pool of a fixed size", _pool),
+    Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
+    Explanation(
+        frozenset({"inbound.max_connections", "inbound.backlog", "inbound.keep_alive_ms", "inbound.tcp_no_delay"}),
+        "a server without that setting, or that does not tell it, says null; the others are equal",
+        _told,
+    ),
+    Explanation(
+        frozenset({"outbound.client", "outbound.version"}),
+        "event-driven approaches use reactor-netty, the others HTTP_CLIENT; "
+        "HTTP_CLIENT=reactor makes all use one client",
+        _event_driven,
+    ),
+    Explanation(
+        frozenset(
+            f"outbound.{name}"
+            for name in (
+                "max_connections", "max_connections_per_route", "connect_timeout_ms", "response_timeout_ms",
+                "pool_timeout_ms", "keep_alive_ms", "tcp_no_delay",
+            )
+        ),
+        "a client without that setting, or that does not tell it, says null; the others are equal",
+        _told,
+    ),
+)  # fmt: skip
+
+
+def audit(subjects: Iterable[Subject]) -> Audit:
+    """Of the runs of one experiment, repeats of an approach among them."""
+    runs = list(subjects)
+    found = Audit()
+    _configurations(runs, found)
+    _answers(runs, found)
+    _bytes(runs, found)
+    return found
+
+
+def flat(about: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested objects as dotted names; lists stay values."""
+    values: dict[str, Any] = {}
+    for name, value in about.items():
+        if isinstance(value, Mapping):
+            values |= flat(value, f"{prefix}{name}.")
+        else:
+            values[f"{prefix}{name}"] = value
+    return values
+
+
+def _configurations(runs: list[Subject], found: Audit) -> None:
+    known = [flat(run.about) | {"approach": run.approach} for run in runs if run.about is not None]
+    unknown = [run.approach for run in runs if run.about is None]
+    if not known:
+        found.notes += ["The effective configurations were not compared: no run recorded /about."] if runs else []
+        return
+    if unknown:
+        found.suspicions.append(
+            f"The effective configuration of {_names(unknown)} is unknown: /about was not recorded."
+        )
+    explained: dict[Explanation, list[str]] = {}
+    for name in sorted({name for values in known for name in values} - IDENTITY):
+        if len({_shown(values.get(name)) for values in known}) == 1:
+            continue
+        explanation = _explanation(name)
+        if explanation is None or not _equal_in_groups(name, known, explanation):
+            found.suspicions += _differences(name, [(values["approach"], values.get(name)) for values in known])
+        else:
+            explained.setdefault(explanation, []).append(name)
+    found.notes += [f"Explained difference in {', '.join(names)}: {one.why}." for one, names in explained.items()]
+
+
+def _explanation(name: str) -> Explanation | None:
+    name = THREAD_KINDS if name.startswith(f"{THREAD_KINDS}.") else name
+    return next((one for one in EXPLAINED if name in one.fields), None)
+
+
+def _equal_in_groups(name: str, known: list[dict[str, Any]], explanation: Explanation) -> bool:
+    groups: dict[Any, set[str]] = {}
+    for values in known:
+        value = values.get(name)
+        groups.setdefault(explanation.group(values, value), set()).add(_shown(value))
+    return all(len(shown) == 1 for shown in groups.values())
+
+
+def _answers(runs: list[Subject], found: Audit) -> None:
+    probed = [(run, run.probe) for run in runs if run.probe]
+    found.suspicions += [f"The probe found no answer: {probe.error}." for _, probe in probed if probe.error]
+    seen = [(run.approach, answer_facts(probe, run.constant_body)) for run, probe in probed]
+    for name in sorted({name for _, facts in seen for name in facts}):
+        found.suspicions += _differences(name, [(who, facts[name]) for who, facts in seen if name in facts])
+
+
+def answer_facts(probe: Probe, constant_body: bool) -> dict[str, Any]:
+    """What must be the same in the answers of every approach, by name. Over HTTP/1.1 the header Connection says nothing
+    that its absence does not."""
+    facts: dict[str, Any] = {}
+    for version, answer in probe.answers.items():
+        headers = {name.lower(): value for name, value in answer.headers}
+        names = headers.keys() - ({"connection"} if version == "1.1" else set())
+        facts |= {
+            f"the HTTP/{version} status": answer.status.split()[1:2],
+            f"the HTTP/{version} header names": sorted(names),
+            f"the HTTP/{version} Content-Type": headers.get("content-type"),
+            f"keeping an HTTP/{version} connection": answer.kept,
+        }
+        if constant_body:
+            facts[f"the HTTP/{version} body's length in bytes"] = answer.body_bytes
+    return facts
+
+
+def _bytes(runs: list[Subject], found: Audit) -> None:
+    sizes = sorted((run.response_bytes_per_request, run.approach) for run in runs if run.response_bytes_per_request)
+    if not sizes:
+        return
+    (least, smallest), (most, largest) = sizes[0], sizes[-1]
+    if most > (1 + BYTES_LIMIT) * least:
+        found.suspicions.append(
+            f"Answers differ in size: {least:.1f} bytes a request from {smallest}, {most:.1f} from {largest} "
+            f"(the limit is {100 * BYTES_LIMIT:.0f} %)."
+        )
+
+
+def _differences(name: str, values: list[tuple[str, Any]]) -> list[str]:
+    """One sentence where the values differ, none where they do not."""
+    by_value: dict[str, list[str]] = {}
+    for approach, value in values:
+        by_value.setdefault(_shown(value), []).append(approach)
+    if len(by_value) < 2:
+        return []
+    sides = "; ".join(f"{shown} from {_names(approaches)}" for shown, approaches in by_value.items())
+    return [f"Parity: {name} differs and nothing explains it: {sides}."]
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _names(approaches: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(approaches))

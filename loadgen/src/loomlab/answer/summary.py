@@ -1,0 +1,320 @@
+"""From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from loomlab.answer.environment import environment_of
+from loomlab.answer.parity import Audit, Subject, audit
+from loomlab.basics.errors import UsageError
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
+from loomlab.records.files import RunFiles, read_json, read_record, write_json, write_text
+from loomlab.records.load import Load, OpenRate, Users
+from loomlab.records.models import Probe, Run, SideBySide, Summary
+from loomlab.records.order import Order, order_file
+
+FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
+UNKNOWN = "–"
+COLUMNS = (
+    "#",
+    "approach",
+    "load",
+    "req/s",
+    "p50 ms",
+    "p99 ms",
+    "errors",
+    "CPU ms",
+    "GC %",
+    "RSS MiB",
+    "threads",
+    "verdict",
+)
+TEXT_COLUMNS = frozenset({"approach", "verdict"})
+WIDEST_TABLE = 120
+CLOSED_MODEL_NOTE = (
+    "{tool} was used in a closed model: while an answer is late it sends nothing on that connection, so p99 and max "
+    "leave out requests that users would have sent meanwhile (coordinated omission); "
+    "throughput cannot exceed connections ÷ latency."
+)
+OPEN_MODEL_NOTE = (
+    "{tool} was used in an open model: requests start on time whatever became of those before, and latencies count "
+    "from their actual start, not from the one that was due."
+)
+INTERIOR_NOTE = (
+    "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
+    "errors, GC (its share of the CPU time), RSS and threads are of the whole run; percentiles are nearest-rank; "
+    "– was not measured."
+)
+STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
+INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
+
+
+def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
+    """Writes summary.json and summary.md and returns the summary; raises UsageError when there is nothing to sum up."""
+    if not (experiment_dir / "runs").is_dir():
+        raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
+    environment = environment_of(experiment_dir)
+    order = read_record(order_file(experiment_dir), Order)
+    runs, notes = _runs(experiment_dir)
+    judged = {run.run for run in runs}
+    if not runs and order is None and not interrupted:
+        raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
+    if interrupted:
+        notes.append(INTERRUPTED_NOTE)
+    if environment.get("stand_in_images"):
+        notes.append(STAND_IN_NOTE)
+    notes += [str(note) for note in environment.get("notes", [])]
+    parities = {cell: _parity(experiment_dir, [run for run in runs if run.cell == cell]) for cell in _cells(runs)}
+    name = experiment_dir.resolve().name
+    folder = FOLDER.match(name)
+    summary = Summary(
+        experiment=folder[2] if folder else name,
+        started=_started(folder[1] if folder else None, runs),
+        finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
+        notes=list(dict.fromkeys([*notes, *(note for parity in parities.values() for note in parity.notes)])),
+        environment=environment,
+        missing=[run.run for run in order.runs if run.run not in judged] if order else [],
+        scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
+        runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
+    )
+    write_json(experiment_dir / "summary.json", summary)
+    write_text(experiment_dir / "summary.md", markdown(summary))
+    return summary
+
+
+def with_suspicions(run: Run, suspicions: list[str]) -> Run:
+    """The run with what makes every run of its experiment suspect."""
+    if not suspicions:
+        return run
+    level = "suspect" if run.verdict == "valid" else run.verdict
+    added = [reason for reason in suspicions if reason not in run.reasons]
+    return run.model_copy(update={"verdict": level, "reasons": run.reasons + added})
+
+
+def _cells(runs: list[Run]) -> list[int]:
+    """Runs of different loads have pools of different sizes: parity is among those of one load."""
+    return sorted({run.cell for run in runs})
+
+
+def _parity(experiment_dir: Path, runs: list[Run]) -> Audit:
+    def subject(run: Run) -> Subject:
+        files = RunFiles(experiment_dir / "runs" / run.run)
+        about = read_json(files.about)
+        return Subject(
+            approach=run.approach,
+            about=about if isinstance(about, dict) and "error" not in about else None,
+            probe=read_record(files.probe, Probe),
+            constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
+            response_bytes_per_request=run.response_bytes_per_request,
+        )
+
+    return audit(subject(run) for run in runs)
+
+
+def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
+    """In the order they were made; and a note for each folder that was not judged."""
+    runs: list[Run] = []
+    notes: list[str] = []
+    for run_dir in sorted((experiment_dir / "runs").iterdir(), key=_run_order):
+        if not run_dir.is_dir():
+            continue
+        run = read_record(RunFiles(run_dir).run, Run)
+        if run:
+            runs.append(run)
+        else:
+            notes.append(f"Run {run_dir.name} was not judged: it is not in the table.")
+    return runs, notes
+
+
+def _run_order(run_dir: Path) -> tuple[int, str]:
+    number = run_dir.name.partition("-")[0]
+    return (int(number) if number.isdecimal() else 0, run_dir.name)
+
+
+def _started(stamp: str | None, runs: list[Run]) -> str | None:
+    if stamp is None:
+        return min((run.started for run in runs), default=None)
+    return datetime.strptime(stamp, "%Y%m%dT%H%M%S%z").isoformat().replace("+00:00", "Z")
+
+
+def cells(run: Run) -> tuple[str, ...]:
+    """One row of the table, in the order of COLUMNS."""
+    return (
+        run.run.partition("-")[0],
+        run.approach,
+        load_cell(run.load),
+        _number(run.throughput_rps, 0),
+        _number(run.latency_ms.p50, 0),
+        _number(run.latency_ms.p99, 0),
+        _errors(run),
+        _number(run.cpu_ms_per_request, 3),
+        _number(None if run.gc.cpu_share is None else 100 * run.gc.cpu_share, 1),
+        _number(None if run.rss_max_bytes is None else run.rss_max_bytes / 2**20, 0),
+        _number(run.threads_max, 0),
+        run.verdict,
+    )
+
+
+def load_cell(load: Load) -> str:
+    """Connections of a closed load, users at most, or rates."""
+    match load.shape:
+        case OpenRate():
+            rates = [f"{step.rate_rps:,g}" for step in load.shape.steps]
+            return f"{'–'.join(dict.fromkeys((rates[0], rates[-1])))}/s"
+        case Users():
+            return f"≤{max(stage.users for stage in load.shape.stages):,} u."
+        case _:
+            return f"{load.connections:,}"
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return UNKNOWN if value is None else f"{value:,.{decimals}f}"
+
+
+def _errors(run: Run) -> str:
+    if run.errors is None:
+        return UNKNOWN
+    if not run.errors or not run.requests:
+        return str(run.errors)
+    return f"{run.errors:,} ({100 * run.errors / run.requests:.2g}%)"
+
+
+def _shared_reasons(runs: list[Run]) -> list[str]:
+    if len(runs) < 2:
+        return []
+    return [reason for reason in runs[0].reasons if all(reason in run.reasons for run in runs)]
+
+
+def footnotes(summary: Summary) -> list[str]:
+    """What must be read beside the table; what is said of every run stands once."""
+    shared = _shared_reasons(summary.runs)
+    notes = [f"every run: {reason}" for reason in shared]
+    notes += [
+        f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
+    ]
+    notes += summary.notes
+    if summary.runs:
+        notes += [INTERIOR_NOTE, *_model_notes(summary.runs)]
+    return notes
+
+
+def _model_notes(runs: list[Run]) -> list[str]:
+    models = dict.fromkeys((run.tool, run.load.closed_model) for run in runs)
+    return [(CLOSED_MODEL_NOTE if closed else OPEN_MODEL_NOTE).format(tool=name) for name, closed in models]
+
+
+def stretch_lines(run: Run) -> list[str]:
+    """What a run shows step by step, how it got over hangs of the backend, and what its failures were."""
+    lines = [
+        f"{run.run}, {step.offered_rps:,g} requests/s: {step.started_rps:,.1f} started, {step.throughput_rps:,.1f} "
+        f"answered a second, p50 {_number(step.latency_ms.p50, 0)} ms, p99 {_number(step.latency_ms.p99, 0)} ms, "
+        f"{step.errors:,} errors: {'held' if step.held else 'not held'}."
+        for step in run.steps
+    ]
+    for hang in run.episodes:
+        back = "not back within the run" if hang.recovery_s is None else f"back {hang.recovery_s:.0f} s after its end"
+        lines.append(
+            f"{run.run}, backend's hang of {hang.end - hang.start:.0f} s: "
+            f"p50 before {_number(hang.before_p50_ms, 0)} ms, "
+            f"the longest answer {_number(hang.worst_ms, 0)} ms, {back}."
+        )
+    if run.failures:
+        kinds = ", ".join(f"{count:,} × {reason}" for reason, count in run.failures.items())
+        took = run.failed_latency_ms.p50
+        lines.append(f"{run.run}, failed: {kinds}" + (f"; they took {took:,.0f} ms at p50." if took else "."))
+    return lines
+
+
+def _stretches(runs: list[Run]) -> list[str]:
+    lines = [f"- {line}" for run in runs for line in stretch_lines(run)]
+    return ["", "Steps, episodes and failures:", "", *lines] if lines else []
+
+
+def _scenario(scenario: SideBySide | None) -> list[str]:
+    if scenario is None:
+        return []
+    origin = f"{scenario.experiment}, {scenario.run}" if scenario.experiment else "the lab's own"
+    lines = ["", f"## {scenario.name}", "", f"{scenario.title} ({origin}). {scenario.question}", ""]
+    published = "published" if scenario.experiment else "designed"
+    lines += [f"| parameter | {published} | here, scale {scenario.scale:g} |", "|:--|:--|:--|"]
+    lines += [f"| {one.name} | {one.published} | {one.here} |" for one in scenario.parameters]
+    return [*lines, *([""] if scenario.differs else []), *(f"- {text}" for text in scenario.differs)]
+
+
+def collector_line(run: Run) -> str | None:
+    """What the collector and the compilers took of a run; None where nothing is known."""
+    parts = []
+    if run.gc.pauses is not None and run.gc.pause_seconds is not None:
+        parts.append(f"GC pauses {run.gc.pauses:,}, {run.gc.pause_seconds:.2f} s in all")
+    if run.gc.pauses and run.gc.longest_pause_ms is not None:
+        parts.append(f"the longest {run.gc.longest_pause_ms:.0f} ms at most")
+    for name, seconds in (("GC", run.gc.cpu_seconds), ("compilers", run.jit_cpu_seconds)):
+        if seconds is not None:
+            parts.append(f"{name} {seconds:.2f} CPU s")
+    if run.virtual_threads_pinned:
+        parts.append(f"{run.virtual_threads_pinned:,} times pinned")
+    return f"{run.run}: {', '.join(parts)}." if parts else None
+
+
+def environment_line(environment: dict[str, Any]) -> str:
+    """The host in one line."""
+    parts = [
+        f"{label} {environment[key]}"
+        for label, key in (
+            ("engine", "engine"),
+            ("kernel", "kernel"),
+            ("cgroup v", "cgroup"),
+            ("size", "size"),
+        )
+        if environment.get(key) is not None
+    ]
+    if environment.get("cpus"):
+        parts.insert(0, f"{environment['cpus']} CPUs")
+    if environment.get("memory_bytes"):
+        parts.insert(1, f"{environment['memory_bytes'] / 2**30:.1f} GiB")
+    return "Host: " + (", ".join(parts).replace("cgroup v ", "cgroup v") or "unknown") + "."
+
+
+def markdown(summary: Summary) -> str:
+    """summary.md."""
+    lines = [f"# {summary.experiment}", ""]
+    lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
+    lines += ["", "| " + " | ".join(COLUMNS) + " |"]
+    lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
+    lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
+    lines += ["", *(f"- {note}" for note in footnotes(summary))]
+    lines += _stretches(summary.runs)
+    collectors = [line for run in summary.runs if (line := collector_line(run))]
+    lines += ["", "Collector and compilers, over the whole run:", ""] if collectors else []
+    lines += [f"- {line}" for line in collectors]
+    lines += _scenario(summary.scenario)
+    lines += ["", environment_line(summary.environment)]
+    sizes = summary.environment.get("sizes")
+    if isinstance(sizes, dict) and sizes:
+        lines += ["", "Sizes: " + ", ".join(f"`{key}={value}`" for key, value in sizes.items()) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def show(summary: Summary, console: Console) -> None:
+    """The table, the reasons and the notes; plain text when the output is not a terminal."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    for name in COLUMNS:
+        table.add_column(name, justify="left" if name in TEXT_COLUMNS else "right", no_wrap=True)
+    colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
+    for run in summary.runs:
+        *figures, level = (escape(cell) for cell in cells(run))
+        table.add_row(*figures, f"[{colours[run.verdict]}]{level}[/]")
+    console.print(f"\n{escape(summary.experiment)}, started {summary.started or 'unknown'}", highlight=False)
+    console.print(table)
+    for line in (line for run in summary.runs for line in stretch_lines(run)):
+        console.print(f"- {escape(line)}", highlight=False)
+    for note in footnotes(summary):
+        console.print(f"- {escape(note)}", highlight=False)
+    console.print(escape(environment_line(summary.environment)), highlight=False)

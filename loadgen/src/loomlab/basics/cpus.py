@@ -1,0 +1,12 @@
+"""CPU sets."""
+
+
+def parse_cpu_list(cpus: str) -> set[str] | None:
+    """A cpuset list such as `0-2,5` as CPU numbers; None (all CPUs) for an empty one; ValueError for another text."""
+    if not cpus.strip():
+        return None
+    numbers: set[str] = set()
+    for part in cpus.split(","):
+        first, _, last = part.strip().partition("-")
+        numbers |= {str(number) for number in range(int(first), int(last or first) + 1)}
+    return numbers

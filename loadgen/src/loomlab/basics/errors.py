@@ -1,0 +1,33 @@
+"""What can go wrong, by exit code; each message is one sentence: what, the value, the cure."""
+
+EXIT_INVALID = 1
+EXIT_USAGE = 2
+EXIT_HOST = 3
+EXIT_LAB = 4
+EXIT_INTERRUPTED = 130
+
+
+class LoomlabError(Exception):
+    """Something a user can act on; printed without a stack trace."""
+
+    exit_code = EXIT_LAB
+
+
+class UsageError(LoomlabError):
+    """The request was wrong."""
+
+    exit_code = EXIT_USAGE
+
+
+class HostError(LoomlabError):
+    """The host cannot do it."""
+
+    exit_code = EXIT_HOST
+
+
+class CannotMeasureError(LoomlabError):
+    """Nothing could be measured here."""
+
+
+class ParseError(LoomlabError):
+    """A file is not what the tool is known to write."""

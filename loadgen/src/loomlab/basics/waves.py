@@ -1,0 +1,22 @@
+"""How long a closed-model run lasts so that it can be valid. A wave is one mean latency."""
+
+import math
+
+FEWEST_WAVES, SHORTEST_INTERIOR_S = 20, 15
+"""What the interior of a valid run has."""
+WAVES, ROUNDED_S = 29, 2
+"""A run of 29 waves keeps 20 in its interior even if they are a sixth longer than the warm-up's; ab rounds starts down
+to seconds, which costs up to one at either end."""
+SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
+SHORTEST_WARMUP_S = 5
+"""A cap below leaves no time for one."""
+
+
+def fitting_duration_s(wave_s: float) -> int:
+    """What a valid run needs, however long that is: 29 waves, and 35 s, of which the interior keeps 15."""
+    return max(math.ceil(WAVES * wave_s + ROUNDED_S), SHORTEST_RUN_S)
+
+
+def chosen_duration_s(wave_s: float) -> int:
+    """What a run gets that may last as long as it needs: 210 s at most."""
+    return min(fitting_duration_s(wave_s), LONGEST_RUN_S)

@@ -1,0 +1,1 @@
+"""From raw files to figures and a verdict."""

@@ -1,0 +1,61 @@
+"""A run's raw files, read."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from loomlab.judge.metrics import Metrics
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import Endpoint, endpoint_of
+from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
+from loomlab.tools.known import tool
+from loomlab.tools.tool import Tool
+
+
+@dataclass(frozen=True)
+class Facts:
+    """None: there is no such file. `about` is what the approach told of itself, `container` what the engine told of the
+    container after the run, `delays` what the backend told of its delay."""
+
+    files: RunFiles
+    request: Request
+    endpoint: Endpoint
+    driver: Tool
+    process: ToolRun | None
+    warmup: Warmup | None
+    metrics: Metrics
+    host: HostLog
+    about: Any
+    container: Any
+    delays: BackendDelays | None
+
+    @property
+    def start(self) -> float:
+        """Epoch seconds; of a run whose tool did not start, when the measurement began."""
+        return self.process.started if self.process else self.request.started
+
+    @property
+    def end(self) -> float:
+        return self.process.ended if self.process else self.request.started
+
+    def growth(self, counter: str) -> int | None:
+        """Of a counter of the load generator's network namespace, over the run."""
+        before, after = self.host.network_before, self.host.network_after
+        return after[counter] - before[counter] if counter in before and counter in after else None
+
+
+def facts_of(files: RunFiles, request: Request) -> Facts:
+    """Raises ParseError for a file that holds something else."""
+    return Facts(
+        files=files,
+        request=request,
+        endpoint=endpoint_of(request.endpoint, delay_of(request.delay)),
+        driver=tool(request.tool),
+        process=read_record(files.tool, ToolRun),
+        warmup=read_record(files.warmup, Warmup),
+        metrics=Metrics(read_json(files.metrics), request.approach),
+        host=read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={}),
+        about=read_json(files.about),
+        container=read_json(files.container),
+        delays=read_record(files.backend, BackendDelays),
+    )

@@ -1,0 +1,67 @@
+"""Whether the measured part was still getting cheaper or faster: its first half against its second."""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from loomlab.basics.trend import trend
+from loomlab.records.models import Halves, Interior
+from loomlab.records.requestlog import RequestLog
+
+MOST_PARTS, FEWEST_PARTS = 8, 4
+SHORTEST_PART_S, WAVES_A_PART = 2, 2
+CONFIDENCE = 95
+
+
+class Parts:
+    """The window in equal stretches between whole seconds, between which starts are counted exactly; none where there
+    is no room for four of two waves each."""
+
+    def __init__(self, log: RequestLog, window: Interior, wave_s: float) -> None:
+        shortest_part_s = max(SHORTEST_PART_S, WAVES_A_PART * wave_s)
+        count = min(MOST_PARTS, math.floor(window.seconds / shortest_part_s))
+        usable = count >= FEWEST_PARTS and not window.whole_run
+        edges = [round(window.start + part * window.seconds / count) for part in range(count + 1)] if usable else []
+        self._parts = list(itertools.pairwise(edges))
+        self._counts: defaultdict[int, float] = defaultdict(float)
+        self._latency_ms: defaultdict[int, float] = defaultdict(float)
+        for start, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
+            self._counts[start] += 1
+            self._latency_ms[start] += latency_ms
+
+    def latency_fall(self) -> Halves | None:
+        """Of the mean latency."""
+        return _fall([self._mean_latency_ms(part) for part in self._parts])
+
+    def cpu_fall(self, connections: int | None, cpu_seconds: Callable[[float, float], float | None]) -> Halves | None:
+        """Of the CPU per request, from CPU seconds between two times. In a closed model (`connections`) the requests of
+        a part are connections × seconds ÷ mean latency, for a count is off by up to a wave; in the open one (None)
+        they are counted."""
+        costs: list[float | None] = []
+        for part in self._parts:
+            spent_s, requests = cpu_seconds(*part), self._requests(part, connections)
+            costs.append(spent_s / requests if spent_s and requests else None)
+        return _fall(costs)
+
+    def _requests(self, part: tuple[int, int], connections: int | None) -> float | None:
+        if connections is None:
+            return self._sum(self._counts, part)
+        latency_ms = self._mean_latency_ms(part)
+        return 1000 * connections * (part[1] - part[0]) / latency_ms if latency_ms else None
+
+    def _mean_latency_ms(self, part: tuple[int, int]) -> float | None:
+        count = self._sum(self._counts, part)
+        return self._sum(self._latency_ms, part) / count if count else None
+
+    @staticmethod
+    def _sum(by_second: Mapping[int, float], part: tuple[int, int]) -> float:
+        return sum(by_second.get(second, 0.0) for second in range(*part))
+
+
+def _fall(values: Sequence[float | None]) -> Halves | None:
+    line = trend(values) if values else None
+    if line is None:
+        return None
+    apart = len(values) / 2
+    return Halves(fall=1 - math.exp(line.slope * apart), margin=line.margin(CONFIDENCE) * apart)

@@ -1,0 +1,99 @@
+"""From a run's raw files to run.json: figures and verdict; a pure function of the files."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from loomlab.basics.errors import UsageError
+from loomlab.judge import verdict
+from loomlab.judge.containers import took_of
+from loomlab.judge.evidence import Asked, Evidence
+from loomlab.judge.facts import Facts, facts_of
+from loomlab.judge.outcome import outcome_of
+from loomlab.judge.shown import shown_of
+from loomlab.records.delay import delay_of
+from loomlab.records.files import RunFiles, checksum, read_record, write_json
+from loomlab.records.load import Closed, OpenRate
+from loomlab.records.models import Request, Run, Step, Warmup, WarmupDigest
+
+
+def judge_run(run_dir: Path) -> Run:
+    """Writes run.json and returns it; raises UsageError when `run_dir` is not a run."""
+    files = RunFiles(run_dir)
+    request = read_record(files.request, Request)
+    if request is None:
+        raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
+    run = _judged(facts_of(files, request))
+    write_json(files.run, run)
+    return run
+
+
+def _judged(facts: Facts) -> Run:
+    request = facts.request
+    outcome = outcome_of(facts)
+    shown = shown_of(facts, outcome)
+    took = took_of(facts, outcome, shown)
+    level, reasons = verdict.judge(
+        Evidence(
+            asked=_asked(facts, shown.steps),
+            told=outcome.evidence(),
+            loaded=shown.evidence(outcome),
+            under_test=took.under_test(),
+            backend=took.backend(),
+            generator=took.generator(),
+            warmup=facts.warmup,
+        )
+    )
+    return Run(
+        run=facts.files.run_dir.resolve().name,
+        approach=request.approach,
+        tool=request.tool,
+        scenario=request.scenario,
+        cell=request.cell,
+        endpoint=request.endpoint,
+        load=request.load,
+        concurrency=request.load.connections,
+        rate=request.load.rate_rps,
+        repeat=request.repeat,
+        jdk=request.jdk,
+        gc_name=request.gc,
+        http_client=request.http_client,
+        delay=request.delay,
+        start_s=request.start_s,
+        warmup=facts.warmup and digest(facts.warmup),
+        started=_iso(request.started),
+        finished=_iso(facts.end) if request.finished else None,
+        verdict=level,
+        reasons=reasons,
+        raw_sha256=checksum(facts.files.raw),
+        **outcome.published(),
+        **shown.published(),
+        **took.published(),
+    )
+
+
+def _asked(facts: Facts, steps: list[Step]) -> Asked:
+    request, load = facts.request, facts.request.load
+    return Asked(
+        concurrency=load.connections,
+        backend_calls=facts.endpoint.backend_calls,
+        closed_model=load.closed_model,
+        steady=not steps and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
+        tool=facts.driver.name,
+        offered_rps=load.rate_rps,
+        delay=delay_of(request.delay).text if facts.endpoint.waits_as_configured else None,
+        finished=request.finished,
+    )
+
+
+def digest(warmup: Warmup) -> WarmupDigest:
+    return WarmupDigest(
+        bursts=len(warmup.bursts),
+        duration_s=warmup.duration_s,
+        compiling_s=warmup.compiling_s,
+        capped=warmup.capped,
+        failed=warmup.failed,
+    )
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,17 @@
+"""The thresholds of the verdict (docs/methodology.md, "The verdict")."""
+
+ERROR_LIMIT = 0.01
+BUSY_CPU = 0.95
+BUSY_SECONDS_LIMIT = 0.10
+LATE_MEAN_LIMIT, LATE_P99_LIMIT = 0.05, 0.10
+RATE_LIMIT = 0.02
+LITTLE_LIMIT = 0.05
+METRICS_MISSING_LIMIT = 0.10
+SILENT_END_S, SILENT_END_P99S = 2, 3
+GC_LIMIT = 0.20
+THROTTLED_LIMIT = 0.05
+STALL_P50S = 10
+REOPENED_LIMIT = 0.01
+OWN_CONNECTIONS = 3
+"""To Prometheus, for progress and for k6's live figures."""
+BACKEND_REQUESTS_LIMIT = 0.02

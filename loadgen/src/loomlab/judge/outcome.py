@@ -1,0 +1,90 @@
+"""What the tool did: its report, per-request data, and how many requests came to an end, and how."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from loomlab.basics.errors import ParseError
+from loomlab.judge.evidence import Told
+from loomlab.judge.facts import Facts
+from loomlab.records.models import Latency, ToolRun
+from loomlab.records.requestlog import RequestLog, latency_figures
+from loomlab.run.process import STALL_S
+from loomlab.tools.tool import ToolReport
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`took_s` is None where the tool did not run."""
+
+    report: ToolReport
+    log: RequestLog | None
+    failure: str | None
+    attempted: int | None
+    errors: int | None
+    took_s: float | None
+
+    @property
+    def answered(self) -> int | None:
+        completed = self.report.completed
+        return completed if completed is None or self.log is None else completed - self.log.unanswered
+
+    def evidence(self) -> Told:
+        return Told(
+            failure=self.failure,
+            attempted=self.attempted,
+            errors=self.errors,
+            completed=self.report.completed,
+            dropped=self.report.dropped,
+            keepalive_requests=self.report.keepalive_requests,
+        )
+
+    def published(self) -> dict[str, Any]:
+        """Fields of run.json."""
+        received, answered = self.report.received_bytes, self.answered
+        return {
+            "requests": self.attempted,
+            "errors": self.errors,
+            "failures": dict(self.log.failures) if self.log else {},
+            "failed_latency_ms": latency_figures(self.log.failed_latency_ms) if self.log else Latency(),
+            "dropped": self.report.dropped,
+            "duration_s": self.took_s,
+            "keepalive_requests": self.report.keepalive_requests,
+            "response_bytes_per_request": received / answered if received is not None and answered else None,
+        }
+
+
+def outcome_of(facts: Facts) -> Outcome:
+    """Of a tool whose report cannot be read, what else is known."""
+    process, driver, raw = facts.process, facts.driver, facts.files.raw
+    if process is None:
+        return Outcome(ToolReport(), None, None, None, None, None)
+    log: RequestLog | None = None
+    broken: str | None = None
+    report = ToolReport()
+    try:
+        report = driver.report(raw, driver.name)
+        log = driver.requests(raw, driver.name, facts.endpoint.floor_ms)
+    except (OSError, ParseError) as error:
+        broken = f"What {driver.name} wrote cannot be read: {error}"
+    failure = broken or _failure(driver.name, process, report)
+    took_s = process.ended - process.started if report.duration_s is None else report.duration_s
+    if report.attempted is None:
+        served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
+        counted = [one for one in (report.completed, served) if one is not None]
+        return Outcome(report, log, failure, max(counted, default=None), None, took_s)
+    non_2xx = report.non_2xx or 0
+    unanswered = max((log.unanswered if log else 0) - non_2xx, report.failed or 0)
+    errors = min(unanswered + non_2xx, report.attempted)
+    return Outcome(report, log, failure, report.attempted, errors, took_s)
+
+
+def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
+    if process.stopped_by == "stall":
+        return (
+            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures are of the time before."
+        )
+    if process.stopped_by == "hard cap":
+        return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
+    if process.killed or report.duration_s is None:
+        return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
+    return None

@@ -1,0 +1,1 @@
+"""The verdict's rules: one a function, each a sentence with its figure and threshold, or None."""

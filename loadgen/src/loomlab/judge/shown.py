@@ -1,0 +1,115 @@
+"""What the requests show: figures of the interior, steps, episodes, silences, and whether it still got faster."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from loomlab.judge.episodes import episode_of, steps_of
+from loomlab.judge.evidence import Loaded
+from loomlab.judge.facts import Facts
+from loomlab.judge.halves import Parts
+from loomlab.judge.interior import InteriorFigures, figures_of
+from loomlab.judge.outcome import Outcome
+from loomlab.records.load import Closed, OpenRate
+from loomlab.records.models import Episode, Halves, Latency, Step
+from loomlab.records.requestlog import RequestLog, latency_figures, silent_gaps
+
+
+@dataclass(frozen=True)
+class Shown:
+    """`figures` are None where no request has data of its own."""
+
+    figures: InteriorFigures | None
+    whole: Latency
+    steps: list[Step]
+    episodes: list[Episode]
+    cpu_fall: Halves | None
+    latency_fall: Halves | None
+    longest_silence_s: int
+    silent_end_s: int
+
+    def span(self, facts: Facts) -> tuple[float, float]:
+        """Start and end of the interior; of the run where there is none."""
+        if self.figures is None:
+            return facts.start, facts.end
+        window = self.figures.window
+        return window.start, window.start + window.seconds
+
+    def counted(self, outcome: Outcome) -> int | None:
+        """The requests of that span."""
+        return self.figures.window.requests if self.figures else outcome.attempted
+
+    def evidence(self, outcome: Outcome) -> Loaded:
+        figures = self.figures
+        window = figures.window if figures else None
+        return Loaded(
+            started_rps=figures.started_rps if figures else None,
+            missed_steps=tuple(step.offered_rps for step in self.steps if not step.held),
+            held_steps=tuple(step.offered_rps for step in self.steps if step.held),
+            little_ratio=figures.little_ratio if figures else None,
+            silent_end_s=self.silent_end_s,
+            longest_silence_s=self.longest_silence_s,
+            p50_ms=self.whole.p50,
+            mean_ms=figures.latency.mean if figures else None,
+            p99_ms=figures.latency.p99 if figures else None,
+            max_ms=self.whole.max,
+            whole_run=bool(window and window.whole_run),
+            interior_s=window.seconds if window and not window.whole_run else None,
+            waves=figures.waves if figures else None,
+            requests=self.counted(outcome),
+            cpu_fall=self.cpu_fall,
+            latency_fall=self.latency_fall,
+        )
+
+    def published(self) -> dict[str, Any]:
+        """Fields of run.json; a run of several rates has no throughput and no latency of its own."""
+        figures = self.figures
+        one = figures if not self.steps else None
+        return {
+            "started_rps": figures.started_rps if figures else None,
+            "throughput_rps": one.throughput_rps if one else None,
+            "latency_ms": one.latency if one else Latency(),
+            "waves": figures.waves if figures else None,
+            "little_ratio": figures.little_ratio if figures else None,
+            "cpu_fall": self.cpu_fall,
+            "latency_fall": self.latency_fall,
+            "steps": self.steps,
+            "episodes": self.episodes,
+            "interior": figures.window if figures else None,
+        }
+
+
+def shown_of(facts: Facts, outcome: Outcome) -> Shown:
+    log, request = outcome.log, facts.request
+    if log is None:
+        return Shown(None, Latency(), [], [], None, None, 0, 0)
+    took_s = outcome.report.duration_s
+    end = facts.end if took_s is None else facts.start + took_s
+    figures = figures_of(log, request.load, facts.start, end)
+    longest_silence_s, silent_end_s = silent_gaps(log, end)
+    cpu_fall, latency_fall = _falls(facts, log, figures)
+    shape = request.load.shape
+    return Shown(
+        figures=figures,
+        whole=latency_figures(log.latency_ms),
+        steps=steps_of(log, shape) if isinstance(shape, OpenRate) else [],
+        episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
+        cpu_fall=cpu_fall,
+        latency_fall=latency_fall,
+        longest_silence_s=longest_silence_s,
+        silent_end_s=silent_end_s if facts.driver.discards else 0,
+    )
+
+
+def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tuple[Halves | None, Halves | None]:
+    """Of CPU per request and of mean latency, where the load is the same throughout."""
+    request, shape = facts.request, facts.request.load.shape
+    steady = isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
+    if figures is None or not figures.latency.mean or not steady or request.hangs:
+        return None, None
+    parts = Parts(log, figures.window, figures.latency.mean / 1000)
+    connections = request.load.connections if isinstance(shape, Closed) else None
+
+    def cpu_seconds(first: float, last: float) -> float | None:
+        return facts.metrics.cpu_seconds(request.approach, first, last)
+
+    return parts.cpu_fall(connections, cpu_seconds), parts.latency_fall()

@@ -1,0 +1,1 @@
+"""From what is asked for to the loads that are run."""

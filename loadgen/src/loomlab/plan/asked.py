@@ -1,0 +1,81 @@
+"""The user's request, as the variables have it."""
+
+import random
+from collections.abc import Mapping
+
+from loomlab.basics.errors import UsageError
+from loomlab.plan.lab import Lab
+from loomlab.plan.variables import check
+from loomlab.records.models import Record
+
+SAID_BY_SCENARIO = ("CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY")
+
+
+class Asked(Record):
+    """None: not asked for, so that the lab or a scenario says it. `settings` are the approaches' and the backend's, by
+    the names of their variables."""
+
+    tool: str
+    scenario: str | None
+    scale: str
+    approaches: list[str] | None
+    connections: int | None
+    requests: int | None
+    rate_rps: float | None
+    duration_s: int | None
+    warmup_cap_s: int | None
+    warmup_load_s: int
+    endpoint: str
+    delay: str
+    repeats: int | None
+    seed: int
+    size: str
+    jdk: int | None
+    platform_threads: int | None
+    backend_connections: int | None
+    settings: dict[str, str]
+
+
+def asked_of(tool: str, variables: Mapping[str, str], lab: Lab) -> Asked:
+    """Raises UsageError for a value that the table refuses, and for one that does not go with a scenario."""
+    given = {name: value for name, value in variables.items() if value}
+    check(given, lab.words)
+    scenario = given.get("NAME")
+    for name in SAID_BY_SCENARIO if scenario else ():
+        if name in given:
+            raise UsageError(
+                f"{name}={given[name]} does not go with NAME={scenario}, which says it itself: "
+                "use SCALE, or one of the run- verbs."
+            )
+
+    def whole(name: str) -> int | None:
+        return int(given[name]) if name in given else None
+
+    def seconds(name: str) -> int | None:
+        text = given.get(name)
+        return None if text is None else int(text[:-1]) * 60 if text.endswith("m") else int(text.removesuffix("s"))
+
+    seed = whole("SEED")
+    return Asked(
+        tool=tool,
+        scenario=scenario,
+        scale=given.get("SCALE", "1"),
+        approaches=lab.named(given["APPROACH"]) if "APPROACH" in given else None,
+        connections=whole("CONCURRENCY"),
+        requests=whole("REQUESTS"),
+        rate_rps=float(given["RATE"]) if "RATE" in given else None,
+        duration_s=seconds("DURATION"),
+        warmup_cap_s=seconds("WARMUP_CAP"),
+        warmup_load_s=int(given.get("WARMUP_LOAD_S", 0)),
+        endpoint=given.get("ENDPOINT", "/capabilities"),
+        delay=given.get("DELAY", lab.defaults["DELAY"]),
+        repeats=whole("REPEATS"),
+        seed=random.SystemRandom().randrange(1_000_000) if seed is None else seed,
+        size=given.get("SIZE", "auto"),
+        jdk=whole("JDK"),
+        platform_threads=whole("PLATFORM_THREADS"),
+        backend_connections=whole("BACKEND_CONNECTIONS"),
+        settings={
+            name: given.get(name, lab.defaults[name]) for name in ("GC", "HTTP_CLIENT", "ERROR_SHARE", "SAVE_MOVIES")
+        },
+    )

@@ -1,0 +1,53 @@
+"""What the host has.
+
+A container sees its CPUs, its memory and the limits that the engine gives: those of the engine's machine, where it is a
+virtual one.
+"""
+
+import os
+import resource
+import shutil
+from pathlib import Path
+
+from loomlab.records.models import Record
+
+MOST_FILES = 1_048_576
+CPUS = Path("/sys/devices/system/cpu")
+
+
+class Host(Record):
+    """`open_files` is the hard limit of a process in a container; `cpu_order` names every CPU, hardware threads of a
+    core next to each other; `free_mb` is the room for results."""
+
+    cpus: int
+    memory_mb: int
+    open_files: int
+    cpu_order: list[int]
+    free_mb: int
+
+
+def this_host(results: Path) -> Host:
+    """Of a process without limits of its own."""
+    cpus = os.cpu_count() or 1
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return Host(
+        cpus=cpus,
+        memory_mb=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20,
+        open_files=MOST_FILES if limit == resource.RLIM_INFINITY else min(limit, MOST_FILES),
+        cpu_order=cpu_order(cpus),
+        free_mb=shutil.disk_usage(results).free // 2**20,
+    )
+
+
+def cpu_order(count: int, folder: Path = CPUS) -> list[int]:
+    """By package and core; by number where the kernel does not tell them of every CPU."""
+    cores: dict[tuple[int, int, int], int] = {}
+    for topology in folder.glob("cpu[0-9]*/topology"):
+        number = int(topology.parent.name.removeprefix("cpu"))
+        try:
+            package, core = (int((topology / name).read_text()) for name in ("physical_package_id", "core_id"))
+        except (OSError, ValueError):
+            continue
+        cores[package, core, number] = number
+    ordered = [cores[place] for place in sorted(cores)]
+    return ordered if len(ordered) == count else list(range(count))

@@ -1,0 +1,37 @@
+"""What the lab has, read from the checkout."""
+
+from pathlib import Path
+
+import yaml
+
+from loomlab.plan.scenarios import model
+from loomlab.plan.variables import Words
+
+
+class Lab:
+    """The checkout at `root`; the scenarios are where the load generator finds the bodies of their requests, too."""
+
+    def __init__(self, root: Path, scenarios: Path) -> None:
+        self.sizes = root / "sizes"
+        self.scenarios = scenarios
+        lines = (root / ".env").read_text(encoding="utf-8").splitlines()
+        self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        self.approaches = _services(root, "all")
+        self.headline = _services(root, "headline")
+
+    @property
+    def words(self) -> Words:
+        """What variables may name."""
+        sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
+        return Words(self.approaches, sizes, model.names(self.scenarios))
+
+    def named(self, approaches: str) -> list[str]:
+        """`headline`, `all`, or names with commas between them."""
+        named = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
+        return list(dict.fromkeys(named))
+
+
+def _services(root: Path, profile: str) -> list[str]:
+    """Of compose.yaml, which describes every approach."""
+    services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    return [name for name, service in services.items() if profile in service.get("profiles", [])]

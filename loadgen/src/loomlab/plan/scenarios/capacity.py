@@ -1,0 +1,122 @@
+"""What a scenario needs and how much of it a host can hold."""
+
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context
+from pathlib import Path
+
+from loomlab.basics.cpus import parse_cpu_list
+from loomlab.plan.host import Host
+from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
+from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
+from loomlab.plan.scenarios.model import Scenario
+from loomlab.plan.seconds import OVERHEAD_S, START_S
+from loomlab.plan.sizes import Size, memory_mb_of
+from loomlab.records.load import Closed, Load, OpenRate, Users
+
+APPROACH_MS, BACKEND_MS = 0.5, 0.1
+"""CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/cost-per-request.md), half cold ones more."""
+GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.3, "k6": 0.4}
+"""Of the whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")."""
+BUSY_LIMIT = 0.5
+"""Of each CPU: above, waits for a CPU show in the latencies."""
+K6_USER_MB = 0.3
+TYPICAL_WARM_UP_S = 75
+
+
+@dataclass(frozen=True)
+class Room:
+    """`approach_cpus` and `generator_cpus` are numbers of CPUs; the backend shares the generator's where `shared`."""
+
+    approach_cpus: int
+    generator_cpus: int
+    shared: bool
+    generator_memory_mb: int
+    open_files: int
+
+
+def room_of(host: Host, size: Size) -> Room:
+    """What a host of that size gives a scenario."""
+    approach, backend, generator = (
+        parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")
+    )
+    return Room(
+        approach_cpus=len(approach) or 1,
+        generator_cpus=len(generator) or 1,
+        shared=not backend or bool(backend & generator),
+        generator_memory_mb=memory_mb_of(size["LOADGEN_MEMORY"]),
+        open_files=host.open_files,
+    )
+
+
+@dataclass(frozen=True)
+class Need:
+    """Of one scenario at full size: the most connections at once, open files of one process, requests a second, and
+    minutes in all."""
+
+    connections: int
+    open_files: int
+    rate_rps: float
+    minutes: float
+
+
+def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) -> Need:
+    """For all approaches and repeats of the scenario."""
+    endpoints = endpoints_of(scenario)
+    answer_s = max(sum(one.mean_ms for one in endpoints) / len(endpoints) / 1000, 0.001)
+    calls_backend = any(one.backend_calls for one in endpoints)
+    loads = loads_of(scenario, scaling or Scaling(), folder)
+    connections = max(load.connections for load in loads)
+    warm_up_s = TYPICAL_WARM_UP_S if scenario.warm_up is None else scenario.warm_up
+    runs = len(scenario.approaches) * scenario.repeats
+    seconds = runs * sum(lasts_s(load, answer_s) + warm_up_s + START_S + OVERHEAD_S for load in loads)
+    return Need(
+        connections=connections,
+        open_files=connections * (2 if calls_backend else 1) + APPROACH_FILES,
+        rate_rps=max(_rate_rps(load, answer_s) for load in loads),
+        minutes=seconds / 60,
+    )
+
+
+def lasts_s(load: Load, answer_s: float) -> float:
+    """How long the load takes when each answer takes `answer_s`."""
+    if isinstance(load.shape, Closed):
+        return min(load.shape.duration_s, load.shape.requests / load.connections * answer_s)
+    return load.shape.duration_s
+
+
+def _rate_rps(load: Load, answer_s: float) -> float:
+    match load.shape:
+        case OpenRate():
+            return max(step.rate_rps for step in load.shape.steps)
+        case Users():
+            return max(stage.users for stage in load.shape.stages) / (answer_s + sum(load.shape.think_s) / 2)
+        case _:
+            return load.connections / answer_s
+
+
+def largest_scale(scenario: Scenario, room: Room, folder: Path) -> tuple[float, str | None]:
+    """The largest factor up to 1, of two figures, at which the room is not what limits the runs; and what would."""
+    need = need_of(scenario, folder)
+    sharing_ms = BACKEND_MS if room.shared else 0.0
+    rates = {
+        "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / APPROACH_MS,
+        f"{scenario.tool}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[scenario.tool] + sharing_ms),
+    }
+    files = max(room.open_files - APPROACH_FILES, 1) * need.connections / (need.open_files - APPROACH_FILES)
+    connections = {
+        "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
+        "the ports of one address": PORTS - GENERATOR_FILES,
+    }
+    if any(name.endswith("-platform") for name in scenario.approaches):
+        connections["threads"] = THREADS
+    if scenario.tool == "k6":
+        connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
+    shares = {what: most / need.rate_rps for what, most in rates.items()}
+    shares |= {what: most / need.connections for what, most in connections.items()}
+    what, share = min(shares.items(), key=lambda pair: pair[1])
+    return (1.0, None) if share >= 1 else (two_figures(share), what)
+
+
+def two_figures(share: float) -> float:
+    """Rounded down to two significant figures."""
+    return float(Context(prec=2, rounding=ROUND_DOWN).create_decimal(repr(share)))

@@ -1,0 +1,67 @@
+"""How long runs take: what is set where nothing was asked for, and what the user is told before anything starts."""
+
+import math
+from dataclasses import dataclass
+
+from loomlab.basics.waves import (
+    FEWEST_WAVES,
+    LONGEST_RUN_S,
+    ROUNDED_S,
+    SHORTEST_INTERIOR_S,
+    chosen_duration_s,
+    fitting_duration_s,
+)
+
+START_S, OVERHEAD_S = 12, 10
+"""An approach's start, and what the lab adds to warm-up and load, seen on two CPUs."""
+COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
+"""The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
+REQUEST_CPU_MS = 0.35
+"""CPU that a request takes, roughly."""
+OPEN_RUN_S = 60
+
+
+@dataclass(frozen=True)
+class RunSeconds:
+    """Of one run with all around it: by experience, and at most."""
+
+    expected: int
+    longest: int
+
+
+def default_cap_s(connections: int, answer_ms: float) -> int:
+    """Two minutes, a second more for every 50 connections, and ten for every second that an answer takes beyond the
+    first."""
+    return 120 + connections // 50 + int(10 * max(0.0, answer_ms - 1000)) // 1000
+
+
+def run_seconds(
+    connections: int, answer_ms: float, cpus: int, cap_s: int, duration_s: int | None, *, open_model: bool
+) -> RunSeconds:
+    """`duration_s`: as it was asked for, None where it was not."""
+    wave_s = max(answer_ms, int(connections * REQUEST_CPU_MS) // max(1, cpus // 2)) / 1000
+    if duration_s is not None:
+        load_s = longest_s = duration_s
+    elif open_model:
+        load_s = longest_s = OPEN_RUN_S
+    else:
+        load_s, longest_s = chosen_duration_s(wave_s), LONGEST_RUN_S
+    warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
+    return RunSeconds(START_S + OVERHEAD_S + warmup_s + load_s, START_S + 2 * OVERHEAD_S + cap_s + longest_s)
+
+
+def too_short(duration_s: int | None, answer_ms: float) -> str | None:
+    """What to tell where a closed load cannot have, at best, the waves and the seconds that a valid run needs."""
+    longest_s, wave_s = duration_s or LONGEST_RUN_S, answer_ms / 1000
+    interior_s = max(0.0, longest_s - ROUNDED_S - 2 * wave_s)
+    wanted_s = max(FEWEST_WAVES * wave_s, SHORTEST_INTERIOR_S)
+    if interior_s >= wanted_s:
+        return None
+    return (
+        f"DURATION={longest_s}s is too short for a valid run: without its first and last wave {_tenths(interior_s)} s "
+        f"are left, and {_tenths(wanted_s)} s are needed; use DURATION={fitting_duration_s(wave_s)}s or longer."
+    )
+
+
+def _tenths(seconds: float) -> str:
+    return f"{math.floor(10 * round(seconds, 6)) / 10:.1f}"

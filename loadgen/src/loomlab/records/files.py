@@ -1,0 +1,96 @@
+"""Where a run's files lie, and reading and writing them."""
+
+import hashlib
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from loomlab.basics.errors import ParseError
+
+UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
+"""pydantic's words for a field that a record, or a dataclass, does not have."""
+
+
+class RunFiles:
+    """The paths below RUN_DIR."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.run_dir = run_dir
+        self.raw = run_dir / "raw"
+        self.run = run_dir / "run.json"
+        self.request = self.raw / "request.json"
+        self.warmup = self.raw / "warmup.json"
+        self.backend = self.raw / "backend.json"
+        self.about = self.raw / "about.json"
+        self.probe = self.raw / "probe.json"
+        self.tool = self.raw / "tool.json"
+        self.host = self.raw / "host.json"
+        self.metrics = self.raw / "metrics.json"
+        self.container = self.raw / "container.json"
+
+
+def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:
+    """Writes the whole file or nothing, whatever happens: a reader never sees half of it."""
+    if isinstance(value, BaseModel):
+        text = value.model_dump_json(indent=1, by_alias=True)
+    else:
+        text = json.dumps(value, indent=1)
+    write_text(path, text + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """As `write_json`."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8") as sink:
+        sink.write(text)
+        sink.flush()
+        os.fsync(sink.fileno())
+    partial.replace(path)
+
+
+def checksum(folder: Path) -> str:
+    """SHA-256 of the names and the contents of all files below the folder."""
+    whole = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as source:
+            whole.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(source, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def read_json(path: Path) -> Any:
+    """The parsed file, or None when there is none; raises ParseError when it is not JSON."""
+    if not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ParseError(
+            f"{path} is not JSON ({error}): it is damaged; delete its folder and measure again."
+        ) from error
+
+
+def _places(error: ValidationError) -> str:
+    return ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) or "the whole" for one in error.errors()))
+
+
+def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
+    """The file as a record, or None when there is none; fields that this version does not know are left out, with a
+    warning. Raises ParseError when it is something else."""
+    value = read_json(path)
+    if value is None:
+        return None
+    try:
+        return record.model_validate(value)
+    except ValidationError as error:
+        unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] in UNKNOWN]
+        if len(unknown) < error.error_count():
+            raise ParseError(
+                f"{path} does not have the fields that are expected ({_places(error)}): it is damaged, or of another "
+                "version of the lab; use that version, or move its folder out of results/."
+            ) from error
+        warnings.warn(f"{path}: left out what this version does not know: {', '.join(unknown)}", stacklevel=2)
+        return record.model_validate(value, extra="ignore")

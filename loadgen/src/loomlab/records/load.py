@@ -1,0 +1,104 @@
+"""What a load generator is asked to do, whatever the tool. Times are seconds, rates requests a second."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, config=STRICT)
+class Closed:
+    """Closed model: each connection sends its next request when its last one is answered, until `requests` are
+    answered or `duration_s` is over, whichever is first."""
+
+    requests: int
+    duration_s: int
+    kind: Literal["closed"] = "closed"
+
+
+@dataclass(frozen=True, config=STRICT)
+class RateStep:
+    rate_rps: float
+    duration_s: int
+
+
+@dataclass(frozen=True, config=STRICT)
+class OpenRate:
+    """Open model: requests start on time, whatever became of those before; steps follow one another at once."""
+
+    steps: tuple[RateStep, ...]
+    kind: Literal["open-rate"] = "open-rate"
+
+    @property
+    def duration_s(self) -> int:
+        return sum(step.duration_s for step in self.steps)
+
+    @property
+    def requests(self) -> int:
+        """How many are offered in all."""
+        return round(sum(step.rate_rps * step.duration_s for step in self.steps))
+
+
+@dataclass(frozen=True, config=STRICT)
+class UserStage:
+    """Up or down to `users` at an even pace within `duration_s`."""
+
+    users: int
+    duration_s: int
+
+
+@dataclass(frozen=True, config=STRICT)
+class Users:
+    """Closed model of users who think: each waits for its answer, then `think_s` (uniform, from and to), then asks
+    again; their number follows the stages, from 0 on."""
+
+    stages: tuple[UserStage, ...]
+    think_s: tuple[float, float] = (0.0, 0.0)
+    kind: Literal["users"] = "users"
+
+    @property
+    def duration_s(self) -> int:
+        return sum(stage.duration_s for stage in self.stages)
+
+
+Shape = Annotated[Closed | OpenRate | Users, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, config=STRICT)
+class Target:
+    """One kind of request; `target` is path and query, `body` the file that holds the request's body."""
+
+    target: str
+    method: Literal["GET", "POST"] = "GET"
+    headers: tuple[str, ...] = ()
+    body: Path | None = None
+
+
+@dataclass(frozen=True, config=STRICT)
+class Load:
+    """`targets` are dealt out evenly, to users where there are users, else to requests; `connections` are all in use in
+    the closed model and the most there may be in the open one; a request fails after `timeout_s`."""
+
+    origin: str
+    targets: tuple[Target, ...]
+    connections: int
+    shape: Shape
+    timeout_s: int
+
+    @property
+    def url(self) -> str:
+        """Of the first target."""
+        return self.origin + self.targets[0].target
+
+    @property
+    def rate_rps(self) -> float | None:
+        """The offered rate, where it is one throughout."""
+        steps = self.shape.steps if isinstance(self.shape, OpenRate) else ()
+        return steps[0].rate_rps if len(steps) == 1 else None
+
+    @property
+    def closed_model(self) -> bool:
+        return not isinstance(self.shape, OpenRate)

@@ -1,0 +1,344 @@
+"""The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from loomlab.records.load import Load
+
+RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
+SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
+
+Verdict = Literal["valid", "suspect", "invalid"]
+WarmupPhase = Literal["compile", "settle"]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class Hang(Record):
+    """For `duration_s`, from `at_s` after the start of the measured run, the backend answers nothing."""
+
+    at_s: float = Field(ge=0)
+    duration_s: float = Field(gt=0)
+
+
+class Request(Record):
+    """What was asked for (raw/request.json); `delay` is the backend's, as its variable has it; `cell` numbers the loads
+    of a scenario; `warmup_load_s`: the load itself for so long instead of a warm-up; `start_s` is how long the approach
+    took until it was ready; `fit_duration`, `fit_requests`: duration and requests were left to the lab, which sets them
+    after the warm-up; `finished` tells whether the measurement came to its end."""
+
+    tool: str
+    approach: str
+    load: Load
+    delay: str
+    hangs: list[Hang] = Field(default_factory=list)
+    scenario: str | None = None
+    cell: int = Field(default=1, ge=1)
+    repeat: int = Field(ge=1)
+    jdk: int
+    gc: str
+    http_client: str | None = None
+    generator_cpus: str
+    backend_cpus: str
+    approach_cpus: str
+    warmup_cap_s: float = Field(ge=0)
+    warmup_load_s: float = Field(default=0, ge=0)
+    start_s: float | None = None
+    fit_duration: bool = False
+    fit_requests: bool = False
+    started: float = 0
+    finished: bool = False
+
+    @property
+    def endpoint(self) -> str:
+        """Path and query; of several kinds of request, the first."""
+        return self.load.targets[0].target
+
+
+class Answer(Record):
+    """One answer; `headers` in their order, `kept`: the connection served another request. A chunked body is not
+    read."""
+
+    status: str
+    headers: list[tuple[str, str]]
+    body_bytes: int | None
+    kept: bool
+
+
+class Probe(Record):
+    """raw/probe.json; `answers` by HTTP version, `error`: why one is missing."""
+
+    target: str
+    answers: dict[str, Answer] = Field(default_factory=dict)
+    error: str | None = None
+
+
+class Burst(Record):
+    """One warm-up load; errors and CPU as far as they are known. A request waits `wait_ms` at least; CPU seconds are
+    the process's, and of them its compilers' and its collector's; `rss_bytes` is the process's after the burst."""
+
+    phase: WarmupPhase
+    start: float
+    duration_s: float
+    wait_ms: int
+    requests: int | None
+    errors: int | None
+    throughput_rps: float | None
+    mean_latency_ms: float | None
+    received_bytes_per_request: float | None = None
+    cpu_ms_per_request: float | None = None
+    cpu_s: float | None = None
+    jit_cpu_s: float | None = None
+    gc_cpu_s: float | None = None
+    rss_bytes: float | None = None
+
+
+class Warmup(Record):
+    """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
+    steady when time was up, None if all was; `failed`: its last burst had no answer."""
+
+    cap_s: float
+    compiled: bool | None
+    changing: str | None
+    failed: bool
+    duration_s: float
+    compiling_s: float
+    bursts: list[Burst]
+
+    @property
+    def capped(self) -> bool:
+        """Whether its cap cut it short, before the approach was warm."""
+        return self.compiled is False or self.changing is not None
+
+    @property
+    def cause(self) -> str:
+        """What was not yet as it should be."""
+        return " and ".join(cause for cause in (self._compilers, self.changing) if cause)
+
+    @property
+    def _compilers(self) -> str | None:
+        if self.compiled is not False:
+            return None
+        if not any(burst.phase == "compile" for burst in self.bursts):
+            return "there was no time for its first phase"
+        return f"the compilers were still at work after {self.compiling_s:.0f} s"
+
+
+class BackendDelays(Record):
+    """raw/backend.json: the delay that the backend told right before and right after the measured run; None where it
+    did not answer."""
+
+    before: str | None
+    after: str | None
+
+
+class ToolRun(Record):
+    """How the tool's process went (raw/tool.json)."""
+
+    command: list[str]
+    started: float
+    ended: float
+    exit_code: int
+    stopped_by: Literal["stall", "hard cap", "interrupt"] | None = None
+    killed: bool = False
+
+
+class HostSample(Record):
+    """Cumulative counters at one moment: jiffies by CPU as in /proc/stat (user, nice, system, idle, iowait, irq,
+    softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read."""
+
+    time: float
+    cpus: dict[str, list[int]]
+    tool_threads: dict[str, float]
+    tool_read_bytes: int | None
+
+
+class HostLog(Record):
+    """raw/host.json; the network counters are those of the load generator's own network namespace."""
+
+    samples: list[HostSample]
+    network_before: dict[str, int]
+    network_after: dict[str, int]
+
+
+class Latency(Record):
+    min: float | None = None
+    mean: float | None = None
+    stdev: float | None = None
+    p50: float | None = None
+    p66: float | None = None
+    p75: float | None = None
+    p80: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p98: float | None = None
+    p99: float | None = None
+    max: float | None = None
+
+
+class Interior(Record):
+    """The part of the run the figures are taken on; `whole_run`: too short for one, so they are of the whole run."""
+
+    start: float
+    seconds: float
+    requests: int
+    whole_run: bool
+
+
+class Step(Record):
+    """One step of an open-model run, without its first moments; `offered_rps` is what was asked for, `started_rps` what
+    the tool started, `held`: they differ by no more than the verdict allows and errors stayed below its limit."""
+
+    offered_rps: float
+    started_rps: float
+    throughput_rps: float
+    errors: int
+    latency_ms: Latency
+    start: float
+    seconds: float
+    held: bool
+
+
+class Episode(Record):
+    """A hang of the backend; `recovery_s`: from its end until the median of a second was back within 20 % of what it
+    was before, for three seconds on end; None: not within the run."""
+
+    start: float
+    end: float
+    before_p50_ms: float | None
+    worst_ms: float | None
+    recovery_s: float | None
+
+
+class WarmupDigest(Record):
+    """`compiling_s` of `duration_s` were for the compilers."""
+
+    bursts: int
+    duration_s: float
+    compiling_s: float
+    capped: bool
+    failed: bool
+
+
+class Halves(Record):
+    """How much the second half of the interior was below the first, as a share of it: what a straight line through its
+    parts says, and the half width of its two-sided 90 % interval."""
+
+    fall: float
+    margin: float
+
+
+class Gc(Record):
+    """Over the whole run; `share` is pauses ÷ duration, `cpu_share` the collector threads' part of the container's CPU
+    time; concurrent phases count by their length, which for ZGC says nothing about their cost. `longest_pause_ms` is an
+    upper bound: the gauge it is read off decays over some minutes, so that it may show a pause of the warm-up."""
+
+    pause_seconds: float | None = None
+    concurrent_seconds: float | None = None
+    cpu_seconds: float | None = None
+    share: float | None = None
+    pauses: int | None = None
+    longest_pause_ms: float | None = None
+    cpu_share: float | None = None
+
+
+class Run(Record):
+    """run.json, and one entry of summary.json's `runs`. `http_client` is what was asked for; event-driven approaches
+    use reactor-netty whatever it says. `raw_sha256` is the checksum of raw/ that the figures were found on."""
+
+    schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
+    run: str
+    approach: str
+    tool: str
+    scenario: str | None = None
+    cell: int = 1
+    endpoint: str
+    load: Load
+    concurrency: int
+    rate: float | None
+    repeat: int
+    jdk: int
+    gc_name: str
+    http_client: str | None = None
+    delay: str
+    requests: int | None
+    errors: int | None
+    failures: dict[str, int] = Field(default_factory=dict)
+    failed_latency_ms: Latency = Field(default_factory=Latency)
+    dropped: int | None = None
+    started_rps: float | None = None
+    duration_s: float | None
+    throughput_rps: float | None
+    latency_ms: Latency
+    cpu_seconds: float | None
+    cpu_ms_per_request: float | None
+    backend_cpu_ms_per_request: float | None
+    generator_cpu_ms_per_request: float | None
+    rss_max_bytes: float | None
+    vsz_max_bytes: float | None
+    threads_max: float | None
+    throttled_ratio: float | None
+    keepalive_requests: int | None
+    waves: float | None
+    little_ratio: float | None
+    gc: Gc
+    jit_cpu_seconds: float | None = None
+    cpu_fall: Halves | None = None
+    latency_fall: Halves | None = None
+    backend_lateness_mean_ms: float | None = None
+    backend_lateness_p99_ms: float | None = None
+    virtual_threads_pinned: int | None = None
+    connections_opened: int | None = None
+    backend_requests_per_request: float | None = None
+    backend_connections_opened: int | None = None
+    response_bytes_per_request: float | None = None
+    steps: list[Step] = Field(default_factory=list)
+    episodes: list[Episode] = Field(default_factory=list)
+    interior: Interior | None
+    start_s: float | None = None
+    warmup: WarmupDigest | None
+    started: str
+    finished: str | None
+    verdict: Verdict
+    reasons: list[str]
+    raw_sha256: str | None = None
+
+
+class Parameter(Record):
+    """Of a scenario, as it was published or designed and as it was run."""
+
+    name: str
+    published: str
+    here: str
+
+
+class SideBySide(Record):
+    """A scenario and what was scaled; `experiment` and `run` are where it was published, None for one
+    of the lab's own, `differs` what of the publication is not followed."""
+
+    name: str
+    title: str
+    question: str
+    experiment: str | None
+    run: str | None
+    differs: list[str]
+    scale: float
+    parameters: list[Parameter]
+
+
+class Summary(Record):
+    """summary.json; `finished` is None when the experiment was interrupted; `missing` are the planned runs without a
+    verdict."""
+
+    schema_: Literal["loom-lab/summary/v1"] = Field(default=SUMMARY_SCHEMA, alias="schema")
+    experiment: str
+    started: str | None
+    finished: str | None
+    notes: list[str]
+    environment: dict[str, Any]
+    missing: list[str] = Field(default_factory=list)
+    scenario: SideBySide | None = None
+    runs: list[Run]

@@ -1,0 +1,90 @@
+"""order.json: what an experiment is to run, in which order, and how far it has come."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.files import read_record, write_json
+from loomlab.records.models import Record, Request, SideBySide
+
+ORDER_SCHEMA: Literal["loom-lab/order/v1"] = "loom-lab/order/v1"
+State = Literal["planned", "running", "finished", "judged", "failed"]
+
+
+class PlannedRun(Record):
+    """`run` is its folder's name; a block holds every approach once, at one load; `settings` are Compose's variables
+    that are this run's own; `finished`: its raw files are complete, `failed`: they will not be."""
+
+    run: str
+    block: int
+    state: State = "planned"
+    settings: dict[str, str]
+    request: Request
+
+
+class Order(Record):
+    """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
+    `longest_s` are of one run with all around it."""
+
+    schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
+    experiment: str
+    planned: str
+    seed: int
+    size: str
+    settings: dict[str, str]
+    host: dict[str, Any]
+    expected_s: int
+    longest_s: int
+    note: str | None = None
+    suspect: list[str] = Field(default_factory=list)
+    scenario: SideBySide | None = None
+    runs: list[PlannedRun]
+
+    def run(self, name: str) -> PlannedRun:
+        """Raises UsageError for a name that is not in the order."""
+        for one in self.runs:
+            if one.run == name:
+                return one
+        raise UsageError(f"{name} is not in the order of {self.experiment}: it has {self.runs[0].run} and so on.")
+
+
+def order_file(experiment_dir: Path) -> Path:
+    return experiment_dir / "order.json"
+
+
+def read_order(experiment_dir: Path) -> Order:
+    """Raises UsageError where there is none."""
+    order = read_record(order_file(experiment_dir), Order)
+    if order is None:
+        raise UsageError(
+            f"{experiment_dir} has no order.json: it was not planned by this version of the lab; measure again."
+        )
+    return order
+
+
+@contextmanager
+def changing(experiment_dir: Path) -> Iterator[Order]:
+    """The order, written again afterwards; one process at a time."""
+    read_order(experiment_dir)
+    with (experiment_dir / ".order.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        order = read_order(experiment_dir)
+        yield order
+        write_json(order_file(experiment_dir), order)
+
+
+def set_state(run_dir: Path, state: State) -> None:
+    """Of a run in its experiment's folder; a run that was made without an order has no state."""
+    experiment_dir = run_dir.resolve().parent.parent
+    if not order_file(experiment_dir).exists():
+        return
+    try:
+        with changing(experiment_dir) as order:
+            order.run(run_dir.resolve().name).state = state
+    except (UsageError, ParseError):
+        return

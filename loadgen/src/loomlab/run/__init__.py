@@ -1,0 +1,1 @@
+"""The measurement: warm-up, tool, samples, raw files."""

@@ -1,0 +1,91 @@
+"""One warm-up load by the tool, and what it cost the process that served it."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from loomlab.basics.errors import ParseError
+from loomlab.records.load import Closed, Load
+from loomlab.records.models import Burst, ToolRun, WarmupPhase
+from loomlab.records.requestlog import latency_figures
+from loomlab.run.process import run_tool
+from loomlab.run.stop import Stop
+from loomlab.run.warmup.process import Process, ReadProcess, growth
+from loomlab.tools.tool import Tool, ToolReport
+
+DRAIN_TICK_S = 0.2
+LONGEST_DRAIN_S = 120
+"""A burst that its limit cuts off leaves up to one request a connection behind; one pinned carrier serves 200 of them,
+of 300 ms each, in a minute."""
+STEM = "burst"
+
+
+class Bursts:
+    """Runs bursts: closed loads of whole waves that end with their last answer, not by the clock. A client that leaves
+    early makes a reactive approach break off its backend connections, and the next load would pay for new ones."""
+
+    def __init__(self, tool: Tool, process: ReadProcess, stall_s: float, stop: Stop) -> None:
+        self._tool = tool
+        self._process = process
+        self._stall_s = stall_s
+        self._stop = stop
+
+    def run(
+        self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, limit_s: float, show: Callable[[], None]
+    ) -> Burst:
+        """`wait_ms` is what a request waits at least; after `limit_s` the tool is told to stop."""
+        load = replace(load, shape=Closed(requests=requests, duration_s=max(int(limit_s), 1)))
+        with tempfile.TemporaryDirectory() as folder:
+            raw = Path(folder)
+            before = self._process()
+            run, _ = run_tool(
+                self._tool.command(load, raw, STEM),
+                self._tool.output(raw, STEM),
+                limit_s + load.timeout_s + self._stall_s,
+                self._stall_s,
+                self._stop,
+                lambda *_: show(),
+            )
+            self._drain()
+            after = self._process()
+            self._tool.finish(raw, STEM)
+            return self._record(phase, raw, run, wait_ms, before, after)
+
+    def _drain(self) -> None:
+        """Waits for what the burst left behind, lest it be served in the next burst or the measured run."""
+        deadline = time.monotonic() + LONGEST_DRAIN_S
+        while self._process().inflight and time.monotonic() < deadline and not self._stop.requested:
+            self._stop.pause(DRAIN_TICK_S)
+
+    def _record(
+        self, phase: WarmupPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
+    ) -> Burst:
+        try:
+            report = self._tool.report(raw, STEM)
+            log = self._tool.requests(raw, STEM, wait_ms)
+        except (OSError, ParseError):
+            report, log = ToolReport(), None
+        done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
+        errors = None if report.failed is None else report.failed + (report.non_2xx or 0)
+        if done is not None and errors is not None and errors >= done:
+            done = 0
+        seconds = report.duration_s or run.ended - run.started
+        cpu_s = growth(before.cpu_s, after.cpu_s)
+        return Burst(
+            phase=phase,
+            start=run.started,
+            duration_s=seconds,
+            wait_ms=wait_ms,
+            requests=done,
+            errors=errors,
+            throughput_rps=done / seconds if done and seconds else None,
+            mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
+            received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
+            cpu_ms_per_request=1000 * cpu_s / done if done and cpu_s is not None else None,
+            cpu_s=cpu_s,
+            jit_cpu_s=growth(before.jit_cpu_s, after.jit_cpu_s),
+            gc_cpu_s=growth(before.gc_cpu_s, after.gc_cpu_s),
+            rss_bytes=after.rss_bytes,
+        )

@@ -1,0 +1,208 @@
+"""The warm-up of an approach: until its compilers are at rest, then the load itself until it is steady."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from loomlab.basics.waves import SHORTEST_WARMUP_S
+from loomlab.records.delay import Delay
+from loomlab.records.endpoints import endpoint_of, with_wait
+from loomlab.records.load import Load, OpenRate, Users
+from loomlab.records.models import Burst, Warmup, WarmupPhase
+from loomlab.run.backend import Behaviour
+from loomlab.run.process import STALL_S
+from loomlab.run.progress import Progress
+from loomlab.run.prometheus import UnreachableError
+from loomlab.run.stop import Stop
+from loomlab.run.warmup import compiling, settling
+from loomlab.run.warmup.burst import Bursts
+from loomlab.run.warmup.process import ReadProcess
+from loomlab.tools.tool import Tool
+
+FEWEST_CONNECTIONS = 10
+COMPILE_SHARE = 0.6
+"""Of the cap: what is left after it is for the load itself."""
+BURST_LIMIT_S = 45
+"""Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
+LEASE_MS = 60_000
+
+
+def warmup_connections(load: Load, answer_s: float) -> int:
+    """As many as the load will keep busy at its height when an answer takes `answer_s`; at least ten, so that a burst
+    has a throughput to speak of."""
+    shape = load.shape
+    if isinstance(shape, OpenRate):
+        busy = max(step.rate_rps for step in shape.steps) * answer_s
+    elif isinstance(shape, Users):
+        think_s = sum(shape.think_s) / 2
+        most = max(stage.users for stage in shape.stages)
+        busy = most * answer_s / (answer_s + think_s) if think_s else most
+    else:
+        busy = load.connections
+    return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is warmed up: the load as it will be measured, the backend's delay in it, how to read the process, and about
+    how much CPU a request takes at first."""
+
+    load: Load
+    delay: Delay
+    process: ReadProcess
+    cold_cost_ms: float = compiling.COLD_COST_MS
+
+
+class Warmer:
+    """Warms one subject up by bursts of the tool's warmer, within `cap_s` for both phases together."""
+
+    def __init__(
+        self,
+        tool: Tool,
+        subject: Subject,
+        behaviour: Behaviour,
+        cap_s: float,
+        stop: Stop,
+        progress: Progress,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._subject = subject
+        self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
+        self._connections = warmup_connections(subject.load, self._endpoint.mean_ms / 1000)
+        self._behaviour = behaviour
+        self._cap_s = cap_s
+        self._stop = stop
+        self._progress = progress
+        self._bursts = Bursts(tool.warmer, subject.process, STALL_S, stop)
+        self._done: list[Burst] = []
+        self._clock = clock
+        self._began = clock()
+        self._cpus = 1.0
+
+    def run(self) -> Warmup:
+        """Both phases; after a burst without an answer, or a stop, what there is."""
+        self._began = self._clock()
+        compiled = self.compile(COMPILE_SHARE * self._cap_s)
+        compiling_s = self._elapsed_s()
+        changing = self._settle() if self._going() else "there were too few bursts to tell"
+        return self._warmup(compiled, changing, compiling_s)
+
+    def load_itself(self) -> Warmup:
+        """The load itself until the cap: what a warm-up is held against."""
+        load = replace(self._subject.load, connections=self._connections)
+        requests = settling.burst_requests(self._connections, self._endpoint.mean_ms)
+        while self._going() and self._left_s() > 0:
+            self._burst("settle", load, requests, self._endpoint.floor_ms, BURST_LIMIT_S)
+        return self._warmup(compiled=None, changing=None, compiling_s=0)
+
+    def compile(self, limit_s: float) -> bool | None:
+        """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
+        the backend does not take another delay."""
+        process = self._subject.process()
+        if process.jit_cpu_s is None or process.cpu_s is None:
+            self._progress.say("The compilers' CPU time is unknown: the warm-up is the load itself only.")
+            return None
+        cpus = self._cpus = process.cpus or 1
+        connections = min(max(self._connections, FEWEST_CONNECTIONS), compiling.MOST_CONNECTIONS)
+        wait_ms = compiling.first_wait_ms(connections, cpus, self._subject.cold_cost_ms)
+        if not self._endpoint.waits_as_configured:
+            wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
+        latency_ms = float(wait_ms)
+        done: list[Burst] = []
+        try:
+            while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
+                load = self._waiting(replace(self._subject.load, connections=connections), wait_ms)
+                requests = compiling.burst_requests(connections, latency_ms)
+                last = self._burst("compile", load, requests, wait_ms, limit_s - self._elapsed_s())
+                done.append(last)
+                if compiling.at_rest(done):
+                    return True
+                following_ms = compiling.next_wait_ms(last, wait_ms, cpus)
+                latency_ms = (last.mean_latency_ms or wait_ms) + following_ms - wait_ms
+                wait_ms = following_ms
+        except UnreachableError as error:
+            self._progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
+            return None
+        finally:
+            self._restore()
+        return False
+
+    def _settle(self) -> str | None:
+        """What still changed when the cap was reached, None if nothing did."""
+        load = replace(self._subject.load, connections=self._connections)
+        bursts: list[Burst] = []
+        expected_ms = max(self._endpoint.mean_ms, self._work_ms())
+        while self._going() and (changing := settling.changing(bursts)):
+            requests = settling.burst_requests(self._connections, expected_ms)
+            wanted_s = max(SHORTEST_WARMUP_S, requests / self._connections * expected_ms / 1000)
+            if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
+                return changing
+            bursts.append(self._burst("settle", load, requests, self._endpoint.floor_ms, self._left_s()))
+            expected_ms = bursts[-1].mean_latency_ms or expected_ms
+        return settling.changing(bursts)
+
+    def _warmup(self, compiled: bool | None, changing: str | None, compiling_s: float) -> Warmup:
+        return Warmup(
+            cap_s=self._cap_s,
+            compiled=compiled,
+            changing=changing,
+            failed=self._failed(),
+            duration_s=self._elapsed_s(),
+            compiling_s=compiling_s,
+            bursts=self._done,
+        )
+
+    def _work_ms(self) -> float:
+        """What a wave of all connections takes at least, by the last burst's CPU per request."""
+        cost_ms = (self._done[-1].cpu_ms_per_request or 0) if self._done else 0
+        return self._connections * cost_ms / self._cpus
+
+    def _burst(self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, left_s: float) -> Burst:
+        limit_s = min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
+        number = len(self._done) + 1
+
+        def show() -> None:
+            elapsed_s = self._elapsed_s()
+            self._progress.show(
+                "warm-up",
+                None,
+                None,
+                f"{WORDS[phase]}, burst {number}; {max(self._cap_s - elapsed_s, 0):.0f} s left at most",
+            )
+
+        burst = self._bursts.run(phase, load, requests, wait_ms, limit_s, show)
+        self._done.append(burst)
+        return burst
+
+    def _waiting(self, load: Load, wait_ms: int) -> Load:
+        """The load whose requests wait so long: in the backend, or as they say themselves."""
+        if self._endpoint.waits_as_configured:
+            each_ms = max(round(wait_ms / self._endpoint.backend_calls), 1)
+            self._behaviour.lend(each_ms, LEASE_MS)
+        return replace(load, targets=tuple(with_wait(target, wait_ms) for target in load.targets))
+
+    def _restore(self) -> None:
+        if not self._endpoint.waits_as_configured:
+            return
+        try:
+            self._behaviour.set_delay(self._subject.delay)
+        except UnreachableError as error:
+            self._progress.say(
+                f"The backend's delay could not be set back; the warm-up's ends within a minute: {error}."
+            )
+
+    def _going(self) -> bool:
+        return not self._stop.requested and not self._failed()
+
+    def _failed(self) -> bool:
+        return bool(self._done) and not self._done[-1].requests
+
+    def _elapsed_s(self) -> float:
+        return self._clock() - self._began
+
+    def _left_s(self) -> float:
+        return self._cap_s - self._elapsed_s()
+
+
+WORDS: dict[WarmupPhase, str] = {"compile": "compilers at work", "settle": "settling"}

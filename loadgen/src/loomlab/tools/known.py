@@ -1,0 +1,19 @@
+"""The load generators by name."""
+
+from collections.abc import Callable
+
+from loomlab.basics.errors import UsageError
+from loomlab.tools.ab import Ab
+from loomlab.tools.hey import Hey
+from loomlab.tools.k6 import K6
+from loomlab.tools.tool import Tool
+from loomlab.tools.vegeta import Vegeta
+
+KNOWN: dict[str, Callable[[], Tool]] = {"ab": Ab, "hey": Hey, "vegeta": Vegeta, "k6": K6}
+
+
+def tool(name: str) -> Tool:
+    """The tool of that name; raises UsageError for another one."""
+    if name not in KNOWN:
+        raise UsageError(f"Unknown tool {name!r}: use one of {', '.join(KNOWN)}.")
+    return KNOWN[name]()

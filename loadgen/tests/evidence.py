@@ -1,0 +1,81 @@
+"""Evidence from figures by one name each."""
+
+from typing import Any
+
+from loomlab.judge.evidence import Asked, BackendSide, Evidence, Generator, Loaded, Told, UnderTest
+
+CONCERNS = {
+    "asked": Asked,
+    "told": Told,
+    "loaded": Loaded,
+    "under_test": UnderTest,
+    "backend": BackendSide,
+    "generator": Generator,
+}
+PLACES: dict[str, tuple[str, str]] = {
+    "concurrency": ("asked", "concurrency"),
+    "backend_calls": ("asked", "backend_calls"),
+    "closed_model": ("asked", "closed_model"),
+    "steady": ("asked", "steady"),
+    "tool": ("asked", "tool"),
+    "offered_rps": ("asked", "offered_rps"),
+    "finished": ("asked", "finished"),
+    "delay_asked": ("asked", "delay"),
+    "tool_failure": ("told", "failure"),
+    "attempted": ("told", "attempted"),
+    "errors": ("told", "errors"),
+    "completed": ("told", "completed"),
+    "dropped": ("told", "dropped"),
+    "keepalive_requests": ("told", "keepalive_requests"),
+    "started_rps": ("loaded", "started_rps"),
+    "missed_steps": ("loaded", "missed_steps"),
+    "held_steps": ("loaded", "held_steps"),
+    "little_ratio": ("loaded", "little_ratio"),
+    "silent_end_s": ("loaded", "silent_end_s"),
+    "longest_silence_s": ("loaded", "longest_silence_s"),
+    "p50_ms": ("loaded", "p50_ms"),
+    "mean_ms": ("loaded", "mean_ms"),
+    "p99_ms": ("loaded", "p99_ms"),
+    "max_ms": ("loaded", "max_ms"),
+    "whole_run": ("loaded", "whole_run"),
+    "interior_s": ("loaded", "interior_s"),
+    "waves": ("loaded", "waves"),
+    "cpu_fall": ("loaded", "cpu_fall"),
+    "latency_fall": ("loaded", "latency_fall"),
+    "counted_requests": ("loaded", "requests"),
+    "container_known": ("under_test", "known"),
+    "container_failure": ("under_test", "failure"),
+    "process_restarts": ("under_test", "process_restarts"),
+    "oom_kills": ("under_test", "oom_kills"),
+    "metrics_missing_ratio": ("under_test", "metrics_missing_ratio"),
+    "gc_share": ("under_test", "gc_share"),
+    "gc_cpu_share": ("under_test", "gc_cpu_share"),
+    "throttled_ratio": ("under_test", "throttled_ratio"),
+    "jit_cpu_share": ("under_test", "jit_cpu_share"),
+    "backend_pool": ("under_test", "backend_pool"),
+    "platform_threads": ("under_test", "platform_threads"),
+    "backend_cpus_full": ("backend", "cpus_full"),
+    "backend_quota_full": ("backend", "quota_full"),
+    "backend_loop_full": ("backend", "loop_full"),
+    "backend_lateness_mean_ms": ("backend", "lateness_mean_ms"),
+    "backend_lateness_p99_ms": ("backend", "lateness_p99_ms"),
+    "backend_delays": ("backend", "delays"),
+    "backend_requests_per_request": ("backend", "requests_per_request"),
+    "backend_connections_opened": ("backend", "connections_opened"),
+    "generator_cpus_full": ("generator", "cpus_full"),
+    "generator_thread_full": ("generator", "thread_full"),
+    "generator_quota_full": ("generator", "quota_full"),
+    "syn_retransmits": ("generator", "syn_retransmits"),
+    "connections_opened": ("generator", "connections_opened"),
+}
+
+
+def evidence(**figures: Any) -> Evidence:
+    """Of the figures that are named; the others are as they are by default."""
+    parts: dict[str, dict[str, Any]] = {concern: {} for concern in CONCERNS}
+    for name, value in figures.items():
+        if name != "warmup":
+            concern, field = PLACES[name]
+            parts[concern][field] = value
+    built = {concern: CONCERNS[concern](**fields) for concern, fields in parts.items()}
+    return Evidence(**built, warmup=figures.get("warmup"))

@@ -1,0 +1,88 @@
+"""Orders as the lab plans them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from loomlab.plan.asked import Asked
+from loomlab.plan.host import Host
+from loomlab.plan.lab import Lab
+from loomlab.plan.planning import plan
+from loomlab.records.files import write_json
+from loomlab.records.order import Order, order_file
+
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
+TWO_CPUS = Host(cpus=2, memory_mb=24_000, open_files=20_000, cpu_order=[0, 1], free_mb=10_000)
+STAMP = "20260101T000000Z"
+ENV = """\
+# Defaults.
+JDK=25
+GC=parallel
+HTTP_CLIENT=apache
+SAVE_MOVIES=false
+DELAY=300
+ERROR_SHARE=0
+"""
+APPROACHES = (
+    "tomcat-platform", "tomcat-virtual", "webflux-netty", "jetty-platform", "jetty-virtual", "virtual-netty",
+    "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
+)  # fmt: skip
+SERVICES = {name: {"profiles": ["headline", "all"] if place < 3 else ["all"]} for place, name in enumerate(APPROACHES)}
+SMALL = """\
+# A small one.
+APPROACH_CPUS=0
+APPROACH_CPUSET=0
+APPROACH_MEMORY=1g
+BACKEND_CPUS=0
+BACKEND_CPUSET=1
+BACKEND_MEMORY=512m
+LOADGEN_CPUS=0
+LOADGEN_CPUSET=1
+LOADGEN_MEMORY=1g
+MONITORING_CPUSET=1
+"""
+
+
+def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
+    """A checkout with what plans are made of."""
+    (folder / "sizes").mkdir(parents=True, exist_ok=True)
+    (folder / "sizes" / "smoke.env").write_text(SMALL)
+    (folder / ".env").write_text(ENV)
+    (folder / "compose.yaml").write_text(json.dumps({"services": {"backend": {}} | SERVICES}))
+    return Lab(folder, scenarios)
+
+
+def asked_for(**changes: Any) -> Asked:
+    """1,000 connections under ab, with the defaults."""
+    nothing = dict.fromkeys(
+        (
+            "scenario", "approaches", "requests", "rate_rps", "duration_s", "warmup_cap_s", "repeats", "jdk",
+            "platform_threads", "backend_connections",
+        )
+    )  # fmt: skip
+    plain = nothing | {
+        "tool": "ab",
+        "scale": "1",
+        "connections": 1000,
+        "warmup_load_s": 0,
+        "endpoint": "/capabilities",
+        "delay": "300",
+        "seed": 1,
+        "size": "auto",
+        "settings": {"GC": "parallel", "HTTP_CLIENT": "apache", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"},
+    }
+    return Asked.model_validate(plain | changes)
+
+
+def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **changes: Any) -> Order:
+    """What the lab plans for that request."""
+    return plan(asked_for(**changes), host, lab_in(folder / "lab", scenarios), STAMP)
+
+
+def ordered(folder: Path, address: str, scenarios: Path = SCENARIOS, **changes: Any) -> Path:
+    """The folder of the one run, against that address, of an experiment below `folder` that has its order."""
+    order = planned(folder, scenarios=scenarios, approaches=[address], **changes)
+    experiment = folder / order.experiment
+    (experiment / "runs").mkdir(parents=True)
+    write_json(order_file(experiment), order)
+    return experiment / "runs" / order.runs[0].run

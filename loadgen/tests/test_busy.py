@@ -1,0 +1,32 @@
+"""How much of the time CPUs and threads were at their limit."""
+
+import pytest
+
+from loomlab.judge.busy import busiest_thread_full_share, full_share
+from loomlab.records.models import HostSample
+
+
+def sample(second: float, *busy_jiffies: int, thread_s: float = 0) -> HostSample:
+    """CPUs that were busy so long of 100 jiffies a second, and one thread of the tool."""
+    return HostSample(
+        time=second,
+        cpus={str(cpu): [busy, 0, 0, int(second * 100) - busy, 0, 0, 0, 0] for cpu, busy in enumerate(busy_jiffies)},
+        tool_threads={"7": thread_s},
+        tool_read_bytes=None,
+    )
+
+
+def test_a_set_is_full_only_when_all_its_cpus_are() -> None:
+    samples = [sample(0, 0, 0), sample(1, 100, 100), sample(2, 200, 150), sample(3, 300, 151)]
+
+    assert full_share(samples, None, 0.95) == pytest.approx(1 / 3)
+    assert full_share(samples, {"0"}, 0.95) == 1
+    assert full_share(samples, {"1"}, 0.5) == pytest.approx(2 / 3)
+    assert full_share(samples, {"9"}, 0.5) is None
+    assert full_share(samples[:1], None, 0.5) is None
+
+
+def test_the_busiest_thread_is_weighed_by_time() -> None:
+    samples = [sample(0, 0, thread_s=0), sample(1, 0, thread_s=0.96), sample(3, 0, thread_s=1.96)]
+
+    assert busiest_thread_full_share(samples, 0.95) == 0.5

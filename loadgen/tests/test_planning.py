@@ -1,0 +1,347 @@
+"""What the lab makes of a request on a host of two CPUs with 20,000 open files, and what it refuses."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.basics.errors import HostError, UsageError
+from loomlab.plan.asked import asked_of
+from loomlab.plan.limits import pool_of
+from loomlab.plan.walk import lines_of
+from loomlab.records.load import Closed
+from loomlab.records.order import Order, PlannedRun
+from ordered import SCENARIOS, TWO_CPUS, lab_in, planned
+
+
+def first(order: Order) -> PlannedRun:
+    return order.runs[0]
+
+
+def refused(error: type[Exception], tmp_path: Path, **changes: Any) -> str:
+    with pytest.raises(error) as refusal:
+        planned(tmp_path, **changes)
+    return str(refusal.value)
+
+
+def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
+    order = planned(tmp_path)
+    run = first(order)
+
+    assert order.experiment == "20260101T000000Z-ab-c1000"
+    assert sorted(one.request.approach for one in order.runs) == ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
+    assert {one.state for one in order.runs} == {"planned"}
+    assert run.settings == {"PLATFORM_THREADS": "1000", "BACKEND_CONNECTIONS": "1000"}
+    assert run.request.load.origin == f"http://{run.request.approach}:8080"
+    assert run.request.load.shape == Closed(1000, 210)
+    assert (run.request.fit_duration, run.request.fit_requests, run.request.warmup_cap_s) == (True, True, 140)
+    assert order.settings.items() >= {"JDK": "25", "DELAY": "300", "GC": "parallel", "APPROACH_CPUSET": "0"}.items()
+    assert (order.note, order.suspect) == (None, [])
+
+
+def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
+    lines = list(lines_of(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
+
+    assert lines[0] == "LAB_EXPERIMENT=20260101T000000Z-ab-c1000"
+    assert lines[-2:] == [
+        "run 1-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1000",
+        "run 2-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1000",
+    ]
+
+
+def test_variables_become_a_request(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    given = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "APPROACH": "all", "GC": "zgc", "RATE": ""}
+    asked = asked_of("ab", given, lab)
+
+    assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rate_rps) == (50, 120, 45, None)
+    assert asked.approaches == lab.approaches
+    assert asked.settings == {"GC": "zgc", "HTTP_CLIENT": "apache", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
+
+
+def test_a_missing_concurrency_names_the_cure(tmp_path: Path) -> None:
+    said = refused(UsageError, tmp_path, connections=None)
+
+    assert said == "CONCURRENCY is not set: use for instance make run-ab CONCURRENCY=1000."
+
+
+def test_more_connections_than_ab_opens_are_refused(tmp_path: Path) -> None:
+    said = refused(UsageError, tmp_path, connections=20_001)
+
+    assert said == "CONCURRENCY=20001 is more than ab's 20000 connections: use CONCURRENCY=20000 or less."
+
+
+def test_fewer_requests_than_connections_are_refused(tmp_path: Path) -> None:
+    said = refused(UsageError, tmp_path, connections=100, requests=99)
+
+    assert said == "REQUESTS=99 is less than CONCURRENCY=100: use REQUESTS=12000, or leave it out."
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "delay", "enough_s"),
+    [
+        (20, "300", 35), (21, "300", 35), (22, "300", None), (60, "1000", 89), (67, "1000", 89), (68, "1000", None),
+        (16, "0", 35), (17, "0", None), (None, "3000", None), (None, "5000", 437),
+    ],
+)  # fmt: skip
+def test_a_duration_that_cannot_hold_a_valid_run_is_told_with_one_that_can(
+    tmp_path: Path, duration_s: int | None, delay: str, enough_s: int | None
+) -> None:
+    note = planned(tmp_path, connections=100, duration_s=duration_s, delay=delay).note
+
+    if enough_s is None:
+        assert note is None
+    else:
+        assert note is not None
+        assert note.startswith(f"DURATION={duration_s or 210}s is too short for a valid run: ")
+        assert note.endswith(f"use DURATION={enough_s}s or longer.")
+
+
+def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(tmp_path: Path) -> None:
+    plain = planned(tmp_path)
+    short = planned(tmp_path, duration_s=100, warmup_cap_s=30)
+
+    assert (plain.expected_s, plain.longest_s) == (132, 382)
+    assert (short.expected_s, short.longest_s) == (152, 162)
+    assert first(planned(tmp_path, delay="3000")).request.warmup_cap_s == 220
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ("/capabilities", "/capabilities"),
+        ("/meetings?x=1", "/meetings?x=1"),
+        ("/epoch-millis", "/epoch-millis?delayInMillis=250"),
+        ("/pinned?delayInMillis=0", "/pinned?delayInMillis=0"),
+        ("/movies", "/movies?directorLastName=Allen&delayInMillis=250"),
+        ("/movies?directorLastName=Kubrick", "/movies?directorLastName=Kubrick&delayInMillis=250"),
+        ("/movies?delayInMillis=7", "/movies?delayInMillis=7&directorLastName=Allen"),
+        ("/movies?directorLastName=Allen&delayInMillis=250", "/movies?directorLastName=Allen&delayInMillis=250"),
+        ("/epoch-millis?", "/epoch-millis?delayInMillis=250"),
+        ("/httpbin/block/20.000", "/httpbin/block/20.000"),
+    ],
+)
+def test_an_endpoint_is_completed_by_what_it_needs_and_lacks(tmp_path: Path, asked: str, sent: str) -> None:
+    assert first(planned(tmp_path, endpoint=asked, delay="250", connections=100)).request.endpoint == sent
+
+
+@pytest.mark.parametrize(
+    ("changes", "shown", "after"),
+    [
+        ({"delay": "6667"}, "ENDPOINT=/capabilities with DELAY=6667", "20001"),
+        ({"endpoint": "/httpbin/block/20.001"}, "ENDPOINT=/httpbin/block/20.001 with DELAY=300", "20001"),
+        ({"endpoint": "/pinned?delayInMillis=20001"}, "ENDPOINT=/pinned?delayInMillis=20001", "20001"),
+    ],
+)
+def test_an_answer_later_than_tools_would_wait_for_is_refused(
+    tmp_path: Path, changes: dict[str, str], shown: str, after: str
+) -> None:
+    said = refused(UsageError, tmp_path, connections=100, **changes)
+
+    assert shown in said
+    assert f"answers after {after} ms at the earliest" in said
+    assert "use delays of 20000 ms in all or less." in said
+
+
+def test_threads_and_backend_connections_are_as_many_as_connections_unless_they_are_asked_for(tmp_path: Path) -> None:
+    plain = first(planned(tmp_path, connections=100)).settings
+    asked = first(planned(tmp_path, connections=100, platform_threads=4, backend_connections=10)).settings
+
+    assert plain == {"PLATFORM_THREADS": "100", "BACKEND_CONNECTIONS": "100"}
+    assert asked == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
+    assert planned(tmp_path, connections=100, backend_connections=10).suspect == []
+    said = refused(UsageError, tmp_path, connections=100, backend_connections=1)
+    assert said == (
+        "BACKEND_CONNECTIONS=1 lets a request of CONCURRENCY=100 wait 90 s for a connection: "
+        "use BACKEND_CONNECTIONS=4 or more."
+    )
+
+
+def test_an_endpoint_that_needs_no_backend_does_not_queue_for_its_connections(tmp_path: Path) -> None:
+    assert planned(tmp_path, connections=10_000, endpoint="/epoch-millis").suspect == []
+
+
+def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(tmp_path: Path) -> None:
+    spare = planned(tmp_path, tool="vegeta", rate_rps=500, connections=None)
+    asked = planned(tmp_path, tool="k6", rate_rps=0.5, connections=30)
+
+    assert first(spare).request.load.connections == 1803
+    assert first(spare).request.load.rate_rps == 500
+    assert first(asked).request.load.connections == 30
+    assert spare.experiment.endswith("-vegeta-r500")
+
+
+def test_hey_gets_no_more_requests_than_it_remembers(tmp_path: Path) -> None:
+    assert planned(tmp_path, tool="hey", connections=9000)
+    said = refused(UsageError, tmp_path, tool="hey", connections=100, requests=1_000_001)
+    assert said.startswith("REQUESTS=1000001 is not a whole number from 1 to 1000000")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tool": "ab", "rate_rps": 500}, "RATE=500 is nothing that ab can offer: use make run-vegeta or make run-k6."),
+        ({"tool": "vegeta"}, "RATE is not set: use for instance make run-vegeta RATE=500."),
+        ({"tool": "k6", "rate_rps": 500, "requests": 100}, "REQUESTS=100 does not go with RATE=500: use DURATION."),
+    ],
+)
+def test_a_rate_is_refused_where_the_tool_has_none_and_asked_for_where_it_has_nothing_else(
+    tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    assert refused(UsageError, tmp_path, **changes) == said
+
+
+def test_a_size_larger_than_the_host_is_the_hosts_lack(tmp_path: Path) -> None:
+    one = TWO_CPUS.model_copy(update={"cpus": 1, "cpu_order": [0]})
+
+    said = refused(HostError, tmp_path, host=one, size="smoke")
+    assert said == "SIZE=smoke needs 2 CPUs and this host has 1: use SIZE=auto, or a larger host."
+
+
+def test_the_flagship_fits_under_20000_open_files_with_one_smaller_pool_for_all_and_says_so(tmp_path: Path) -> None:
+    order = planned(tmp_path, connections=10_000)
+
+    assert [run.settings for run in order.runs] == 3 * [{"PLATFORM_THREADS": "10000", "BACKEND_CONNECTIONS": "9500"}]
+    assert order.suspect == [
+        "the backend pool of every approach is 9500 connections for 10000 concurrent requests, "
+        "because open files stop at 20000"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("connections", "said"),
+    [(20_000, "needs 20501 open files and the hard limit is 20000"), (19_000, "would wait 34 s: raise the hard limit")],
+)
+def test_more_connections_than_open_files_allow_are_the_hosts_lack(tmp_path: Path, connections: int, said: str) -> None:
+    problem = refused(HostError, tmp_path, connections=connections)
+
+    assert problem.startswith(f"CONCURRENCY={connections} ")
+    assert said in problem
+    assert "ulimit -Hn" in problem
+
+
+@pytest.mark.parametrize(("connections", "open_files"), [(60_000, 20_000), (19_000, 20_000), (64_500, 200_000)])
+def test_a_scenario_that_is_too_large_for_the_host_is_cured_by_its_scale(connections: int, open_files: int) -> None:
+    host = TWO_CPUS.model_copy(update={"open_files": open_files})
+
+    with pytest.raises(HostError, match=rf"^NAME=sixty with {connections} connections .*use SCALE=auto\.$"):
+        pool_of(host, connections, None, 900, "sixty")
+
+
+def test_connections_beyond_the_ports_of_one_address_are_the_hosts_lack(tmp_path: Path) -> None:
+    said = refused(HostError, tmp_path, tool="k6", connections=70_000)
+
+    assert said.startswith("CONCURRENCY=70000 needs more than the 64511 ephemeral ports of one address")
+
+
+def test_results_without_room_are_the_hosts_lack(tmp_path: Path) -> None:
+    full = TWO_CPUS.model_copy(update={"free_mb": 12})
+
+    assert refused(HostError, tmp_path, host=full).startswith("results/ has 12 MB free")
+
+
+def test_room_for_results_is_that_of_the_runs_asked_for(tmp_path: Path) -> None:
+    some = TWO_CPUS.model_copy(update={"free_mb": 400})
+
+    assert planned(tmp_path, host=some)
+    assert "may need 3384 MB" in refused(HostError, tmp_path, host=some, repeats=100)
+    assert planned(tmp_path, host=some, connections=None, scenario="smoketest")
+    assert "free the disk" in refused(HostError, tmp_path, host=some, delay="0", connections=9_000)
+    assert planned(tmp_path, host=some, tool="vegeta", connections=None, rate_rps=1000.0, duration_s=60)
+    assert "free the disk" in refused(HostError, tmp_path, host=some, tool="k6", rate_rps=1000.0, duration_s=600)
+
+
+def order_of(order: Order) -> list[str]:
+    return [run.request.approach for run in order.runs]
+
+
+def test_every_block_has_every_approach_once_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:
+    order = planned(tmp_path, repeats=20, seed=7)
+    blocks = [order_of(order)[start : start + 3] for start in range(0, 60, 3)]
+
+    assert [run.block for run in order.runs] == [1 + place // 3 for place in range(60)]
+    assert [run.request.repeat for run in order.runs] == [1 + place // 3 for place in range(60)]
+    assert all(sorted(block) == sorted(blocks[0]) for block in blocks)
+    assert {block[0] for block in blocks} == set(blocks[0])
+    assert order_of(planned(tmp_path, repeats=20, seed=7)) == order_of(order)
+    assert order_of(planned(tmp_path, repeats=20, seed=8)) != order_of(order)
+    assert len({tuple(order_of(planned(tmp_path, seed=seed))) for seed in range(20)}) > 2
+
+
+def test_a_scenario_has_a_block_for_each_load_and_what_was_published_beside_it(tmp_path: Path) -> None:
+    order = planned(tmp_path, scenario="project-loom-comparison-spring", scale="0.02", connections=None)
+
+    assert order.experiment.endswith("-project-loom-comparison-spring")
+    assert [run.request.load.connections for run in order.runs[::3]] == [20, 100, 200, 300, 400]
+    assert [run.settings["PLATFORM_THREADS"] for run in order.runs[::3]] == ["20", "100", "200", "300", "400"]
+    assert [run.request.cell for run in order.runs[::3]] == [1, 2, 3, 4, 5]
+    assert order.scenario is not None
+    assert order.scenario.scale == 0.02
+    assert not first(order).request.fit_duration
+
+
+def test_a_scenario_says_its_threads_and_its_warm_up_unless_they_are_asked_for(tmp_path: Path) -> None:
+    own = first(planned(tmp_path, scenario="virtual-threads-hey", connections=None))
+    asked = first(planned(tmp_path, scenario="virtual-threads-hey", connections=None, warmup_cap_s=9))
+
+    assert (own.settings["PLATFORM_THREADS"], own.request.warmup_cap_s) == ("4", 0)
+    assert asked.request.warmup_cap_s == 9
+
+
+def test_a_duration_replaces_the_scenarios(tmp_path: Path) -> None:
+    soak = planned(tmp_path, scenario="soak", connections=None, duration_s=90)
+
+    assert first(soak).request.load.shape.duration_s == 90
+
+
+def test_auto_is_the_largest_scale_the_host_can_hold(tmp_path: Path) -> None:
+    scaled = planned(tmp_path, scenario="loom-vs-webflux", scale="auto", connections=None)
+    whole = planned(tmp_path, scenario="smoketest", scale="auto", connections=None)
+
+    assert scaled.scenario is not None
+    assert 0 < scaled.scenario.scale < 1
+    assert first(scaled).request.load.connections == round(10_000 * scaled.scenario.scale)
+    assert whole.scenario is not None
+    assert whole.scenario.scale == 1
+
+
+@pytest.mark.parametrize(
+    ("scenario", "duration_s", "part"),
+    [
+        ("smoketset", None, "the nearest are smoketest"),
+        ("slow-backend", 20, "DURATION=20s ends before"),
+        ("rate-ladder", 4, "DURATION=4s is too short"),
+        ("25k-vus-smooth-spike-get-movies", 15, "DURATION=15s is too short"),
+    ],
+)
+def test_a_scenario_that_cannot_be_run_is_refused(
+    tmp_path: Path, scenario: str, duration_s: int | None, part: str
+) -> None:
+    assert part in refused(UsageError, tmp_path, scenario=scenario, duration_s=duration_s, connections=None)
+
+
+def test_a_scenario_of_an_approach_that_is_none_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "scenarios"
+    own.mkdir()
+    (own / "soak.yaml").write_text((SCENARIOS / "soak.yaml").read_text().replace("tomcat-virtual", "tomcat-green"))
+
+    said = refused(UsageError, tmp_path, scenarios=own, scenario="soak", connections=None)
+    assert said.startswith("soak.yaml names tomcat-green: use names of tomcat-platform, tomcat-virtual")
+
+
+def test_a_broken_scenario_is_told_by_file_line_and_field(tmp_path: Path) -> None:
+    broken = tmp_path / "scenarios"
+    broken.mkdir()
+    (broken / "soak.yaml").write_text((SCENARIOS / "soak.yaml").read_text().replace("500/s", "500"))
+
+    said = refused(UsageError, tmp_path, scenarios=broken, scenario="soak", connections=None)
+    assert said == "soak.yaml, line 10, load.rate.0 is 500: use a rate above 0 with its unit such as 500/s."
+
+
+@pytest.mark.parametrize("name", ["CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY"])
+def test_what_a_scenario_says_itself_is_not_taken_from_elsewhere(tmp_path: Path, name: str) -> None:
+    value = "/movies" if name == "ENDPOINT" else "5"
+
+    with pytest.raises(UsageError, match=re.escape(f"{name}={value} does not go with NAME=smoketest")):
+        asked_of("k6", {"NAME": "smoketest", name: value}, lab_in(tmp_path))

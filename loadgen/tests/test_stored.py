@@ -1,0 +1,57 @@
+"""Experiments that earlier versions of the lab have left."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.summary import summarise
+from loomlab.judge.judge import judge_run
+
+STORED = sorted((Path(__file__).parent / "golden" / "experiments").glob("*.tar.gz"))
+
+
+@pytest.fixture(params=STORED, ids=lambda path: path.name)
+def experiment(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of the one experiment of an archive."""
+    with tarfile.open(request.param) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return next(tmp_path.iterdir())
+
+
+def read(path: Path) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return value
+
+
+def same(after: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whatever there was before is as it was; later versions may have added something."""
+    return {name: rounded(after.get(name)) for name in before} == rounded(before)
+
+
+def rounded(value: Any) -> object:
+    """Sums that are made in another order differ in their last digits."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def test_runs_are_judged_again_with_the_same_figures(experiment: Path) -> None:
+    for run_dir in sorted((experiment / "runs").iterdir()):
+        before = read(run_dir / "run.json")
+
+        judge_run(run_dir)
+
+        assert same(read(run_dir / "run.json"), before)
+
+
+def test_they_are_summed_up_again_with_the_same_figures(experiment: Path) -> None:
+    before = read(experiment / "summary.json")
+
+    summarise(experiment, interrupted=before["finished"] is None)
+
+    after = read(experiment / "summary.json")
+    assert all(same(run, old) for run, old in zip(after["runs"], before["runs"], strict=True))
+    assert same(after | {"runs": []}, before | {"runs": []})

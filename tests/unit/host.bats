@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# What the host is asked before anything starts, on hosts of our making.
+
+load ../helpers
+
+setup() {
+  REAL_DOCKER=$(type -P docker)
+  host_of 2 24000
+  # Where nothing of a lab that is up listens.
+  export PROMETHEUS_PORT=1 GRAFANA_PORT=2 RESULTS_PORT=3
+}
+
+@test "a published port that another program holds is refused" {
+  local holder port name
+  holder=$("$REAL_DOCKER" run --detach --rm --publish 127.0.0.1::8000 loom-lab/tools python3 -m http.server 8000)
+  port=$("$REAL_DOCKER" port "$holder" 8000)
+  port=${port##*:}
+  until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.1; done
+  for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
+    run env CONCURRENCY=100 "$name=$port" "$LAB_ROOT/bin/run" ab
+    refused 3 "$name=$port" "$name=$((port + 1))" || break
+  done
+  "$REAL_DOCKER" rm --force "$holder" >/dev/null
+  refused 3 "$name=$port" "$name=$((port + 1))"
+}
+
+@test "results that cannot be written are refused" {
+  local copy=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$copy/loadgen/src/loomlab/plan"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/sizes" "$LAB_ROOT/.env" "$copy/"
+  cp -R "$LAB_ROOT/loadgen/scenarios" "$copy/loadgen/"
+  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$copy/loadgen/src/loomlab/plan/"
+  echo "a file where the folder should be" >"$copy/results"
+  CONCURRENCY=100 run "$copy/bin/run" ab
+  refused 3 "results/ cannot be written"
+}
+
+@test "loomlab is told what the user set, and nothing else" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  # shellcheck source=bin/variables.sh
+  . "$LAB_ROOT/bin/variables.sh"
+  # shellcheck disable=SC2329  # asked calls it
+  loomlab() { printf '%s\n' "$@"; }
+  CONCURRENCY='$(reboot) 5' DELAY=7 GC='' run asked plan ab
+  [ "$output" = $'--env\nCONCURRENCY=$(reboot) 5\n--env\nDELAY=7\n--env\nPROMETHEUS_PORT=1\n--env\nGRAFANA_PORT=2\n--env\nRESULTS_PORT=3\n--\nplan\nab' ] ||
+    { echo "$output"; return 1; }
+}

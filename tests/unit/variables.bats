@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# What the host's scripts refuse at once, with no engine and no image. loadgen/tests/ holds loomlab to the same cases.
+
+# shellcheck disable=SC2031  # every test is a process
+load ../helpers
+
+setup() { stub docker 'echo "docker was asked" >&2; exit 1'; }
+
+@test "the table means the same on both sides" {
+  local verdict setting sentence
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  # shellcheck source=bin/variables.sh
+  . "$LAB_ROOT/bin/variables.sh"
+  # shellcheck disable=SC2329  # check_variables asks it
+  approaches() { printf "%s\n" tomcat-virtual webflux-netty; }
+  # shellcheck disable=SC2329
+  names_of() { case $1 in */sizes) echo ec2, smoke ;; *) echo smoketest, soak ;; esac; }
+  while IFS=' ' read -r verdict setting; do
+    sentence=${setting##* => }
+    setting=${setting%% => *}
+    run env_check "$setting"
+    case $verdict in
+      taken) [ "$status" -eq 0 ] || { echo "$setting: $output"; return 1; } ;;
+      refused) refused 2 "${setting%%=*}=" "${sentence/$setting/}" || { echo "$setting"; return 1; } ;;
+    esac
+  done <"$LAB_ROOT/loadgen/tests/golden/variables.txt"
+}
+
+env_check() (
+  export "${1?}"
+  check_variables
+)
+
+refuses() { # SETTING WORDS...
+  local setting=$1
+  shift
+  run env "$setting" "$LAB_ROOT/bin/run" "${verb:-ab}"
+  refused 2 "$setting" "$@"
+}
+
+@test "a refusal names the value and the cure" {
+  refuses 'CONCURRENCY=$(reboot)' "is not a whole number from 1 to 1000000" "use for instance CONCURRENCY=1000"
+  refuses DURATION=1h "use for instance DURATION=60s"
+  refuses DELAY=60001 60000
+  refuses ENDPOINT=/nope "is unknown" /httpbin/block/SECONDS /pinned
+  refuses ENDPOINT=/httpbin/block "lacks its seconds" ENDPOINT=/httpbin/block/0.3
+  refuses 'ENDPOINT=/epoch-millis?delayInMillis=60001' 60000
+  refuses ENDPOINT=/httpbin/block/007 "0 to 60 seconds"
+  refuses SIZE=huge auto ec2 smoke
+  refuses RATE=1e3 "RATE=500"
+  refuses ERROR_SHARE=2 ERROR_SHARE=0.01
+  verb=scenario refuses NAME=smoketst smoketest soak
+  verb=scenario refuses SCALE=half SCALE=auto
+}
+
+@test "of several approaches, the one that is unknown is named" {
+  run env APPROACH=tomcat-virtual,jettison "$LAB_ROOT/bin/run" ab
+  refused 2 APPROACH=jettison webflux-netty
+}
+
+@test "NAME and SCALE of the environment are no part of another verb" {
+  NAME=my-computer SCALE=9 CONCURRENCY=0 run "$LAB_ROOT/bin/run" ab
+  refused 2 CONCURRENCY=0
+}
+
+@test "RESUME goes with finish alone, and with nothing that its order says" {
+  RESUME=latest run "$LAB_ROOT/bin/run" ab
+  refused 2 "RESUME=latest goes with make finish only"
+  RESUME=latest DURATION=60s run "$LAB_ROOT/bin/run" finish
+  refused 2 "DURATION=60s does not go with RESUME=latest"
+}
+
+@test "a tool that is none is refused" {
+  run "$LAB_ROOT/bin/run"
+  refused 2 "none of ab hey vegeta k6"
+  run "$LAB_ROOT/bin/run" wrk
+  refused 2 "'wrk' is none of"
+}
+
+@test "a scenario without a NAME names the cure" {
+  run "$LAB_ROOT/bin/run" scenario
+  refused 2 "NAME is not set" "make scenario NAME=smoketest"
+}
