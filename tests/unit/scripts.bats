@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The other host scripts, without an engine.
 
+# shellcheck disable=SC2031  # every test is a process
 load ../helpers
 
 @test "make takes a value literally: nothing in it is executed" {
