@@ -31,9 +31,9 @@ host_open_files() {
 
 host_port_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# service_runs NAME: whether the lab's own container of that service is up.
+# service_runs NAME [all]: whether the lab's own container of that service is up; all: or just starting, or has ended.
 service_runs() {
-  [ -n "$(docker ps -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
+  [ -n "$(docker ps -q ${2:+--all} --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
     --filter "label=com.docker.compose.service=$1" 2>/dev/null)" ]
 }
 
@@ -42,7 +42,7 @@ free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
 check_ports() {
   local service name
   while read -r service name; do
-    if host_port_taken "${!name}" && ! service_runs "$service"; then
+    if host_port_taken "${!name}" && ! service_runs "$service" all; then
       die "$HOST_CANNOT" "$name=${!name} is taken on 127.0.0.1 by another program: stop it, or use $name=$((${!name} + 1))."
     fi
   done <<'END'

@@ -7,12 +7,13 @@ host_id() { cat /etc/machine-id 2>/dev/null || hostname; }
 boot_id() { cat /proc/sys/kernel/random/boot_id 2>/dev/null || sysctl -n kern.bootsessionuuid 2>/dev/null || echo unknown; }
 process_space() { readlink /proc/self/ns/pid 2>/dev/null || echo all; }
 
-# began PROCESS: when it began, in whatever zone and language; nothing if there is none.
+# began PROCESS: when it began, in whatever zone and language; nothing if there is none, or one that has ended (Z) and waits
+# for its parent.
 began() {
   if [ -r /proc/self/stat ]; then
-    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20 || true
+    sed -n 's/.*) \([^ZX]\)/\1/p' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20 || true
   else
-    TZ=UTC LC_ALL=C ps -o lstart= -p "$1" 2>/dev/null | tr -s ' ' '-' || true
+    TZ=UTC LC_ALL=C ps -o state= -o lstart= -p "$1" 2>/dev/null | sed -n 's/^[^Z][^ ]* *//p' | tr -s ' ' '-' || true
   fi
 }
 
@@ -61,7 +62,7 @@ release_lock() {
 # What an experiment starts has its name on it; nobody holds the lock, so it was killed.
 remove_leftovers() {
   local left experiment folder were_up
-  left=$(docker ps --all --filter label=loom-lab.experiment --format '{{.ID}}|{{.Label "loom-lab.experiment"}}|{{.Label "com.docker.compose.project.working_dir"}}|{{.Label "loom-lab.were-up"}}' | grep -v '^[^|]*||' || true)
+  left=$(docker ps --all --filter label=loom-lab.experiment --format '{{.ID}}|{{.Label "loom-lab.experiment"}}|{{.Label "com.docker.compose.project.working_dir"}}|{{.Label "loom-lab.were-up"}}' | grep -v '^[^|]*||' | sort -t'|' -k3,3r || true)
   [ -n "$left" ] || return 0
   IFS='|' read -r _ experiment folder were_up <<<"$left"
   say "experiment $experiment of $folder was killed: removing the containers it left"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The other host scripts, without an engine.
 
+# shellcheck disable=SC2031  # every test is a process
 load ../helpers
 
 @test "make takes a value literally: nothing in it is executed" {
@@ -64,4 +65,19 @@ load ../helpers
   for name in $(sed -nE 's/^approaches: \[(.*)\]$/\1/p' "$LAB_ROOT"/loadgen/scenarios/*.yaml | tr -d ,); do
     approaches | grep -qxF "$name" || { echo "$name"; return 1; }
   done
+}
+
+@test "a process that has ended is gone, though its parent has not asked for its end" {
+  [ -r /proc/self/stat ] || skip "needs /proc"
+  # shellcheck source=bin/lock.sh
+  . "$LAB_ROOT/bin/lock.sh"
+  local token
+  bash -c 'sleep 0.5 & echo $!; exec sleep 20' >"$BATS_TEST_TMPDIR/child" &
+  until [ -s "$BATS_TEST_TMPDIR/child" ]; do sleep 0.05; done
+  token=$(token_of "$(cat "$BATS_TEST_TMPDIR/child")")
+  held_by_living "$token"
+  until grep -q ') Z' "/proc/$(cat "$BATS_TEST_TMPDIR/child")/stat"; do sleep 0.05; done
+  run held_by_living "$token"
+  kill %1
+  [ "$status" -eq 1 ]
 }
