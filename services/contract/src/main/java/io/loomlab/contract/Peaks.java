@@ -41,6 +41,7 @@ final class Peaks implements MeterBinder, ManagementServer.Handler {
     Gauge.builder("process.memory.hwm", this, Peaks::rssBytes)
         .description("The process's largest RSS, with mapped files, since PUT /peaks")
         .baseUnit(BaseUnits.BYTES)
+        .strongReference(true)
         .register(registry);
   }
 
