@@ -15,11 +15,17 @@ def on_cpu_3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loomlab.run.cpusets.os.sched_getaffinity", lambda _: {3})
 
 
-def registry(proc: Path, backend_cpus: str, approach_cpus: str, *idle_and_iowait: tuple[int, int]) -> CollectorRegistry:
+def registry(
+    proc: Path,
+    backend_cpus: str,
+    approach_cpus: str,
+    *idle_and_iowait: tuple[int, int],
+    monitoring_cpus: str | None = "1",
+) -> CollectorRegistry:
     """Of a host with a CPU for each pair, in seconds."""
     told = CollectorRegistry()
     write_stat(proc, *idle_and_iowait)
-    told.register(CpuSets(backend_cpus, approach_cpus, proc))
+    told.register(CpuSets(backend_cpus, approach_cpus, monitoring_cpus, proc))
     return told
 
 
@@ -59,6 +65,15 @@ def test_of_cpus_that_the_approach_shares_with_the_lab_nothing_is_told(tmp_path:
     told = registry(tmp_path, "1", approach_cpus, (1, 0), (20, 5), (300, 0), (4000, 50))
 
     assert of_role(told, "available_cpus", "approach") is None
+
+
+@pytest.mark.parametrize(("monitoring_cpus", "told"), [("1,3", True), (None, True), ("0-1", False), ("", False)])
+def test_neither_is_it_of_cpus_that_it_shares_with_monitoring(
+    tmp_path: Path, monitoring_cpus: str | None, told: bool
+) -> None:
+    found = registry(tmp_path, "1", "0", (1, 0), (20, 5), (3, 0), (4, 5), monitoring_cpus=monitoring_cpus)
+
+    assert (of_role(found, "available_cpus", "approach") is not None) is told
 
 
 def test_a_backend_without_a_set_may_run_on_every_cpu(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def _record() -> Row:
 
 def _host() -> Row:
     cpu = Text("CPU of the host", "The CPU time that everything on the host used, in cores.", "suffix:cores")
-    foreign = Text("Other programs", "The share of the approach's CPUs that neither it nor interrupts used.", "percentunit")
+    foreign = Text("Other programs", "The share of the approach's CPUs that other programs used, without interrupts.", "percentunit")
     stolen = Text("Steal", "The share of the CPUs of each part that the hypervisor gave to other machines.", "percentunit")
     memory = Text("Memory of the host", "The memory that everything on the host uses, and what there is.", "bytes")
     cost = Text("Cost of watching", "The share of one CPU that Prometheus and cAdvisor used.", "percentunit")

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loomlab.records.load import Closed, Load, OpenRate
@@ -77,24 +78,29 @@ def window_figures(log: RequestLog, first: int, last: int) -> InteriorFigures:
     """Of the requests that started from `first` up to before `last`, epoch seconds."""
     seconds = last - first
     latencies = log.within(first, last, log.from_due_ms)
-    failed = sum(first <= start < last for start in log.failed_start_s)
+    failed = _failed(log, first, last)
     lags = _lags(log, first, last)
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
-        _without_doubtful_tail(latency_figures(latencies), failed, lags),
+        _without_doubtful_tail(latency_figures(latencies), len(latencies), failed, lags),
         latency_from_start=latency_figures(log.within(first, last, log.latency_ms)) if lags else None,
         start_lag_p99_ms=percentile(sorted(lags), 99) if lags else None,
         started_rps=(len(latencies) + failed) / seconds,
     )
 
 
-def _without_doubtful_tail(latency: Latency, failed: int, lags_ms: list[float]) -> Latency:
+def _without_doubtful_tail(latency: Latency, answered: int, failed: int, lags_ms: Sequence[float]) -> Latency:
     """Without p99.9 where one request in a thousand failed, whose latency is in no figure, or where starts lag so much
     that it is the tool's."""
-    tail, requests = latency.p99_9, len(lags_ms) or 1
+    tail = latency.p99_9
     lagged = bool(lags_ms) and tail is not None and percentile(sorted(lags_ms), 99.9) > TAIL_LAG_LIMIT * tail
-    return latency.model_copy(update={"p99_9": None}) if lagged or failed > requests / 1000 else latency
+    doubtful = lagged or failed > (answered + failed) / 1000
+    return latency.model_copy(update={"p99_9": None}) if doubtful else latency
+
+
+def _failed(log: RequestLog, first: float, last: float) -> int:
+    return sum(first <= start < last for start in log.failed_start_s)
 
 
 def _lags(log: RequestLog, first: float, last: float) -> list[float]:
@@ -146,7 +152,9 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
-        latency_figures(latencies),
+        _without_doubtful_tail(
+            latency_figures(latencies), len(latencies), _failed(log, first, first + seconds) + log.unanswered, ()
+        ),
         little_ratio=busy_s / seconds / concurrency,
         waves=seconds / (busy_s / len(latencies)) if busy_s else None,
     )
@@ -181,7 +189,9 @@ def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures
     return InteriorFigures(
         Interior(start=started, seconds=seconds, requests=len(log), whole_run=True),
         len(log) / seconds,
-        latency_figures(log.from_due_ms),
+        _without_doubtful_tail(
+            latency_figures(log.from_due_ms), len(log), len(log.failed_start_s) + log.unanswered, log.lag_ms
+        ),
         latency_from_start=latency_figures(log.latency_ms) if log.lag_ms else None,
         start_lag_p99_ms=percentile(sorted([*log.lag_ms, *log.failed_lag_ms]), 99) if log.lag_ms else None,
     )

@@ -88,7 +88,7 @@ class Shown:
         figures = self.figures
         one = figures if not self.steps else None
         return {
-            "started_rps": figures.started_rps if figures else None,
+            "started_rps": one.started_rps if one else None,
             "throughput_rps": one.throughput_rps if one else None,
             "latency_ms": one.latency if one else Latency(),
             "latency_from_start_ms": one.latency_from_start if one else None,

@@ -73,7 +73,7 @@ RULES: tuple[Rule, ...] = (
     Rule("suspect", load.short_interior),
     Rule("suspect", load.few_waves),
     Rule("suspect", load.steps_missed),
-    Rule("suspect", load.started_late, host_cause=True),
+    Rule("suspect", load.started_late),
     Rule("suspect", load.latency_grew),
     Rule("suspect", warmth.half_cold),
     Rule("suspect", warmth.compilers_unknown),

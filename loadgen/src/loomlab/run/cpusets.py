@@ -19,13 +19,16 @@ class CpuSets(Collector):
     `lab_busy_cpu_seconds_total` and `lab_stolen_cpu_seconds_total` (which the hypervisor gave to other machines), by
     `role`: load generator, backend, and approach where its CPUs are nobody else's."""
 
-    def __init__(self, backend_cpus: str, approach_cpus: str, proc: Path = PROC) -> None:
+    def __init__(
+        self, backend_cpus: str, approach_cpus: str, monitoring_cpus: str | None = None, proc: Path = PROC
+    ) -> None:
         self._stat = proc / "stat"
         every = set(self._cpus())
         own = {str(cpu) for cpu in os.sched_getaffinity(0)}
         self._sets = {"loadgen": own, "backend": parse_cpu_list(backend_cpus) or every}
         approach = parse_cpu_list(approach_cpus) or every
-        if not approach & (self._sets["loadgen"] | self._sets["backend"]):
+        watching = set() if monitoring_cpus is None else parse_cpu_list(monitoring_cpus) or every
+        if not approach & (own | self._sets["backend"] | watching):
             self._sets["approach"] = approach
         self._spent_s = {(role, what): 0.0 for role in self._sets for what in COLUMNS}
 

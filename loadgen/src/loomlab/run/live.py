@@ -44,7 +44,7 @@ class LiveFigures:
         self._measuring_since: float | None = None
         elapsed = Gauge("lab_run_elapsed_seconds", "Since the measure phase began, else 0", registry=registry)
         elapsed.set_function(self._elapsed_s)
-        registry.register(CpuSets(request.backend_cpus, request.approach_cpus))
+        registry.register(CpuSets(request.backend_cpus, request.approach_cpus, request.monitoring_cpus))
         shape = request.load.shape
         if isinstance(shape, OpenRate):
             rate = Gauge("lab_offered_rate_rps", "Requests a second that are to start now", registry=registry)
