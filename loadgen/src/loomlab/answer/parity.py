@@ -72,7 +72,7 @@ def _told(_: Values, value: Any) -> bool:
 
 EXPLAINED = (
     Explanation(
-        frozenset({"inbound.server", "inbound.version", "inbound.transport"}),
+        frozenset({"inbound.server", "inbound.version", "inbound.framework", "inbound.transport"}),
         "an approach is a server and a concurrency model",
         _server,
     ),

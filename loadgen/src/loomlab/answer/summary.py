@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.environment import environment_of
 from loomlab.answer.parity import Audit, Subject, audit
 from loomlab.basics.errors import UsageError
@@ -82,6 +83,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         environment=environment,
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
+        contrasts=contrasts_of(_abouts(experiment_dir, runs)),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -103,13 +105,25 @@ def _cells(runs: list[Run]) -> list[int]:
     return sorted({run.cell for run in runs})
 
 
+def _about(experiment_dir: Path, run: Run) -> dict[str, Any] | None:
+    about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
+    return about if isinstance(about, dict) and "error" not in about else None
+
+
+def _abouts(experiment_dir: Path, runs: list[Run]) -> dict[str, dict[str, Any] | None]:
+    """By approach, in the order of the table; of several runs the first that told."""
+    found: dict[str, dict[str, Any] | None] = {}
+    for run in runs:
+        found[run.approach] = found.get(run.approach) or _about(experiment_dir, run)
+    return found
+
+
 def _parity(experiment_dir: Path, runs: list[Run]) -> Audit:
     def subject(run: Run) -> Subject:
         files = RunFiles(experiment_dir / "runs" / run.run)
-        about = read_json(files.about)
         return Subject(
             approach=run.approach,
-            about=about if isinstance(about, dict) and "error" not in about else None,
+            about=_about(experiment_dir, run),
             probe=read_record(files.probe, Probe),
             constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
             response_bytes_per_request=run.response_bytes_per_request,
@@ -199,6 +213,7 @@ def footnotes(summary: Summary) -> list[str]:
     notes += [
         f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
     ]
+    notes += contrast_notes(summary.contrasts)
     notes += summary.notes
     if summary.runs:
         notes += [INTERIOR_NOTE, *_model_notes(summary.runs)]

@@ -359,6 +359,23 @@ class SideBySide(Record):
     parameters: list[Parameter]
 
 
+class Difference(Record):
+    """Which part of a stack it is, and what the two approaches have there."""
+
+    part: Literal["concurrency", "server", "framework", "client"]
+    a: str
+    b: str
+
+
+class Contrast(Record):
+    """Of two approaches; controlled: they differ in the concurrency model alone."""
+
+    a: str
+    b: str
+    kind: Literal["controlled", "stack", "unknown"]
+    differs: list[Difference]
+
+
 class Summary(Record):
     """summary.json; `finished` is None when the experiment was interrupted; `missing` are the planned runs without a
     verdict."""
@@ -371,4 +388,5 @@ class Summary(Record):
     environment: dict[str, Any]
     missing: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
+    contrasts: list[Contrast] = Field(default_factory=list)
     runs: list[Run]

@@ -81,6 +81,7 @@ public record About(
   /**
    * The server.
    *
+   * @param framework what turns its requests into calls of handlers, null without one
    * @param transport how sockets are used: {@code nio}, blocking {@code socket}, …
    * @param maxRequestsPerConnection null without a limit
    * @param executor class that runs the handlers, null where the event loops do
@@ -90,6 +91,7 @@ public record About(
   public record Inbound(
       String server,
       String version,
+      String framework,
       String transport,
       Integer maxConnections,
       Integer backlog,

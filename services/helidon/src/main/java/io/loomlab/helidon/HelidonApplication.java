@@ -94,6 +94,7 @@ public final class HelidonApplication implements AutoCloseable {
     return new About.Inbound(
         "helidon",
         Version.VERSION,
+        null,
         effective.useNio() ? "nio" : "socket",
         effective.maxTcpConnections(),
         effective.backlog(),

@@ -1,6 +1,7 @@
 package io.loomlab.jetty;
 
 import io.loomlab.contract.About;
+import io.loomlab.mvc.MvcConfiguration;
 import io.loomlab.spring.LiveServer;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
@@ -27,6 +28,7 @@ class LiveJetty implements LiveServer {
     return new About.Inbound(
         "jetty",
         Server.getVersion(),
+        MvcConfiguration.FRAMEWORK,
         "nio",
         server.getBean(NetworkConnectionLimit.class).getMaxNetworkConnectionCount(),
         connector.getAcceptQueueSize(),

@@ -27,6 +27,7 @@ final class Inbound {
     return new About.Inbound(
         "microhttp",
         VERSION,
+        null,
         "nio",
         null,
         options.acceptLength(),

@@ -16,6 +16,9 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @Configuration(proxyBeanMethods = false)
 @Import({BlockingConfiguration.class, SaveMoviesController.class})
 public class MvcConfiguration implements WebMvcConfigurer {
+  /** As {@code /about} names it. */
+  public static final String FRAMEWORK = "spring-webmvc";
+
   private final ContentType contentType;
 
   /**

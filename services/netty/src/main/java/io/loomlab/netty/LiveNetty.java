@@ -40,6 +40,7 @@ class LiveNetty implements LiveServer {
     return new About.Inbound(
         "netty",
         Version.identify().get("netty-transport").artifactVersion(),
+        "spring-webflux",
         transport(),
         null,
         listener.config().getOption(ChannelOption.SO_BACKLOG),

@@ -1,6 +1,7 @@
 package io.loomlab.tomcat;
 
 import io.loomlab.contract.About;
+import io.loomlab.mvc.MvcConfiguration;
 import io.loomlab.spring.LiveServer;
 import java.util.concurrent.Executor;
 import org.apache.catalina.util.ServerInfo;
@@ -28,6 +29,7 @@ class LiveTomcat implements LiveServer {
     return new About.Inbound(
         "tomcat",
         ServerInfo.getServerNumber(),
+        MvcConfiguration.FRAMEWORK,
         "nio",
         protocol.getMaxConnections(),
         protocol.getAcceptCount(),

@@ -1,0 +1,72 @@
+"""What two approaches differ in, by what their running objects say of themselves and not by their names."""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from loomlab.records.models import Contrast, Difference
+
+PARTS: Mapping[str, tuple[str, str]] = {
+    "concurrency": ("", "concurrency"),
+    "server": ("inbound", "server"),
+    "framework": ("inbound", "framework"),
+    "client": ("outbound", "client"),
+}
+"""Where /about tells of each."""
+NONE = "none"
+
+
+def contrasts_of(abouts: Mapping[str, Mapping[str, Any] | None]) -> list[Contrast]:
+    """Of every two approaches, in their order. *controlled*: the concurrency model differs and nothing beside it;
+    *stack*: more differs, or something else; *unknown*: one of the two did not tell."""
+    return [_contrast(one, other, abouts) for one, other in itertools.combinations(abouts, 2)]
+
+
+def _contrast(a: str, b: str, abouts: Mapping[str, Mapping[str, Any] | None]) -> Contrast:
+    one, other = abouts[a], abouts[b]
+    if one is None or other is None:
+        return Contrast(a=a, b=b, kind="unknown", differs=[])
+    differs = [
+        Difference(part=part, a=_told(one, place), b=_told(other, place))
+        for part, place in PARTS.items()
+        if _told(one, place) != _told(other, place)
+    ]
+    controlled = [difference.part for difference in differs] == ["concurrency"]
+    return Contrast(a=a, b=b, kind="controlled" if controlled else "stack", differs=differs)
+
+
+def _told(about: Mapping[str, Any], place: tuple[str, str]) -> str:
+    where, name = place
+    told = about.get(where) if where else about
+    value = told.get(name) if isinstance(told, Mapping) else None
+    return NONE if value is None else str(value)
+
+
+def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
+    """What must stand beside a table: which rows may be compared as models, and what else the others differ in."""
+    found = list(contrasts)
+    notes = [
+        f"{one.a} and {one.b} differ in the concurrency model alone (controlled contrast)."
+        for one in found
+        if one.kind == "controlled"
+    ]
+    stacks: dict[str, list[str]] = {}
+    for one in found:
+        if one.kind == "stack":
+            stacks.setdefault(_beside_model(one), []).append(f"{one.a} and {one.b}")
+    notes += [
+        f"{'; '.join(pairs)} {what} (stack contrast): a difference between them is not the concurrency model's alone."
+        for what, pairs in stacks.items()
+    ]
+    unknown = [f"{one.a} and {one.b}" for one in found if one.kind == "unknown"]
+    if unknown:
+        notes.append(f"What {'; '.join(unknown)} differ in is not known: /about was not recorded.")
+    return notes
+
+
+def _beside_model(contrast: Contrast) -> str:
+    parts = [difference.part for difference in contrast.differs]
+    beside = [part for part in parts if part != "concurrency"]
+    if not beside:
+        return "have the same model, server, framework and client"
+    return f"differ in {', '.join(beside)}" + (" beside the model" if "concurrency" in parts else " and not in the model")
