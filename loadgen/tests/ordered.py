@@ -18,7 +18,7 @@ ENV = """\
 # Defaults.
 JDK=25
 GC=parallel
-HTTP_CLIENT=apache
+HTTP_CLIENT=default
 SAVE_MOVIES=false
 DELAY=300
 ERROR_SHARE=0
@@ -69,7 +69,7 @@ def asked_for(**changes: Any) -> Asked:
         "delay": "300",
         "seed": 1,
         "size": "auto",
-        "settings": {"GC": "parallel", "HTTP_CLIENT": "apache", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"},
+        "settings": {"GC": "parallel", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"},
     }
     return Asked.model_validate(plain | changes)
 

@@ -57,7 +57,7 @@ def test_variables_become_a_request(tmp_path: Path) -> None:
 
     assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rate_rps) == (50, 120, 45, None)
     assert asked.approaches == lab.approaches
-    assert asked.settings == {"GC": "zgc", "HTTP_CLIENT": "apache", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
+    assert asked.settings == {"GC": "zgc", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
 
 
 def test_a_missing_concurrency_names_the_cure(tmp_path: Path) -> None:

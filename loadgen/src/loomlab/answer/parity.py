@@ -10,7 +10,6 @@ from loomlab.records.models import Probe
 
 BYTES_LIMIT = 0.02
 IDENTITY = frozenset({"approach", "concurrency"})
-EVENT_DRIVEN = frozenset({"reactive", "completable-future"})
 THREAD_KINDS = "thread_kinds"
 
 Values = Mapping[str, Any]
@@ -57,10 +56,6 @@ def _model(values: Values, _: Any) -> Any:
     return values.get("concurrency")
 
 
-def _event_driven(values: Values, _: Any) -> bool:
-    return values.get("concurrency") in EVENT_DRIVEN
-
-
 def _pool(values: Values, _: Any) -> Any:
     model = values.get("concurrency")
     return model if model == "platform-threads" else values["approach"]
@@ -90,9 +85,8 @@ EXPLAINED = (
     ),
     Explanation(
         frozenset({"outbound.client", "outbound.version"}),
-        "event-driven approaches use reactor-netty, the others HTTP_CLIENT; "
-        "HTTP_CLIENT=reactor makes all use one client",
-        _event_driven,
+        "an approach has a client of its own; HTTP_CLIENT=reactor makes all use one",
+        _approach,
     ),
     Explanation(
         frozenset(

@@ -3,6 +3,7 @@ package io.loomlab.clients;
 import io.loomlab.contract.About;
 import io.loomlab.contract.BlockingBackend;
 import io.loomlab.contract.Settings;
+import io.loomlab.contract.Settings.Client;
 
 /** A blocking backend client that tells what it is configured to do. */
 public interface BlockingClient extends BlockingBackend, AutoCloseable {
@@ -11,12 +12,19 @@ public interface BlockingClient extends BlockingBackend, AutoCloseable {
   @Override
   void close();
 
-  /** The one that the settings name. */
+  /** The one that the settings name, or Apache's. */
   static BlockingClient of(Settings settings) {
-    return switch (settings.httpClient()) {
+    return of(settings, Client.APACHE);
+  }
+
+  /** The one that the settings name, or the approach's own. */
+  static BlockingClient of(Settings settings, Client own) {
+    Client named = settings.httpClient();
+    return switch (named == Client.DEFAULT ? own : named) {
       case APACHE -> new ApacheClient(settings);
       case JDK -> new JdkClient(settings);
       case REACTOR -> new BlockingReactorClient(settings);
+      case DEFAULT -> throw new IllegalArgumentException("an approach's own client has a name");
     };
   }
 }

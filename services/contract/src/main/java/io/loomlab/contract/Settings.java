@@ -33,8 +33,9 @@ public record Settings(
     int port,
     int managementPort) {
 
-  /** Backend clients that block their caller. */
+  /** Backend clients that block their caller; DEFAULT is the approach's own. */
   public enum Client {
+    DEFAULT,
     APACHE,
     JDK,
     REACTOR

@@ -69,7 +69,7 @@ class SettingsTest {
     "LAB_BACKLOG, 0, whole number from 1",
     "LAB_BACKLOG, many, whole number from 1",
     "LAB_RESPONSE_TIMEOUT_MS, 2.5, whole number from 1",
-    "LAB_HTTP_CLIENT, netty, 'apache, jdk, reactor'",
+    "LAB_HTTP_CLIENT, netty, 'default, apache, jdk, reactor'",
     "LAB_SAVE_MOVIES, yes, true or false",
     "LAB_PORT, 70000, to 65535"
   })

@@ -1,5 +1,6 @@
 package io.loomlab.netty;
 
+import io.loomlab.contract.Settings;
 import io.loomlab.spring.BlockingConfiguration;
 import io.loomlab.spring.LabApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -18,6 +19,12 @@ class VirtualConfiguration {
   @Bean
   VirtualThreadTaskExecutor handlerThreads() {
     return new VirtualThreadTaskExecutor("netty-handler-");
+  }
+
+  /** That of webflux-netty, so that the two differ in the model alone. */
+  @Bean
+  Settings.Client ownClient() {
+    return Settings.Client.REACTOR;
   }
 
   @Bean

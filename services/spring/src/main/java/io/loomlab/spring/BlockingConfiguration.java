@@ -6,6 +6,7 @@ import io.loomlab.contract.BlockingEndpoints;
 import io.loomlab.contract.Movies;
 import io.loomlab.contract.RequestMetrics;
 import io.loomlab.contract.Settings;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -15,9 +16,12 @@ import org.springframework.context.annotation.Import;
 @Configuration(proxyBeanMethods = false)
 @Import(BlockingController.class)
 public class BlockingConfiguration {
+  /**
+   * @param own what the approach uses unless another client is asked for
+   */
   @Bean
-  BlockingClient backendClient(Settings settings) {
-    return BlockingClient.of(settings);
+  BlockingClient backendClient(Settings settings, Optional<Settings.Client> own) {
+    return BlockingClient.of(settings, own.orElse(Settings.Client.APACHE));
   }
 
   @Bean
