@@ -38,8 +38,8 @@ def figures_of(
 ) -> InteriorFigures | None:
     """The figures that suit the load's shape: of a full closed loop and of rates on their interior, of users who come
     and go from their first request to their last answer. `quotas`: each connection of a closed loop has requests of its
-    own, and is idle when they are done; `drains`: the tool waits for its last answers and starts nothing meanwhile. None
-    without an answer."""
+    own, and is idle when they are done; `drains`: the tool waits for its last answers and starts nothing meanwhile.
+    None without an answer."""
     if isinstance(load.shape, Closed):
         full_until = last_full_second(log, load.connections, ended) if quotas else ended
         return interior_figures(log, load.connections, started, full_until, drains=drains)
