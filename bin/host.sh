@@ -39,10 +39,11 @@ service_runs() {
 
 free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
 
+# check_ports [all]: as service_runs has it.
 check_ports() {
   local service name
   while read -r service name; do
-    if host_port_taken "${!name}" && ! service_runs "$service" all; then
+    if host_port_taken "${!name}" && ! service_runs "$service" ${1:+all}; then
       die "$HOST_CANNOT" "$name=${!name} is taken on 127.0.0.1 by another program: stop it, or use $name=$((${!name} + 1))."
     fi
   done <<'END'

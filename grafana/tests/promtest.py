@@ -34,7 +34,9 @@ def expressions() -> dict[str, str]:
 
 def answers(name: str) -> list[Json]:
     """Of exact.toml; none of a query that has none there, which promtool then tells."""
-    return [{"labels": labels, "value": round(value * EXACT_TO)} for labels, value in EXACT["answers"].get(name, {}).items()]
+    return [
+        {"labels": labels, "value": round(value * EXACT_TO)} for labels, value in EXACT["answers"].get(name, {}).items()
+    ]
 
 
 def samples() -> list[Json]:
@@ -48,7 +50,8 @@ def test_file() -> Json:
     if unknown:
         sys.exit(f"exact.toml has answers to what no panel asks: {', '.join(sorted(unknown))}.")
     tests = [
-        {"expr": f"round({EXACT_TO} * ({expr}))", "eval_time": f"{AT_S}s", "exp_samples": answers(name)} for name, expr in asked.items()
+        {"expr": f"round({EXACT_TO} * ({expr}))", "eval_time": f"{AT_S}s", "exp_samples": answers(name)}
+        for name, expr in asked.items()
     ]
     one = {"interval": "1s", "input_series": samples(), "promql_expr_test": tests}
     return {"rule_files": [], "evaluation_interval": "1s", "tests": [one]}

@@ -153,6 +153,19 @@ def test_p99_9_wants_ten_requests_above_it(count: int, known: bool) -> None:
     assert got == (9_990 if known else None)
 
 
+def test_time_in_which_a_tool_only_waits_for_its_last_answers_does_not_count() -> None:
+    """k6 starts nothing after its duration, and waits: here 5 s for the last of some 6,500 answers."""
+    log, _ = closed_loop(100, 60, 920, 50, seed=3)
+    late = RequestLog([*log.start_s, int(BEGIN + 59)], [*log.latency_ms, 5_000])
+
+    drained = interior_figures(late, 100, BEGIN, BEGIN + 64, drains=True)
+    counted = interior_figures(late, 100, BEGIN, BEGIN + 64)
+
+    assert drained is not None and counted is not None
+    assert drained.throughput_rps == pytest.approx(100 / 0.92, rel=0.01)
+    assert counted.throughput_rps < 0.97 * 100 / 0.92
+
+
 def quotas_of_their_own(connections: int, requests: int) -> RequestLog:
     """As hey loads: each connection has so many requests, and takes from 100 to 115 ms for one."""
     starts: list[float] = []

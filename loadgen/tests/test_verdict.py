@@ -168,9 +168,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("invalid", {"foreign_share": 0.0}, {"foreign_share": 0.21}, "Other programs took 21 % .*the limit is 20 %"),
     (
         "suspect",
-        {"steal_shares": {"approach": 0.05}},
-        {"steal_shares": {"approach": 0.04, "load generator": 0.06}},
-        "steal.: 6 % of the load generator's CPUs .the limit is 5 %",
+        {"steal_shares": {"approach": 0.05, "load generator": 0.2}},
+        {"steal_shares": {"approach": 0.06, "load generator": 0.21}},
+        "6 % of the approach's CPUs .the limit is 5 %., 21 % of the load generator's CPUs .the limit is 20 %",
     ),
     (
         "invalid",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What the host is asked before anything starts, on hosts of our making.
 
+# shellcheck disable=SC2031  # every test is a process
 load ../helpers
 
 setup() {
@@ -22,6 +23,20 @@ setup() {
   done
   "$REAL_DOCKER" rm --force "$holder" >/dev/null
   refused 3 "$name=$port" "$name=$((port + 1))"
+}
+
+@test "a container of the lab that has ended excuses no program that holds its port" {
+  local port
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  # shellcheck source=bin/host.sh
+  . "$LAB_ROOT/bin/host.sh"
+  host_port_taken() { true; }
+  stub docker 'case $* in *--all*) echo ended ;; esac'
+  PROMETHEUS_PORT=9090 GRAFANA_PORT=3000 RESULTS_PORT=9080
+  check_ports all
+  run check_ports
+  refused 3 PROMETHEUS_PORT=9090 "is taken"
 }
 
 @test "results that cannot be written are refused" {

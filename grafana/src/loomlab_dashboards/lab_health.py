@@ -104,8 +104,14 @@ def _record() -> Row:
 
 def _host() -> Row:
     cpu = Text("CPU of the host", "The CPU time that everything on the host used, in cores.", "suffix:cores")
-    foreign = Text("Other programs", "The share of the approach's CPUs that other programs used, without interrupts.", "percentunit")
-    stolen = Text("Steal", "The share of the CPUs of each part that the hypervisor gave to other machines.", "percentunit")
+    foreign = Text(
+        "Other programs",
+        "The share of the approach's CPUs that other programs used, without interrupts.",
+        "percentunit",
+    )
+    stolen = Text(
+        "Steal", "The share of the CPUs of each part that the hypervisor gave to other machines.", "percentunit"
+    )
     memory = Text("Memory of the host", "The memory that everything on the host uses, and what there is.", "bytes")
     cost = Text("Cost of watching", "The share of one CPU that Prometheus and cAdvisor used.", "percentunit")
     each = rate("container_cpu_usage_seconds_total", WATCHING)
@@ -115,9 +121,7 @@ def _host() -> Row:
             over_time(
                 foreign, Query("service:lab_foreign_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]
             ),
-            over_time(
-                stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]
-            ),
+            over_time(stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]),
             over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
             over_time(
                 memory,

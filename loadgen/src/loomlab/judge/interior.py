@@ -34,14 +34,15 @@ class InteriorFigures:
 
 
 def figures_of(
-    log: RequestLog, load: Load, started: float, ended: float, *, quotas: bool = False
+    log: RequestLog, load: Load, started: float, ended: float, *, quotas: bool = False, drains: bool = False
 ) -> InteriorFigures | None:
     """The figures that suit the load's shape: of a full closed loop and of rates on their interior, of users who come
     and go from their first request to their last answer. `quotas`: each connection of a closed loop has requests of its
-    own, and is idle when they are done. None without an answer."""
+    own, and is idle when they are done; `drains`: the tool waits for its last answers and starts nothing meanwhile.
+    None without an answer."""
     if isinstance(load.shape, Closed):
         full_until = last_full_second(log, load.connections, ended) if quotas else ended
-        return interior_figures(log, load.connections, started, full_until)
+        return interior_figures(log, load.connections, started, full_until, drains=drains)
     if isinstance(load.shape, OpenRate):
         return open_figures(log, started, ended)
     return _from_first_to_last(log) if log else None
@@ -129,7 +130,9 @@ def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
     return None
 
 
-def interior_figures(log: RequestLog, concurrency: int, started: float, ended: float) -> InteriorFigures | None:
+def interior_figures(
+    log: RequestLog, concurrency: int, started: float, ended: float, *, drains: bool = False
+) -> InteriorFigures | None:
     """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly.
 
     Requests in flight at the end may be missing from the log, so the window ends p99 before `ended`: all but 1 % of
@@ -140,7 +143,9 @@ def interior_figures(log: RequestLog, concurrency: int, started: float, ended: f
     if not log:
         return None
     first = connect_wave_end(log, concurrency)
-    last = min(math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000), math.floor(max(log.start_s)))
+    last = math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000)
+    if drains:
+        last = min(last, math.floor(max(log.start_s)))
     if first is None or last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
     latencies = log.within(first, last, log.latency_ms)

@@ -112,7 +112,9 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
         log = with_lags(log, request.load.shape, outcome.without_start)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
-    figures = figures_of(log, request.load, facts.start, end, quotas=facts.driver.quotas)
+    figures = figures_of(
+        log, request.load, facts.start, end, quotas=facts.driver.quotas, drains=not facts.driver.discards
+    )
     whole = latency_figures(log.from_due_ms)
     window = figures.window if figures else None
     span = (window.start, window.start + window.seconds) if window else (facts.start, end)
