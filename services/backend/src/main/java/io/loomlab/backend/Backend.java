@@ -47,7 +47,8 @@ public final class Backend implements AutoCloseable {
     List<EventLoop> loops = new ArrayList<>();
     for (int i = 0; i < settings.loops(); i++) {
       SplittableRandom random = new SplittableRandom(settings.seed() + i);
-      loops.add(new EventLoop(i, new LoopBehaviour(behaviour, random)));
+      SplittableRandom tokens = new SplittableRandom(settings.seed() + i).split();
+      loops.add(new EventLoop(i, new LoopBehaviour(behaviour, random, tokens)));
     }
     loops.getFirst().listen(listener, new Acceptor(listener, loops, settings.maxConnections()));
     PrometheusMeterRegistry registry = LabRegistry.create("backend");

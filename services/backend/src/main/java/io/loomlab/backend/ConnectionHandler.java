@@ -99,7 +99,7 @@ final class ConnectionHandler {
       }
       from = parser.next();
       if (status == RequestParser.OK) {
-        answer(connection, Routes.answer(parser.target()));
+        answer(connection, behaviour.answer(parser.target()));
       } else {
         refuse(connection, status);
       }

@@ -6,10 +6,21 @@ import java.util.random.RandomGenerator;
 final class LoopBehaviour {
   private final Behaviour behaviour;
   private final RandomGenerator random;
+  private final RandomGenerator tokens;
 
-  LoopBehaviour(Behaviour behaviour, RandomGenerator random) {
+  /**
+   * @param random makes delays and failures
+   * @param tokens makes what is in an answer, so that one has no effect on the other
+   */
+  LoopBehaviour(Behaviour behaviour, RandomGenerator random, RandomGenerator tokens) {
     this.behaviour = behaviour;
     this.random = random;
+    this.tokens = tokens;
+  }
+
+  /** The answer to a request target. */
+  Answer answer(String target) {
+    return Routes.answer(target, tokens);
   }
 
   /** How long the requester waits for this answer, a hang aside. */

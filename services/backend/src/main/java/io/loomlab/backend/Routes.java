@@ -3,7 +3,7 @@ package io.loomlab.backend;
 import java.math.BigDecimal;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;
 
 /** Which answer a request target gets. */
@@ -28,11 +28,16 @@ final class Routes {
 
   private Routes() {}
 
-  static Answer answer(String target) {
+  /**
+   * The answer to a request.
+   *
+   * @param random makes the tokens of /authentication
+   */
+  static Answer answer(String target, RandomGenerator random) {
     int query = target.indexOf('?');
     String path = query < 0 ? target : target.substring(0, query);
     if (path.equals("/authentication")) {
-      return AUTHENTICATION.withBody(randomUuid());
+      return AUTHENTICATION.withBody(randomUuid(random));
     }
     if (path.startsWith(AUTHORIZATION)) {
       return authorization(path.substring(AUTHORIZATION.length()));
@@ -72,8 +77,7 @@ final class Routes {
     return true;
   }
 
-  private static String randomUuid() {
-    ThreadLocalRandom random = ThreadLocalRandom.current();
+  private static String randomUuid(RandomGenerator random) {
     long version4 = random.nextLong() & 0xFFFF_FFFF_FFFF_0FFFL | 0x4000L;
     long variant2 = random.nextLong() & 0x3FFF_FFFF_FFFF_FFFFL | 0x8000_0000_0000_0000L;
     return new UUID(version4, variant2).toString();

@@ -129,6 +129,26 @@ class BehaviourTest {
   }
 
   @Test
+  void tokensFollowFromTheSeed() throws Exception {
+    put("delay=0");
+    List<String> tokens = tokens();
+    backend.close();
+    start();
+    put("delay=0");
+    assertThat(tokens()).isEqualTo(tokens).doesNotHaveDuplicates();
+  }
+
+  private List<String> tokens() throws IOException {
+    List<String> bodies = new ArrayList<>();
+    try (RawHttp http = connect()) {
+      for (int i = 0; i < 5; i++) {
+        bodies.add(http.get("/authentication").response().body());
+      }
+    }
+    return bodies;
+  }
+
+  @Test
   void failureTakesAsLongAsASuccessAndKeepsTheConnection() throws Exception {
     put("error_share=1");
     try (RawHttp http = connect()) {

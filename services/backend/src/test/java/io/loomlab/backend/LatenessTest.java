@@ -36,7 +36,7 @@ class LatenessTest {
   void start() throws IOException {
     listener = ServerSocketChannel.open();
     listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    loop = new EventLoop(0, new LoopBehaviour(behaviour, this::nextLong));
+    loop = new EventLoop(0, new LoopBehaviour(behaviour, this::nextLong, this::nextLong));
     loop.start();
   }
 

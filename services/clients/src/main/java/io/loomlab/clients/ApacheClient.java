@@ -109,7 +109,9 @@ final class ApacheClient implements BlockingClient {
         requestConfig.getResponseTimeout().toMilliseconds(),
         requestConfig.getConnectionRequestTimeout().toMilliseconds(),
         requestConfig.getConnectionKeepAlive().convert(TimeUnit.MILLISECONDS),
-        socketConfig.isTcpNoDelay());
+        socketConfig.isTcpNoDelay(),
+        "last used first, one lock for the pool",
+        null);
   }
 
   @Override

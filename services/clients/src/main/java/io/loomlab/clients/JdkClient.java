@@ -8,7 +8,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Semaphore;
@@ -50,7 +49,7 @@ final class JdkClient implements BlockingClient {
         throw BackendException.timeout(new TimeoutException("no free connection"));
       }
       try {
-        return okBody(http.send(request(path), BodyHandlers.ofByteArray()));
+        return okBody(http.send(request(path), info -> new TimedBody(settings.responseTimeout())));
       } finally {
         permits.release();
       }
@@ -76,6 +75,8 @@ final class JdkClient implements BlockingClient {
         request("/").timeout().orElseThrow().toMillis(),
         settings.poolTimeout().toMillis(),
         1000L * Integer.getInteger(KEEP_ALIVE_SECONDS),
+        null,
+        "first used first, one lock for the pool",
         null);
   }
 

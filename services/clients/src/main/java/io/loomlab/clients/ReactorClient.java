@@ -8,6 +8,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.timeout.TimeoutException;
+import io.netty.util.concurrent.EventExecutor;
 import java.util.Map;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufMono;
@@ -71,7 +72,18 @@ public final class ReactorClient implements AutoCloseable {
         configuration.responseTimeout().toMillis(),
         settings.poolTimeout().toMillis(),
         settings.keepAlive().toMillis(),
-        Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)));
+        Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)),
+        "last used first, no lock",
+        eventLoops(configuration));
+  }
+
+  private static int eventLoops(HttpClientConfig configuration) {
+    int loops = 0;
+    for (EventExecutor ignored :
+        configuration.loopResources().onClient(configuration.isPreferNative())) {
+      loops++;
+    }
+    return loops;
   }
 
   @Override

@@ -23,6 +23,7 @@ final class FaultyBackend implements AutoCloseable {
     REDIRECT("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"),
     CREATED("HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\noops"),
     BROKEN_OFF("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\noops"),
+    STALLED("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\noops"),
     HANG_UP(""),
     EMPTY("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n");
 

@@ -85,8 +85,10 @@ public record About(
    * @param transport how sockets are used: {@code nio}, blocking {@code socket}, …
    * @param maxRequestsPerConnection null without a limit
    * @param executor class that runs the handlers, null where the event loops do
-   * @param eventLoops threads that serve sockets, and handlers where there is no executor; null
-   *     without
+   * @param socketThreads threads that accept connections and serve sockets, and handlers where
+   *     there is no executor; null where each connection has a thread of its own
+   * @param socketThreadKind {@code platform} or {@code virtual}
+   * @param internals what else this server does in a way of its own, by its own name
    */
   public record Inbound(
       String server,
@@ -100,13 +102,17 @@ public record About(
       Boolean tcpNoDelay,
       String executor,
       Integer maxThreads,
-      Integer eventLoops) {}
+      Integer socketThreads,
+      String socketThreadKind,
+      Map<String, Object> internals) {}
 
   /**
    * The backend client.
    *
    * @param maxPending most requests waiting for a connection, null without a limit
    * @param tcpNoDelay null where the client does not tell
+   * @param poolPolicy which idle connection is used next, and what guards the pool
+   * @param eventLoops threads that serve its sockets, null where the caller does
    */
   public record Outbound(
       String client,
@@ -118,5 +124,7 @@ public record About(
       Long responseTimeoutMs,
       Long poolTimeoutMs,
       Long keepAliveMs,
-      Boolean tcpNoDelay) {}
+      Boolean tcpNoDelay,
+      String poolPolicy,
+      Integer eventLoops) {}
 }

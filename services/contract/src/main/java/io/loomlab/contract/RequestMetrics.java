@@ -51,7 +51,7 @@ public final class RequestMetrics {
 
   /** Notes a request's start. Call it on the thread that serves the request. */
   public long start(Endpoint endpoint) {
-    if (threadKinds.getPlain(endpoint.ordinal()) == null) {
+    if (threadKinds.getAcquire(endpoint.ordinal()) == null) {
       threadKinds.set(endpoint.ordinal(), kindOf(Thread.currentThread()));
     }
     inflight.increment();
@@ -75,7 +75,7 @@ public final class RequestMetrics {
 
   private Timer timer(Endpoint endpoint, int status) {
     int index = endpoint.ordinal() * STATUSES + status;
-    Timer timer = timers.getPlain(index);
+    Timer timer = timers.getAcquire(index);
     if (timer == null) {
       timer =
           Timer.builder("lab.requests")

@@ -21,6 +21,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -103,7 +104,9 @@ public final class HelidonApplication implements AutoCloseable {
         effective.connectionOptions().tcpNoDelay(),
         null,
         null,
-        null);
+        null,
+        "virtual",
+        Map.of());
   }
 
   private static WebServer server(

@@ -43,7 +43,7 @@ class HelidonVirtualTest extends ApproachContract {
             "version", "4.5.0",
             "max_connections", "777",
             "max_threads", "null",
-            "event_loops", "null"));
+            "socket_thread_kind", "virtual"));
   }
 
   @ParameterizedTest

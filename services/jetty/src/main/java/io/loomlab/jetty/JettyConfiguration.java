@@ -30,7 +30,7 @@ class JettyConfiguration {
       Settings settings, LiveJetty live) {
     boolean virtual = settings.approach().concurrency() == Approach.Concurrency.VIRTUAL_THREADS;
     return factory -> {
-      factory.setThreadPool(virtual ? ThreadPools.virtual() : ThreadPools.platform());
+      factory.setThreadPool(virtual ? ThreadPools.virtual() : new QueuedThreadPool());
       factory.setMaxConnections(settings.maxConnections());
       factory.addServerCustomizers(
           server -> {

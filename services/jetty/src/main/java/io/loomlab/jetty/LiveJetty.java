@@ -3,6 +3,7 @@ package io.loomlab.jetty;
 import io.loomlab.contract.About;
 import io.loomlab.mvc.MvcConfiguration;
 import io.loomlab.spring.LiveServer;
+import java.util.Map;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
@@ -37,7 +38,9 @@ class LiveJetty implements LiveServer {
         connector.getAcceptedTcpNoDelay(),
         server.getThreadPool().getClass().getName(),
         mostHandlers(),
-        null);
+        ThreadPools.others(server),
+        server.getThreadPool() instanceof VirtualThreadPool ? "virtual" : "platform",
+        Map.of("dispatch", ThreadPools.dispatch(server)));
   }
 
   private ServerConnector connector() {

@@ -19,18 +19,24 @@ final class ThreadPools {
     return pool;
   }
 
-  /** Without threads in reserve, which would serve requests now and then. */
-  static QueuedThreadPool platform() {
-    QueuedThreadPool pool = new QueuedThreadPool();
-    pool.setReservedThreads(0);
-    return pool;
-  }
-
   /** Leaves as many threads for handlers as asked for. */
   static void fit(QueuedThreadPool pool, Server server, int handlers) {
     int others = others(server);
     pool.setMinThreads(Math.min(pool.getMinThreads(), handlers + others));
     pool.setMaxThreads(handlers + others);
+  }
+
+  /**
+   * Whether a thread that has read a request may go on with it, and lend another to go on reading.
+   */
+  static String dispatch(Server server) {
+    return switch (server.getThreadPool()) {
+      case VirtualThreadPool virtual -> "execute-produce-consume";
+      case QueuedThreadPool pool when pool.getMaxReservedThreads() > 0 ->
+          "execute-produce-consume while one of %d reserved threads is free"
+              .formatted(pool.getMaxReservedThreads());
+      default -> "produce-execute-consume";
+    };
   }
 
   /** Threads that accept and select. */

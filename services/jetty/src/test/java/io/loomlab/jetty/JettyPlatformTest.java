@@ -32,7 +32,7 @@ class JettyPlatformTest extends ApproachContract {
             ".QueuedThreadPool",
             "max_threads",
             "31",
-            "event_loops",
-            "null"));
+            "socket_thread_kind",
+            "platform"));
   }
 }

@@ -32,7 +32,7 @@ class JettyVirtualTest extends ApproachContract {
             ".VirtualThreadPool",
             "max_threads",
             "null",
-            "event_loops",
-            "null"));
+            "socket_thread_kind",
+            "virtual"));
   }
 }

@@ -119,7 +119,7 @@ final class AsyncEndpoints {
   private static CompletableFuture<Answer> started(Supplier<CompletableFuture<Answer>> handler) {
     try {
       return handler.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }

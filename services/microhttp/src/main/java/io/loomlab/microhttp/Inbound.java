@@ -4,6 +4,7 @@ import io.loomlab.contract.About;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -13,6 +14,7 @@ import org.microhttp.Options;
 
 /** The inbound part of /about. */
 final class Inbound {
+  private static final int ACCEPTOR = 1;
   private static final String VERSION = version();
 
   private Inbound() {}
@@ -36,7 +38,9 @@ final class Inbound {
         server.tcpNoDelay(),
         executor == null ? null : executor.getClass().getName(),
         executor instanceof ThreadPoolExecutor pool ? pool.getMaximumPoolSize() : null,
-        executor == null ? options.concurrency() : null);
+        ACCEPTOR + options.concurrency(),
+        "platform",
+        Map.of());
   }
 
   private static String version() {

@@ -26,6 +26,6 @@ class MicrohttpAsyncTest extends ApproachContract {
             "max_connections", "null",
             "executor", "null",
             "max_threads", "null",
-            "event_loops", String.valueOf(Runtime.getRuntime().availableProcessors())));
+            "socket_threads", String.valueOf(1 + Runtime.getRuntime().availableProcessors())));
   }
 }

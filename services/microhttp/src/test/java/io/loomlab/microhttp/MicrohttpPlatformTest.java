@@ -26,6 +26,6 @@ class MicrohttpPlatformTest extends ApproachContract {
             "max_connections", "null",
             "executor", ".ThreadPoolExecutor",
             "max_threads", "31",
-            "event_loops", "null"));
+            "socket_threads", String.valueOf(1 + Runtime.getRuntime().availableProcessors())));
   }
 }

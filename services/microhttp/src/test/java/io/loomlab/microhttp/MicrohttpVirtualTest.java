@@ -26,6 +26,6 @@ class MicrohttpVirtualTest extends ApproachContract {
             "max_connections", "null",
             "executor", ".ThreadPerTaskExecutor",
             "max_threads", "null",
-            "event_loops", "null"));
+            "socket_threads", String.valueOf(1 + Runtime.getRuntime().availableProcessors())));
   }
 }

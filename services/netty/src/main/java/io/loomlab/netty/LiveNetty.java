@@ -6,7 +6,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.Version;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.internal.PlatformDependent;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import reactor.core.scheduler.NonBlocking;
@@ -49,7 +51,9 @@ class LiveNetty implements LiveServer {
         Boolean.TRUE.equals(server.configuration().childOptions().get(ChannelOption.TCP_NODELAY)),
         handlers == null ? null : handlers.getClass().getName(),
         null,
-        eventLoops());
+        eventLoops(),
+        "platform",
+        Map.of("unsafe", PlatformDependent.hasUnsafe()));
   }
 
   @Override

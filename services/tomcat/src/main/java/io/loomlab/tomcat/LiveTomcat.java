@@ -3,6 +3,7 @@ package io.loomlab.tomcat;
 import io.loomlab.contract.About;
 import io.loomlab.mvc.MvcConfiguration;
 import io.loomlab.spring.LiveServer;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import org.apache.catalina.util.ServerInfo;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
@@ -10,6 +11,9 @@ import org.apache.tomcat.util.threads.ThreadPoolExecutor;
 
 /** The running connector's protocol, to read effective values from. */
 class LiveTomcat implements LiveServer {
+  /** One of each, whatever the executor: {@code NioEndpoint.startInternal} of Tomcat 11. */
+  private static final int ACCEPTOR_AND_POLLER = 2;
+
   private volatile AbstractHttp11Protocol<?> protocol;
 
   void watch(AbstractHttp11Protocol<?> live) {
@@ -38,6 +42,8 @@ class LiveTomcat implements LiveServer {
         protocol.getTcpNoDelay(),
         executor.getClass().getName(),
         executor instanceof ThreadPoolExecutor pool ? pool.getMaximumPoolSize() : null,
-        null);
+        ACCEPTOR_AND_POLLER,
+        "platform",
+        Map.of("processor_cache", protocol.getProcessorCache()));
   }
 }

@@ -14,6 +14,9 @@ import org.springframework.context.annotation.Import;
 @Configuration(proxyBeanMethods = false)
 @Import(MvcConfiguration.class)
 class TomcatConfiguration {
+  /** By default no more than 200 idle processors are kept; others are built again, under a lock. */
+  private static final int UNLIMITED = -1;
+
   @Bean
   LiveTomcat liveTomcat() {
     return new LiveTomcat();
@@ -39,6 +42,7 @@ class TomcatConfiguration {
     protocol.setKeepAliveTimeout(keepAliveMillis);
     protocol.setConnectionTimeout(keepAliveMillis);
     protocol.setUseKeepAliveResponseHeader(false);
+    protocol.setProcessorCache(UNLIMITED);
     if (settings.approach().concurrency() == Approach.Concurrency.VIRTUAL_THREADS) {
       protocol.setExecutor(new VirtualThreadExecutor("tomcat-handler-"));
     } else {

@@ -32,7 +32,7 @@ class TomcatPlatformTest extends ApproachContract {
             ".ThreadPoolExecutor",
             "max_threads",
             "31",
-            "event_loops",
-            "null"));
+            "socket_thread_kind",
+            "platform"));
   }
 }

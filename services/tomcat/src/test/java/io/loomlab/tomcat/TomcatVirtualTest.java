@@ -32,7 +32,7 @@ class TomcatVirtualTest extends ApproachContract {
             ".VirtualThreadExecutor",
             "max_threads",
             "null",
-            "event_loops",
-            "null"));
+            "socket_thread_kind",
+            "platform"));
   }
 }
