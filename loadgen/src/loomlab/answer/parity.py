@@ -11,6 +11,7 @@ from loomlab.records.models import Probe
 BYTES_LIMIT = 0.02
 IDENTITY = frozenset({"approach", "concurrency"})
 THREAD_KINDS = "thread_kinds"
+INTERNALS = "inbound.internals"
 
 Values = Mapping[str, Any]
 
@@ -52,6 +53,10 @@ def _approach(values: Values, _: Any) -> Any:
     return values["approach"]
 
 
+def _client(values: Values, _: Any) -> Any:
+    return values.get("outbound.client")
+
+
 def _model(values: Values, _: Any) -> Any:
     return values.get("concurrency")
 
@@ -72,10 +77,11 @@ EXPLAINED = (
         _server,
     ),
     Explanation(
-        frozenset({"inbound.executor", "inbound.event_loops"}),
-        "what runs the handlers is the model, and event loops are as many as the server's default for its CPUs",
+        frozenset({"inbound.executor", "inbound.socket_threads", "inbound.socket_thread_kind"}),
+        "what runs the handlers is the model, and sockets have as many threads as the server's default for its CPUs",
         _approach,
     ),
+    Explanation(frozenset({INTERNALS}), "a server has internals of its own, and its pool decides how it hands over", _approach),
     Explanation(frozenset({"inbound.max_threads"}), "only platform threads come from a pool of a fixed size", _pool),
     Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
     Explanation(
@@ -84,9 +90,12 @@ EXPLAINED = (
         _told,
     ),
     Explanation(
-        frozenset({"outbound.client", "outbound.version"}),
-        "an approach has a client of its own; HTTP_CLIENT=reactor makes all use one",
-        _approach,
+        frozenset({"outbound.client"}), "an approach has a client of its own; HTTP_CLIENT=reactor makes all use one", _approach
+    ),
+    Explanation(
+        frozenset({"outbound.version", "outbound.pool_policy", "outbound.event_loops"}),
+        "a client has a version, a pool and threads of its own",
+        _client,
     ),
     Explanation(
         frozenset(
@@ -146,7 +155,7 @@ def _configurations(runs: list[Subject], found: Audit) -> None:
 
 
 def _explanation(name: str) -> Explanation | None:
-    name = THREAD_KINDS if name.startswith(f"{THREAD_KINDS}.") else name
+    name = next((group for group in (THREAD_KINDS, INTERNALS) if name.startswith(f"{group}.")), name)
     return next((one for one in EXPLAINED if name in one.fields), None)
 
 

@@ -61,11 +61,19 @@ def check_answer(endpoint: str, delay: str, answer_ms: float) -> None:
         )
 
 
+def handover(cpus: int) -> int:
+    """Backend connections beyond the concurrency, for every approach: reactor-netty hands an answer on before its
+    connection is back in the pool, so that each event loop may hold two for a moment. Its loops are as many as CPUs,
+    and four at least (LoopResources.DEFAULT_IO_WORKER_COUNT of reactor-netty 1.3)."""
+    return max(4, cpus)
+
+
 def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, scenario: str | None = None) -> Pool:
-    """As many backend connections as were asked for, else as there are connections, or what open files leave. `wait_ms`
+    """As many backend connections as were asked for, else as there are connections and `handover` more, or what open files leave. `wait_ms`
     is how long a request holds one, 0: it needs none. Raises HostError where the host cannot hold the connections, and
     UsageError or HostError where requests would time out in the pool's queue. `scenario`: whose load it is."""
     files = host.open_files
+    wanted = asked or connections + handover(host.cpus)
     what = f"NAME={scenario} with {connections} connections" if scenario else f"CONCURRENCY={connections}"
 
     def fewer(most: int | None = None) -> str:
@@ -83,9 +91,8 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, sce
             f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}: "
             f"raise it (ulimit -Hn of the engine), or {fewer(files * 9 // 10 - APPROACH_FILES)}."
         )
-    wanted = asked or connections
     pool = min(room, wanted)
-    cut = pool < wanted and wait_ms > 0
+    cut = pool < min(wanted, connections) and wait_ms > 0
     queue_ms = wait_ms * connections / pool
     if queue_ms > QUEUE_MS and cut:
         raise HostError(

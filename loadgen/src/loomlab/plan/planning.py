@@ -9,7 +9,7 @@ from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
-from loomlab.plan.limits import THREADS, Pool, check_answer, check_load, pool_of
+from loomlab.plan.limits import THREADS, Pool, check_answer, check_load, handover, pool_of
 from loomlab.plan.scenarios.capacity import largest_scale, room_of
 from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of
 from loomlab.plan.scenarios.file import load_scenario
@@ -87,7 +87,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         note=too_short(asked.duration_s, answer) if closed and work.side_by_side is None else None,
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
-        runs=list(_runs(asked, work, size, pool, cap_s)),
+        runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus))),
     )
 
 
@@ -169,7 +169,7 @@ def _name(asked: Asked, work: Work) -> str:
     return f"{asked.tool}-r{rate_text(asked.rate_rps)}" if asked.rate_rps else f"{asked.tool}-c{work.connections}"
 
 
-def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int) -> Iterator[PlannedRun]:
+def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int, spare: int) -> Iterator[PlannedRun]:
     """Repeat by repeat and load by load, every approach once, in an order drawn from the seed."""
     draw = random.Random(asked.seed)  # noqa: S311 - an order, no secret
     number = block = 0
@@ -184,7 +184,7 @@ def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int) -> Itera
                     block=block,
                     settings={
                         "PLATFORM_THREADS": str(threads),
-                        "BACKEND_CONNECTIONS": str(min(load.connections, pool.connections)),
+                        "BACKEND_CONNECTIONS": str(min(load.connections + spare, pool.connections)),
                     },
                     request=_request(asked, work, size, cap_s, approach, repeat, cell, load),
                 )

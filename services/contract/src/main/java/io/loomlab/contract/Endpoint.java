@@ -13,6 +13,10 @@ public enum Endpoint {
   public static final String CAPABILITIES_PATH = "/capabilities";
   public static final String MEETINGS_PATH = "/meetings";
   public static final String EPOCH_MILLIS_PATH = "/epoch-millis";
+
+  /** As loom-vs-webflux asks for it; the name at its end says nothing here. */
+  public static final String EPOCH_MILLIS_OF_PATH = EPOCH_MILLIS_PATH + "/{approach}";
+
   public static final String MOVIES_PATH = "/movies";
   public static final String BLOCK_PATH = "/httpbin/block/{seconds}";
   public static final String PINNED_PATH = "/pinned";

@@ -1,15 +1,19 @@
 package io.loomlab.contract;
 
+import com.fasterxml.jackson.annotation.JsonAlias;
 import java.time.LocalDate;
 import java.util.List;
 
-/** A film, in the shape of the published experiment with movies. */
+/**
+ * A film, as loom-webflux-benchmarks published it. Its later versions send {@code characters}, with
+ * {@code actor} and {@code name}, and no id.
+ */
 public record Movie(
     String id,
     String title,
     int releaseYear,
     String genre,
-    List<Actor> actors,
+    @JsonAlias("characters") List<Actor> actors,
     List<Person> directors,
     List<Person> writers,
     List<Award> awards,
@@ -17,7 +21,7 @@ public record Movie(
 
   public record Person(String firstName, String lastName, LocalDate birthday) {}
 
-  public record Actor(Person person, String role) {}
+  public record Actor(@JsonAlias("actor") Person person, @JsonAlias("name") String role) {}
 
   public record Award(String name, int year) {}
 }

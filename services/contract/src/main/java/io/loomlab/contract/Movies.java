@@ -80,8 +80,12 @@ public final class Movies {
 
   private void store(Movie movie) {
     for (Movie.Person director : movie.directors()) {
-      byDirector.merge(director.lastName(), Map.of(movie.id(), movie), Movies::joined);
+      byDirector.merge(director.lastName(), Map.of(key(movie), movie), Movies::joined);
     }
+  }
+
+  private static String key(Movie movie) {
+    return movie.id() == null ? movie.title() : movie.id();
   }
 
   private static Map<String, Movie> joined(Map<String, Movie> old, Map<String, Movie> added) {
@@ -91,8 +95,7 @@ public final class Movies {
   }
 
   private static boolean complete(Movie movie) {
-    return movie.id() != null
-        && movie.title() != null
+    return movie.title() != null
         && movie.directors() != null
         && !movie.directors().isEmpty()
         && movie.directors().stream().allMatch(each -> each != null && each.lastName() != null);

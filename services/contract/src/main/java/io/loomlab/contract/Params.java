@@ -7,6 +7,10 @@ import java.util.regex.Pattern;
 /** Reads request parameters; what is missing or unusable is refused with a 400 that says why. */
 public final class Params {
   public static final String DELAY = "delayInMillis";
+
+  /** As loom-vs-webflux calls it, on {@link Endpoint#EPOCH_MILLIS_OF_PATH}. */
+  public static final String DELAY_MILLIS = "delayMillis";
+
   public static final String DIRECTOR = "directorLastName";
 
   private static final int LONGEST_DELAY_MILLIS = 60_000;

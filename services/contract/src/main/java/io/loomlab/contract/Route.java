@@ -4,7 +4,7 @@ package io.loomlab.contract;
  * What a method and a path name, for servers without a router of their own.
  *
  * @param endpoint null for /about
- * @param argument the path's last segment where the endpoint has one, else null
+ * @param argument the path's last segment where it is no part of the endpoint's name, else null
  */
 public record Route(Endpoint endpoint, String argument) {
   private static final Route ABOUT = new Route(null, null);
@@ -15,6 +15,7 @@ public record Route(Endpoint endpoint, String argument) {
   private static final Route SAVE_MOVIES = new Route(Endpoint.SAVE_MOVIES, null);
   private static final Route PINNED = new Route(Endpoint.PINNED, null);
   private static final String BLOCK_PREFIX = "/httpbin/block/";
+  private static final String EPOCH_MILLIS_PREFIX = Endpoint.EPOCH_MILLIS_PATH + "/";
 
   /**
    * The route of a request.
@@ -42,15 +43,18 @@ public record Route(Endpoint endpoint, String argument) {
       case Endpoint.MOVIES_PATH -> MOVIES;
       case Endpoint.PINNED_PATH -> PINNED;
       case Endpoint.ABOUT_PATH -> ABOUT;
-      default -> block(path);
+      default ->
+          path.startsWith(EPOCH_MILLIS_PREFIX)
+              ? withArgument(Endpoint.EPOCH_MILLIS, EPOCH_MILLIS_PREFIX, path)
+              : withArgument(Endpoint.BLOCK, BLOCK_PREFIX, path);
     };
   }
 
-  private static Route block(String path) {
-    String argument = path.startsWith(BLOCK_PREFIX) ? path.substring(BLOCK_PREFIX.length()) : "";
+  private static Route withArgument(Endpoint endpoint, String prefix, String path) {
+    String argument = path.startsWith(prefix) ? path.substring(prefix.length()) : "";
     if (argument.isEmpty() || argument.indexOf('/') >= 0) {
       throw RefusedException.of(404);
     }
-    return new Route(Endpoint.BLOCK, argument);
+    return new Route(endpoint, argument);
   }
 }

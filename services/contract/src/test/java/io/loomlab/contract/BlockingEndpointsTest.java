@@ -25,40 +25,46 @@ class BlockingEndpointsTest {
 
   @Test
   void capabilitiesAreTheThirdAnswer() {
-    assertAnswer(endpoints.capabilities(), 200, Answer.TEXT, "EVERYTHING");
+    assertAnswer(capabilities(endpoints), 200, Answer.TEXT, "EVERYTHING");
     assertThat(calls)
         .containsExactly("/authentication", "/authorization/token-1", "/capabilities/ADMIN");
   }
 
   @Test
   void meetingsAreTheThirdAnswer() {
-    assertAnswer(endpoints.meetings("any"), 200, Answer.JSON, "{\"meetings\":[]}");
+    assertAnswer(meetings("any"), 200, Answer.JSON, "{\"meetings\":[]}");
     assertThat(calls)
         .containsExactly("/authenticate?token=any", "/authorize?id=u1", "/meetings?id=u1");
   }
 
   @Test
   void blockIsTheAnswerOfTheBackendsDelay() {
-    assertAnswer(endpoints.block("0.5"), 200, Answer.TEXT, "0.5");
+    assertAnswer(block(endpoints, "0.5"), 200, Answer.TEXT, "0.5");
   }
 
   @Test
   void waitsAsLongAsAskedAndTellsTheTimeAfterwards() {
     for (boolean pinned : new boolean[] {false, true}) {
       long before = System.currentTimeMillis();
-      Answer answer = pinned ? endpoints.pinned("30") : endpoints.epochMillis("30");
+      Answer answer =
+          pinned
+              ? endpoints.answer(Endpoint.PINNED, () -> ParsedRequest.pinned("30"))
+              : endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis("30"));
       assertThat(Long.parseLong(new String(answer.body()))).isGreaterThanOrEqualTo(before + 30);
     }
   }
 
   @Test
   void refusesWithoutAskingTheBackend() {
-    assertThat(endpoints.meetings(null).status()).isEqualTo(401);
-    assertThat(endpoints.block("61").status()).isEqualTo(400);
-    assertThat(endpoints.movies("Lucas", "60000").status()).isEqualTo(404);
-    assertThat(endpoints.saveMovies("text/plain", "0", new byte[0]).status()).isEqualTo(415);
-    assertThat(endpoints.saveMovies("application/json", "60000", new byte[0]).status())
-        .isEqualTo(400);
+    assertThat(meetings(null).status()).isEqualTo(401);
+    assertThat(block(endpoints, "61").status()).isEqualTo(400);
+    assertThat(
+            endpoints
+                .answer(Endpoint.MOVIES, () -> ParsedRequest.findMovies("Lucas", "60000"))
+                .status())
+        .isEqualTo(404);
+    assertThat(saved("text/plain", "0").status()).isEqualTo(415);
+    assertThat(saved("application/json", "60000").status()).isEqualTo(400);
     assertThat(calls).isEmpty();
   }
 
@@ -71,11 +77,39 @@ class BlockingEndpointsTest {
                   ? new IllegalStateException("a bug")
                   : BackendException.unusable("nothing");
             });
-    assertThat(failing.capabilities().status()).isEqualTo(502);
-    assertThat(failing.block("0").status()).isEqualTo(500);
+    assertThat(capabilities(failing).status()).isEqualTo(502);
+    assertThat(block(failing, "0").status()).isEqualTo(500);
     assertThat(registry.scrape())
         .contains("endpoint=\"/capabilities\",status=\"502\"")
         .contains("status=\"500\"");
+  }
+
+  @Test
+  void anErrorIsAProblemAndLeavesNothingInFlight() {
+    BlockingEndpoints failing =
+        endpoints(
+            path -> {
+              throw new StackOverflowError();
+            });
+    assertThat(capabilities(failing).status()).isEqualTo(500);
+    assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();
+  }
+
+  private static Answer capabilities(BlockingEndpoints asked) {
+    return asked.answer(Endpoint.CAPABILITIES, ParsedRequest::capabilities);
+  }
+
+  private Answer meetings(String authorization) {
+    return endpoints.answer(Endpoint.MEETINGS, () -> ParsedRequest.meetings(authorization));
+  }
+
+  private static Answer block(BlockingEndpoints asked, String seconds) {
+    return asked.answer(Endpoint.BLOCK, () -> ParsedRequest.block(seconds));
+  }
+
+  private Answer saved(String contentType, String delay) {
+    return endpoints.answer(
+        Endpoint.SAVE_MOVIES, () -> ParsedRequest.saveMovies(contentType, delay, new byte[0]));
   }
 
   private String answer(String path) {

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class MoviesTest {
@@ -72,6 +73,24 @@ class MoviesTest {
       })
   void whatIsNoArrayOfCompleteMoviesIsRefused(String body) {
     assertRefused(400, () -> Movies.read(bytes(body)));
+  }
+
+  @Test
+  void bodiesOfEveryPublishedVersionAreReadAndWrittenInOneShape() {
+    byte[] later =
+        bytes(
+            """
+            [{"title":"T","directors":[{"lastName":"Varda","birthday":null}],"other":1,"characters":
+            [{"actor":{"lastName":"A","birthday":null},"name":"N"},{"actor":{"lastName":"B"},"role":"R"}]}]
+            """);
+    Movies kept = new Movies(true);
+    JsonNode written = JsonMapper.shared().readTree(kept.save(Movies.read(later))).get(0);
+
+    assertThat(written.get("id").isNull()).isTrue();
+    assertThat(written.at("/actors/0/person/lastName").asString()).isEqualTo("A");
+    assertThat(written.at("/actors/0/role").asString()).isEqualTo("N");
+    assertThat(written.at("/actors/1/role").asString()).isEqualTo("R");
+    assertThat(kept.by("Varda")).isEqualTo(kept.save(Movies.read(later)));
   }
 
   @Test

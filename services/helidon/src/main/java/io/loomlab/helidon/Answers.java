@@ -12,14 +12,14 @@ import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import io.loomlab.contract.Answer;
-import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.Router;
 
 /** Sends answers. Helidon adds Content-Length and Date. */
 final class Answers {
   private Answers() {}
 
   /** Answers every request by the router. */
-  static Handler by(BlockingRouter router) {
+  static Handler by(Router<Answer> router) {
     return (request, response) -> send(router.answer(new HelidonCall(request)), request, response);
   }
 

@@ -10,7 +10,9 @@ import io.loomlab.clients.BlockingClient;
 import io.loomlab.contract.About;
 import io.loomlab.contract.Approach;
 import io.loomlab.contract.BlockingEndpoints;
-import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.Answer;
+import io.loomlab.contract.Router;
+import java.util.function.Function;
 import io.loomlab.contract.LabRegistry;
 import io.loomlab.contract.ManagementServer;
 import io.loomlab.contract.Movies;
@@ -47,10 +49,11 @@ public final class HelidonApplication implements AutoCloseable {
     PrometheusMeterRegistry registry = LabRegistry.create(settings.approach().label());
     Connections connections = new Connections(http1());
     RequestMetrics requests = new RequestMetrics(registry, connections::open, thread -> false);
-    BlockingRouter router =
-        new BlockingRouter(
+    Router<Answer> router =
+        new Router<>(
             new BlockingEndpoints(client, new Movies(settings.saveMovies()), requests),
-            () -> About.of(settings, requests, inbound(), client.about()));
+            () -> About.of(settings, requests, inbound(), client.about()),
+            Function.identity());
     server = server(settings, connections, router).start();
     if (!server.isRunning()) {
       throw new IOException("Helidon did not start");
@@ -110,7 +113,7 @@ public final class HelidonApplication implements AutoCloseable {
   }
 
   private static WebServer server(
-      Settings settings, Connections connections, BlockingRouter router) {
+      Settings settings, Connections connections, Router<Answer> router) {
     return WebServer.builder()
         .port(settings.port())
         .backlog(settings.backlog())

@@ -2,11 +2,11 @@ package io.loomlab.helidon;
 
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
-import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.Router;
 import io.loomlab.contract.RequestBody;
 
 /** A request as the router reads it. */
-record HelidonCall(ServerRequest request) implements BlockingRouter.Call {
+record HelidonCall(ServerRequest request) implements Router.Call {
   @Override
   public String method() {
     return request.prologue().method().text();

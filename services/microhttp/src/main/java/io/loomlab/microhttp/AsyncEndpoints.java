@@ -5,9 +5,9 @@ import io.loomlab.contract.Answer;
 import io.loomlab.contract.BackendPaths;
 import io.loomlab.contract.ContractException;
 import io.loomlab.contract.Endpoint;
+import io.loomlab.contract.Endpoints;
 import io.loomlab.contract.Movies;
-import io.loomlab.contract.Params;
-import io.loomlab.contract.RequestBody;
+import io.loomlab.contract.ParsedRequest;
 import io.loomlab.contract.RequestMetrics;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -17,11 +17,8 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/**
- * The endpoints as futures: no thread waits. Checks, and their order, are those of {@link
- * io.loomlab.contract.BlockingEndpoints}. Every future gives an answer, be it a problem.
- */
-final class AsyncEndpoints {
+/** The endpoints as futures: no thread waits. */
+final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
   private static final System.Logger LOG = System.getLogger(AsyncEndpoints.class.getName());
 
   /** Named, because before JDK 25 the default is a new thread per task on up to two processors. */
@@ -37,91 +34,68 @@ final class AsyncEndpoints {
     this.requests = requests;
   }
 
-  CompletableFuture<Answer> capabilities() {
-    return measured(
-        Endpoint.CAPABILITIES,
-        () ->
-            get(BackendPaths.AUTHENTICATION)
-                .thenCompose(token -> get(BackendPaths.authorization(token)))
-                .thenCompose(role -> get(BackendPaths.capabilities(role)))
-                .thenApply(Answer::text));
+  @Override
+  public CompletableFuture<Answer> answer(Endpoint endpoint, Supplier<ParsedRequest> request) {
+    long started = requests.start(endpoint);
+    return started(request)
+        .exceptionally(AsyncEndpoints::problem)
+        .whenComplete((answer, none) -> requests.stop(endpoint, started, answer.status()));
   }
 
-  CompletableFuture<Answer> meetings(String authorization) {
-    return measured(
-        Endpoint.MEETINGS,
-        () ->
-            get(BackendPaths.authenticate(Params.authorization(authorization)))
-                .thenApply(BackendPaths::userId)
-                .thenCompose(this::meetingsOf)
-                .thenApply(Answer::json));
+  private CompletableFuture<Answer> started(Supplier<ParsedRequest> request) {
+    try {
+      return answer(request.get());
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
-  /** Of /epoch-millis, and of /pinned, where there is no thread that could hold a monitor. */
-  CompletableFuture<Answer> epochMillis(Endpoint endpoint, String delay) {
-    return measured(
-        endpoint,
-        () ->
-            after(
-                Params.delay(delay), () -> Answer.json(Long.toString(System.currentTimeMillis()))));
+  /** For /pinned there is no thread that could hold a monitor while it waits. */
+  private CompletableFuture<Answer> answer(ParsedRequest request) {
+    return switch (request) {
+      case ParsedRequest.Capabilities() -> capabilities().thenApply(Answer::text);
+      case ParsedRequest.Meetings(String authorization) ->
+          meetings(authorization).thenApply(Answer::json);
+      case ParsedRequest.EpochMillis(Duration wait) -> epochMillisAfter(wait);
+      case ParsedRequest.Pinned(Duration wait) -> epochMillisAfter(wait);
+      case ParsedRequest.FindMovies(String director, Duration wait) -> {
+        movies.requireKnown(director);
+        yield after(wait, () -> Answer.json(movies.by(director)));
+      }
+      case ParsedRequest.SaveMovies(Movies.Batch batch, Duration wait) ->
+          after(wait, () -> Answer.json(movies.save(batch)));
+      case ParsedRequest.Block(String seconds) ->
+          get(BackendPaths.delay(seconds)).thenApply(Answer::text);
+    };
   }
 
-  CompletableFuture<Answer> movies(String director, String delay) {
-    return measured(
-        Endpoint.MOVIES,
-        () -> {
-          Duration wait = Params.delay(delay);
-          movies.requireKnown(Params.director(director));
-          return after(wait, () -> Answer.json(movies.by(director)));
-        });
+  private CompletableFuture<String> capabilities() {
+    return get(BackendPaths.AUTHENTICATION)
+        .thenCompose(token -> get(BackendPaths.authorization(token)))
+        .thenCompose(role -> get(BackendPaths.capabilities(role)));
   }
 
-  CompletableFuture<Answer> saveMovies(String contentType, String delay, byte[] body) {
-    return measured(
-        Endpoint.SAVE_MOVIES,
-        () -> {
-          RequestBody.requireJson(contentType);
-          Duration wait = Params.delay(delay);
-          Movies.Batch batch = Movies.read(body);
-          return after(wait, () -> Answer.json(movies.save(batch)));
-        });
-  }
-
-  CompletableFuture<Answer> block(String seconds) {
-    return measured(
-        Endpoint.BLOCK,
-        () -> get(BackendPaths.delay(Params.seconds(seconds))).thenApply(Answer::text));
-  }
-
-  private CompletableFuture<String> meetingsOf(String userId) {
-    return get(BackendPaths.authorize(userId))
-        .thenCompose(authorities -> get(BackendPaths.meetings(userId, authorities)));
+  private CompletableFuture<String> meetings(String authorization) {
+    return get(BackendPaths.authenticate(authorization))
+        .thenApply(BackendPaths::userId)
+        .thenCompose(
+            id ->
+                get(BackendPaths.authorize(id))
+                    .thenCompose(authorities -> get(BackendPaths.meetings(id, authorities))));
   }
 
   private CompletableFuture<String> get(String path) {
     return backend.get(path).toFuture();
   }
 
+  private static CompletableFuture<Answer> epochMillisAfter(Duration wait) {
+    return after(wait, () -> Answer.json(Long.toString(System.currentTimeMillis())));
+  }
+
   private static CompletableFuture<Answer> after(Duration wait, Supplier<Answer> answer) {
     return CompletableFuture.supplyAsync(
         answer,
         CompletableFuture.delayedExecutor(wait.toMillis(), TimeUnit.MILLISECONDS, AFTER_WAIT));
-  }
-
-  private CompletableFuture<Answer> measured(
-      Endpoint endpoint, Supplier<CompletableFuture<Answer>> handler) {
-    long started = requests.start(endpoint);
-    return started(handler)
-        .exceptionally(AsyncEndpoints::problem)
-        .whenComplete((answer, none) -> requests.stop(endpoint, started, answer.status()));
-  }
-
-  private static CompletableFuture<Answer> started(Supplier<CompletableFuture<Answer>> handler) {
-    try {
-      return handler.get();
-    } catch (RuntimeException | Error e) {
-      return CompletableFuture.failedFuture(e);
-    }
   }
 
   private static Answer problem(Throwable failure) {

@@ -5,7 +5,10 @@ import io.loomlab.clients.ReactorClient;
 import io.loomlab.contract.About;
 import io.loomlab.contract.Approach.Concurrency;
 import io.loomlab.contract.BlockingEndpoints;
-import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.Answer;
+import io.loomlab.contract.Router;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import io.loomlab.contract.LabRegistry;
 import io.loomlab.contract.ManagementServer;
 import io.loomlab.contract.Movies;
@@ -92,10 +95,11 @@ public final class MicrohttpApplication implements AutoCloseable {
           executor.shutdownNow();
           client.close();
         };
-    BlockingRouter router =
-        new BlockingRouter(
+    Router<Answer> router =
+        new Router<>(
             new BlockingEndpoints(client, movies, requests),
-            () -> about(Inbound.of(server, executor), client.about()));
+            () -> about(Inbound.of(server, executor), client.about()),
+            Function.identity());
     return (request, callback) ->
         executor.execute(
             () -> callback.accept(Responses.of(router.answer(MicrohttpCall.of(request)), request)));
@@ -104,10 +108,11 @@ public final class MicrohttpApplication implements AutoCloseable {
   private Handler async(Movies movies) {
     ReactorClient client = new ReactorClient(settings);
     release = client::close;
-    AsyncRouter router =
-        new AsyncRouter(
+    Router<CompletableFuture<Answer>> router =
+        new Router<>(
             new AsyncEndpoints(client, movies, requests),
-            () -> about(Inbound.of(server, null), client.about()));
+            () -> about(Inbound.of(server, null), client.about()),
+            CompletableFuture::completedFuture);
     return (request, callback) ->
         router
             .answer(MicrohttpCall.of(request))

@@ -1,12 +1,12 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.contract.BlockingRouter;
+import io.loomlab.contract.Router;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import org.microhttp.Request;
 
 /** A request as the routers read it. */
-record MicrohttpCall(Request request, String path, String query) implements BlockingRouter.Call {
+record MicrohttpCall(Request request, String path, String query) implements Router.Call {
   static MicrohttpCall of(Request request) {
     String target = request.uri();
     int question = target.indexOf('?');

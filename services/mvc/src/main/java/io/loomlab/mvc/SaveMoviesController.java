@@ -1,7 +1,8 @@
 package io.loomlab.mvc;
 
 import io.loomlab.contract.Answer;
-import io.loomlab.contract.BlockingEndpoints;
+import io.loomlab.contract.Endpoints;
+import io.loomlab.contract.ParsedRequest;
 import io.loomlab.contract.Endpoint;
 import io.loomlab.contract.Params;
 import io.loomlab.contract.RequestBody;
@@ -12,9 +13,9 @@ import org.springframework.web.bind.annotation.PostMapping;
 
 @Controller
 class SaveMoviesController {
-  private final BlockingEndpoints endpoints;
+  private final Endpoints<Answer> endpoints;
 
-  SaveMoviesController(BlockingEndpoints endpoints) {
+  SaveMoviesController(Endpoints<Answer> endpoints) {
     this.endpoints = endpoints;
   }
 
@@ -23,6 +24,8 @@ class SaveMoviesController {
   Answer saveMovies(HttpServletRequest request) throws IOException {
     byte[] body = RequestBody.read(request.getInputStream());
     String delay = request.getParameter(Params.DELAY);
-    return endpoints.saveMovies(request.getContentType(), delay, body);
+    return endpoints.answer(
+        Endpoint.SAVE_MOVIES,
+        () -> ParsedRequest.saveMovies(request.getContentType(), delay, body));
   }
 }

@@ -1,7 +1,8 @@
 package io.loomlab.netty;
 
 import io.loomlab.contract.Answer;
-import io.loomlab.contract.BlockingEndpoints;
+import io.loomlab.contract.Endpoints;
+import io.loomlab.contract.ParsedRequest;
 import io.loomlab.contract.Endpoint;
 import io.loomlab.contract.Params;
 import org.springframework.http.HttpHeaders;
@@ -17,9 +18,9 @@ import org.springframework.web.bind.annotation.RequestParam;
  */
 @Controller
 class SaveMoviesController {
-  private final BlockingEndpoints endpoints;
+  private final Endpoints<Answer> endpoints;
 
-  SaveMoviesController(BlockingEndpoints endpoints) {
+  SaveMoviesController(Endpoints<Answer> endpoints) {
     this.endpoints = endpoints;
   }
 
@@ -29,6 +30,7 @@ class SaveMoviesController {
       @RequestHeader(name = HttpHeaders.CONTENT_TYPE, required = false) String contentType,
       @RequestParam(name = Params.DELAY, required = false) String delay) {
     byte[] body = Body.of(request).block();
-    return endpoints.saveMovies(contentType, delay, body);
+    return endpoints.answer(
+        Endpoint.SAVE_MOVIES, () -> ParsedRequest.saveMovies(contentType, delay, body));
   }
 }

@@ -2,7 +2,9 @@ package io.loomlab.spring;
 
 import io.loomlab.clients.BlockingClient;
 import io.loomlab.contract.About;
+import io.loomlab.contract.Answer;
 import io.loomlab.contract.BlockingEndpoints;
+import io.loomlab.contract.Endpoints;
 import io.loomlab.contract.Movies;
 import io.loomlab.contract.RequestMetrics;
 import io.loomlab.contract.Settings;
@@ -25,7 +27,7 @@ public class BlockingConfiguration {
   }
 
   @Bean
-  BlockingEndpoints endpoints(BlockingClient client, Movies movies, RequestMetrics requests) {
+  Endpoints<Answer> endpoints(BlockingClient client, Movies movies, RequestMetrics requests) {
     return new BlockingEndpoints(client, movies, requests);
   }
 

@@ -15,6 +15,7 @@ class WrongMethodController {
         Endpoint.CAPABILITIES_PATH,
         Endpoint.MEETINGS_PATH,
         Endpoint.EPOCH_MILLIS_PATH,
+        Endpoint.EPOCH_MILLIS_OF_PATH,
         Endpoint.BLOCK_PATH,
         Endpoint.PINNED_PATH,
         Endpoint.ABOUT_PATH

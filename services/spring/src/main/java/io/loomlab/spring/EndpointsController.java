@@ -1,0 +1,62 @@
+package io.loomlab.spring;
+
+import io.loomlab.contract.Endpoint;
+import io.loomlab.contract.Endpoints;
+import io.loomlab.contract.Params;
+import io.loomlab.contract.ParsedRequest;
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/**
+ * Every GET. Reading a body differs by web stack and is not here.
+ *
+ * @param <T> as of {@link Endpoints}
+ */
+public abstract class EndpointsController<T> {
+  private final Endpoints<T> endpoints;
+
+  protected EndpointsController(Endpoints<T> endpoints) {
+    this.endpoints = endpoints;
+  }
+
+  @GetMapping(Endpoint.CAPABILITIES_PATH)
+  T capabilities() {
+    return endpoints.answer(Endpoint.CAPABILITIES, ParsedRequest::capabilities);
+  }
+
+  @GetMapping(Endpoint.MEETINGS_PATH)
+  T meetings(
+      @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false) String authorization) {
+    return endpoints.answer(Endpoint.MEETINGS, () -> ParsedRequest.meetings(authorization));
+  }
+
+  @GetMapping(Endpoint.EPOCH_MILLIS_PATH)
+  T epochMillis(@RequestParam(name = Params.DELAY, required = false) String delay) {
+    return endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis(delay));
+  }
+
+  @GetMapping(Endpoint.EPOCH_MILLIS_OF_PATH)
+  T epochMillisOf(@RequestParam(name = Params.DELAY_MILLIS, required = false) String delay) {
+    return epochMillis(delay);
+  }
+
+  @GetMapping(Endpoint.MOVIES_PATH)
+  T movies(
+      @RequestParam(name = Params.DIRECTOR, required = false) String director,
+      @RequestParam(name = Params.DELAY, required = false) String delay) {
+    return endpoints.answer(Endpoint.MOVIES, () -> ParsedRequest.findMovies(director, delay));
+  }
+
+  @GetMapping(Endpoint.BLOCK_PATH)
+  T block(@PathVariable("seconds") String seconds) {
+    return endpoints.answer(Endpoint.BLOCK, () -> ParsedRequest.block(seconds));
+  }
+
+  @GetMapping(Endpoint.PINNED_PATH)
+  T pinned(@RequestParam(name = Params.DELAY, required = false) String delay) {
+    return endpoints.answer(Endpoint.PINNED, () -> ParsedRequest.pinned(delay));
+  }
+}

@@ -1,0 +1,92 @@
+"""What the clients of the five published experiments send, by method, path, headers and body, and where that is told.
+
+The bodies are of the published shapes, with films of our own."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from wire import request
+
+AB = {"Connection": "Keep-Alive", "User-Agent": "ApacheBench/2.3", "Accept": "*/*"}
+K6 = {"User-Agent": "k6/0.50.0 (https://k6.io/)"}
+K6_POST = K6 | {"Content-Type": "application/json", "Accept": "application/json"}
+
+VARDA = {"firstName": "Agnès", "lastName": "Varda", "birthday": None}
+FILM: dict[str, Any] = {
+    "title": "Cléo de 5 à 7",
+    "releaseYear": 1962,
+    "genre": "DRAMA",
+    "directors": [VARDA],
+    "writers": [VARDA],
+    "awards": [{"name": "Prix Méliès", "year": 1962}],
+    "rating": 7.8,
+}
+ACTORS = {"id": "6be2c396-834d-44c5-8314-50b7144a3b75", "actors": [{"person": VARDA, "role": "Florence"}]}
+CHARACTERS = {"characters": [{"actor": VARDA, "name": "Florence"}, {"actor": VARDA, "role": "Antoine"}]}
+
+
+def _body(members: dict[str, Any]) -> bytes:
+    return json.dumps([FILM | members], ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Published:
+    """A request of a published client."""
+
+    experiment: str
+    source: str
+    raw: bytes
+
+
+PUBLISHED = {
+    "spring-boot-edition": Published(
+        "Project Loom Comparison (Spring Boot Edition)",
+        "its README, ab -kl -c 20000 -n 2400000 http://…:8080/capabilities",
+        request("GET", "/capabilities", AB, version="1.0"),
+    ),
+    "project-loom-comparison": Published(
+        "Project Loom Comparison",
+        'its README, ab -k -c 1000 -n 120000 -H "Authorization: token" http://…:9000/meetings',
+        request("GET", "/meetings", AB | {"Authorization": "token"}, version="1.0"),
+    ),
+    "loom-webflux-benchmarks-time": Published(
+        "loom-webflux-benchmarks", "config/get-time.js", request("GET", "/epoch-millis?delayInMillis=10", K6)
+    ),
+    "loom-webflux-benchmarks-get": Published(
+        "loom-webflux-benchmarks",
+        "config/get-movies.js",
+        request("GET", "/movies?directorLastName=Allen&delayInMillis=10", K6),
+    ),
+    "loom-webflux-benchmarks-post": Published(
+        "loom-webflux-benchmarks",
+        "config/get-post-movies-smooth-vus-spike.js with config/movies.json",
+        request("POST", "/movies?delayInMillis=10", K6_POST, _body(ACTORS)),
+    ),
+    "loom-webflux-benchmarks-later-get": Published(
+        "loom-webflux-benchmarks",
+        "src/main/resources/scenarios/get-post-movies-smooth-vus-spike.js",
+        request("GET", "/movies?directorLastName=Allen&delayCallDepth=0&delayInMillis=10", K6),
+    ),
+    "loom-webflux-benchmarks-later-post": Published(
+        "loom-webflux-benchmarks",
+        "src/main/resources/scenarios/get-post-movies-smooth-vus-spike.js with movies.json beside it",
+        request("POST", "/movies?delayCallDepth=0&delayInMillis=10", K6_POST, _body(CHARACTERS)),
+    ),
+    "loom-vs-webflux": Published(
+        "Loom vs Webflux",
+        "its README, GET http://localhost:8080/epoch-millis/$approach?delayMillis=100 by vegeta",
+        request(
+            "GET", "/epoch-millis/loom?delayMillis=100", {"User-Agent": "Go-http-client/1.1", "Accept-Encoding": "gzip"}
+        ),
+    ),
+    "virtual-threads-hey": Published(
+        "Virtual Threads",
+        "its README, hey -n 100 -c 50 http://localhost:8080/httpbin/block/3",
+        request(
+            "GET",
+            "/httpbin/block/0.003",
+            {"User-Agent": "hey/0.0.1", "Content-Type": "text/html", "Accept-Encoding": "gzip"},
+        ),
+    ),
+}

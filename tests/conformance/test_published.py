@@ -1,0 +1,18 @@
+"""The clients of the published experiments run unchanged."""
+
+import pytest
+
+from approach import Approach
+from conftest import Golden
+from published import PUBLISHED
+
+
+@pytest.mark.parametrize("client", PUBLISHED)
+async def test_what_a_published_client_sends_is_answered(approach: Approach, golden: Golden, client: str) -> None:
+    published = PUBLISHED[client]
+
+    answer = await approach.ask(published.raw)
+
+    assert answer.status == 200, f"{published.experiment} ({published.source}) is refused: {answer.body!r}."
+    if published.raw.startswith(b"POST"):
+        golden(f"published-{client}.json", answer.body)
