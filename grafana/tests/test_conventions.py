@@ -13,9 +13,9 @@ from loomlab_dashboards.series import colour
 from loomlab_dashboards.substitute import panels
 from loomlab_dashboards.units import UNITS
 
-CURRENT_TYPES = {"timeseries", "trend", "heatmap", "state-timeline", "stat"}
+CURRENT_TYPES = {"timeseries", "trend", "heatmap", "state-timeline", "stat", "table"}
 WITH_LEGEND = {"timeseries", "trend"}
-RANGES = {"$__rate_interval", "$__range:1s", "$__interval:1s"}
+RANGES = {"$__rate_interval", "$__range", "$__range:1s", "$__interval:1s"}
 UIDS = {"compare": "loomlab-compare", "one-run": "loomlab-one-run", "lab-health": "loomlab-lab-health"}
 
 
@@ -62,7 +62,7 @@ def test_its_windows_are_those_of_the_dashboard(panel: Json) -> None:
 
 @each_panel
 def test_it_asks_once_or_over_time_as_its_type_needs(panel: Json) -> None:
-    once = panel["type"] in {"trend", "stat"}
+    once = panel["type"] in {"trend", "stat", "table"}
     assert all(target["instant"] == once and target["range"] != once for target in panel["targets"])
 
 

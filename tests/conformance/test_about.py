@@ -30,6 +30,17 @@ def test_has_the_same_members_everywhere(approach: Approach, about: dict[str, An
     assert about["approach"] == approach.name
 
 
+async def test_the_metrics_tell_what_approaches_differ_in(approach: Approach, about: dict[str, Any]) -> None:
+    (told,) = (await approach.scrape()).series("lab_approach_info")
+    assert told == {
+        "approach": approach.name,
+        "concurrency": about["concurrency"],
+        "server": about["inbound"]["server"],
+        "framework": about["inbound"]["framework"] or "none",
+        "client": about["outbound"]["client"],
+    }
+
+
 @pytest.mark.parametrize("member", INBOUND)
 def test_inbound(about: dict[str, Any], settings: Settings, member: str) -> None:
     assert about["inbound"][member] in {None, settings[INBOUND[member]]}

@@ -20,6 +20,7 @@ METRICS = {
     "jvm_threads_live_threads",
     "jvm_threads_peak_threads",
     "jvm_threads_virtual_pinned_seconds_count",
+    "lab_approach_info",
     "lab_gc_cpu_seconds_total",
     "lab_inflight_requests",
     "lab_jit_cpu_seconds_total",

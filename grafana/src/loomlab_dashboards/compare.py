@@ -1,7 +1,7 @@
 """Compare: the approaches over each other, a row a question."""
 
 from loomlab_dashboards.frame import Json, Row, build, data_source, finished_runs, many
-from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, by_run_time, over_time
+from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, by_run_time, labels, over_time
 from loomlab_dashboards.queries import APPROACH, by_seconds, chosen, error_share, quantile, rate, total
 
 CPU = rate("container_cpu_usage_seconds_total", APPROACH)
@@ -10,6 +10,20 @@ RSS = total("container_memory_rss", APPROACH)
 ALIGNED = "by seconds since the run began"
 QUARTER = Size(6)
 HALF = Size(12)
+
+
+def _what_differs() -> Row:
+    columns = ("approach", "concurrency", "server", "framework", "client")
+    what = Text(
+        "What is compared",
+        "Only rows that differ in concurrency alone compare models (controlled contrast), others compare stacks.",
+        "none",
+    )
+    told = f"last_over_time(lab_approach_info{{{APPROACH}}}[$__range])"
+    return Row(
+        "What differs?",
+        [labels(what, Query(f"group by ({', '.join(columns)}) ({told})", "{{approach}}"), columns, Size(24, 7))],
+    )
 
 
 def _is_it_fast() -> Row:
@@ -120,5 +134,5 @@ def compare() -> Json:
             many("jdk", "JDK", "label_values(service:lab_run:info, jdk)"),
         ],
         [finished_runs('experiment=~"$experiment", approach=~"$approach"')],
-        [_is_it_fast(), _cpu(), _memory(), _threads(), _jvm()],
+        [_what_differs(), _is_it_fast(), _cpu(), _memory(), _threads(), _jvm()],
     )

@@ -11,6 +11,7 @@ from grafana_foundation_sdk.builders import (
     prometheus,
     stat,
     statetimeline,
+    table,
     timeseries,
     trend,
 )
@@ -153,6 +154,14 @@ def states(
     panel.mappings([model.ValueMap(options=mapped)]).legend(legend.placement(options.LegendPlacement.BOTTOM))
     panel.merge_values(True).show_value(options.VisibilityMode.NEVER).row_height(0.8)
     return panel if empty is None else panel.no_value(empty)
+
+
+def labels(text: Text, query: Query, columns: Sequence[str], size: Size = Size()) -> table.Panel:
+    """A row a series, its labels in these columns; without the value, which says nothing."""
+    panel = _filled(table.Panel(), text, size, [_target(0, query, PromQueryFormat.TABLE).instant()])
+    order = {name: position for position, name in enumerate(columns)}
+    settings = {"indexByName": order, "excludeByName": {"Time": True, "Value": True}}
+    return panel.with_transformation(model.DataTransformerConfig(id_val="organize", options=settings))
 
 
 def number(text: Text, query: Query, bad_from: float, size: Size = Size()) -> stat.Panel:

@@ -20,9 +20,11 @@ import java.util.concurrent.locks.LockSupport;
  * microhttp behind an acceptor of the lab's own. The library's acceptor cannot set TCP_NODELAY,
  * does not tell how many connections are open, and ends for good when descriptors run out or an
  * event loop has ended, as it does by a malformed request behind another one. All that happens per
- * request is the library's: its event loops, parser and writer.
+ * request is the library's: its event loops, parser and writer. It is in the library's package
+ * because the loops are package-private.
  */
 public final class LabServer implements AutoCloseable {
+  /** As their constructor names them; the threads themselves are private. */
   private static final String LOOP_NAME = "connection-event-loop";
   private static final long ACCEPT_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final int ENDED = -1;

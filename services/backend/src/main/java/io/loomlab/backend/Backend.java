@@ -1,8 +1,8 @@
 package io.loomlab.backend;
 
-import io.loomlab.contract.LabRegistry;
-import io.loomlab.contract.ManagementServer;
-import io.loomlab.contract.UsageException;
+import io.loomlab.core.LabRegistry;
+import io.loomlab.core.ManagementServer;
+import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,7 +1,7 @@
 package io.loomlab.backend;
 
-import io.loomlab.contract.Environment;
-import io.loomlab.contract.UsageException;
+import io.loomlab.core.Environment;
+import io.loomlab.core.UsageException;
 import java.time.Duration;
 import java.util.Map;
 

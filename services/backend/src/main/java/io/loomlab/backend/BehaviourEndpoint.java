@@ -1,8 +1,8 @@
 package io.loomlab.backend;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.ManagementServer;
-import io.loomlab.contract.UsageException;
+import io.loomlab.core.Answer;
+import io.loomlab.core.ManagementServer;
+import io.loomlab.core.UsageException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

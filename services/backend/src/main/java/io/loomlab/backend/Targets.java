@@ -1,7 +1,7 @@
 package io.loomlab.backend;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.ManagementServer;
+import io.loomlab.core.Answer;
+import io.loomlab.core.ManagementServer;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;

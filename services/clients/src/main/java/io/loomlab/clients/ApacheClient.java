@@ -1,8 +1,8 @@
 package io.loomlab.clients;
 
-import io.loomlab.contract.About;
-import io.loomlab.contract.BackendException;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.About;
+import io.loomlab.core.BackendException;
+import io.loomlab.core.Settings;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;

@@ -1,9 +1,9 @@
 package io.loomlab.clients;
 
-import io.loomlab.contract.About;
-import io.loomlab.contract.BlockingBackend;
-import io.loomlab.contract.Settings;
-import io.loomlab.contract.Settings.Client;
+import io.loomlab.core.About;
+import io.loomlab.core.BlockingBackend;
+import io.loomlab.core.Settings;
+import io.loomlab.core.Settings.Client;
 
 /** A blocking backend client that tells what it is configured to do. */
 public interface BlockingClient extends BlockingBackend, AutoCloseable {

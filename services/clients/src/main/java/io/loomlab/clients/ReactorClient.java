@@ -1,8 +1,8 @@
 package io.loomlab.clients;
 
-import io.loomlab.contract.About;
-import io.loomlab.contract.BackendException;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.About;
+import io.loomlab.core.BackendException;
+import io.loomlab.core.Settings;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;

@@ -11,8 +11,8 @@ import io.helidon.webserver.http.DirectHandlers;
 import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Router;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Router;
 
 /** Sends answers. Helidon adds Content-Length and Date. */
 final class Answers {

@@ -7,18 +7,19 @@ import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http1.Http1Config;
 import io.loomlab.clients.BlockingClient;
-import io.loomlab.contract.About;
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.BlockingEndpoints;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Router;
+import io.loomlab.core.About;
+import io.loomlab.core.Approach;
+import io.loomlab.core.BlockingEndpoints;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Router;
 import java.util.function.Function;
-import io.loomlab.contract.LabRegistry;
-import io.loomlab.contract.ManagementServer;
-import io.loomlab.contract.Movies;
-import io.loomlab.contract.RequestMetrics;
-import io.loomlab.contract.Settings;
-import io.loomlab.contract.UsageException;
+import java.util.function.Supplier;
+import io.loomlab.core.LabRegistry;
+import io.loomlab.core.ManagementServer;
+import io.loomlab.core.Movies;
+import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.Settings;
+import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -49,15 +50,17 @@ public final class HelidonApplication implements AutoCloseable {
     PrometheusMeterRegistry registry = LabRegistry.create(settings.approach().label());
     Connections connections = new Connections(http1());
     RequestMetrics requests = new RequestMetrics(registry, connections::open, thread -> false);
+    Supplier<About> about = () -> About.of(settings, requests, inbound(), client.about());
     Router<Answer> router =
         new Router<>(
             new BlockingEndpoints(client, new Movies(settings.saveMovies()), requests),
-            () -> About.of(settings, requests, inbound(), client.about()),
+            about,
             Function.identity());
     server = server(settings, connections, router).start();
     if (!server.isRunning()) {
       throw new IOException("Helidon did not start");
     }
+    LabRegistry.describe(registry, about.get());
     management = ManagementServer.start(settings.managementPort(), registry, server::isRunning);
   }
 

@@ -2,8 +2,8 @@ package io.loomlab.helidon;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.loomlab.jetty;
 
-import io.loomlab.contract.Approach.Concurrency;
+import io.loomlab.core.Approach.Concurrency;
 import io.loomlab.spring.LabApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;

@@ -1,7 +1,7 @@
 package io.loomlab.jetty;
 
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import io.loomlab.mvc.ContentType;
 import io.loomlab.mvc.MvcConfiguration;
 import org.eclipse.jetty.ee11.servlet.ServletContextResponse;

@@ -1,7 +1,7 @@
 package io.loomlab.jetty;
 
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import io.loomlab.spring.LabApplication;

@@ -1,14 +1,14 @@
 package io.loomlab.microhttp;
 
 import io.loomlab.clients.ReactorClient;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.BackendPaths;
-import io.loomlab.contract.ContractException;
-import io.loomlab.contract.Endpoint;
-import io.loomlab.contract.Endpoints;
-import io.loomlab.contract.Movies;
-import io.loomlab.contract.ParsedRequest;
-import io.loomlab.contract.RequestMetrics;
+import io.loomlab.core.Answer;
+import io.loomlab.core.BackendPaths;
+import io.loomlab.core.ContractException;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.Movies;
+import io.loomlab.core.ParsedRequest;
+import io.loomlab.core.RequestMetrics;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

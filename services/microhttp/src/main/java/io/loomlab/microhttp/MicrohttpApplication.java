@@ -2,19 +2,20 @@ package io.loomlab.microhttp;
 
 import io.loomlab.clients.BlockingClient;
 import io.loomlab.clients.ReactorClient;
-import io.loomlab.contract.About;
-import io.loomlab.contract.Approach.Concurrency;
-import io.loomlab.contract.BlockingEndpoints;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Router;
+import io.loomlab.core.About;
+import io.loomlab.core.Approach.Concurrency;
+import io.loomlab.core.BlockingEndpoints;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Router;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
-import io.loomlab.contract.LabRegistry;
-import io.loomlab.contract.ManagementServer;
-import io.loomlab.contract.Movies;
-import io.loomlab.contract.RequestMetrics;
-import io.loomlab.contract.Settings;
-import io.loomlab.contract.UsageException;
+import java.util.function.Supplier;
+import io.loomlab.core.LabRegistry;
+import io.loomlab.core.ManagementServer;
+import io.loomlab.core.Movies;
+import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.Settings;
+import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
@@ -33,6 +34,7 @@ public final class MicrohttpApplication implements AutoCloseable {
   private final RequestMetrics requests;
   private final ManagementServer management;
   private Runnable release = () -> {};
+  private Supplier<About> about;
 
   private MicrohttpApplication(Settings settings) throws IOException {
     this.settings = settings;
@@ -44,6 +46,7 @@ public final class MicrohttpApplication implements AutoCloseable {
         settings.approach().concurrency() == Concurrency.COMPLETABLE_FUTURE
             ? async(movies)
             : blocking(movies));
+    LabRegistry.describe(registry, about.get());
     management = ManagementServer.start(settings.managementPort(), registry, server::isServing);
   }
 
@@ -95,11 +98,10 @@ public final class MicrohttpApplication implements AutoCloseable {
           executor.shutdownNow();
           client.close();
         };
+    about = () -> about(Inbound.of(server, executor), client.about());
     Router<Answer> router =
         new Router<>(
-            new BlockingEndpoints(client, movies, requests),
-            () -> about(Inbound.of(server, executor), client.about()),
-            Function.identity());
+            new BlockingEndpoints(client, movies, requests), about, Function.identity());
     return (request, callback) ->
         executor.execute(
             () -> callback.accept(Responses.of(router.answer(MicrohttpCall.of(request)), request)));
@@ -108,11 +110,10 @@ public final class MicrohttpApplication implements AutoCloseable {
   private Handler async(Movies movies) {
     ReactorClient client = new ReactorClient(settings);
     release = client::close;
+    about = () -> about(Inbound.of(server, null), client.about());
     Router<CompletableFuture<Answer>> router =
         new Router<>(
-            new AsyncEndpoints(client, movies, requests),
-            () -> about(Inbound.of(server, null), client.about()),
-            CompletableFuture::completedFuture);
+            new AsyncEndpoints(client, movies, requests), about, CompletableFuture::completedFuture);
     return (request, callback) ->
         router
             .answer(MicrohttpCall.of(request))

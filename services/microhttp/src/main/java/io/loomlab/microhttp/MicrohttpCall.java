@@ -1,6 +1,6 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.contract.Router;
+import io.loomlab.core.Router;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import org.microhttp.Request;

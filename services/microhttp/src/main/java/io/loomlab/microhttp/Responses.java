@@ -1,8 +1,8 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.HttpDate;
-import io.loomlab.contract.Problem;
+import io.loomlab.core.Answer;
+import io.loomlab.core.HttpDate;
+import io.loomlab.core.Problem;
 import java.util.ArrayList;
 import java.util.List;
 import org.microhttp.Header;

@@ -1,6 +1,6 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.Running;
 import java.io.IOException;
 import java.io.UncheckedIOException;

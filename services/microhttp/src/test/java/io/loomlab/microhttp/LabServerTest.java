@@ -2,7 +2,7 @@ package io.loomlab.microhttp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.contract.Answer;
+import io.loomlab.core.Answer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

@@ -1,11 +1,11 @@
 package io.loomlab.mvc;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Endpoints;
-import io.loomlab.contract.ParsedRequest;
-import io.loomlab.contract.Endpoint;
-import io.loomlab.contract.Params;
-import io.loomlab.contract.RequestBody;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.ParsedRequest;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.Params;
+import io.loomlab.core.RequestBody;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import org.springframework.stereotype.Controller;

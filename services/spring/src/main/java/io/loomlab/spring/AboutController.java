@@ -1,8 +1,8 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.About;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Endpoint;
+import io.loomlab.core.About;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Endpoint;
 import java.util.function.Supplier;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -15,8 +15,12 @@ class AboutController {
     this.about = about;
   }
 
+  About told() {
+    return about.get();
+  }
+
   @GetMapping(Endpoint.ABOUT_PATH)
   Answer about() {
-    return Answer.json(about.get().bytes());
+    return Answer.json(told().bytes());
   }
 }

@@ -1,13 +1,13 @@
 package io.loomlab.spring;
 
 import io.loomlab.clients.BlockingClient;
-import io.loomlab.contract.About;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.BlockingEndpoints;
-import io.loomlab.contract.Endpoints;
-import io.loomlab.contract.Movies;
-import io.loomlab.contract.RequestMetrics;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.About;
+import io.loomlab.core.Answer;
+import io.loomlab.core.BlockingEndpoints;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.Movies;
+import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.Settings;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.springframework.context.annotation.Bean;

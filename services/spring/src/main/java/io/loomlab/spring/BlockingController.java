@@ -1,7 +1,7 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Endpoints;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Endpoints;
 import org.springframework.stereotype.Controller;
 
 @Controller

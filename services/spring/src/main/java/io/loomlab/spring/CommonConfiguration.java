@@ -1,9 +1,9 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.LabRegistry;
-import io.loomlab.contract.Movies;
-import io.loomlab.contract.RequestMetrics;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.LabRegistry;
+import io.loomlab.core.Movies;
+import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.Settings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.springframework.context.annotation.Bean;

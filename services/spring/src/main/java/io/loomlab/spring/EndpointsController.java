@@ -1,9 +1,9 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.Endpoint;
-import io.loomlab.contract.Endpoints;
-import io.loomlab.contract.Params;
-import io.loomlab.contract.ParsedRequest;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.Params;
+import io.loomlab.core.ParsedRequest;
 import org.springframework.http.HttpHeaders;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;

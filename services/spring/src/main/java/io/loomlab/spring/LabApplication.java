@@ -1,9 +1,10 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.Approach.Concurrency;
-import io.loomlab.contract.ManagementServer;
-import io.loomlab.contract.Settings;
-import io.loomlab.contract.UsageException;
+import io.loomlab.core.Approach.Concurrency;
+import io.loomlab.core.LabRegistry;
+import io.loomlab.core.ManagementServer;
+import io.loomlab.core.Settings;
+import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.util.Map;
@@ -61,6 +62,7 @@ public final class LabApplication {
   public static Running run(Class<?> application, Settings settings) throws IOException {
     ConfigurableApplicationContext context = context(application, settings);
     PrometheusMeterRegistry registry = context.getBean(PrometheusMeterRegistry.class);
+    LabRegistry.describe(registry, context.getBean(AboutController.class).told());
     return new Running(
         context, ManagementServer.start(settings.managementPort(), registry, context::isRunning));
   }

@@ -1,8 +1,8 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.ContractException;
-import io.loomlab.contract.RefusedException;
+import io.loomlab.core.Answer;
+import io.loomlab.core.ContractException;
+import io.loomlab.core.RefusedException;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;

@@ -1,8 +1,8 @@
 package io.loomlab.spring;
 
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Endpoint;
-import io.loomlab.contract.RefusedException;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.RefusedException;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;

@@ -1,7 +1,7 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import io.loomlab.mvc.MvcConfiguration;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.threads.VirtualThreadExecutor;

@@ -12,11 +12,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.backend.Backend;
 import io.loomlab.backend.BackendSettings;
-import io.loomlab.contract.Answer;
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.Endpoint;
-import io.loomlab.contract.Movies;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.Movies;
+import io.loomlab.core.Settings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublisher;

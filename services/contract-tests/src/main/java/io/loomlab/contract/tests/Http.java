@@ -2,7 +2,7 @@ package io.loomlab.contract.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.contract.Problem;
+import io.loomlab.core.Problem;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

@@ -1,7 +1,7 @@
 package io.loomlab.contract.tests;
 
-import io.loomlab.contract.Approach;
-import io.loomlab.contract.Settings;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import java.net.URI;
 import java.time.Duration;
 

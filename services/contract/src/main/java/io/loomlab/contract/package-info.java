@@ -1,2 +1,0 @@
-/** What all approaches share. Plain Java, Micrometer and Jackson: no server, no Spring. */
-package io.loomlab.contract;

@@ -1,0 +1,95 @@
+package io.loomlab.core;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/** The endpoints for servers that run a request on a thread of its own, platform or virtual. */
+public final class BlockingEndpoints implements Endpoints<Answer> {
+  private static final System.Logger LOG = System.getLogger(BlockingEndpoints.class.getName());
+
+  private final BlockingBackend backend;
+  private final Movies movies;
+  private final RequestMetrics requests;
+
+  /** Of the last request for /pinned. A monitor that nobody else can reach may be compiled away. */
+  private volatile Object published;
+
+  public BlockingEndpoints(BlockingBackend backend, Movies movies, RequestMetrics requests) {
+    this.backend = backend;
+    this.movies = movies;
+    this.requests = requests;
+  }
+
+  @Override
+  public Answer answer(Endpoint endpoint, Supplier<ParsedRequest> request) {
+    long started = requests.start(endpoint);
+    Answer answer = answer(request);
+    requests.stop(endpoint, started, answer.status());
+    return answer;
+  }
+
+  private Answer answer(Supplier<ParsedRequest> request) {
+    try {
+      return answer(request.get());
+    } catch (ContractException e) {
+      return Answer.problem(e);
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
+      return Answer.problem(500);
+    }
+  }
+
+  private Answer answer(ParsedRequest request) {
+    return switch (request) {
+      case ParsedRequest.Capabilities() -> Answer.text(capabilities());
+      case ParsedRequest.Meetings(String authorization) -> Answer.json(meetings(authorization));
+      case ParsedRequest.EpochMillis(Duration wait) -> epochMillisAfter(wait);
+      case ParsedRequest.Pinned(Duration wait) -> pinned(wait);
+      case ParsedRequest.FindMovies(String director, Duration wait) -> {
+        movies.requireKnown(director);
+        sleep(wait);
+        yield Answer.json(movies.by(director));
+      }
+      case ParsedRequest.SaveMovies(Movies.Batch batch, Duration wait) -> {
+        sleep(wait);
+        yield Answer.json(movies.save(batch));
+      }
+      case ParsedRequest.Block(String seconds) ->
+          Answer.text(backend.get(BackendPaths.delay(seconds)));
+    };
+  }
+
+  private String capabilities() {
+    String token = backend.get(BackendPaths.AUTHENTICATION);
+    String role = backend.get(BackendPaths.authorization(token));
+    return backend.get(BackendPaths.capabilities(role));
+  }
+
+  private String meetings(String authorization) {
+    String id = BackendPaths.userId(backend.get(BackendPaths.authenticate(authorization)));
+    String authorities = backend.get(BackendPaths.authorize(id));
+    return backend.get(BackendPaths.meetings(id, authorities));
+  }
+
+  private Answer pinned(Duration wait) {
+    Object monitor = new Object();
+    published = monitor;
+    synchronized (monitor) {
+      return epochMillisAfter(wait);
+    }
+  }
+
+  private static Answer epochMillisAfter(Duration wait) {
+    sleep(wait);
+    return Answer.json(Long.toString(System.currentTimeMillis()));
+  }
+
+  private static void sleep(Duration wait) {
+    try {
+      Thread.sleep(wait);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting", e);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package io.loomlab.core;
+
+import io.github.mweirauch.micrometer.jvm.extras.ProcessMemoryMetrics;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmCompilationMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.java21.instrument.binder.jdk.VirtualThreadMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.List;
+import java.util.Objects;
+
+/** The metrics registry of a process: one common tag, the JVM's and the process's own meters. */
+public final class LabRegistry {
+  /** Common tag of every series. */
+  public static final String APPROACH_TAG = "approach";
+
+  /** Its cost grows with the platform threads: a scrape would burden one model alone. */
+  private static final String WALKS_EVERY_THREAD = "jvm.threads.states";
+
+  private static final String NONE = "none";
+
+  private LabRegistry() {}
+
+  public static PrometheusMeterRegistry create(String approach) {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    registry
+        .config()
+        .commonTags(APPROACH_TAG, approach)
+        .meterFilter(MeterFilter.denyNameStartsWith(WALKS_EVERY_THREAD));
+    binders().forEach(binder -> binder.bindTo(registry));
+    InternalThreads.ofThisJvm()
+        .ifPresent(threads -> threads.register(registry.getPrometheusRegistry(), approach));
+    return registry;
+  }
+
+  /**
+   * Tells in the metrics what approaches differ in: {@code lab.approach.info}, 1, with the model, the
+   * server, the framework and the client as tags.
+   */
+  public static void describe(MeterRegistry registry, About about) {
+    Gauge.builder("lab.approach.info", () -> 1)
+        .tag("concurrency", about.concurrency())
+        .tag("server", about.inbound().server())
+        .tag("framework", Objects.requireNonNullElse(about.inbound().framework(), NONE))
+        .tag("client", about.outbound().client())
+        .register(registry);
+  }
+
+  private static List<MeterBinder> binders() {
+    return List.of(
+        new JvmMemoryMetrics(),
+        new JvmGcMetrics(),
+        new JvmThreadMetrics(),
+        new VirtualThreadMetrics(),
+        new JvmCompilationMetrics(),
+        new ClassLoaderMetrics(),
+        new ProcessorMetrics(),
+        new FileDescriptorMetrics(),
+        new UptimeMetrics(),
+        new ProcessMemoryMetrics(),
+        new Peaks());
+  }
+}

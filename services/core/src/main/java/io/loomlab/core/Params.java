@@ -1,0 +1,83 @@
+package io.loomlab.core;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.regex.Pattern;
+
+/** Reads request parameters; what is missing or unusable is refused with a 400 that says why. */
+public final class Params {
+  public static final String DELAY = "delayInMillis";
+
+  /** As loom-vs-webflux calls it, on {@link Endpoint#EPOCH_MILLIS_OF_PATH}. */
+  public static final String DELAY_MILLIS = "delayMillis";
+
+  public static final String DIRECTOR = "directorLastName";
+
+  private static final int LONGEST_DELAY_MILLIS = 60_000;
+  private static final BigDecimal LONGEST_SECONDS = BigDecimal.valueOf(60);
+  private static final int LONGEST_QUOTE = 40;
+  private static final Pattern SECONDS = Pattern.compile("\\d{1,2}(\\.\\d{1,3})?");
+
+  private Params() {}
+
+  /** The wait that {@code delayInMillis} asks for. */
+  public static Duration delay(String value) {
+    int millis = required(DELAY, value).length() <= 5 ? digits(value) : -1;
+    if (millis < 0 || millis > LONGEST_DELAY_MILLIS) {
+      throw RefusedException.of(
+          400,
+          "%s is \"%s\"; give a whole number from 0 to %d."
+              .formatted(DELAY, quoted(value), LONGEST_DELAY_MILLIS));
+    }
+    return Duration.ofMillis(millis);
+  }
+
+  /** A director's last name, which need not be known. */
+  public static String director(String value) {
+    return required(DIRECTOR, value);
+  }
+
+  /** The seconds of {@code /httpbin/block/{seconds}}, as the backend takes them. */
+  public static String seconds(String value) {
+    if (!SECONDS.matcher(value).matches() || new BigDecimal(value).compareTo(LONGEST_SECONDS) > 0) {
+      throw RefusedException.of(
+          400, "seconds is \"%s\"; give a number from 0 to 60.".formatted(quoted(value)));
+    }
+    return value;
+  }
+
+  /**
+   * The Authorization header's value.
+   *
+   * @throws RefusedException 401 without one
+   */
+  public static String authorization(String value) {
+    if (value == null || value.isBlank()) {
+      throw RefusedException.of(401);
+    }
+    return value;
+  }
+
+  private static String required(String name, String value) {
+    if (value == null || value.isEmpty()) {
+      throw RefusedException.of(400, name + " is missing; add it to the query.");
+    }
+    return value;
+  }
+
+  private static int digits(String value) {
+    int number = 0;
+    for (int i = 0; i < value.length(); i++) {
+      char digit = value.charAt(i);
+      if (digit < '0' || digit > '9') {
+        return -1;
+      }
+      number = 10 * number + digit - '0';
+    }
+    return number;
+  }
+
+  private static String quoted(String value) {
+    return value.length() <= LONGEST_QUOTE ? value : value.substring(0, LONGEST_QUOTE) + "…";
+  }
+}

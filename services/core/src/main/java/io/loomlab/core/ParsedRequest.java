@@ -1,0 +1,54 @@
+package io.loomlab.core;
+
+import java.time.Duration;
+
+/**
+ * What a request asks for, its parameters read. The factories check them, and in which order, alike
+ * for every approach; each throws a {@link RefusedException} that says what is wrong.
+ */
+public sealed interface ParsedRequest {
+  record Capabilities() implements ParsedRequest {}
+
+  record Meetings(String authorization) implements ParsedRequest {}
+
+  record EpochMillis(Duration wait) implements ParsedRequest {}
+
+  record Pinned(Duration wait) implements ParsedRequest {}
+
+  record FindMovies(String director, Duration wait) implements ParsedRequest {}
+
+  record SaveMovies(Movies.Batch movies, Duration wait) implements ParsedRequest {}
+
+  record Block(String seconds) implements ParsedRequest {}
+
+  static ParsedRequest capabilities() {
+    return new Capabilities();
+  }
+
+  static ParsedRequest meetings(String authorization) {
+    return new Meetings(Params.authorization(authorization));
+  }
+
+  static ParsedRequest epochMillis(String delay) {
+    return new EpochMillis(Params.delay(delay));
+  }
+
+  static ParsedRequest pinned(String delay) {
+    return new Pinned(Params.delay(delay));
+  }
+
+  static ParsedRequest findMovies(String director, String delay) {
+    Duration wait = Params.delay(delay);
+    return new FindMovies(Params.director(director), wait);
+  }
+
+  static ParsedRequest saveMovies(String contentType, String delay, byte[] body) {
+    RequestBody.requireJson(contentType);
+    Duration wait = Params.delay(delay);
+    return new SaveMovies(Movies.read(body), wait);
+  }
+
+  static ParsedRequest block(String seconds) {
+    return new Block(Params.seconds(seconds));
+  }
+}

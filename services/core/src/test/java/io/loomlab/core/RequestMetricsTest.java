@@ -1,0 +1,57 @@
+package io.loomlab.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+class RequestMetricsTest {
+  private final PrometheusMeterRegistry registry = LabRegistry.create("some-approach");
+  private final RequestMetrics requests = new RequestMetrics(registry, () -> 7, thread -> false);
+
+  @Test
+  void countsRequestsByEndpointAndStatus() {
+    requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 200);
+    requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 504);
+    requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 504);
+    String labels = "{approach=\"some-approach\",endpoint=\"/capabilities\",status=";
+    assertThat(registry.scrape())
+        .contains("lab_requests_seconds_count" + labels + "\"200\"} 1\n")
+        .contains("lab_requests_seconds_count" + labels + "\"504\"} 2\n")
+        .contains("lab_requests_seconds_bucket" + labels + "\"200\",le=\"0.3\"} 1\n");
+  }
+
+  @Test
+  void requestIsInFlightUntilItStops() {
+    long started = requests.start(Endpoint.CAPABILITIES);
+    assertThat(registry.scrape()).contains("lab_inflight_requests{approach=\"some-approach\"} 1.0");
+    requests.stop(Endpoint.CAPABILITIES, started, 200);
+    assertThat(registry.scrape()).contains("lab_inflight_requests{approach=\"some-approach\"} 0.0");
+  }
+
+  @Test
+  void remembersTheKindOfThreadThatServedTheFirstRequest() throws InterruptedException {
+    assertThat(requests.threadKinds()).containsEntry("/capabilities", null);
+    Thread.ofVirtual().start(() -> requests.start(Endpoint.CAPABILITIES)).join();
+    requests.start(Endpoint.CAPABILITIES);
+    assertThat(requests.threadKinds()).containsEntry("/capabilities", "virtual");
+  }
+
+  @Test
+  void exportsWhatTheReportNeeds() {
+    assertThat(registry.scrape())
+        .contains("lab_open_connections{approach=\"some-approach\"} 7.0")
+        .contains("process_cpu_time_ns_total{")
+        .contains("process_memory_rss_bytes{")
+        .contains("process_memory_vss_bytes{")
+        .contains("process_start_time_seconds{")
+        .contains("process_files_open_files{")
+        .contains("jvm_compilation_time_ms_total{")
+        .contains("jvm_threads_live_threads{")
+        .contains("jvm_threads_virtual_pinned_seconds_count{")
+        .contains("jvm_threads_virtual_parallelism{")
+        .contains("jvm_threads_virtual_pool_size_threads{")
+        .contains("jvm_threads_virtual_live_threads{")
+        .contains("jvm_memory_used_bytes{");
+  }
+}

@@ -1,0 +1,41 @@
+package io.loomlab.webflux;
+
+import io.loomlab.core.Answer;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.reactive.HandlerResult;
+import org.springframework.web.reactive.HandlerResultHandler;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+/** Writes the contract's answers as they are, given at once or later. */
+@Order(0)
+class AnswerResultHandler implements HandlerResultHandler {
+  @Override
+  public boolean supports(HandlerResult result) {
+    ResolvableType type = result.getReturnType();
+    return type.resolve() == Answer.class
+        || type.resolve() == Mono.class && type.resolveGeneric() == Answer.class;
+  }
+
+  @Override
+  public Mono<Void> handleResult(ServerWebExchange exchange, HandlerResult result) {
+    return result.getReturnValue() instanceof Mono<?> later
+        ? later.flatMap(answer -> write((Answer) answer, exchange.getResponse()))
+        : write((Answer) result.getReturnValue(), exchange.getResponse());
+  }
+
+  private static Mono<Void> write(Answer answer, ServerHttpResponse response) {
+    response.setStatusCode(HttpStatusCode.valueOf(answer.status()));
+    HttpHeaders headers = response.getHeaders();
+    headers.set(HttpHeaders.CONTENT_TYPE, answer.contentType());
+    headers.setContentLength(answer.body().length);
+    if (answer.allow() != null) {
+      headers.set(HttpHeaders.ALLOW, answer.allow());
+    }
+    return response.writeWith(Mono.just(response.bufferFactory().wrap(answer.body())));
+  }
+}

@@ -1,0 +1,38 @@
+package io.loomlab.webflux;
+
+import io.loomlab.core.Answer;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.Movies;
+import reactor.core.publisher.Mono;
+import io.loomlab.clients.ReactorClient;
+import io.loomlab.core.About;
+import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.Settings;
+import io.loomlab.spring.LabApplication;
+import java.util.function.Supplier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** webflux-netty: handlers run on the event loops and never wait there. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = LabApplication.CONCURRENCY, havingValue = "REACTIVE")
+@Import(ReactiveController.class)
+class ReactiveConfiguration {
+  @Bean
+  ReactorClient backendClient(Settings settings) {
+    return new ReactorClient(settings);
+  }
+
+  @Bean
+  Endpoints<Mono<Answer>> endpoints(ReactorClient client, Movies movies, RequestMetrics requests) {
+    return new ReactiveEndpoints(client, movies, requests);
+  }
+
+  @Bean
+  Supplier<About> about(
+      Settings settings, RequestMetrics requests, LiveNetty live, ReactorClient client) {
+    return () -> About.of(settings, requests, live.about(), client.about());
+  }
+}

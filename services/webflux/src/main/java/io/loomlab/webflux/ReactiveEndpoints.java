@@ -1,0 +1,116 @@
+package io.loomlab.webflux;
+
+import io.loomlab.clients.ReactorClient;
+import io.loomlab.core.Answer;
+import io.loomlab.core.BackendPaths;
+import io.loomlab.core.ContractException;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.Movies;
+import io.loomlab.core.ParsedRequest;
+import io.loomlab.core.RequestMetrics;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/** The endpoints without a thread that waits. */
+class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
+  private static final Logger LOG = LoggerFactory.getLogger(ReactiveEndpoints.class);
+  private static final int CLIENT_GONE = 499;
+
+  private final ReactorClient backend;
+  private final Movies movies;
+  private final RequestMetrics requests;
+
+  ReactiveEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests) {
+    this.backend = backend;
+    this.movies = movies;
+    this.requests = requests;
+  }
+
+  @Override
+  public Mono<Answer> answer(Endpoint endpoint, Supplier<ParsedRequest> request) {
+    Recorded recorded = new Recorded(endpoint, requests.start(endpoint));
+    return Mono.defer(() -> started(request))
+        .onErrorResume(failure -> Mono.just(problem(failure)))
+        .doOnNext(answer -> recorded.stop(answer.status()))
+        .doOnCancel(() -> recorded.stop(CLIENT_GONE));
+  }
+
+  /** Reactor would let some errors pass by every operator. */
+  private Mono<Answer> started(Supplier<ParsedRequest> request) {
+    try {
+      return answer(request.get());
+    } catch (Error e) {
+      return Mono.error(new IllegalStateException(e));
+    }
+  }
+
+  /** For /pinned there is no thread that could hold a monitor while it waits. */
+  private Mono<Answer> answer(ParsedRequest request) {
+    return switch (request) {
+      case ParsedRequest.Capabilities() -> capabilities().map(Answer::text);
+      case ParsedRequest.Meetings(String authorization) -> meetings(authorization).map(Answer::json);
+      case ParsedRequest.EpochMillis(Duration wait) -> epochMillisAfter(wait);
+      case ParsedRequest.Pinned(Duration wait) -> epochMillisAfter(wait);
+      case ParsedRequest.FindMovies(String director, Duration wait) -> {
+        movies.requireKnown(director);
+        yield Mono.delay(wait).map(tick -> Answer.json(movies.by(director)));
+      }
+      case ParsedRequest.SaveMovies(Movies.Batch batch, Duration wait) ->
+          Mono.delay(wait).map(tick -> Answer.json(movies.save(batch)));
+      case ParsedRequest.Block(String seconds) ->
+          backend.get(BackendPaths.delay(seconds)).map(Answer::text);
+    };
+  }
+
+  private Mono<String> capabilities() {
+    return backend
+        .get(BackendPaths.AUTHENTICATION)
+        .flatMap(token -> backend.get(BackendPaths.authorization(token)))
+        .flatMap(role -> backend.get(BackendPaths.capabilities(role)));
+  }
+
+  private Mono<String> meetings(String authorization) {
+    return backend
+        .get(BackendPaths.authenticate(authorization))
+        .map(BackendPaths::userId)
+        .flatMap(
+            id ->
+                backend
+                    .get(BackendPaths.authorize(id))
+                    .flatMap(authorities -> backend.get(BackendPaths.meetings(id, authorities))));
+  }
+
+  private static Mono<Answer> epochMillisAfter(Duration wait) {
+    return Mono.delay(wait).map(tick -> Answer.json(Long.toString(System.currentTimeMillis())));
+  }
+
+  private static Answer problem(Throwable failure) {
+    if (!(failure instanceof ContractException)) {
+      LOG.error("A request failed: {}", failure.toString());
+    }
+    return Answer.problem(failure);
+  }
+
+  /** Stops once: a client that goes away may cancel what has already succeeded. */
+  private final class Recorded {
+    private final AtomicBoolean stopped = new AtomicBoolean();
+    private final Endpoint endpoint;
+    private final long started;
+
+    Recorded(Endpoint endpoint, long started) {
+      this.endpoint = endpoint;
+      this.started = started;
+    }
+
+    void stop(int status) {
+      if (stopped.compareAndSet(false, true)) {
+        requests.stop(endpoint, started, status);
+      }
+    }
+  }
+}

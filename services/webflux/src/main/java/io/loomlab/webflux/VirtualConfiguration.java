@@ -1,0 +1,39 @@
+package io.loomlab.webflux;
+
+import io.loomlab.core.Settings;
+import io.loomlab.spring.BlockingConfiguration;
+import io.loomlab.spring.LabApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
+import org.springframework.web.reactive.config.BlockingExecutionConfigurer;
+import org.springframework.web.reactive.config.WebFluxConfigurer;
+
+/** virtual-netty: every handler runs on a virtual thread of its own and may block. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = LabApplication.CONCURRENCY, havingValue = "VIRTUAL_THREADS")
+@Import({BlockingConfiguration.class, SaveMoviesController.class})
+class VirtualConfiguration {
+  @Bean
+  VirtualThreadTaskExecutor handlerThreads() {
+    return new VirtualThreadTaskExecutor("netty-handler-");
+  }
+
+  /** That of webflux-netty, so that the two differ in the model alone. */
+  @Bean
+  Settings.Client ownClient() {
+    return Settings.Client.REACTOR;
+  }
+
+  @Bean
+  WebFluxConfigurer blockingHandlers(VirtualThreadTaskExecutor threads) {
+    return new WebFluxConfigurer() {
+      @Override
+      public void configureBlockingExecution(BlockingExecutionConfigurer blocking) {
+        blocking.setExecutor(threads).setControllerMethodPredicate(handler -> true);
+      }
+    };
+  }
+}

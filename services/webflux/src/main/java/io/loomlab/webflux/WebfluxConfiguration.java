@@ -1,0 +1,34 @@
+package io.loomlab.webflux;
+
+import io.loomlab.core.Settings;
+import io.netty.channel.ChannelOption;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
+
+@Configuration(proxyBeanMethods = false)
+@Import(AnswerResultHandler.class)
+class WebfluxConfiguration {
+  @Bean
+  LiveNetty liveNetty(ObjectProvider<VirtualThreadTaskExecutor> handlerThreads) {
+    return new LiveNetty(handlerThreads.getIfAvailable());
+  }
+
+  @Bean
+  WebServerFactoryCustomizer<NettyReactiveWebServerFactory> netty(
+      Settings settings, LiveNetty live) {
+    return factory ->
+        factory.addServerCustomizers(
+            server ->
+                live.watch(
+                    server
+                        .option(ChannelOption.SO_BACKLOG, settings.backlog())
+                        .childOption(ChannelOption.TCP_NODELAY, true)
+                        .idleTimeout(settings.keepAlive())
+                        .mapHandle(ResponseHeaders::complete)));
+  }
+}

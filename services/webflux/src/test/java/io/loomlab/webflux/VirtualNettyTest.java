@@ -1,0 +1,36 @@
+package io.loomlab.webflux;
+
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
+import io.loomlab.contract.tests.ApproachContract;
+import io.loomlab.contract.tests.Running;
+import io.loomlab.spring.LabApplication;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class VirtualNettyTest extends ApproachContract {
+  VirtualNettyTest() {
+    super(new Approach("virtual-netty", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+  }
+
+  @Override
+  protected Running start(Settings settings) throws IOException {
+    var application = LabApplication.run(WebfluxApplication.class, settings);
+    return new Running(application.port(), application.managementPort(), application::close);
+  }
+
+  @Test
+  void handlersRunOnAVirtualThreadEach() throws Exception {
+    assertInbound(
+        Map.of(
+            "server",
+            "netty",
+            "max_connections",
+            "null",
+            "executor",
+            ".VirtualThreadTaskExecutor",
+            "max_threads",
+            "null"));
+  }
+}
