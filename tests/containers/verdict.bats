@@ -144,7 +144,7 @@ with socket.create_connection(("backend", 8080)) as backend:
 }
 
 @test "rates that an approach cannot reach, all or some" {
-  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=25s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual,webflux-netty
+  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=40s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual,webflux-netty
   wait_for_line "1/2.*measure [0-9]" 120
   docker kill "$(container_of "$(sed -nE 's/.*1\/2 ([a-z-]+).*measure.*/\1/p' "$log" | head -n 1)")"
   judged invalid "Not even the lowest offered rate"
