@@ -281,7 +281,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
         lambda run, it: run.rows.append((int(at(10)), it)),
         7_000,
         8_500,
-        "1 requests took up to 8.5 s, in which some 8 more should have come",
+        "1 request took up to 8.5 s, in which some 8 more should have come",
     ),
     ("ab", "suspect", short, 24, 22, "waves of requests only"),
     ("ab", "suspect", faster, 0.09, 0.2, "mean latency fell by"),
@@ -411,7 +411,7 @@ def test_many_short_stalls_count_together(tmp_path: Path) -> None:
 
     run.rows = rows(took_ms)
 
-    assert any("requests took up to 3.8 s" in reason for reason in judge_run(run.write(tmp_path)).reasons)
+    assert any("took up to 3.8 s" in reason for reason in judge_run(run.write(tmp_path)).reasons)
 
 
 @pytest.mark.parametrize("missing", ["backend", "loadgen"])

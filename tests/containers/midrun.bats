@@ -42,14 +42,13 @@ stall_backend() {
 
 kill_backend() { docker kill "$(container_of backend)"; }
 
-# On the approach's CPU.
+# On the approach's CPU; it ends before the next run.
 run_beside() {
   docker run --detach --rm --name loom-lab-beside --network none --cpuset-cpus 0 --cpus 0.5 --entrypoint timeout \
-    loom-lab/loadgen 30 sh -c 'while :; do :; done'
+    loom-lab/loadgen 9 sh -c 'while :; do :; done'
 }
 
 hold_approach() {
-  docker rm --force loom-lab-beside
   docker pause "$(approach)" && sleep 5 && docker unpause "$(approach)"
 }
 

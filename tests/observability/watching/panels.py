@@ -101,7 +101,7 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
         "Headroom": Plausible(0.02, 1),
         "Idle CPUs": Plausible(0.02, 1),
         "What is compared": Plausible(1, 1),
-        "Other programs": Plausible(0.0005, 0.5, zero=NOTHING_WRONG),
+        "Other programs": Plausible(0.001, 0.5, zero=NOTHING_WRONG),
         "Steal": Plausible(0.001, 0.9, zero=NOTHING_WRONG),
         "Offered rate reached": Plausible(0.9, 1.5),
         "Alerts": Plausible(1, 20, zero=NOTHING_WRONG),

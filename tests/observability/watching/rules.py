@@ -62,7 +62,7 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
             Expected(headroom, of="backend"),
             Expected(headroom, of="loadgen"),
         ],
-        "service:lab_foreign_cpu:ratio_rate10s": [Expected(Plausible(0.0005, 0.5, zero=ALONE))],
+        "service:lab_foreign_cpu:ratio_rate10s": [Expected(Plausible(0.001, 0.5, zero=ALONE))],
         "service:lab_stolen_cpu:ratio_rate10s": [Expected(Plausible(0.001, 0.9, zero=ALONE))],
         "service:scrape_gap_seconds:max": [Expected(Plausible(0.01, 5, zero=JUST_SCRAPED))],
         "service:lab_run:info": [Expected(Plausible(1, 1))],

@@ -51,9 +51,12 @@ class Metrics:
         return series.highest(self._series("process_memory_vss_bytes"), start, end)
 
     def throttled_ratio(self, start: float, end: float, service: str | None = None) -> float | None:
-        """Throttled ÷ elapsed quota periods, by default of the approach; None without a quota."""
-        throttled = series.total(self._container("cpu_cfs_throttled_periods_total", service), start, end)
-        periods = series.total(self._container("cpu_cfs_periods_total", service), start, end)
+        """Throttled ÷ elapsed quota periods, by default of the approach; None without a quota. The counters appear with
+        the quota, which may be set while the run goes."""
+        counters = ("cpu_cfs_throttled_periods_total", "cpu_cfs_periods_total")
+        throttled, periods = (
+            series.total(self._container(name, service), start, end, series.increase_from_zero) for name in counters
+        )
         return throttled / periods if throttled is not None and periods else None
 
     def oom_kills(self, start: float, end: float) -> float | None:
