@@ -243,7 +243,7 @@ def omission_possible(run: Evidence) -> Finding:
     what = (
         f"no answer came for {sum(loaded.silences_s)} s"
         if silent >= slow
-        else f"{len(loaded.slow_ms)} request{"s" * (len(loaded.slow_ms) > 1)} took up to {max(loaded.slow_ms) / 1000:.1f} s"
+        else f"{len(loaded.slow_ms)} request{'s' * (len(loaded.slow_ms) > 1)} took up to {max(loaded.slow_ms) / 1000:.1f} s"
     )
     omitted = max(silent, slow)
     return failed(
