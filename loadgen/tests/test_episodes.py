@@ -46,7 +46,7 @@ def shape(*rates: float) -> OpenRate:
 
 
 def test_steps_that_are_reached_without_errors_hold() -> None:
-    got = steps_of(ladder([50, 100, 200], [100, 120, 900]), shape(50, 100, 200), a_tenth)
+    got = steps_of(ladder([50, 100, 200], [100, 120, 900]), shape(50, 100, 200), a_tenth, BEGIN)
 
     assert [step.held for step in got] == [True, True, True]
     assert [(step.offered_rps, step.started_rps, step.throughput_rps) for step in got] == [
@@ -58,21 +58,21 @@ def test_steps_that_are_reached_without_errors_hold() -> None:
 
 
 def test_a_step_leaves_out_its_first_moments_and_the_next_one() -> None:
-    got = steps_of(ladder([50, 100], [100, 120]), shape(50, 100), a_tenth)
+    got = steps_of(ladder([50, 100], [100, 120]), shape(50, 100), a_tenth, BEGIN)
 
     assert [(step.start - BEGIN, step.seconds) for step in got] == [(2, 27), (32, 27)]
 
 
 @pytest.mark.parametrize(("started", "held"), [(98, True), (97, False), (102, True), (103, False)])
 def test_a_step_holds_within_two_percent_of_its_rate(started: int, held: bool) -> None:
-    got = steps_of(ladder([50, started], [100, 100]), shape(50, 100), a_tenth)
+    got = steps_of(ladder([50, started], [100, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert [step.held for step in got] == [True, held]
 
 
 @pytest.mark.parametrize(("failing", "held"), [(1, True), (2, False)])
 def test_a_step_holds_up_to_one_percent_of_errors(failing: int, held: bool) -> None:
-    got = steps_of(ladder([100, 100], [100, 100], [0, failing]), shape(100, 100), a_tenth)
+    got = steps_of(ladder([100, 100], [100, 100], [0, failing]), shape(100, 100), a_tenth, BEGIN)
 
     assert got[1].errors == failing * 27
     assert got[1].started_rps == 100
@@ -81,13 +81,13 @@ def test_a_step_holds_up_to_one_percent_of_errors(failing: int, held: bool) -> N
 
 
 def test_a_step_in_which_nothing_started_did_not_hold() -> None:
-    got = steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth)
+    got = steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert (got[1].started_rps, got[1].held, got[1].latency_ms.p50) == (0, False, None)
 
 
 def test_a_step_of_failures_only_did_not_hold() -> None:
-    got = steps_of(ladder([50, 100], [100, 1], [0, 100]), shape(50, 100), a_tenth)
+    got = steps_of(ladder([50, 100], [100, 1], [0, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert (got[1].started_rps, got[1].throughput_rps, got[1].held) == (100, 0, False)
 
@@ -96,14 +96,14 @@ def test_a_step_of_three_seconds_is_told_by_one_of_them() -> None:
     """The plan asks for longer ones; runs made before may have them."""
     short = OpenRate((RateStep(50, 3), RateStep(50, 27)))
 
-    assert [step.seconds for step in steps_of(ladder([50], [100]), short, a_tenth)] == [1, 24]
+    assert [step.seconds for step in steps_of(ladder([50], [100]), short, a_tenth, BEGIN)] == [1, 24]
 
 
 def test_every_step_has_its_own_cpu_per_request() -> None:
-    got = steps_of(ladder([50, 100], [100, 100]), shape(50, 100), a_tenth)
+    got = steps_of(ladder([50, 100], [100, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert [step.cpu_ms_per_request for step in got] == pytest.approx([2, 1])
-    assert steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth)[1].cpu_ms_per_request is None
+    assert steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth, BEGIN)[1].cpu_ms_per_request is None
 
 
 @pytest.mark.parametrize(("grown_ms", "missed"), [(9, None), (30, "latency grew by")])
@@ -117,7 +117,7 @@ def test_a_step_whose_latency_grows_did_not_hold(grown_ms: int, missed: str | No
         ]
     )
 
-    first, second = steps_of(growing, shape(50, 100), a_tenth)
+    first, second = steps_of(growing, shape(50, 100), a_tenth, BEGIN)
 
     assert first.held
     assert (second.missed or "").startswith(missed or "")
@@ -129,15 +129,21 @@ def test_a_step_whose_requests_start_a_second_late_did_not_hold(late_ms: float, 
     log = ladder([50, 100], [3000, 3000])
     late = replace(log, lag_ms=[late_ms if start >= BEGIN + STEP_S else 0.0 for start in log.start_s])
 
-    steps = steps_of(late, shape(50, 100), a_tenth)
+    steps = steps_of(late, shape(50, 100), a_tenth, BEGIN)
 
     assert [step.held for step in steps] == [True, held]
     assert steps[1].missed == (None if held else "requests started 1.0 s late")
 
 
-def test_a_single_rate_has_no_steps_and_neither_has_an_empty_log() -> None:
-    assert steps_of(ladder([50], [100]), shape(50), a_tenth) == []
-    assert steps_of(log_of([]), shape(50, 100), a_tenth) == []
+def test_a_single_rate_has_no_steps() -> None:
+    assert steps_of(ladder([50], [100]), shape(50), a_tenth, BEGIN) == []
+
+
+def test_where_no_request_got_a_connection_no_step_held() -> None:
+    got = steps_of(log_of([]), shape(50, 100), a_tenth, BEGIN)
+
+    assert [(step.offered_rps, step.started_rps, step.held) for step in got] == [(50, 0, False), (100, 0, False)]
+    assert got[0].missed == "0/s were started"
 
 
 HANG = Hang(at_s=60, duration_s=10)

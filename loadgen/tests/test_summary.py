@@ -72,6 +72,7 @@ def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     assert cells(unknown)[3:8] == ("–",) * 5
     assert cells(run(1, gc=Gc()))[8] == "–"
     assert cells(run(1, errors=4_500))[6] == "4,500 (2.5%)"
+    assert cells(run(1, errors=180_000))[6] == "180,000 (100%)"
 
 
 def test_the_table_fits_a_hundred_columns_and_loses_nothing(tmp_path: Path) -> None:

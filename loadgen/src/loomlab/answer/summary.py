@@ -197,7 +197,8 @@ def _errors(run: Run) -> str:
         return UNKNOWN
     if not run.errors or not run.requests:
         return str(run.errors)
-    return f"{run.errors:,} ({100 * run.errors / run.requests:.2g}%)"
+    share = 100 * run.errors / run.requests
+    return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
 
 
 def _shared_reasons(runs: list[Run]) -> list[str]:

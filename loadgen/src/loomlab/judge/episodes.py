@@ -22,13 +22,13 @@ BACK_FOR_S = 3
 CpuSeconds = Callable[[float, float], float | None]
 
 
-def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds) -> list[Step]:
-    """One entry per step; empty for a single rate. `cpu_seconds` are the approach's between two times."""
-    starts = [*log.start_s, *log.failed_start_s]
-    if len(shape.steps) < 2 or not starts:
+def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
+    """One entry per step; empty for a single rate. `cpu_seconds` are the approach's between two times, `started` is
+    when the run began: where no request has a known start, its steps count from then."""
+    if len(shape.steps) < 2:
         return []
     found = []
-    begin = math.floor(min(starts))
+    begin = math.floor(min([*log.start_s, *log.failed_start_s], default=started))
     for step in shape.steps:
         found.append(_step(log, step, begin + SETTLE_S, begin + step.duration_s - 1, cpu_seconds))
         begin += step.duration_s

@@ -127,7 +127,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     return Shown(
         figures=figures,
         whole=whole,
-        steps=steps_of(log, shape, cpu_seconds) if isinstance(shape, OpenRate) else [],
+        steps=steps_of(log, shape, cpu_seconds, facts.start) if isinstance(shape, OpenRate) else [],
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,

@@ -240,10 +240,11 @@ def omission_possible(run: Evidence) -> Finding:
     silent, slow = _omitted_in_silences(run), _omitted_by_slow_ones(run)
     if max(silent, slow) <= OMITTED_LIMIT * loaded.requests:
         return PASSED
+    many = "s" if len(loaded.slow_ms) > 1 else ""
     what = (
         f"no answer came for {sum(loaded.silences_s)} s"
         if silent >= slow
-        else f"{len(loaded.slow_ms)} request{"s" * (len(loaded.slow_ms) > 1)} took up to {max(loaded.slow_ms) / 1000:.1f} s"
+        else f"{len(loaded.slow_ms)} request{many} took up to {max(loaded.slow_ms) / 1000:.1f} s"
     )
     omitted = max(silent, slow)
     return failed(
