@@ -26,6 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class LabServer implements AutoCloseable {
   /** As their constructor names them; the threads themselves are private. */
   private static final String LOOP_NAME = "connection-event-loop";
+
   private static final long ACCEPT_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final int ENDED = -1;
 

@@ -41,21 +41,21 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
 
   private Answer answer(ParsedRequest request) {
     return switch (request) {
-      case ParsedRequest.Capabilities() -> Answer.text(capabilities());
-      case ParsedRequest.Meetings(String authorization) -> Answer.json(meetings(authorization));
-      case ParsedRequest.EpochMillis(Duration wait) -> epochMillisAfter(wait);
-      case ParsedRequest.Pinned(Duration wait) -> pinned(wait);
-      case ParsedRequest.FindMovies(String director, Duration wait) -> {
-        movies.requireKnown(director);
-        sleep(wait);
-        yield Answer.json(movies.by(director));
+      case ParsedRequest.Capabilities none -> Answer.text(capabilities());
+      case ParsedRequest.Meetings asked -> Answer.json(meetings(asked.authorization()));
+      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.Pinned asked -> pinned(asked.delay());
+      case ParsedRequest.FindMovies asked -> {
+        movies.requireKnown(asked.director());
+        sleep(asked.delay());
+        yield Answer.json(movies.by(asked.director()));
       }
-      case ParsedRequest.SaveMovies(Movies.Batch batch, Duration wait) -> {
-        sleep(wait);
-        yield Answer.json(movies.save(batch));
+      case ParsedRequest.SaveMovies asked -> {
+        sleep(asked.delay());
+        yield Answer.json(movies.save(asked.movies()));
       }
-      case ParsedRequest.Block(String seconds) ->
-          Answer.text(backend.get(BackendPaths.delay(seconds)));
+      case ParsedRequest.Block asked ->
+          Answer.text(backend.get(BackendPaths.delay(asked.seconds())));
     };
   }
 

@@ -1,8 +1,6 @@
 package io.loomlab.core;
 
 import io.github.mweirauch.micrometer.jvm.extras.ProcessMemoryMetrics;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmCompilationMetrics;
@@ -16,6 +14,7 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.java21.instrument.binder.jdk.VirtualThreadMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.core.metrics.Info;
 import java.util.List;
 import java.util.Objects;
 
@@ -44,16 +43,21 @@ public final class LabRegistry {
   }
 
   /**
-   * Tells in the metrics what approaches differ in: {@code lab.approach.info}, 1, with the model, the
-   * server, the framework and the client as tags.
+   * Tells in the metrics what approaches differ in: {@code lab_approach_info}, 1, with the model,
+   * the server, the framework and the client as labels.
    */
-  public static void describe(MeterRegistry registry, About about) {
-    Gauge.builder("lab.approach.info", () -> 1)
-        .tag("concurrency", about.concurrency())
-        .tag("server", about.inbound().server())
-        .tag("framework", Objects.requireNonNullElse(about.inbound().framework(), NONE))
-        .tag("client", about.outbound().client())
-        .register(registry);
+  public static void describe(PrometheusMeterRegistry registry, About about) {
+    Info.builder()
+        .name("lab_approach_info")
+        .help("What two approaches may differ in")
+        .labelNames(APPROACH_TAG, "concurrency", "server", "framework", "client")
+        .register(registry.getPrometheusRegistry())
+        .setLabelValues(
+            about.approach(),
+            about.concurrency(),
+            about.inbound().server(),
+            Objects.requireNonNullElse(about.inbound().framework(), NONE),
+            about.outbound().client());
   }
 
   private static List<MeterBinder> binders() {

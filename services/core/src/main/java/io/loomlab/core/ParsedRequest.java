@@ -11,13 +11,13 @@ public sealed interface ParsedRequest {
 
   record Meetings(String authorization) implements ParsedRequest {}
 
-  record EpochMillis(Duration wait) implements ParsedRequest {}
+  record EpochMillis(Duration delay) implements ParsedRequest {}
 
-  record Pinned(Duration wait) implements ParsedRequest {}
+  record Pinned(Duration delay) implements ParsedRequest {}
 
-  record FindMovies(String director, Duration wait) implements ParsedRequest {}
+  record FindMovies(String director, Duration delay) implements ParsedRequest {}
 
-  record SaveMovies(Movies.Batch movies, Duration wait) implements ParsedRequest {}
+  record SaveMovies(Movies.Batch movies, Duration delay) implements ParsedRequest {}
 
   record Block(String seconds) implements ParsedRequest {}
 

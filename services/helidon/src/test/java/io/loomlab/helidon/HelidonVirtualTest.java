@@ -2,10 +2,10 @@ package io.loomlab.helidon;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

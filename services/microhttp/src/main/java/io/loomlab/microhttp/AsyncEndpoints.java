@@ -53,19 +53,18 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
   /** For /pinned there is no thread that could hold a monitor while it waits. */
   private CompletableFuture<Answer> answer(ParsedRequest request) {
     return switch (request) {
-      case ParsedRequest.Capabilities() -> capabilities().thenApply(Answer::text);
-      case ParsedRequest.Meetings(String authorization) ->
-          meetings(authorization).thenApply(Answer::json);
-      case ParsedRequest.EpochMillis(Duration wait) -> epochMillisAfter(wait);
-      case ParsedRequest.Pinned(Duration wait) -> epochMillisAfter(wait);
-      case ParsedRequest.FindMovies(String director, Duration wait) -> {
-        movies.requireKnown(director);
-        yield after(wait, () -> Answer.json(movies.by(director)));
+      case ParsedRequest.Capabilities none -> capabilities().thenApply(Answer::text);
+      case ParsedRequest.Meetings asked -> meetings(asked.authorization()).thenApply(Answer::json);
+      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.FindMovies asked -> {
+        movies.requireKnown(asked.director());
+        yield after(asked.delay(), () -> Answer.json(movies.by(asked.director())));
       }
-      case ParsedRequest.SaveMovies(Movies.Batch batch, Duration wait) ->
-          after(wait, () -> Answer.json(movies.save(batch)));
-      case ParsedRequest.Block(String seconds) ->
-          get(BackendPaths.delay(seconds)).thenApply(Answer::text);
+      case ParsedRequest.SaveMovies asked ->
+          after(asked.delay(), () -> Answer.json(movies.save(asked.movies())));
+      case ParsedRequest.Block asked ->
+          get(BackendPaths.delay(asked.seconds())).thenApply(Answer::text);
     };
   }
 

@@ -3,23 +3,23 @@ package io.loomlab.microhttp;
 import io.loomlab.clients.BlockingClient;
 import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.About;
+import io.loomlab.core.Answer;
 import io.loomlab.core.Approach.Concurrency;
 import io.loomlab.core.BlockingEndpoints;
-import io.loomlab.core.Answer;
-import io.loomlab.core.Router;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import io.loomlab.core.LabRegistry;
 import io.loomlab.core.ManagementServer;
 import io.loomlab.core.Movies;
 import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.Router;
 import io.loomlab.core.Settings;
 import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.microhttp.Handler;
 import org.microhttp.LabServer;
 import org.microhttp.Options;
@@ -100,8 +100,7 @@ public final class MicrohttpApplication implements AutoCloseable {
         };
     about = () -> about(Inbound.of(server, executor), client.about());
     Router<Answer> router =
-        new Router<>(
-            new BlockingEndpoints(client, movies, requests), about, Function.identity());
+        new Router<>(new BlockingEndpoints(client, movies, requests), about, Function.identity());
     return (request, callback) ->
         executor.execute(
             () -> callback.accept(Responses.of(router.answer(MicrohttpCall.of(request)), request)));
@@ -113,7 +112,9 @@ public final class MicrohttpApplication implements AutoCloseable {
     about = () -> about(Inbound.of(server, null), client.about());
     Router<CompletableFuture<Answer>> router =
         new Router<>(
-            new AsyncEndpoints(client, movies, requests), about, CompletableFuture::completedFuture);
+            new AsyncEndpoints(client, movies, requests),
+            about,
+            CompletableFuture::completedFuture);
     return (request, callback) ->
         router
             .answer(MicrohttpCall.of(request))

@@ -1,7 +1,7 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.core.Settings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 

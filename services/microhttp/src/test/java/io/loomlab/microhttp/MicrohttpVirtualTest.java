@@ -1,9 +1,9 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

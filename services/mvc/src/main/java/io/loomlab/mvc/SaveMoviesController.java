@@ -1,10 +1,10 @@
 package io.loomlab.mvc;
 
 import io.loomlab.core.Answer;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.ParsedRequest;
 import io.loomlab.core.Endpoint;
+import io.loomlab.core.Endpoints;
 import io.loomlab.core.Params;
+import io.loomlab.core.ParsedRequest;
 import io.loomlab.core.RequestBody;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.core.Approach;
+import io.loomlab.core.Settings;
 import io.loomlab.spring.LabApplication;
 import java.io.IOException;
 import java.util.Map;

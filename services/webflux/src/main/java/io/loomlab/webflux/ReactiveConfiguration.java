@@ -1,11 +1,10 @@
 package io.loomlab.webflux;
 
+import io.loomlab.clients.ReactorClient;
+import io.loomlab.core.About;
 import io.loomlab.core.Answer;
 import io.loomlab.core.Endpoints;
 import io.loomlab.core.Movies;
-import reactor.core.publisher.Mono;
-import io.loomlab.clients.ReactorClient;
-import io.loomlab.core.About;
 import io.loomlab.core.RequestMetrics;
 import io.loomlab.core.Settings;
 import io.loomlab.spring.LabApplication;
@@ -14,6 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import reactor.core.publisher.Mono;
 
 /** webflux-netty: handlers run on the event loops and never wait there. */
 @Configuration(proxyBeanMethods = false)

@@ -52,18 +52,18 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   /** For /pinned there is no thread that could hold a monitor while it waits. */
   private Mono<Answer> answer(ParsedRequest request) {
     return switch (request) {
-      case ParsedRequest.Capabilities() -> capabilities().map(Answer::text);
-      case ParsedRequest.Meetings(String authorization) -> meetings(authorization).map(Answer::json);
-      case ParsedRequest.EpochMillis(Duration wait) -> epochMillisAfter(wait);
-      case ParsedRequest.Pinned(Duration wait) -> epochMillisAfter(wait);
-      case ParsedRequest.FindMovies(String director, Duration wait) -> {
-        movies.requireKnown(director);
-        yield Mono.delay(wait).map(tick -> Answer.json(movies.by(director)));
+      case ParsedRequest.Capabilities none -> capabilities().map(Answer::text);
+      case ParsedRequest.Meetings asked -> meetings(asked.authorization()).map(Answer::json);
+      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.FindMovies asked -> {
+        movies.requireKnown(asked.director());
+        yield Mono.delay(asked.delay()).map(tick -> Answer.json(movies.by(asked.director())));
       }
-      case ParsedRequest.SaveMovies(Movies.Batch batch, Duration wait) ->
-          Mono.delay(wait).map(tick -> Answer.json(movies.save(batch)));
-      case ParsedRequest.Block(String seconds) ->
-          backend.get(BackendPaths.delay(seconds)).map(Answer::text);
+      case ParsedRequest.SaveMovies asked ->
+          Mono.delay(asked.delay()).map(tick -> Answer.json(movies.save(asked.movies())));
+      case ParsedRequest.Block asked ->
+          backend.get(BackendPaths.delay(asked.seconds())).map(Answer::text);
     };
   }
 

@@ -1,10 +1,10 @@
 package io.loomlab.webflux;
 
 import io.loomlab.core.Answer;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.ParsedRequest;
 import io.loomlab.core.Endpoint;
+import io.loomlab.core.Endpoints;
 import io.loomlab.core.Params;
+import io.loomlab.core.ParsedRequest;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.stereotype.Controller;

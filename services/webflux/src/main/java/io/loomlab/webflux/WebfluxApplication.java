@@ -12,6 +12,7 @@ import org.springframework.context.annotation.Import;
 @Import({WebfluxConfiguration.class, ReactiveConfiguration.class, VirtualConfiguration.class})
 public class WebfluxApplication {
   public static void main(String[] args) {
-    LabApplication.main(WebfluxApplication.class, Concurrency.REACTIVE, Concurrency.VIRTUAL_THREADS);
+    LabApplication.main(
+        WebfluxApplication.class, Concurrency.REACTIVE, Concurrency.VIRTUAL_THREADS);
   }
 }
