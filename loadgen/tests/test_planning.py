@@ -32,7 +32,7 @@ def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
     assert order.experiment == "20260101T000000Z-ab-c1000"
     assert sorted(one.request.approach for one in order.runs) == ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
     assert {one.state for one in order.runs} == {"planned"}
-    assert run.settings == {"PLATFORM_THREADS": "1000", "BACKEND_CONNECTIONS": "1000"}
+    assert run.settings == {"PLATFORM_THREADS": "1000", "BACKEND_CONNECTIONS": "1004"}
     assert run.request.load.origin == f"http://{run.request.approach}:8080"
     assert run.request.load.shape == Closed(1000, 210)
     assert (run.request.fit_duration, run.request.fit_requests, run.request.warmup_cap_s) == (True, True, 140)
@@ -45,8 +45,8 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
 
     assert lines[0] == "LAB_EXPERIMENT=20260101T000000Z-ab-c1000"
     assert lines[-2:] == [
-        "run 1-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1000",
-        "run 2-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1000",
+        "run 1-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004",
+        "run 2-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004",
     ]
 
 
@@ -148,7 +148,7 @@ def test_threads_and_backend_connections_are_as_many_as_connections_unless_they_
     plain = first(planned(tmp_path, connections=100)).settings
     asked = first(planned(tmp_path, connections=100, platform_threads=4, backend_connections=10)).settings
 
-    assert plain == {"PLATFORM_THREADS": "100", "BACKEND_CONNECTIONS": "100"}
+    assert plain == {"PLATFORM_THREADS": "100", "BACKEND_CONNECTIONS": "104"}
     assert asked == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
     assert planned(tmp_path, connections=100, backend_connections=10).suspect == []
     said = refused(UsageError, tmp_path, connections=100, backend_connections=1)

@@ -69,6 +69,4 @@ def _beside_model(contrast: Contrast) -> str:
     beside = [part for part in parts if part != "concurrency"]
     if not beside:
         return "have the same model, server, framework and client"
-    return f"differ in {', '.join(beside)}" + (
-        " beside the model" if "concurrency" in parts else " and not in the model"
-    )
+    return f"differ in {', '.join(beside)}" + (" beside the model" if beside != parts else " and not in the model")

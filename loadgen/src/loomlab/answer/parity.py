@@ -53,6 +53,12 @@ def _approach(values: Values, _: Any) -> Any:
     return values["approach"]
 
 
+def _own_client(values: Values, _: Any) -> Any:
+    """Event-driven approaches have one, the others that of their server."""
+    model = values.get("concurrency")
+    return model if model in {"reactive", "completable-future"} else values.get("inbound.server")
+
+
 def _client(values: Values, _: Any) -> Any:
     return values.get("outbound.client")
 
@@ -81,7 +87,9 @@ EXPLAINED = (
         "what runs the handlers is the model, and sockets have as many threads as the server's default for its CPUs",
         _approach,
     ),
-    Explanation(frozenset({INTERNALS}), "a server has internals of its own, and its pool decides how it hands over", _approach),
+    Explanation(
+        frozenset({INTERNALS}), "a server has internals of its own, and its pool decides how it hands over", _approach
+    ),
     Explanation(frozenset({"inbound.max_threads"}), "only platform threads come from a pool of a fixed size", _pool),
     Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
     Explanation(
@@ -90,7 +98,9 @@ EXPLAINED = (
         _told,
     ),
     Explanation(
-        frozenset({"outbound.client"}), "an approach has a client of its own; HTTP_CLIENT=reactor makes all use one", _approach
+        frozenset({"outbound.client"}),
+        "an approach has a client of its own; HTTP_CLIENT=reactor makes all use one",
+        _own_client,
     ),
     Explanation(
         frozenset({"outbound.version", "outbound.pool_policy", "outbound.event_loops"}),

@@ -69,9 +69,10 @@ def handover(cpus: int) -> int:
 
 
 def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, scenario: str | None = None) -> Pool:
-    """As many backend connections as were asked for, else as there are connections and `handover` more, or what open files leave. `wait_ms`
-    is how long a request holds one, 0: it needs none. Raises HostError where the host cannot hold the connections, and
-    UsageError or HostError where requests would time out in the pool's queue. `scenario`: whose load it is."""
+    """As many backend connections as were asked for, else as there are connections and `handover` more, or what open
+    files leave. `wait_ms` is how long a request holds one, 0: it needs none. Raises HostError where the host cannot
+    hold the connections, and UsageError or HostError where requests would time out in the pool's queue. `scenario`:
+    whose load it is."""
     files = host.open_files
     wanted = asked or connections + handover(host.cpus)
     what = f"NAME={scenario} with {connections} connections" if scenario else f"CONCURRENCY={connections}"
