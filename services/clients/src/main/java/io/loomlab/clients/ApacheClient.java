@@ -25,6 +25,7 @@ import org.apache.hc.core5.http.io.SocketConfig;
 import org.apache.hc.core5.http.io.entity.EntityUtils;
 import org.apache.hc.core5.http.message.BasicClassicHttpRequest;
 import org.apache.hc.core5.io.CloseMode;
+import org.apache.hc.core5.pool.PoolConcurrencyPolicy;
 import org.apache.hc.core5.pool.PoolReusePolicy;
 import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
@@ -67,6 +68,7 @@ final class ApacheClient implements BlockingClient {
             .setMaxConnTotal(settings.backendConnections())
             .setMaxConnPerRoute(settings.backendConnections())
             .setConnPoolPolicy(PoolReusePolicy.LIFO)
+            .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.LAX)
             .setDefaultSocketConfig(socketConfig)
             .setDefaultConnectionConfig(connectionConfig)
             .build();
@@ -110,7 +112,7 @@ final class ApacheClient implements BlockingClient {
         requestConfig.getConnectionRequestTimeout().toMilliseconds(),
         requestConfig.getConnectionKeepAlive().convert(TimeUnit.MILLISECONDS),
         socketConfig.isTcpNoDelay(),
-        "last used first, one lock for the pool",
+        "last used first, no lock",
         null);
   }
 
