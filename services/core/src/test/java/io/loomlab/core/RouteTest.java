@@ -25,6 +25,8 @@ class RouteTest {
   @Test
   void lastSegmentIsTheArgument() {
     assertThat(Route.of("GET", "/httpbin/block/1.5")).isEqualTo(new Route(Endpoint.BLOCK, "1.5"));
+    assertThat(Route.of("GET", "/epoch-millis/loom"))
+        .isEqualTo(new Route(Endpoint.EPOCH_MILLIS, "loom"));
   }
 
   @Test
@@ -33,7 +35,7 @@ class RouteTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/", "/nothing", "/movies/1", "/httpbin/block", "/httpbin/block/1/2"})
+  @ValueSource(strings = {"/", "/nothing", "/movies/1", "/httpbin/block", "/httpbin/block/1/2", "/epoch-millis/a/b"})
   void otherPathsAreRefusedWhateverTheMethod(String path) {
     assertThat(refusal("GET", path).problem().status()).isEqualTo(404);
     assertThat(refusal("POST", path).problem().status()).isEqualTo(404);

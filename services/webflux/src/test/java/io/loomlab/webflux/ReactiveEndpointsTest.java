@@ -1,0 +1,30 @@
+package io.loomlab.webflux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.LabRegistry;
+import io.loomlab.core.Movies;
+import io.loomlab.core.RequestMetrics;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+class ReactiveEndpointsTest {
+  private final PrometheusMeterRegistry registry = LabRegistry.create("some-approach");
+  private final ReactiveEndpoints endpoints =
+      new ReactiveEndpoints(
+          null, new Movies(false), new RequestMetrics(registry, () -> 0, thread -> true));
+
+  @Test
+  void anErrorIsAProblemAndLeavesNothingInFlight() {
+    var answer =
+        endpoints.answer(
+            Endpoint.CAPABILITIES,
+            () -> {
+              throw new StackOverflowError();
+            });
+
+    assertThat(answer.block().status()).isEqualTo(500);
+    assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();
+  }
+}
