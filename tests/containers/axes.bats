@@ -7,17 +7,14 @@ log="" lab=""
 
 teardown() { stop_lab; }
 
-@test "JDK, collector, client and repeats are those asked for" {
-  start_lab APPROACH=microhttp-virtual JDK=21 GC=zgc HTTP_CLIENT=jdk REPEATS=2 CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke
+@test "JDK, collector and client are those asked for" {
+  start_lab APPROACH=microhttp-virtual JDK=21 GC=zgc HTTP_CLIENT=jdk CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke
   end_of_lab
   [ "$status" -eq 0 ] || { cat "$log"; return 1; }
-  [ "$(run_of '[.runs[] | [.approach, .jdk, .gc_name, .http_client, .repeat] | join(" ")] | join(", ")')" = \
-    "microhttp-virtual 21 zgc jdk 1, microhttp-virtual 21 zgc jdk 2" ]
-  local run
-  for run in "$(newest)"/runs/*; do
-    [ "$(json '[(.jvm.version | startswith("21.")), (.jvm.gc_beans | length > 0 and all(startswith("ZGC"))), .outbound.client] | tojson' \
-      "$run/raw/about.json")" = '[true,true,"jdk-httpclient"]' ]
-  done
+  [ "$(run_of '[.runs[] | [.approach, .jdk, .gc_name, .http_client] | join(" ")] | join(", ")')" = "microhttp-virtual 21 zgc jdk" ]
+  # Of the generations only a generational ZGC has names for them.
+  [ "$(json '[(.jvm.version | startswith("21.")), .jvm.gc_beans, .outbound.client] | tojson' "$(newest)"/runs/*/raw/about.json)" = \
+    '[true,["ZGC Minor Cycles","ZGC Minor Pauses","ZGC Major Cycles","ZGC Major Pauses"],"jdk-httpclient"]' ]
 }
 
 @test "hey's own report and requests are kept, and judged like those of the others" {
