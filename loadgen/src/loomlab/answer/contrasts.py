@@ -13,6 +13,14 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "client": ("outbound", "client"),
 }
 """Where /about tells of each."""
+FINER: Mapping[str, tuple[str, str]] = {
+    "transport": ("inbound", "transport"),
+    "socket threads": ("inbound", "socket_thread_kind"),
+    "internals of the server": ("inbound", "internals"),
+    "internals of the client": ("outbound", "internals"),
+}
+"""What may differ within one server, or one client."""
+COARSER: Mapping[str, str] = {"inbound": "server", "outbound": "client"}
 NONE = "none"
 
 
@@ -26,19 +34,29 @@ def _contrast(a: str, b: str, abouts: Mapping[str, Mapping[str, Any] | None]) ->
     one, other = abouts[a], abouts[b]
     if one is None or other is None:
         return Contrast(a=a, b=b, kind="unknown", differs=[])
-    differs = [
-        Difference(part=part, a=_told(one, place), b=_told(other, place))
-        for part, place in PARTS.items()
-        if _told(one, place) != _told(other, place)
-    ]
+    differs = _differences(PARTS, one, other)
+    coarse = {difference.part for difference in differs}
+    differs += _differences({part: at for part, at in FINER.items() if COARSER[at[0]] not in coarse}, one, other)
     controlled = [difference.part for difference in differs] == ["concurrency"]
     return Contrast(a=a, b=b, kind="controlled" if controlled else "stack", differs=differs)
+
+
+def _differences(
+    parts: Mapping[str, tuple[str, str]], one: Mapping[str, Any], other: Mapping[str, Any]
+) -> list[Difference]:
+    return [
+        Difference(part=part, a=_told(one, place), b=_told(other, place))
+        for part, place in parts.items()
+        if _told(one, place) != _told(other, place)
+    ]
 
 
 def _told(about: Mapping[str, Any], place: tuple[str, str]) -> str:
     where, name = place
     told = about.get(where) if where else about
     value = told.get(name) if isinstance(told, Mapping) else None
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {each}" for key, each in sorted(value.items())) or NONE
     return NONE if value is None else str(value)
 
 

@@ -11,7 +11,7 @@ from loomlab.records.models import Probe
 BYTES_LIMIT = 0.02
 IDENTITY = frozenset({"approach", "concurrency"})
 THREAD_KINDS = "thread_kinds"
-INTERNALS = "inbound.internals"
+INTERNALS = ("inbound.internals", "outbound.internals")
 
 Values = Mapping[str, Any]
 
@@ -88,7 +88,7 @@ EXPLAINED = (
         _approach,
     ),
     Explanation(
-        frozenset({INTERNALS}), "a server has internals of its own, and its pool decides how it hands over", _approach
+        frozenset(INTERNALS), "a server and a client have internals of their own", _approach
     ),
     Explanation(frozenset({"inbound.max_threads"}), "only platform threads come from a pool of a fixed size", _pool),
     Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
@@ -165,7 +165,7 @@ def _configurations(runs: list[Subject], found: Audit) -> None:
 
 
 def _explanation(name: str) -> Explanation | None:
-    name = next((group for group in (THREAD_KINDS, INTERNALS) if name.startswith(f"{group}.")), name)
+    name = next((group for group in (THREAD_KINDS, *INTERNALS) if name.startswith(f"{group}.")), name)
     return next((one for one in EXPLAINED if name in one.fields), None)
 
 

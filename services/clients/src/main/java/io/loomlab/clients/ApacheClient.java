@@ -6,6 +6,7 @@ import io.loomlab.core.Settings;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
@@ -65,7 +66,6 @@ final class ApacheClient implements BlockingClient {
     pool =
         PoolingHttpClientConnectionManagerBuilder.create()
             .setConnectionFactory(strictConnections())
-            .setMaxConnTotal(settings.backendConnections())
             .setMaxConnPerRoute(settings.backendConnections())
             .setConnPoolPolicy(PoolReusePolicy.LIFO)
             .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.LAX)
@@ -104,7 +104,7 @@ final class ApacheClient implements BlockingClient {
         "apache-httpclient",
         VersionInfo.loadVersionInfo("org.apache.hc.client5", getClass().getClassLoader())
             .getRelease(),
-        pool.getMaxTotal(),
+        pool.getDefaultMaxPerRoute(),
         pool.getDefaultMaxPerRoute(),
         null,
         connectionConfig.getConnectTimeout().toMilliseconds(),
@@ -113,7 +113,8 @@ final class ApacheClient implements BlockingClient {
         requestConfig.getConnectionKeepAlive().convert(TimeUnit.MILLISECONDS),
         socketConfig.isTcpNoDelay(),
         "last used first, no lock",
-        null);
+        null,
+        Map.of());
   }
 
   @Override

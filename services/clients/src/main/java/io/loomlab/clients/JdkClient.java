@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,6 +25,9 @@ final class JdkClient implements BlockingClient {
 
   /** Read when the JDK's classes load: attempts for a GET whose connection was closed. */
   private static final String ATTEMPTS = "jdk.httpclient.redirects.retrylimit";
+
+  /** {@code HttpClientImpl.SelectorManager}. */
+  private static final int SELECTOR = 1;
 
   private final Settings settings;
   private final Semaphore permits;
@@ -77,7 +81,8 @@ final class JdkClient implements BlockingClient {
         1000L * Integer.getInteger(KEEP_ALIVE_SECONDS),
         null,
         "first used first, one lock for the pool",
-        null);
+        SELECTOR,
+        Map.of("executor", "a pool of platform threads without a limit"));
   }
 
   @Override

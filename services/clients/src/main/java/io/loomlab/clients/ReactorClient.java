@@ -9,6 +9,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.timeout.TimeoutException;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.internal.PlatformDependent;
 import java.util.Map;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufMono;
@@ -74,7 +75,8 @@ public final class ReactorClient implements AutoCloseable {
         settings.keepAlive().toMillis(),
         Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)),
         "last used first, no lock",
-        eventLoops(configuration));
+        eventLoops(configuration),
+        Map.of("unsafe", PlatformDependent.hasUnsafe()));
   }
 
   private static int eventLoops(HttpClientConfig configuration) {

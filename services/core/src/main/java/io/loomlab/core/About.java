@@ -84,7 +84,7 @@ public record About(
    * @param framework what turns its requests into calls of handlers, null without one
    * @param transport how sockets are used: {@code nio}, blocking {@code socket}, …
    * @param maxRequestsPerConnection null without a limit
-   * @param executor class that runs the handlers, null where the event loops do
+   * @param executor class that runs the handlers, null where what reads a request does
    * @param socketThreads threads that accept connections and serve sockets, and handlers where
    *     there is no executor; null where each connection has a thread of its own
    * @param socketThreadKind {@code platform} or {@code virtual}
@@ -112,7 +112,9 @@ public record About(
    * @param maxPending most requests waiting for a connection, null without a limit
    * @param tcpNoDelay null where the client does not tell
    * @param poolPolicy which idle connection is used next, and what guards the pool
-   * @param eventLoops threads that serve its sockets, null where the caller does
+   * @param eventLoops threads that serve its sockets, null where the caller does; those of
+   *     reactor-netty are shared with a Netty server of the same process
+   * @param internals what else this client does in a way of its own, by its own name
    */
   public record Outbound(
       String client,
@@ -126,5 +128,6 @@ public record About(
       Long keepAliveMs,
       Boolean tcpNoDelay,
       String poolPolicy,
-      Integer eventLoops) {}
+      Integer eventLoops,
+      Map<String, Object> internals) {}
 }

@@ -22,12 +22,17 @@ public final class Params {
 
   /** The wait that {@code delayInMillis} asks for. */
   public static Duration delay(String value) {
-    int millis = required(DELAY, value).length() <= 5 ? digits(value) : -1;
+    return delay(DELAY, value);
+  }
+
+  /** The wait that the parameter of that name asks for. */
+  public static Duration delay(String name, String value) {
+    int millis = required(name, value).length() <= 5 ? digits(value) : -1;
     if (millis < 0 || millis > LONGEST_DELAY_MILLIS) {
       throw RefusedException.of(
           400,
           "%s is \"%s\"; give a whole number from 0 to %d."
-              .formatted(DELAY, quoted(value), LONGEST_DELAY_MILLIS));
+              .formatted(name, quoted(value), LONGEST_DELAY_MILLIS));
     }
     return Duration.ofMillis(millis);
   }

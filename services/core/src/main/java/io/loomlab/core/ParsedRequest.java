@@ -33,6 +33,11 @@ public sealed interface ParsedRequest {
     return new EpochMillis(Params.delay(delay));
   }
 
+  /** Asked on {@link Endpoint#EPOCH_MILLIS_OF_PATH}. */
+  static ParsedRequest epochMillisOf(String delay) {
+    return new EpochMillis(Params.delay(Params.DELAY_MILLIS, delay));
+  }
+
   static ParsedRequest pinned(String delay) {
     return new Pinned(Params.delay(delay));
   }

@@ -56,9 +56,9 @@ public final class Router<T> {
       case CAPABILITIES -> ParsedRequest::capabilities;
       case MEETINGS -> () -> ParsedRequest.meetings(call.header("Authorization"));
       case EPOCH_MILLIS ->
-          () ->
-              ParsedRequest.epochMillis(
-                  call.query(route.argument() == null ? Params.DELAY : Params.DELAY_MILLIS));
+          route.argument() == null
+              ? () -> ParsedRequest.epochMillis(delay(call))
+              : () -> ParsedRequest.epochMillisOf(call.query(Params.DELAY_MILLIS));
       case PINNED -> () -> ParsedRequest.pinned(delay(call));
       case MOVIES -> () -> ParsedRequest.findMovies(call.query(Params.DIRECTOR), delay(call));
       case BLOCK -> () -> ParsedRequest.block(route.argument());

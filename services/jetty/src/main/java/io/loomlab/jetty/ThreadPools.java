@@ -4,11 +4,13 @@ import java.util.Arrays;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.eclipse.jetty.util.thread.ReservedThreadExecutor;
 import org.eclipse.jetty.util.thread.VirtualThreadPool;
 
 /** Jetty's pools, whose threads serve acceptors and selectors, too. */
 final class ThreadPools {
   private static final int UNLIMITED = 0;
+  private static final int AS_JETTY_CHOOSES = -1;
 
   private ThreadPools() {}
 
@@ -19,15 +21,21 @@ final class ThreadPools {
     return pool;
   }
 
-  /** Leaves as many threads for handlers as asked for. */
+  /**
+   * Leaves as many threads for handlers as asked for, those in reserve aside: one that is parked
+   * there serves nobody, and one that is not may serve a request beyond that number.
+   */
   static void fit(QueuedThreadPool pool, Server server, int handlers) {
-    int others = others(server);
-    pool.setMinThreads(Math.min(pool.getMinThreads(), handlers + others));
-    pool.setMaxThreads(handlers + others);
+    int most = handlers + others(server);
+    pool.setMinThreads(Math.min(pool.getMinThreads(), most));
+    pool.setMaxThreads(most);
+    pool.setReservedThreads(ReservedThreadExecutor.reservedThreads(pool, AS_JETTY_CHOOSES));
+    pool.setMaxThreads(most + pool.getReservedThreads());
   }
 
   /**
-   * Whether a thread that has read a request may go on with it, and lend another to go on reading.
+   * Whether a thread that has found a request to read may serve it, and lend another to go on
+   * selecting.
    */
   static String dispatch(Server server) {
     return switch (server.getThreadPool()) {

@@ -11,7 +11,8 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /**
- * Every GET. Reading a body differs by web stack and is not here.
+ * Every GET. Reading a body differs by web stack and is not here. Handlers are not declared to return
+ * T: WebFlux would resolve it for each request.
  *
  * @param <T> as of {@link Endpoints}
  */
@@ -23,40 +24,40 @@ public abstract class EndpointsController<T> {
   }
 
   @GetMapping(Endpoint.CAPABILITIES_PATH)
-  T capabilities() {
+  Object capabilities() {
     return endpoints.answer(Endpoint.CAPABILITIES, ParsedRequest::capabilities);
   }
 
   @GetMapping(Endpoint.MEETINGS_PATH)
-  T meetings(
+  Object meetings(
       @RequestHeader(name = HttpHeaders.AUTHORIZATION, required = false) String authorization) {
     return endpoints.answer(Endpoint.MEETINGS, () -> ParsedRequest.meetings(authorization));
   }
 
   @GetMapping(Endpoint.EPOCH_MILLIS_PATH)
-  T epochMillis(@RequestParam(name = Params.DELAY, required = false) String delay) {
+  Object epochMillis(@RequestParam(name = Params.DELAY, required = false) String delay) {
     return endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis(delay));
   }
 
   @GetMapping(Endpoint.EPOCH_MILLIS_OF_PATH)
-  T epochMillisOf(@RequestParam(name = Params.DELAY_MILLIS, required = false) String delay) {
-    return epochMillis(delay);
+  Object epochMillisOf(@RequestParam(name = Params.DELAY_MILLIS, required = false) String delay) {
+    return endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillisOf(delay));
   }
 
   @GetMapping(Endpoint.MOVIES_PATH)
-  T movies(
+  Object movies(
       @RequestParam(name = Params.DIRECTOR, required = false) String director,
       @RequestParam(name = Params.DELAY, required = false) String delay) {
     return endpoints.answer(Endpoint.MOVIES, () -> ParsedRequest.findMovies(director, delay));
   }
 
   @GetMapping(Endpoint.BLOCK_PATH)
-  T block(@PathVariable("seconds") String seconds) {
+  Object block(@PathVariable("seconds") String seconds) {
     return endpoints.answer(Endpoint.BLOCK, () -> ParsedRequest.block(seconds));
   }
 
   @GetMapping(Endpoint.PINNED_PATH)
-  T pinned(@RequestParam(name = Params.DELAY, required = false) String delay) {
+  Object pinned(@RequestParam(name = Params.DELAY, required = false) String delay) {
     return endpoints.answer(Endpoint.PINNED, () -> ParsedRequest.pinned(delay));
   }
 }

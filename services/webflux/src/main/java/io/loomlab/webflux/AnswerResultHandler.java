@@ -1,7 +1,6 @@
 package io.loomlab.webflux;
 
 import io.loomlab.core.Answer;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
@@ -16,9 +15,8 @@ import reactor.core.publisher.Mono;
 class AnswerResultHandler implements HandlerResultHandler {
   @Override
   public boolean supports(HandlerResult result) {
-    ResolvableType type = result.getReturnType();
-    return type.resolve() == Answer.class
-        || type.resolve() == Mono.class && type.resolveGeneric() == Answer.class;
+    Object value = result.getReturnValue();
+    return value instanceof Answer || value instanceof Mono;
   }
 
   @Override

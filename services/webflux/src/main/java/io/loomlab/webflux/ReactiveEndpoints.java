@@ -34,19 +34,10 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   @Override
   public Mono<Answer> answer(Endpoint endpoint, Supplier<ParsedRequest> request) {
     Recorded recorded = new Recorded(endpoint, requests.start(endpoint));
-    return Mono.defer(() -> started(request))
+    return Mono.defer(() -> given(() -> answer(request.get())))
         .onErrorResume(failure -> Mono.just(problem(failure)))
         .doOnNext(answer -> recorded.stop(answer.status()))
         .doOnCancel(() -> recorded.stop(CLIENT_GONE));
-  }
-
-  /** Reactor would let some errors pass by every operator. */
-  private Mono<Answer> started(Supplier<ParsedRequest> request) {
-    try {
-      return answer(request.get());
-    } catch (Error e) {
-      return Mono.error(new IllegalStateException(e));
-    }
   }
 
   /** For /pinned there is no thread that could hold a monitor while it waits. */
@@ -58,10 +49,10 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
       case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay());
       case ParsedRequest.FindMovies asked -> {
         movies.requireKnown(asked.director());
-        yield Mono.delay(asked.delay()).map(tick -> Answer.json(movies.by(asked.director())));
+        yield after(asked.delay(), () -> Answer.json(movies.by(asked.director())));
       }
       case ParsedRequest.SaveMovies asked ->
-          Mono.delay(asked.delay()).map(tick -> Answer.json(movies.save(asked.movies())));
+          after(asked.delay(), () -> Answer.json(movies.save(asked.movies())));
       case ParsedRequest.Block asked ->
           backend.get(BackendPaths.delay(asked.seconds())).map(Answer::text);
     };
@@ -86,7 +77,20 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   }
 
   private static Mono<Answer> epochMillisAfter(Duration wait) {
-    return Mono.delay(wait).map(tick -> Answer.json(Long.toString(System.currentTimeMillis())));
+    return after(wait, () -> Answer.json(Long.toString(System.currentTimeMillis())));
+  }
+
+  private static Mono<Answer> after(Duration wait, Supplier<Answer> answer) {
+    return Mono.delay(wait).flatMap(tick -> given(() -> Mono.just(answer.get())));
+  }
+
+  /** Reactor would let some errors pass by every operator. */
+  private static Mono<Answer> given(Supplier<Mono<Answer>> answer) {
+    try {
+      return answer.get();
+    } catch (Error e) {
+      return Mono.error(new IllegalStateException(e));
+    }
   }
 
   private static Answer problem(Throwable failure) {

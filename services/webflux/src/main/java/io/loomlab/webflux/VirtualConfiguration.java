@@ -7,7 +7,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.web.reactive.config.BlockingExecutionConfigurer;
 import org.springframework.web.reactive.config.WebFluxConfigurer;
 
@@ -17,8 +16,8 @@ import org.springframework.web.reactive.config.WebFluxConfigurer;
 @Import({BlockingConfiguration.class, SaveMoviesController.class})
 class VirtualConfiguration {
   @Bean
-  VirtualThreadTaskExecutor handlerThreads() {
-    return new VirtualThreadTaskExecutor("netty-handler-");
+  HandlerThreads handlerThreads() {
+    return new HandlerThreads();
   }
 
   /** That of webflux-netty, so that the two differ in the model alone. */
@@ -28,7 +27,7 @@ class VirtualConfiguration {
   }
 
   @Bean
-  WebFluxConfigurer blockingHandlers(VirtualThreadTaskExecutor threads) {
+  WebFluxConfigurer blockingHandlers(HandlerThreads threads) {
     return new WebFluxConfigurer() {
       @Override
       public void configureBlockingExecution(BlockingExecutionConfigurer blocking) {

@@ -8,13 +8,12 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 @Configuration(proxyBeanMethods = false)
 @Import(AnswerResultHandler.class)
 class WebfluxConfiguration {
   @Bean
-  LiveNetty liveNetty(ObjectProvider<VirtualThreadTaskExecutor> handlerThreads) {
+  LiveNetty liveNetty(ObjectProvider<HandlerThreads> handlerThreads) {
     return new LiveNetty(handlerThreads.getIfAvailable());
   }
 

@@ -1,5 +1,7 @@
 package io.loomlab.webflux;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import io.loomlab.core.Approach;
@@ -29,8 +31,13 @@ class VirtualNettyTest extends ApproachContract {
             "max_connections",
             "null",
             "executor",
-            ".VirtualThreadTaskExecutor",
+            ".HandlerThreads",
             "max_threads",
             "null"));
+  }
+
+  @Test
+  void itSharesTheClientOfWebfluxNetty() throws Exception {
+    assertThat(about().at("/outbound/client").asString()).isEqualTo("reactor-netty");
   }
 }

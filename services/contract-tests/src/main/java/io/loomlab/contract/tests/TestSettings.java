@@ -30,7 +30,7 @@ final class TestSettings {
         RESPONSE_TIMEOUT,
         POOL_TIMEOUT,
         KEEP_ALIVE,
-        Settings.Client.APACHE,
+        Settings.Client.DEFAULT,
         false,
         0,
         0);
