@@ -34,6 +34,16 @@ def test_a_contrast_in_the_model_alone_is_controlled() -> None:
     assert [(one.part, one.a, one.b) for one in got.differs] == [("concurrency", "platform-threads", "virtual-threads")]
 
 
+def test_one_server_that_serves_its_sockets_in_another_way_is_another_stack() -> None:
+    inbound = TOMCAT_VIRTUAL["inbound"] | {"socket_thread_kind": "virtual", "internals": {"dispatch": "new thread"}}
+
+    got = contrast(TOMCAT_PLATFORM, TOMCAT_VIRTUAL | {"inbound": inbound})
+
+    assert got.kind == "stack"
+    assert [one.part for one in got.differs] == ["concurrency", "socket threads", "internals of the server"]
+    assert (got.differs[2].a, got.differs[2].b) == ("none", "dispatch: new thread")
+
+
 @pytest.mark.parametrize(
     ("other", "differs"),
     [
