@@ -59,7 +59,7 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 .PHONY: test test-all
 test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
 	@tests/run
-test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|observer|verdict|warmup; goes on where it was cut off
+test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|verdict|warmup; goes on where it was cut off
 	@tests/all
 
 .PHONY: lint
@@ -70,9 +70,11 @@ lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, import-linter, Spot
 bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHORT=1 in four; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-verdict bench-warmup
+.PHONY: bench-verdict bench-healthy bench-warmup
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
+bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues likewise
+	@tests/benchmarks/healthy
 bench-warmup: ## CPU per request after the warm-up, compared with after three minutes of load: TRIES=5, some hours; continues likewise
 	@tests/benchmarks/warmup
 

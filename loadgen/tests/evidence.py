@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from loomlab.judge.evidence import Asked, BackendSide, Evidence, Generator, Loaded, Told, UnderTest
+from loomlab.judge.evidence import Asked, BackendSide, Evidence, Generator, HostSide, Loaded, Told, UnderTest
 
 CONCERNS = {
     "asked": Asked,
@@ -11,6 +11,7 @@ CONCERNS = {
     "under_test": UnderTest,
     "backend": BackendSide,
     "generator": Generator,
+    "host": HostSide,
 }
 PLACES: dict[str, tuple[str, str]] = {
     "concurrency": ("asked", "concurrency"),
@@ -28,15 +29,17 @@ PLACES: dict[str, tuple[str, str]] = {
     "dropped": ("told", "dropped"),
     "keepalive_requests": ("told", "keepalive_requests"),
     "started_rps": ("loaded", "started_rps"),
+    "start_lag_p99_ms": ("loaded", "start_lag_p99_ms"),
+    "lagged_p99_ms": ("loaded", "lagged_p99_ms"),
     "missed_steps": ("loaded", "missed_steps"),
     "held_steps": ("loaded", "held_steps"),
     "little_ratio": ("loaded", "little_ratio"),
     "silent_end_s": ("loaded", "silent_end_s"),
-    "longest_silence_s": ("loaded", "longest_silence_s"),
+    "silences_s": ("loaded", "silences_s"),
+    "slow_ms": ("loaded", "slow_ms"),
     "p50_ms": ("loaded", "p50_ms"),
     "mean_ms": ("loaded", "mean_ms"),
     "p99_ms": ("loaded", "p99_ms"),
-    "max_ms": ("loaded", "max_ms"),
     "whole_run": ("loaded", "whole_run"),
     "interior_s": ("loaded", "interior_s"),
     "waves": ("loaded", "waves"),
@@ -52,6 +55,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "gc_cpu_share": ("under_test", "gc_cpu_share"),
     "throttled_ratio": ("under_test", "throttled_ratio"),
     "jit_cpu_share": ("under_test", "jit_cpu_share"),
+    "about_told": ("under_test", "told"),
     "backend_pool": ("under_test", "backend_pool"),
     "platform_threads": ("under_test", "platform_threads"),
     "backend_cpus_full": ("backend", "cpus_full"),
@@ -65,6 +69,17 @@ PLACES: dict[str, tuple[str, str]] = {
     "generator_cpus_full": ("generator", "cpus_full"),
     "generator_thread_full": ("generator", "thread_full"),
     "generator_quota_full": ("generator", "quota_full"),
+    "foreign_share": ("host", "foreign_share"),
+    "host_sampled": ("host", "sampled"),
+    "clock_step_s": ("host", "clock_step_s"),
+    "steal_shares": ("host", "steal_shares"),
+    "generator_measured": ("generator", "measured"),
+    "waits_told": ("generator", "waits_told"),
+    "backend_measured": ("backend", "measured"),
+    "generator_wait_mean_ms": ("generator", "wait_mean_ms"),
+    "generator_wait_p99_ms": ("generator", "wait_p99_ms"),
+    "generator_throttled": ("generator", "throttled_ratio"),
+    "backend_throttled": ("backend", "throttled_ratio"),
     "syn_retransmits": ("generator", "syn_retransmits"),
     "connections_opened": ("generator", "connections_opened"),
 }

@@ -109,7 +109,7 @@ def test_the_stages_of_a_spike_fill_its_duration(shape: dict[str, object], lasts
     assert last == 0
 
 
-@given(lasts_s=st.integers(3, 4000))
+@given(lasts_s=st.integers(24, 4000))
 def test_the_steps_of_a_ladder_are_alike_and_within_its_duration(lasts_s: int) -> None:
     (load,) = loads(LADDER, duration_s=lasts_s)
 
@@ -120,7 +120,7 @@ def test_the_steps_of_a_ladder_are_alike_and_within_its_duration(lasts_s: int) -
 
 @pytest.mark.parametrize(
     ("load", "lasts_s", "cure"),
-    [(LADDER, 2, "use 3s or more"), (SMOOTH, 15, "use 16s or more"), (STEPPED, 15, "use 16s or more")],
+    [(LADDER, 23, "use 24s or more"), (SMOOTH, 15, "use 16s or more"), (STEPPED, 15, "use 16s or more")],
 )
 def test_a_duration_too_short_for_the_shape_is_refused(load: dict[str, object], lasts_s: int, cure: str) -> None:
     with pytest.raises(UsageError, match=f"DURATION={lasts_s}s is too short .*: {cure}"):
@@ -144,7 +144,7 @@ def test_a_hang_that_no_longer_fits_is_refused(lasts_s: int) -> None:
         hangs_of(hanging("60s", "10s"), Scaling(duration_s=lasts_s))
 
 
-@given(lasts_s=st.integers(3, 400), at_s=st.integers(1, 170))
+@given(lasts_s=st.integers(24, 400), at_s=st.integers(1, 170))
 def test_a_hang_ends_before_its_load_does(lasts_s: int, at_s: int) -> None:
     described, scaling = hanging(f"{at_s}s", "5s", LADDER), Scaling(duration_s=lasts_s)
     try:

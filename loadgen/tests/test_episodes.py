@@ -1,5 +1,8 @@
 """Steps and hangs, on simulated open loads of which everything is known."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from loomlab.judge.episodes import episode_of, steps_of
@@ -11,7 +14,12 @@ BEGIN = 1_795_000_000
 STEP_S = 30
 
 
-def log_of(starts: list[tuple[int, float]], failed: list[tuple[int, float]] | None = None) -> RequestLog:
+def a_tenth(first: float, last: float) -> float:
+    """CPU seconds of a process that uses a tenth of a CPU."""
+    return (last - first) / 10
+
+
+def log_of(starts: Sequence[tuple[float, float]], failed: Sequence[tuple[float, float]] | None = None) -> RequestLog:
     failed = failed or []
     return RequestLog(
         [start for start, _ in starts],
@@ -38,7 +46,7 @@ def shape(*rates: float) -> OpenRate:
 
 
 def test_steps_that_are_reached_without_errors_hold() -> None:
-    got = steps_of(ladder([50, 100, 200], [100, 120, 900]), shape(50, 100, 200))
+    got = steps_of(ladder([50, 100, 200], [100, 120, 900]), shape(50, 100, 200), a_tenth, BEGIN)
 
     assert [step.held for step in got] == [True, True, True]
     assert [(step.offered_rps, step.started_rps, step.throughput_rps) for step in got] == [
@@ -50,21 +58,21 @@ def test_steps_that_are_reached_without_errors_hold() -> None:
 
 
 def test_a_step_leaves_out_its_first_moments_and_the_next_one() -> None:
-    got = steps_of(ladder([50, 100], [100, 120]), shape(50, 100))
+    got = steps_of(ladder([50, 100], [100, 120]), shape(50, 100), a_tenth, BEGIN)
 
     assert [(step.start - BEGIN, step.seconds) for step in got] == [(2, 27), (32, 27)]
 
 
 @pytest.mark.parametrize(("started", "held"), [(98, True), (97, False), (102, True), (103, False)])
 def test_a_step_holds_within_two_percent_of_its_rate(started: int, held: bool) -> None:
-    got = steps_of(ladder([50, started], [100, 100]), shape(50, 100))
+    got = steps_of(ladder([50, started], [100, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert [step.held for step in got] == [True, held]
 
 
 @pytest.mark.parametrize(("failing", "held"), [(1, True), (2, False)])
 def test_a_step_holds_up_to_one_percent_of_errors(failing: int, held: bool) -> None:
-    got = steps_of(ladder([100, 100], [100, 100], [0, failing]), shape(100, 100))
+    got = steps_of(ladder([100, 100], [100, 100], [0, failing]), shape(100, 100), a_tenth, BEGIN)
 
     assert got[1].errors == failing * 27
     assert got[1].started_rps == 100
@@ -73,26 +81,69 @@ def test_a_step_holds_up_to_one_percent_of_errors(failing: int, held: bool) -> N
 
 
 def test_a_step_in_which_nothing_started_did_not_hold() -> None:
-    got = steps_of(ladder([50, 0], [100, 100]), shape(50, 100))
+    got = steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert (got[1].started_rps, got[1].held, got[1].latency_ms.p50) == (0, False, None)
 
 
 def test_a_step_of_failures_only_did_not_hold() -> None:
-    got = steps_of(ladder([50, 100], [100, 1], [0, 100]), shape(50, 100))
+    got = steps_of(ladder([50, 100], [100, 1], [0, 100]), shape(50, 100), a_tenth, BEGIN)
 
     assert (got[1].started_rps, got[1].throughput_rps, got[1].held) == (100, 0, False)
 
 
-def test_steps_too_short_to_be_seen_are_left_out() -> None:
+def test_a_step_of_three_seconds_is_told_by_one_of_them() -> None:
+    """The plan asks for longer ones; runs made before may have them."""
     short = OpenRate((RateStep(50, 3), RateStep(50, 27)))
 
-    assert [step.seconds for step in steps_of(ladder([50], [100]), short)] == [24]
+    assert [step.seconds for step in steps_of(ladder([50], [100]), short, a_tenth, BEGIN)] == [1, 24]
 
 
-def test_a_single_rate_has_no_steps_and_neither_has_an_empty_log() -> None:
-    assert steps_of(ladder([50], [100]), shape(50)) == []
-    assert steps_of(log_of([]), shape(50, 100)) == []
+def test_every_step_has_its_own_cpu_per_request() -> None:
+    got = steps_of(ladder([50, 100], [100, 100]), shape(50, 100), a_tenth, BEGIN)
+
+    assert [step.cpu_ms_per_request for step in got] == pytest.approx([2, 1])
+    assert steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth, BEGIN)[1].cpu_ms_per_request is None
+
+
+@pytest.mark.parametrize(("grown_ms", "missed"), [(9, None), (30, "latency grew by")])
+def test_a_step_whose_latency_grows_did_not_hold(grown_ms: int, missed: str | None) -> None:
+    """Of two steps, the second grows by so much from half to half."""
+    log = ladder([50, 100], [100, 100])
+    growing = log_of(
+        [
+            (start, ms + max(start - BEGIN - STEP_S, 0) * grown_ms / (STEP_S / 2))
+            for start, ms in zip(log.start_s, log.latency_ms, strict=True)
+        ]
+    )
+
+    first, second = steps_of(growing, shape(50, 100), a_tenth, BEGIN)
+
+    assert first.held
+    assert (second.missed or "").startswith(missed or "")
+    assert second.held is (missed is None)
+
+
+@pytest.mark.parametrize(("late_ms", "held"), [(1000, True), (1001, False)])
+def test_a_step_whose_requests_start_a_second_late_did_not_hold(late_ms: float, held: bool) -> None:
+    log = ladder([50, 100], [3000, 3000])
+    late = replace(log, lag_ms=[late_ms if start >= BEGIN + STEP_S else 0.0 for start in log.start_s])
+
+    steps = steps_of(late, shape(50, 100), a_tenth, BEGIN)
+
+    assert [step.held for step in steps] == [True, held]
+    assert steps[1].missed == (None if held else "requests started 1.0 s late")
+
+
+def test_a_single_rate_has_no_steps() -> None:
+    assert steps_of(ladder([50], [100]), shape(50), a_tenth, BEGIN) == []
+
+
+def test_where_no_request_got_a_connection_no_step_held() -> None:
+    got = steps_of(log_of([]), shape(50, 100), a_tenth, BEGIN)
+
+    assert [(step.offered_rps, step.started_rps, step.held) for step in got] == [(50, 0, False), (100, 0, False)]
+    assert got[0].missed == "0/s were started"
 
 
 HANG = Hang(at_s=60, duration_s=10)

@@ -85,14 +85,14 @@ def test_each_request_is_counted_once(
     assert (len(log), log.failures) == (completed - non_2xx, failures)
     assert len(log.failed_start_s) == len(log.failed_latency_ms) == non_2xx
     assert all(100 <= latency <= 250 for latency in (*log.latency_ms, *log.failed_latency_ms))
-    assert set(log.start_s) <= {int(STARTED_S) + second for second in range(4)}
+    assert all(0 <= start_s - STARTED_S < 4 for start_s in log.start_s)
 
 
 def test_the_start_of_a_request_is_heys_own_and_its_offset() -> None:
     row = "0.100400,0.000000,0.000000,0.000010,0.100300,0.000020,200,2.600000\n"
     log = parse_requests([REQUEST_COLUMNS + "\n", row], STARTED_S, Summary(1, 2.7, {200: 1}, {}))
 
-    assert list(log.start_s) == [1_700_000_003]
+    assert list(log.start_s) == pytest.approx([STARTED_S + 2.6])
     assert log.latency_ms[0] == pytest.approx(100.4)
 
 

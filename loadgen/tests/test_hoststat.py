@@ -1,6 +1,7 @@
 """Readings of /proc."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,10 @@ def test_this_process_can_be_sampled() -> None:
 
     assert got.cpus
     assert str(os.getpid()) in got.tool_threads
+    assert got.monotonic
+    assert got.tool_waits
+    waited_s, slices = got.tool_waits[str(os.getpid())]
+    assert waited_s >= 0 and slices > 0
     assert got.tool_read_bytes
     assert {"TCPSynRetrans", "ActiveOpens"} <= hoststat.network_counters().keys()
 
@@ -40,3 +45,14 @@ def test_an_ended_process_leaves_the_cpus() -> None:
 
     assert got.cpus
     assert (got.tool_threads, got.tool_read_bytes) == ({}, None)
+
+
+def test_waits_are_the_second_and_turns_the_third_figure() -> None:
+    assert hoststat.parse_waits("5000000000 1500000000 42\n") == (1.5, 42)
+
+
+def test_a_kernel_that_does_not_tell_of_waits_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text(STAT)
+    (tmp_path / "7" / "task" / "7").mkdir(parents=True)
+
+    assert hoststat.sample(7, tmp_path).tool_waits is None

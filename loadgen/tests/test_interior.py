@@ -10,12 +10,13 @@ from loomlab.judge.interior import (
     connect_wave_end,
     figures_of,
     interior_figures,
+    last_full_second,
     open_figures,
     whole_waves,
     window_figures,
 )
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silent_gaps
+from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silences, silent_end_s
 
 BEGIN = 1_000_000.25
 
@@ -145,6 +146,57 @@ def test_nearest_rank_is_the_smallest_value_not_exceeded_by_that_share(values: l
     assert 100 * sum(value < got for value in ordered) < percent * len(ordered)
 
 
+@pytest.mark.parametrize(("count", "known"), [(9_999, False), (10_000, True)])
+def test_p99_9_wants_ten_requests_above_it(count: int, known: bool) -> None:
+    got = latency_figures(range(1, count + 1)).p99_9
+
+    assert got == (9_990 if known else None)
+
+
+def test_time_in_which_a_tool_only_waits_for_its_last_answers_does_not_count() -> None:
+    """k6 starts nothing after its duration, and waits: here 5 s for the last of some 6,500 answers."""
+    log, _ = closed_loop(100, 60, 920, 50, seed=3)
+    late = RequestLog([*log.start_s, int(BEGIN + 59)], [*log.latency_ms, 5_000])
+
+    drained = interior_figures(late, 100, BEGIN, BEGIN + 64, drains=True)
+    counted = interior_figures(late, 100, BEGIN, BEGIN + 64)
+
+    assert drained is not None and counted is not None
+    assert drained.throughput_rps == pytest.approx(100 / 0.92, rel=0.01)
+    assert counted.throughput_rps < 0.97 * 100 / 0.92
+
+
+def quotas_of_their_own(connections: int, requests: int) -> RequestLog:
+    """As hey loads: each connection has so many requests, and takes from 100 to 115 ms for one."""
+    starts: list[float] = []
+    took: list[float] = []
+    for connection in range(connections):
+        latency_ms = 100 + 15 * connection / connections
+        for number in range(requests):
+            starts.append(BEGIN + number * latency_ms / 1000)
+            took.append(latency_ms)
+    return RequestLog(starts, took)
+
+
+def test_a_load_that_thins_out_ends_where_its_connections_do() -> None:
+    log = quotas_of_their_own(connections=100, requests=200)
+    load = Load("http://app:8080", (Target("/a"),), 100, Closed(20_000, 30), 30)
+    true_rps = sum(1000 / ms for ms in {round(ms, 6) for ms in log.latency_ms})
+
+    full = figures_of(log, load, BEGIN, BEGIN + 23, quotas=True)
+    thinned = figures_of(log, load, BEGIN, BEGIN + 23)
+
+    assert full is not None and thinned is not None
+    assert full.throughput_rps == pytest.approx(true_rps, rel=0.005)
+    assert thinned.throughput_rps < 0.98 * true_rps
+
+
+def test_where_no_second_is_full_the_whole_run_counts() -> None:
+    log = quotas_of_their_own(connections=3, requests=1)
+
+    assert last_full_second(log, 50, BEGIN + 9) == BEGIN + 9
+
+
 def test_latency_figures() -> None:
     got = latency_figures([40, 10, 20, 30])
 
@@ -158,14 +210,18 @@ def test_the_silence_a_run_ends_with_counts_up_to_its_last_event() -> None:
     steady = [(second, 100) for second in range(100, 130)]
     log = RequestLog([second for second, _ in steady] + [129], [ms for _, ms in steady] + [20_000])
 
-    assert silent_gaps(log, 149.5) == (18, 17)
-    assert silent_gaps(RequestLog(range(100, 130), [100] * 30), 130.0) == (0, 0)
+    assert silent_end_s(log, 149.5) == 17
+    assert silent_end_s(RequestLog(range(100, 130), [100] * 30), 130.0) == 0
+    assert silent_end_s(RequestLog([], []), 130.0) == 0
 
 
-def test_a_silence_in_the_middle_is_the_longest_but_not_the_last() -> None:
-    seconds = [*range(100, 110), *range(118, 130)]
+def test_every_silence_between_two_times_is_told() -> None:
+    seconds = [*range(100, 110), *range(118, 130), *range(135, 140)]
+    log = RequestLog(seconds, [100] * len(seconds))
 
-    assert silent_gaps(RequestLog(seconds, [100] * len(seconds)), 130.0) == (7, 0)
+    assert silences(log, 100, 140) == [7, 4]
+    assert silences(log, 113.5, 131.5) == [4]
+    assert silences(log, 100, 145) == [7, 4, 4]
 
 
 OPEN_S = 60
@@ -268,3 +324,15 @@ def test_the_figures_suit_the_shape_of_the_load(shape: Shape, whole_run: bool, s
     assert (got.started_rps is not None) is started
     assert (got.little_ratio is not None) is isinstance(shape, Closed)
     assert figures_of(RequestLog([], []), load, BEGIN, BEGIN + 60) is None
+
+
+def test_users_count_from_their_first_request_to_their_last_answer() -> None:
+    """k6 takes some seconds until it has its users, and again until it ends."""
+    log = RequestLog([BEGIN + 4, BEGIN + 5], [500, 2000])
+    load = Load("http://x", (Target("/"),), 20, Users((UserStage(20, 8),), (1, 3)), timeout_s=30)
+
+    got = figures_of(log, load, BEGIN, BEGIN + 12)
+
+    assert got is not None
+    assert (got.window.start, got.window.seconds) == (BEGIN + 4, 3)
+    assert got.throughput_rps == pytest.approx(2 / 3)

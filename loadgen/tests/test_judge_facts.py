@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from loomlab.judge.containers import backend_pool, container_failure, platform_threads
-from test_judge import RUNNING
+from rawrun import RawRun
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,8 @@ from test_judge import RUNNING
     ],
 )
 def test_the_containers_state(changes: dict[str, Any], state: dict[str, Any], said: str | None) -> None:
-    inspected = [RUNNING[0] | changes | {"State": RUNNING[0]["State"] | state}]  # type: ignore[operator]
+    good = RawRun()
+    inspected = [good.container | changes | {"State": good.state | state}]
 
     got = container_failure(inspected, 1_794_996_000)
 

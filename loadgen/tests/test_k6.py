@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import ParseError, UsageError
+from loomlab.judge.interior import open_figures
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.k6 import K6, REMOTE_WRITE_VARIABLE, keeps_a_rate, last_words, parse_summary
@@ -207,12 +208,12 @@ def test_failures_are_told_by_reason(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "reason"), [("refused", "connection refused"), ("unknown-host", "no address")])
-def test_requests_without_a_connection_take_no_time(name: str, reason: str, tmp_path: Path) -> None:
-    _, log = left(name, tmp_path)
+def test_requests_without_a_connection_are_counted_and_have_no_start(name: str, reason: str, tmp_path: Path) -> None:
+    report, log = left(name, tmp_path)
 
     assert log is not None
     assert log.failures == {reason: 24}
-    assert set(log.failed_latency_ms) == {0}
+    assert (report.attempted, report.failed, len(log.failed_start_s)) == (24, 24, 0)
 
 
 def test_an_interrupted_run_reports_what_has_ended(tmp_path: Path) -> None:
@@ -325,6 +326,33 @@ def test_samples_that_cannot_be_thinned_stay(tmp_path: Path) -> None:
     K6().finish(tmp_path, "k6")
 
     assert [made.name for made in tmp_path.iterdir()] == ["k6-samples.csv"]
+
+
+def test_samples_that_do_not_add_up_to_k6s_own_count_are_told(tmp_path: Path) -> None:
+    left("well", tmp_path)
+    with gzip.open(tmp_path / "well-requests.csv.gz", "rt") as packed:
+        rows = packed.readlines()
+    with gzip.open(tmp_path / "well-requests.csv.gz", "wt") as packed:
+        packed.writelines(rows[:-1])
+
+    with pytest.raises(ParseError, match="k6 counted 24 requests, 23 are in its samples"):
+        K6().report(tmp_path, "well")
+
+
+BEGIN_S = 1_795_000_000
+
+
+def test_a_failure_whose_start_k6_does_not_tell_is_in_no_rate() -> None:
+    """18,000 requests in a minute, and one that k6 gave up a minute after they had ended."""
+    rows = [f"{1_000_000 * BEGIN_S + 3_333 * number},5000,200,,GET,/a\n" for number in range(18_000)]
+    rows.append(f"{1_000_000 * (BEGIN_S + 120)},0,0,1212,GET,/a\n")
+    requests = parse_requests([REQUEST_COLUMNS.decode(), *rows])
+
+    figures = open_figures(requests.log, BEGIN_S, BEGIN_S + 60)
+
+    assert (requests.count, requests.failed, requests.log.failures) == (18_001, 1, {"connection refused": 1})
+    assert figures is not None and figures.started_rps == pytest.approx(300, rel=0.001)
+    assert requests.duration_s == pytest.approx(60, abs=0.1)
 
 
 def test_a_damaged_request_file_is_told(tmp_path: Path) -> None:

@@ -14,13 +14,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from prometheus_client import CollectorRegistry
 
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.models import HostSample, Request
 from loomlab.run import live
-from loomlab.run.hoststat import CLOCK_TICKS
-from loomlab.run.live import IdleCpus, LiveFigures, LiveProgress
+from loomlab.run.live import LiveFigures, LiveProgress
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import exposed_values
 from loomlab.tools.known import tool
@@ -139,52 +137,6 @@ def test_the_seconds_are_those_of_the_measure_phase(clock: Clock) -> None:
     assert [elapsed(second) for second in (7, 7.5, 67)] == [0, 0.5, 60]
     figures.phase("collect")
     assert elapsed(70) == 0
-
-
-def idle_registry(proc: Path, backend_cpus: str, *idle_and_iowait: tuple[int, int]) -> CollectorRegistry:
-    """Of a host with a CPU for each pair, in seconds."""
-    registry = CollectorRegistry()
-    write_stat(proc, *idle_and_iowait)
-    registry.register(IdleCpus(backend_cpus, proc))
-    return registry
-
-
-def write_stat(proc: Path, *idle_and_iowait: tuple[int, int]) -> None:
-    lines = [
-        f"cpu{cpu} 900 0 900 {idle * CLOCK_TICKS} {iowait * CLOCK_TICKS} 1 2 3 0 0\n"
-        for cpu, (idle, iowait) in enumerate(idle_and_iowait)
-    ]
-    (proc / "stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\n" + "".join(lines))
-
-
-def of_role(registry: CollectorRegistry, name: str, role: str) -> float | None:
-    return registry.get_sample_value(name, {"role": role})
-
-
-def test_idle_time_is_that_of_the_cpus_a_role_may_run_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.run.live.os.sched_getaffinity", lambda _: {3})
-    registry = idle_registry(tmp_path, "1-2", (1, 0), (20, 5), (300, 0), (4000, 50))
-
-    assert of_role(registry, "lab_available_cpus", "loadgen") == 1
-    assert of_role(registry, "lab_idle_cpu_seconds_total", "loadgen") == 4050
-    assert of_role(registry, "lab_available_cpus", "backend") == 2
-    assert of_role(registry, "lab_idle_cpu_seconds_total", "backend") == 325
-
-
-def test_a_backend_without_a_set_may_run_on_every_cpu(tmp_path: Path) -> None:
-    registry = idle_registry(tmp_path, "", (1, 0), (20, 0))
-
-    assert of_role(registry, "lab_available_cpus", "backend") == 2
-    assert of_role(registry, "lab_idle_cpu_seconds_total", "backend") == 21
-
-
-def test_idle_time_never_falls(tmp_path: Path) -> None:
-    registry = idle_registry(tmp_path, "0", (10, 5))
-    assert of_role(registry, "lab_idle_cpu_seconds_total", "backend") == 15
-    write_stat(tmp_path, (10, 4))
-    assert of_role(registry, "lab_idle_cpu_seconds_total", "backend") == 15
-    write_stat(tmp_path, (12, 4))
-    assert of_role(registry, "lab_idle_cpu_seconds_total", "backend") == 16
 
 
 def test_the_run_tells_the_idle_time_of_its_cpus() -> None:

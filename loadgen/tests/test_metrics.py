@@ -129,6 +129,15 @@ def test_an_older_container_of_the_service_does_not_count() -> None:
     assert metrics(containers=[older, *CONTAINERS]).cpu_seconds("app", 10, 20) == pytest.approx(5)
 
 
+def test_a_quota_that_is_set_in_mid_run_is_counted_from_then() -> None:
+    held = [
+        container("cpu_cfs_periods_total", [(60.0, 2.0), (105.0, 452.0)]),
+        container("cpu_cfs_throttled_periods_total", [(60.0, 1.0), (105.0, 226.0)]),
+    ]
+
+    assert metrics(containers=held).throttled_ratio(0, 100) == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("record", [None, {}])
 def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None:
     got = Metrics(record, "app")

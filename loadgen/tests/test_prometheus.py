@@ -7,14 +7,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 import pytest
 
+from loomlab.basics.errors import CannotMeasureError
 from loomlab.run.collect import collect, wait_for_samples
+from loomlab.run.measure import collect_again
 from loomlab.run.prometheus import Prometheus, UnreachableError, exposed_values, get_json
 from loomlab.run.stop import Stop
+from rawrun import BEGIN, RawRun, write
 
 
 @contextmanager
@@ -49,6 +53,8 @@ def sampled(at: float) -> list[dict[str, Any]]:
     values = [[at - 1, "1"], [at, "2"]]
     wanted = (
         ("container_cpu_usage_seconds_total", "app"),
+        ("container_cpu_usage_seconds_total", "backend"),
+        ("container_cpu_usage_seconds_total", "loadgen"),
         ("process_start_time_seconds", "app"),
         ("process_start_time_seconds", "backend"),
     )
@@ -62,26 +68,74 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
 
     assert got["error"] is None
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
-    assert 'service=~"tomcat-virtual|backend|loadgen"}[7' in queries[0]
+    assert 'service=~"tomcat-virtual|backend|loadgen|prometheus|cadvisor"}[7' in queries[0]
     assert 'service="tomcat-virtual"' in queries[1]
 
 
 def test_the_last_samples_are_waited_for() -> None:
     end = time.time()
-    container_only = sampled(end + 1)[:1] + sampled(end - 2)[1:]
-    without_backend = sampled(end + 1)[:2] + sampled(end - 2)[2:]
+    container_only = sampled(end + 1)[:3] + sampled(end - 2)[3:]
+    without_backend = sampled(end + 1)[:4] + sampled(end - 2)[4:]
     with prometheus([], sampled(end - 2), container_only, without_backend, sampled(end + 1)) as (url, queries):
         wait_for_samples(Prometheus(url), "app", end, Stop())
 
     assert len(queries) == 5
 
 
-def test_what_cannot_be_fetched_is_told_in_the_record() -> None:
+def test_a_query_that_fails_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.run.collect.TRY_AGAIN_S", (0.0, 0.0, 0.0))
+    start = time.time() - 60
+    with prometheus({"status": "error"}, {"status": "error"}, {"status": "error"}, sampled(start)) as (url, queries):
+        got = collect(Prometheus(url), "app", start, start + 50)
+
+    assert got["error"] is None
+    assert got["containers"] == sampled(start)
+    assert len(queries) == 3 + 3
+
+
+def test_a_long_run_is_asked_for_in_pieces_whose_edges_count_once() -> None:
+    end = time.time() - 60
+    edge = end + 20 - 300
+    earlier = [{"metric": {"__name__": "a"}, "values": [[edge - 1, "1"], [edge, "2"]]}]
+    later = [{"metric": {"__name__": "a"}, "values": [[edge, "2"], [edge + 1, "3"]]}]
+    with prometheus([], [], earlier, later, []) as (url, queries):
+        got = collect(Prometheus(url), "app", end - 900, end)
+
+    assert got["containers"] == [
+        {"metric": {"__name__": "a"}, "values": [[edge - 1, "1"], [edge, "2"], [edge + 1, "3"]]}
+    ]
+    assert len(queries) == 3 * 4
+    assert [query[query.index("[") :] for query in queries[:4]] == ["[30s]", "[300s]", "[300s]", "[300s]"]
+
+
+def test_what_cannot_be_fetched_is_told_in_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.run.collect.TRY_AGAIN_S", (0.0,))
     with prometheus({"status": "error"}) as (url, _):
         got = collect(Prometheus(url), "app", time.time(), time.time())
 
     assert got["containers"] == []
     assert "did not answer a query result" in got["error"]
+
+
+def test_samples_can_be_fetched_later(tmp_path: Path) -> None:
+    folder = RawRun().write(tmp_path / "1-app")
+    write(folder, "metrics.json", {"start": BEGIN, "end": BEGIN + 40, "error": "late", "containers": []})
+    with prometheus(sampled(BEGIN)) as (url, _):
+        collect_again(folder, url)
+
+    assert json.loads((folder / "raw" / "metrics.json").read_text())["containers"] == sampled(BEGIN)
+
+
+def test_samples_that_are_gone_do_not_replace_what_there_is(tmp_path: Path) -> None:
+    folder = RawRun().write(tmp_path / "1-app")
+    before = (folder / "raw" / "metrics.json").read_bytes()
+    with (
+        prometheus(sampled(BEGIN)) as (url, _),
+        pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 986"),
+    ):
+        collect_again(folder, url)
+
+    assert (folder / "raw" / "metrics.json").read_bytes() == before
 
 
 def test_nobody_there() -> None:

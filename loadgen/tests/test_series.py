@@ -30,6 +30,12 @@ def test_a_restart_counts_from_zero_and_is_told() -> None:
     assert series.increase(one, 0, 30) == 50 + 30 + 30
 
 
+def test_a_fall_of_less_than_a_hundredth_is_no_restart() -> None:
+    one = counter((0, 1000), (10, 1100), (20, 1095), (30, 1200))
+
+    assert series.increase(one, 0, 30) == 200
+
+
 def test_a_counter_that_appears_with_its_first_event_was_zero_before() -> None:
     late = counter((12, 3), (20, 5))
 

@@ -60,7 +60,7 @@ def test_the_file_follows_the_interface(tmp_path: Path) -> None:
     assert [one["run"].partition("-")[0] for one in got["runs"]] == ["1", "2", "10"]
     assert got["runs"][0]["latency_ms"] == {
         "min": None, "mean": None, "stdev": None, "p50": 3210, "p66": None, "p75": None, "p80": None, "p90": None,
-        "p95": None, "p98": None, "p99": 11234, "max": None,
+        "p95": None, "p98": None, "p99": 11234, "p99_9": None, "max": None,
     }  # fmt: skip
 
 
@@ -72,6 +72,7 @@ def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     assert cells(unknown)[3:8] == ("–",) * 5
     assert cells(run(1, gc=Gc()))[8] == "–"
     assert cells(run(1, errors=4_500))[6] == "4,500 (2.5%)"
+    assert cells(run(1, errors=180_000))[6] == "180,000 (100%)"
 
 
 def test_the_table_fits_a_hundred_columns_and_loses_nothing(tmp_path: Path) -> None:

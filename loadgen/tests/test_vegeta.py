@@ -78,7 +78,7 @@ def test_each_request_is_counted_once(name: str, attempted: int, non_2xx: int, f
     assert (len(log), log.failures) == (attempted - failed - non_2xx, failures)
     assert len(log.failed_start_s) == len(log.failed_latency_ms) == failed + non_2xx
     assert all(100 <= latency <= 150 for latency in log.latency_ms)
-    assert len(set(log.start_s)) <= 3
+    assert not log.start_s or max(log.start_s) - min(log.start_s) <= 3
 
 
 @pytest.mark.parametrize("name", ["reset", "close"])

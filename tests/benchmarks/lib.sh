@@ -21,11 +21,12 @@ prepare_benchmark() {
 # lines FILTER: how many lines of this series the filter selects.
 lines() { jq --slurp --arg series "$SERIES" "[.[] | select(.series == \$series) | select($1)] | length" <"$LINES_FILE"; }
 
-# experiment VARIABLES...: an experiment under ab with its own defaults; sets CODE, WALL_S and FOLDER.
+# experiment TOOL VARIABLES...: an experiment with its own defaults; sets CODE, WALL_S and FOLDER.
 experiment() {
-  local begun=$SECONDS
+  local tool=$1 begun=$SECONDS
+  shift
   CODE=0
-  env "$@" "$LAB_ROOT/bin/run" ab || CODE=$?
+  env "$@" "$LAB_ROOT/bin/run" "$tool" || CODE=$?
   WALL_S=$((SECONDS - begun))
   [ "$CODE" -ne "$INTERRUPTED" ] || exit "$INTERRUPTED"
   [ "$CODE" -le "$RUN_INVALID" ] || die "$CODE" "the experiment could not be made: see above."

@@ -30,6 +30,7 @@ METRICS = {
     "process_cpu_time_ns_total",
     "process_cpu_usage",
     "process_files_open_files",
+    "process_memory_hwm_bytes",
     "process_memory_rss_bytes",
     "process_memory_vss_bytes",
     "process_uptime_seconds",

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# One experiment of seven runs, in each of which something else happens: it is told of that run, and the experiment goes on.
+# One experiment of nine runs, in each of which something else happens: it is told of that run, and the experiment goes on.
 
 load ../helpers
 
 log="" lab=""
 
 # during RUN PHASE COMMAND...: once that run is in that phase.
-during() { wait_for_line "\[$1/7 [a-z-]*\] $2" 120 && "${@:3}"; }
+during() { wait_for_line "\[$1/9 [a-z-]*\] $2" 120 && "${@:3}"; }
 
 approach() { container_of microhttp-virtual; }
 generator() { docker ps --quiet --filter "label=com.docker.compose.service=loadgen"; }
@@ -42,21 +42,35 @@ stall_backend() {
 
 kill_backend() { docker kill "$(container_of backend)"; }
 
-seven_runs() {
+# On the approach's CPU; it ends before the next run.
+run_beside() {
+  docker run --detach --rm --name loom-lab-beside --network none --cpuset-cpus 0 --cpus 0.5 --entrypoint timeout \
+    loom-lab/loadgen 9 sh -c 'while :; do :; done'
+}
+
+hold_approach() {
+  docker pause "$(approach)" && sleep 5 && docker unpause "$(approach)"
+}
+
+nine_runs() {
   export RESPONSE_TIMEOUT_MS=90000
-  start_lab CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual REPEATS=7 &&
+  start_lab CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual REPEATS=9 &&
     during 1 "measure [2-9]" kill_approach &&
     during 2 "measure [0-9]" kill_ab &&
     during 3 "measure [0-9]" take_prometheus_away &&
     during 4 collect take_approach_away &&
     during 5 "measure [0-9]" change_delay &&
     during 6 "measure [2-9][0-9]" stall_backend &&
-    during 7 "measure [2-9]" kill_backend &&
+    during 7 "measure [0-9]" run_beside &&
+    during 8 "measure [2-9]" hold_approach &&
+    during 9 "measure [2-9]" kill_backend &&
     end_of_lab
 }
 
+teardown_file() { docker rm --force loom-lab-beside >/dev/null 2>&1 || true; }
+
 setup_file() {
-  seven_runs >"$BATS_FILE_TMPDIR/told" 2>&1 || { cat "$BATS_FILE_TMPDIR/told" "$log" >&3; stop_lab; return 1; }
+  nine_runs >"$BATS_FILE_TMPDIR/told" 2>&1 || { cat "$BATS_FILE_TMPDIR/told" "$log" >&3; stop_lab; return 1; }
   echo "$status" >"$BATS_FILE_TMPDIR/status"
 }
 
@@ -85,7 +99,7 @@ judged() {
 }
 
 @test "an approach that is gone before its state could be looked at" {
-  judged 4 suspect "Whether the container under test restarted is unknown" "The figures are taken on" "s only (at least 15 s"
+  judged 4 suspect "Not known: whether the container under test restarted" "The figures are taken on" "s only (at least 15 s"
 }
 
 @test "a backend whose delay is changed in mid-run" {
@@ -98,15 +112,24 @@ judged() {
 }
 
 @test "a backend that dies gives an invalid run with its share of errors" {
-  judged 7 invalid "of the requests failed" "it did not answer right after the run"
-  [ "$(run_of '.runs[6].errors > 0')" = true ]
+  judged 9 invalid "of the requests failed"
+  [ "$(run_of '.runs[8].rules[] | select(.rule == "backend_delay_other") | .outcome')" = "could not be checked" ]
+  [ "$(run_of '.runs[8].errors > 0')" = true ]
+}
+
+@test "a program beside the approach on its CPU" {
+  judged 7 invalid "Other programs took" "(the limit is 20 %): stop them"
+}
+
+@test "a closed loop that stands still for some seconds" {
+  [[ $(run_of '.runs[7].reasons | join(" ")') == *"Coordinated omission is possible"* ]] || { run_of '.runs[7].reasons'; return 1; }
 }
 
 @test "no run has the reasons of another one, and the experiment goes on to its end and fails" {
   local reason
-  [ "$(run_of '.runs | length')" -eq 7 ]
+  [ "$(run_of '.runs | length')" -eq 9 ]
   [ "$(cat "$BATS_FILE_TMPDIR/status")" -eq 2 ]
-  for reason in "had ended" "ab ended without a report" "restarted is unknown" "300 before and 310 after"; do
+  for reason in "had ended" "ab ended without a report" "container under test restarted, for" "300 before and 310 after" "(the limit is 20 %): stop them"; do
     [ "$(run_of "[.runs[] | select(.reasons | join(\" \") | contains(\"$reason\"))] | length")" -eq 1 ] ||
       { echo "$reason"; run_of '.runs[].reasons'; return 1; }
   done

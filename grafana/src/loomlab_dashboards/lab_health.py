@@ -9,6 +9,7 @@ LAB = 'service=~"backend|loadgen|$approach"'
 WATCHING = 'service=~"prometheus|cadvisor"'
 BUSY, RATE_REACHED, THROTTLED = 0.95, 0.98, 0.05
 LATE_MEAN, LATE_P99 = 0.05, 0.1
+FOREIGN, MUCH_FOREIGN = 0.05, 0.2
 """The limits of the verdict; lateness is a share of the requests' latency."""
 WATCHING_LIMIT = 0.05
 SCRAPE_TIMEOUT_S, SCRAPE_GAP_S = 1, 10
@@ -103,12 +104,24 @@ def _record() -> Row:
 
 def _host() -> Row:
     cpu = Text("CPU of the host", "The CPU time that everything on the host used, in cores.", "suffix:cores")
+    foreign = Text(
+        "Other programs",
+        "The share of the approach's CPUs that other programs used, without interrupts.",
+        "percentunit",
+    )
+    stolen = Text(
+        "Steal", "The share of the CPUs of each part that the hypervisor gave to other machines.", "percentunit"
+    )
     memory = Text("Memory of the host", "The memory that everything on the host uses, and what there is.", "bytes")
     cost = Text("Cost of watching", "The share of one CPU that Prometheus and cAdvisor used.", "percentunit")
     each = rate("container_cpu_usage_seconds_total", WATCHING)
     return Row(
         "What does the host do, and what does watching cost?",
         [
+            over_time(
+                foreign, Query("service:lab_foreign_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]
+            ),
+            over_time(stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]),
             over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
             over_time(
                 memory,

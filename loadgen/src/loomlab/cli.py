@@ -24,6 +24,7 @@ from loomlab.records.load import Closed, Load, Target
 from loomlab.records.models import Summary
 from loomlab.records.order import read_order, set_state
 from loomlab.run.backend import Behaviour
+from loomlab.run.measure import collect_again
 from loomlab.run.measure import measure as measure_run
 from loomlab.run.progress import Progress
 from loomlab.run.stop import Stop
@@ -79,6 +80,16 @@ def warm_backend(
         raise CannotMeasureError(
             f"The backend's compilers were not at rest after {cap_s:.0f} s: its first run meets it cold."
         )
+
+
+@app.command()
+def collect(
+    run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")],
+    prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
+) -> None:
+    """Fetch a run's samples again, as far as Prometheus still has them, and judge it."""
+    collect_again(run_dir, prometheus_url)
+    judge(run_dir)
 
 
 @app.command()

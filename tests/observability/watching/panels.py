@@ -100,6 +100,8 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
         "Backend's busiest loop": Plausible(0.005, 1.1),
         "Headroom": Plausible(0.02, 1),
         "Idle CPUs": Plausible(0.02, 1),
+        "Other programs": Plausible(0.001, 0.5, zero=NOTHING_WRONG),
+        "Steal": Plausible(0.001, 0.9, zero=NOTHING_WRONG),
         "Offered rate reached": Plausible(0.9, 1.5),
         "Alerts": Plausible(1, 20, zero=NOTHING_WRONG),
         "Alerts over time": Plausible(1, 2),

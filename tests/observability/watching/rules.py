@@ -7,6 +7,7 @@ from watching.load import MIB, Load
 
 NO_COLLECTION = "no garbage collection may fall into ten seconds of a small load"
 WAITING = "virtual threads that wait are not known to the JDK, and a small load leaves no others"
+ALONE = "nobody else may use the CPUs"
 JUST_SCRAPED = "rules may be evaluated right after a scrape"
 
 
@@ -61,6 +62,8 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
             Expected(headroom, of="backend"),
             Expected(headroom, of="loadgen"),
         ],
+        "service:lab_foreign_cpu:ratio_rate10s": [Expected(Plausible(0.001, 0.5, zero=ALONE))],
+        "service:lab_stolen_cpu:ratio_rate10s": [Expected(Plausible(0.001, 0.9, zero=ALONE))],
         "service:scrape_gap_seconds:max": [Expected(Plausible(0.01, 5, zero=JUST_SCRAPED))],
         "service:lab_run:info": [Expected(Plausible(1, 1))],
         "run:lab_requests_ended:rate10s": [Expected(rate, of="run")],

@@ -44,8 +44,8 @@ CLOSED_MODEL_NOTE = (
     "throughput cannot exceed connections ÷ latency."
 )
 OPEN_MODEL_NOTE = (
-    "{tool} was used in an open model: requests start on time whatever became of those before, and latencies count "
-    "from their actual start, not from the one that was due."
+    "{tool} was used in an open model: requests are due whatever became of those before, and latencies count from when "
+    "a request was due, however late it started."
 )
 INTERIOR_NOTE = (
     "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
@@ -183,7 +183,8 @@ def _errors(run: Run) -> str:
         return UNKNOWN
     if not run.errors or not run.requests:
         return str(run.errors)
-    return f"{run.errors:,} ({100 * run.errors / run.requests:.2g}%)"
+    share = 100 * run.errors / run.requests
+    return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
 
 
 def _shared_reasons(runs: list[Run]) -> list[str]:

@@ -1,25 +1,34 @@
 """What the containers and their processes took: the one under test, the backend, the load generator."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.judge.busy import busiest_thread_full_share, full_share
-from loomlab.judge.evidence import BackendSide, Generator, UnderTest
+from loomlab.judge.evidence import BackendSide, Generator, HostSide, UnderTest
 from loomlab.judge.facts import Facts
 from loomlab.judge.limits import BUSY_CPU
 from loomlab.judge.outcome import Outcome
+from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
+from loomlab.judge.waits import told, waits_of
+from loomlab.records.models import HostSample
+
+COUNTED_APART = 0.02
+"""So much of a CPU may the kernel's two counters of it differ."""
 
 
 @dataclass(frozen=True)
 class Took:
-    """`span` is what figures per request are of; `counted` its requests."""
+    """`span` is what figures per request are of; `counted` its requests; `one_load`: the load is no ladder of rates,
+    whose figures are those of its steps."""
 
     facts: Facts
     span: tuple[float, float]
     counted: int | None
+    one_load: bool
 
     def under_test(self) -> UnderTest:
         facts, metrics = self.facts, self.facts.metrics
@@ -36,6 +45,7 @@ class Took:
             gc_cpu_share=gc.cpu_share,
             throttled_ratio=metrics.throttled_ratio(start, end),
             jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
+            told=isinstance(facts.about, dict) and "outbound" in facts.about,
             backend_pool=backend_pool(facts.about),
             platform_threads=platform_threads(facts.about),
         )
@@ -45,30 +55,38 @@ class Took:
         taken on, up to the backend's first hang: after it, all that waited is due at once."""
         facts, metrics = self.facts, self.facts.metrics
         requests = metrics.backend_growth("backend_requests_total", *self.span)
-        told = BackendSide(
+        unasked = BackendSide(
             delays=facts.delays,
             requests_per_request=requests / self.counted if requests is not None and self.counted else None,
             connections_opened=metrics.backend_growth("backend_connections_total", facts.start, facts.end),
         )
         if not facts.endpoint.backend_calls:
-            return told
+            return unasked
         calm_until = min([self.span[1], *(facts.start + hang.at_s for hang in facts.request.hangs)])
         cpus = parse_cpu_list(facts.request.backend_cpus)
         return BackendSide(
             cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
             quota_full=metrics.quota_full_share("backend", facts.start, facts.end, BUSY_CPU),
+            throttled_ratio=metrics.throttled_ratio(facts.start, facts.end, "backend"),
+            measured=metrics.cpu_seconds("backend", facts.start, facts.end) is not None,
             loop_full=metrics.backend_loop_full_share(facts.start, facts.end, BUSY_CPU),
             lateness_mean_ms=metrics.backend_lateness_mean_ms(self.span[0], calm_until),
             lateness_p99_ms=metrics.backend_lateness_p99_ms(self.span[0], calm_until),
-            delays=told.delays,
-            requests_per_request=told.requests_per_request,
-            connections_opened=told.connections_opened,
+            delays=unasked.delays,
+            requests_per_request=unasked.requests_per_request,
+            connections_opened=unasked.connections_opened,
         )
 
     def generator(self) -> Generator:
         facts = self.facts
         cpus = parse_cpu_list(facts.request.generator_cpus)
+        waits = waits_of(facts.host.samples, *self.span)
         return Generator(
+            waits_told=told(facts.host.samples),
+            wait_mean_ms=waits.mean_ms,
+            wait_p99_ms=waits.p99_ms,
+            measured=facts.metrics.cpu_seconds("loadgen", facts.start, facts.end) is not None,
+            throttled_ratio=facts.metrics.throttled_ratio(facts.start, facts.end, "loadgen"),
             cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
             thread_full=busiest_thread_full_share(facts.host.samples, BUSY_CPU),
             quota_full=facts.metrics.quota_full_share("loadgen", facts.start, facts.end, BUSY_CPU),
@@ -76,12 +94,63 @@ class Took:
             connections_opened=facts.growth("ActiveOpens"),
         )
 
+    def host(self) -> HostSide:
+        """What containers of the lab that may run on the approach's CPUs took of them is not foreign."""
+        request, samples = self.facts.request, self.facts.host.samples
+        sets = {
+            "approach": request.approach_cpus,
+            "backend": request.backend_cpus,
+            "load generator": request.generator_cpus,
+        }
+        shares = {part: self._shares(cpus) for part, cpus in sets.items()}
+        known = {part: share.steal for part, share in shares.items() if share}
+        return HostSide(
+            sampled=bool(samples),
+            foreign_share=self._foreign_share(shares["approach"]),
+            steal_shares=known if samples and known else None,
+            clock_step_s=clock_step_s(samples),
+        )
+
+    def _shares(self, cpus: str) -> CpuShares | None:
+        return shares_of(self.facts.host.samples, parse_cpu_list(cpus), *self.span)
+
+    def _foreign_share(self, shares: CpuShares | None) -> float | None:
+        """A lower bound where the kernel charges interrupts to whoever runs. Where the container alone used more than
+        was busy without interrupts it does, and they are counted with the busy time."""
+        spent = self._spent_by_lab()
+        if shares is None or spent is None:
+            return None
+        own = spent / shares.cpu_seconds
+        busy = shares.busy if own <= shares.busy + COUNTED_APART else shares.busy + shares.interrupts
+        return max(busy - own, 0.0)
+
+    def _spent_by_lab(self) -> float | None:
+        """CPU seconds on the approach's CPUs; None where a container's are not known, or may be of other CPUs."""
+        request = self.facts.request
+        here = parse_cpu_list(request.approach_cpus)
+        beside = {
+            "backend": request.backend_cpus,
+            "loadgen": request.generator_cpus,
+            "prometheus": request.monitoring_cpus,
+            "cadvisor": request.monitoring_cpus,
+        }
+        lab = [request.approach]
+        for service, cpus in beside.items():
+            there = parse_cpu_list(cpus or "")
+            if cpus is None or not _overlap(here, there):
+                continue
+            if here is not None and (there is None or not there <= here):
+                return None
+            lab.append(service)
+        spent = [self.facts.metrics.cpu_seconds(service, *self.span) for service in lab]
+        return None if None in spent else sum(one or 0.0 for one in spent)
+
     def published(self) -> dict[str, Any]:
         """Fields of run.json. CPU is of the span; memory and threads are of the whole run. RSS is null under ZGC: its
         heap is shared memory, which the kernel does not count as RSS."""
         metrics, approach = self.facts.metrics, self.facts.request.approach
         start, end = self.facts.start, self.facts.end
-        backend = self.backend()
+        backend, host = self.backend(), self.host()
         opened = backend.connections_opened
         return {
             "cpu_seconds": metrics.cpu_seconds(approach, *self.span),
@@ -89,12 +158,16 @@ class Took:
             "backend_cpu_ms_per_request": self._cpu_ms_per_request("backend"),
             "generator_cpu_ms_per_request": self._cpu_ms_per_request("loadgen"),
             "rss_max_bytes": None if self.facts.request.gc == "zgc" else metrics.rss_max_bytes(start, end),
+            "rss_hwm_bytes": metrics.rss_hwm_bytes(end) if self.facts.peaks_reset else None,
+            "platform_threads_peak": metrics.platform_threads_peak(end) if self.facts.peaks_reset else None,
             "vsz_max_bytes": metrics.vsz_max_bytes(start, end),
             "threads_max": metrics.threads_max(start, end),
             "throttled_ratio": metrics.throttled_ratio(start, end),
             "gc": metrics.gc(start, end),
             "jit_cpu_seconds": metrics.jit_cpu_seconds(start, end),
             "virtual_threads_pinned": metrics.virtual_threads_pinned(start, end),
+            "foreign_cpu_share": host.foreign_share,
+            "steal_shares": dict(host.steal_shares) if host.steal_shares is not None else None,
             "connections_opened": self.facts.growth("ActiveOpens"),
             "backend_lateness_mean_ms": backend.lateness_mean_ms,
             "backend_lateness_p99_ms": backend.lateness_p99_ms,
@@ -104,11 +177,22 @@ class Took:
 
     def _cpu_ms_per_request(self, service: str) -> float | None:
         seconds = self.facts.metrics.cpu_seconds(service, *self.span)
-        return 1000 * seconds / self.counted if seconds is not None and self.counted else None
+        return 1000 * seconds / self.counted if seconds is not None and self.counted and self.one_load else None
+
+
+def clock_step_s(samples: Sequence[HostSample]) -> float | None:
+    """How far the wall clock and the one that nobody sets came apart, at most; None where only one was recorded."""
+    apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
+    return max(apart) - min(apart) if apart else None
+
+
+def _overlap(one: set[str] | None, other: set[str] | None) -> bool:
+    """None: every CPU."""
+    return one is None or other is None or bool(one & other)
 
 
 def took_of(facts: Facts, outcome: Outcome, shown: Shown) -> Took:
-    return Took(facts, shown.span(facts), shown.counted(outcome))
+    return Took(facts, shown.span(facts), shown.counted(outcome), not shown.steps)
 
 
 def container_failure(inspected: Any, started: float) -> str | None:

@@ -2,11 +2,14 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from statistics import median
 
-from loomlab.judge.interior import window_figures
-from loomlab.judge.limits import ERROR_LIMIT, RATE_LIMIT
-from loomlab.records.load import OpenRate
+from loomlab.basics.words import percent
+from loomlab.judge.halves import Parts
+from loomlab.judge.interior import InteriorFigures, window_figures
+from loomlab.judge.limits import ERROR_LIMIT, GROWTH_LIMIT, LONGEST_LAG_MS, RATE_LIMIT
+from loomlab.records.load import OpenRate, RateStep
 from loomlab.records.models import Episode, Hang, Step
 from loomlab.records.requestlog import RequestLog
 
@@ -16,44 +19,66 @@ BACK_LIMIT = 1.2
 BACK_FOR_S = 3
 
 
-def steps_of(log: RequestLog, shape: OpenRate) -> list[Step]:
-    """One entry per step that is long enough to be seen; empty for a single rate."""
-    starts = [*log.start_s, *log.failed_start_s]
-    if len(shape.steps) < 2 or not starts:
+CpuSeconds = Callable[[float, float], float | None]
+
+
+def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
+    """One entry per step; empty for a single rate. `cpu_seconds` are the approach's between two times, `started` is
+    when the run began: where no request has a known start, its steps count from then."""
+    if len(shape.steps) < 2:
         return []
     found = []
-    begin = min(starts)
+    begin = math.floor(min([*log.start_s, *log.failed_start_s], default=started))
     for step in shape.steps:
-        first, last = begin + SETTLE_S, begin + step.duration_s - 1
+        found.append(_step(log, step, begin + SETTLE_S, begin + step.duration_s - 1, cpu_seconds))
         begin += step.duration_s
-        if last <= first:
-            continue
-        figures = window_figures(log, first, last)
-        errors = sum(first <= start < last for start in log.failed_start_s)
-        started_rps = figures.started_rps or 0.0
-        begun = round(started_rps * (last - first))
-        reached = abs(started_rps - step.rate_rps) <= RATE_LIMIT * step.rate_rps
-        found.append(
-            Step(
-                offered_rps=step.rate_rps,
-                started_rps=started_rps,
-                throughput_rps=figures.throughput_rps,
-                errors=errors,
-                latency_ms=figures.latency,
-                start=first,
-                seconds=last - first,
-                held=reached and errors <= ERROR_LIMIT * max(begun, 1),
-            )
-        )
     return found
+
+
+def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: CpuSeconds) -> Step:
+    last = max(last, first + 1)
+    figures = window_figures(log, first, last)
+    errors = sum(first <= start < last for start in log.failed_start_s)
+    started_rps = figures.started_rps or 0.0
+    missed = _missed(step, started_rps, errors, figures, log)
+    spent_s = cpu_seconds(first, last)
+    answered = figures.window.requests
+    return Step(
+        offered_rps=step.rate_rps,
+        started_rps=started_rps,
+        throughput_rps=figures.throughput_rps,
+        errors=errors,
+        latency_ms=figures.latency,
+        latency_from_start_ms=figures.latency_from_start,
+        start_lag_p99_ms=figures.start_lag_p99_ms,
+        cpu_ms_per_request=1000 * spent_s / answered if spent_s is not None and answered else None,
+        start=first,
+        seconds=last - first,
+        held=missed is None,
+        missed=missed,
+    )
+
+
+def _missed(step: RateStep, started_rps: float, errors: int, figures: InteriorFigures, log: RequestLog) -> str | None:
+    """Why the step did not hold."""
+    if abs(started_rps - step.rate_rps) > max(RATE_LIMIT * step.rate_rps, 1 / figures.window.seconds):
+        return f"{started_rps:.0f}/s were started"
+    if errors > ERROR_LIMIT * max(round(started_rps * figures.window.seconds), 1):
+        return f"{errors} errors"
+    if (figures.start_lag_p99_ms or 0) > LONGEST_LAG_MS:
+        return f"requests started {(figures.start_lag_p99_ms or 0) / 1000:.1f} s late"
+    growth = Parts(log, figures.window, wave_s=0, shortest_part_s=1).latency_fall()
+    if growth and -growth.fall > GROWTH_LIMIT and -growth.fall > growth.margin:
+        return f"latency grew by {percent(-growth.fall)}"
+    return None
 
 
 def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
     """Of a run that began at `started`, epoch seconds; requests count by the second they started in."""
     begin, end = started + hang.at_s, started + hang.at_s + hang.duration_s
     by_second: dict[int, list[float]] = defaultdict(list)
-    for start, latency in zip(log.start_s, log.latency_ms, strict=True):
-        by_second[start].append(latency)
+    for start, latency in zip(log.start_s, log.from_due_ms, strict=True):
+        by_second[math.floor(start)].append(latency)
     medians = {second: median(latencies) for second, latencies in by_second.items()}
     calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
     before = median(calm) if calm else None

@@ -1,5 +1,6 @@
 """What the verdict is found on, by concern. A figure that is None was not measured."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loomlab.records.models import BackendDelays, Halves, Warmup
@@ -35,19 +36,24 @@ class Told:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What requests show: on the interior, of `requests` answers, but for silences, `p50_ms` and `max_ms`, which are of
-    the whole run; the steps are offered rates."""
+    """What requests show: on the interior, of `requests` answers, but for the silence at the end and `p50_ms`, which
+    are of the whole run; `slow_ms` is what answers and failures took that lasted several p50; the steps are offered
+    rates; starts lag behind their schedule, of several rates in the step that held and lags most by its own
+    `lagged_p99_ms` of latency."""
 
     started_rps: float | None = None
+    start_lag_p99_ms: float | None = None
+    lagged_p99_ms: float | None = None
     missed_steps: tuple[float, ...] = ()
+    missed_because: tuple[str, ...] = ()
     held_steps: tuple[float, ...] = ()
     little_ratio: float | None = None
     silent_end_s: int = 0
-    longest_silence_s: int = 0
+    silences_s: tuple[int, ...] = ()
+    slow_ms: tuple[float, ...] = ()
     p50_ms: float | None = None
     mean_ms: float | None = None
     p99_ms: float | None = None
-    max_ms: float | None = None
     whole_run: bool = False
     interior_s: float | None = None
     waves: float | None = None
@@ -58,27 +64,33 @@ class Loaded:
 
 @dataclass(frozen=True)
 class UnderTest:
-    """The container under test and its process; `known`: its state after the run was recorded."""
+    """The container under test and its process; `known`: its state after the run was recorded; `told`: it told its
+    configuration, in which what has no limit has no figure."""
 
     known: bool = True
     failure: str | None = None
-    process_restarts: int = 0
+    process_restarts: int | None = None
     oom_kills: float | None = None
     metrics_missing_ratio: float = 1.0
     gc_share: float | None = None
     gc_cpu_share: float | None = None
     throttled_ratio: float | None = None
     jit_cpu_share: float | None = None
+    told: bool = False
     backend_pool: int | None = None
     platform_threads: int | None = None
 
 
 @dataclass(frozen=True)
 class BackendSide:
-    """The `_full` figures are shares (0 to 1) of the seconds spent at the limit."""
+    """The `_full` figures are shares (0 to 1) of the seconds spent at the limit. `measured`: the container's CPU was
+    recorded, so that what has no figure has no quota."""
+
+    measured: bool = True
 
     cpus_full: float | None = None
     quota_full: float | None = None
+    throttled_ratio: float | None = None
     loop_full: float | None = None
     lateness_mean_ms: float | None = None
     lateness_p99_ms: float | None = None
@@ -89,13 +101,32 @@ class BackendSide:
 
 @dataclass(frozen=True)
 class Generator:
-    """As BackendSide; the counters are those of its network namespace."""
+    """As BackendSide; the counters are those of its network namespace; `wait_` is how long its threads were ready and
+    had no CPU, each time, on the interior, where the kernel tells (`waits_told`)."""
+
+    measured: bool = True
+    waits_told: bool = True
+    wait_mean_ms: float | None = None
+    wait_p99_ms: float | None = None
+    throttled_ratio: float | None = None
 
     cpus_full: float | None = None
     thread_full: float | None = None
     quota_full: float | None = None
     syn_retransmits: int | None = None
     connections_opened: int | None = None
+
+
+@dataclass(frozen=True)
+class HostSide:
+    """Shares (0 to 1) of the time of CPU sets, on the interior: what others than the lab took of the approach's, and
+    what the hypervisor took, by whose set it is. `clock_step_s`: how far the clock was set during the run; `sampled`:
+    there are samples of the host."""
+
+    sampled: bool = True
+    foreign_share: float | None = None
+    clock_step_s: float | None = None
+    steal_shares: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +139,16 @@ class Evidence:
     under_test: UnderTest = field(default_factory=UnderTest)
     backend: BackendSide = field(default_factory=BackendSide)
     generator: Generator = field(default_factory=Generator)
+    host: HostSide = field(default_factory=HostSide)
     warmup: Warmup | None = None
+
+    @property
+    def in_flight(self) -> float:
+        """Requests at once: the connections of a closed load; of an open one, by Little's law, what its rate keeps."""
+        loaded = self.loaded
+        if self.asked.closed_model or not self.asked.offered_rps or not loaded.mean_ms:
+            return self.asked.concurrency
+        return min(self.asked.offered_rps * loaded.mean_ms / 1000, self.asked.concurrency)
 
     @property
     def cold(self) -> bool:

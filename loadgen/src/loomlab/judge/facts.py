@@ -38,6 +38,10 @@ class Facts:
     def end(self) -> float:
         return self.process.ended if self.process else self.request.started
 
+    @property
+    def peaks_reset(self) -> bool:
+        return self.host.peaks_reset
+
     def growth(self, counter: str) -> int | None:
         """Of a counter of the load generator's network namespace, over the run."""
         before, after = self.host.network_before, self.host.network_after

@@ -16,17 +16,19 @@ CONFIDENCE = 95
 
 class Parts:
     """The window in equal stretches between whole seconds, between which starts are counted exactly; none where there
-    is no room for four of two waves each."""
+    is no room for four of two waves each. An open load has no waves (0)."""
 
-    def __init__(self, log: RequestLog, window: Interior, wave_s: float) -> None:
-        shortest_part_s = max(SHORTEST_PART_S, WAVES_A_PART * wave_s)
+    def __init__(
+        self, log: RequestLog, window: Interior, wave_s: float, shortest_part_s: float = SHORTEST_PART_S
+    ) -> None:
+        shortest_part_s = max(shortest_part_s, WAVES_A_PART * wave_s)
         count = min(MOST_PARTS, math.floor(window.seconds / shortest_part_s))
         usable = count >= FEWEST_PARTS and not window.whole_run
         edges = [round(window.start + part * window.seconds / count) for part in range(count + 1)] if usable else []
         self._parts = list(itertools.pairwise(edges))
         self._counts: defaultdict[int, float] = defaultdict(float)
         self._latency_ms: defaultdict[int, float] = defaultdict(float)
-        for start, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
+        for start, latency_ms in zip(map(math.floor, log.start_s), log.from_due_ms, strict=True):
             self._counts[start] += 1
             self._latency_ms[start] += latency_ms
 

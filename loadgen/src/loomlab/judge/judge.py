@@ -32,7 +32,7 @@ def _judged(facts: Facts) -> Run:
     outcome = outcome_of(facts)
     shown = shown_of(facts, outcome)
     took = took_of(facts, outcome, shown)
-    level, reasons = verdict.judge(
+    judgement = verdict.judge(
         Evidence(
             asked=_asked(facts, shown.steps),
             told=outcome.evidence(),
@@ -40,6 +40,7 @@ def _judged(facts: Facts) -> Run:
             under_test=took.under_test(),
             backend=took.backend(),
             generator=took.generator(),
+            host=took.host(),
             warmup=facts.warmup,
         )
     )
@@ -62,8 +63,9 @@ def _judged(facts: Facts) -> Run:
         warmup=facts.warmup and digest(facts.warmup),
         started=_iso(request.started),
         finished=_iso(facts.end) if request.finished else None,
-        verdict=level,
-        reasons=reasons,
+        verdict=judgement.verdict,
+        reasons=judgement.reasons,
+        rules=judgement.rules,
         raw_sha256=checksum(facts.files.raw),
         **outcome.published(),
         **shown.published(),

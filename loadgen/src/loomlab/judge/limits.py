@@ -3,14 +3,25 @@
 ERROR_LIMIT = 0.01
 BUSY_CPU = 0.95
 BUSY_SECONDS_LIMIT = 0.10
-LATE_MEAN_LIMIT, LATE_P99_LIMIT = 0.05, 0.10
+LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05
+"""The backend's first bucket ends there."""
+CLOCK_LIMIT_S = 0.5
+GROWTH_LIMIT, MUCH_GROWTH_LIMIT = 0.10, 0.25
+"""Of latency at one rate, from half to half: what grows by more, beyond noise, is a queue. A rate that is one hundredth
+over what can be carried makes 0.9 s grow by a quarter within a minute."""
+FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
 RATE_LIMIT = 0.02
-LITTLE_LIMIT = 0.05
+LAG_LIMIT, LONGEST_LAG_MS, RESOLVED_LAG_MS = 0.05, 1000, 2
+"""Of starts behind their schedule, at p99; below two milliseconds it is what timers do (vegeta alone: 1.4 at p99)."""
+LITTLE_LIMIT, IDLE_LIMIT = 0.05, 0.025
+"""Of connections: off by more, and a count is wrong; more of them without a request, and some are dead."""
 METRICS_MISSING_LIMIT = 0.10
 SILENT_END_S, SILENT_END_P99S = 2, 3
 GC_LIMIT = 0.20
 THROTTLED_LIMIT = 0.05
-STALL_P50S = 10
+SILENT_WAVES, SLOW_P50S, OMITTED_LIMIT = 1.5, 3, 0.01
+"""Connections in step are silent for up to a wave, and one answer may take some p50; of what should have come beyond
+that, so large a share moves p99."""
 REOPENED_LIMIT = 0.01
 OWN_CONNECTIONS = 3
 """To Prometheus, for progress and for k6's live figures."""

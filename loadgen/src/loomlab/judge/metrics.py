@@ -39,24 +39,37 @@ class Metrics:
     def threads_max(self, start: float, end: float) -> float | None:
         return series.highest(self._container("threads"), start, end)
 
+    def rss_hwm_bytes(self, end: float) -> float | None:
+        """The kernel's mark of the process's RSS, with mapped files, since the run's start."""
+        return series.first_from(self._series("process_memory_hwm_bytes"), end)
+
+    def platform_threads_peak(self, end: float) -> float | None:
+        """The JVM's mark of its platform threads since the run's start, without threads of its own."""
+        return series.first_from(self._series("jvm_threads_peak_threads"), end)
+
     def vsz_max_bytes(self, start: float, end: float) -> float | None:
         return series.highest(self._series("process_memory_vss_bytes"), start, end)
 
-    def throttled_ratio(self, start: float, end: float) -> float | None:
-        """Throttled ÷ elapsed quota periods; None without a quota."""
-        throttled = series.total(self._container("cpu_cfs_throttled_periods_total"), start, end)
-        periods = series.total(self._container("cpu_cfs_periods_total"), start, end)
+    def throttled_ratio(self, start: float, end: float, service: str | None = None) -> float | None:
+        """Throttled ÷ elapsed quota periods, by default of the approach; None without a quota. The counters appear with
+        the quota, which may be set while the run goes."""
+        counters = ("cpu_cfs_throttled_periods_total", "cpu_cfs_periods_total")
+        throttled, periods = (
+            series.total(self._container(name, service), start, end, series.increase_from_zero) for name in counters
+        )
         return throttled / periods if throttled is not None and periods else None
 
     def oom_kills(self, start: float, end: float) -> float | None:
         return series.total(self._container("oom_events_total"), start, end)
 
-    def process_restarts(self, start: float, end: float) -> int:
-        """How often the process's or the container's start time changed."""
+    def process_restarts(self, start: float, end: float) -> int | None:
+        """How often the process's or the container's start time changed; None where neither was recorded."""
         times = [
             *series.select(self._own[self._approach_name], START_TIME),
             *self._container("start_time_seconds"),
         ]
+        if not times:
+            return None
         return sum(
             after != before
             for one in times

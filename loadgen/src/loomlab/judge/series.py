@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+RESET_BELOW = 0.99
 MISSING_AFTER_S = 3.0
 """A gap between samples longer than this is missing data: three of the scrapes, which come once a second."""
 
@@ -33,14 +34,16 @@ def select(series: Iterable[Series], name: str, **labels: str) -> list[Series]:
 
 
 def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it."""
+    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it, but for one of less
+    than a hundredth, which is the kernel's imprecision."""
     offset = previous = 0.0
     straight = []
     for time, value in samples:
-        if value < previous:
+        if value < previous * RESET_BELOW:
             offset += previous
-        previous = value
-        straight.append((time, value + offset))
+            previous = 0.0
+        previous = max(value, previous)
+        straight.append((time, previous + offset))
     return straight
 
 
@@ -93,6 +96,12 @@ def latest(series: Iterable[Series], end: float) -> float | None:
     """The last sample up to that time."""
     samples = [sample for one in series for sample in one.samples if sample[0] <= end]
     return max(samples)[1] if samples else None
+
+
+def first_from(series: Iterable[Series], start: float) -> float | None:
+    """The first sample from that time on."""
+    samples = [sample for one in series for sample in one.samples if sample[0] >= start]
+    return min(samples)[1] if samples else None
 
 
 def missing_ratio(one: Series | None, start: float, end: float) -> float:

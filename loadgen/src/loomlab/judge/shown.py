@@ -8,10 +8,20 @@ from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of
+from loomlab.judge.lag import with_lags
+from loomlab.judge.limits import SLOW_P50S
 from loomlab.judge.outcome import Outcome
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.models import Episode, Halves, Latency, Step
-from loomlab.records.requestlog import RequestLog, latency_figures, silent_gaps
+from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
+
+
+@dataclass(frozen=True)
+class Lagged:
+    """At p99: how late requests started, and how long they took."""
+
+    lag_ms: float | None
+    p99_ms: float | None
 
 
 @dataclass(frozen=True)
@@ -24,7 +34,8 @@ class Shown:
     episodes: list[Episode]
     cpu_fall: Halves | None
     latency_fall: Halves | None
-    longest_silence_s: int
+    silences_s: list[int]
+    slow_ms: list[float]
     silent_end_s: int
 
     def span(self, facts: Facts) -> tuple[float, float]:
@@ -41,17 +52,21 @@ class Shown:
     def evidence(self, outcome: Outcome) -> Loaded:
         figures = self.figures
         window = figures.window if figures else None
+        lagged = self._most_lagged()
         return Loaded(
             started_rps=figures.started_rps if figures else None,
             missed_steps=tuple(step.offered_rps for step in self.steps if not step.held),
+            missed_because=tuple(step.missed or "" for step in self.steps if not step.held),
             held_steps=tuple(step.offered_rps for step in self.steps if step.held),
             little_ratio=figures.little_ratio if figures else None,
             silent_end_s=self.silent_end_s,
-            longest_silence_s=self.longest_silence_s,
+            silences_s=tuple(self.silences_s),
+            slow_ms=tuple(self.slow_ms),
             p50_ms=self.whole.p50,
             mean_ms=figures.latency.mean if figures else None,
             p99_ms=figures.latency.p99 if figures else None,
-            max_ms=self.whole.max,
+            start_lag_p99_ms=lagged.lag_ms if lagged else None,
+            lagged_p99_ms=lagged.p99_ms if lagged else None,
             whole_run=bool(window and window.whole_run),
             interior_s=window.seconds if window and not window.whole_run else None,
             waves=figures.waves if figures else None,
@@ -60,14 +75,24 @@ class Shown:
             latency_fall=self.latency_fall,
         )
 
+    def _most_lagged(self) -> Lagged | None:
+        """Of several rates, the step that held whose starts lagged most, by its latency."""
+        if not self.steps:
+            one = self.figures
+            return Lagged(one.start_lag_p99_ms, one.latency.p99) if one else None
+        held = [Lagged(step.start_lag_p99_ms, step.latency_ms.p99) for step in self.steps if step.held]
+        return max(held, key=lambda one: (one.lag_ms or 0) / (one.p99_ms or 1), default=None)
+
     def published(self) -> dict[str, Any]:
         """Fields of run.json; a run of several rates has no throughput and no latency of its own."""
         figures = self.figures
         one = figures if not self.steps else None
         return {
-            "started_rps": figures.started_rps if figures else None,
+            "started_rps": one.started_rps if one else None,
             "throughput_rps": one.throughput_rps if one else None,
             "latency_ms": one.latency if one else Latency(),
+            "latency_from_start_ms": one.latency_from_start if one else None,
+            "start_lag_p99_ms": one.start_lag_p99_ms if one else None,
             "waves": figures.waves if figures else None,
             "little_ratio": figures.little_ratio if figures else None,
             "cpu_fall": self.cpu_fall,
@@ -79,25 +104,44 @@ class Shown:
 
 
 def shown_of(facts: Facts, outcome: Outcome) -> Shown:
-    log, request = outcome.log, facts.request
-    if log is None:
-        return Shown(None, Latency(), [], [], None, None, 0, 0)
+    request = facts.request
+    if outcome.log is None:
+        return Shown(None, Latency(), [], [], None, None, [], [], 0)
+    log = outcome.log
+    if isinstance(request.load.shape, OpenRate):
+        log = with_lags(log, request.load.shape, outcome.without_start)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
-    figures = figures_of(log, request.load, facts.start, end)
-    longest_silence_s, silent_end_s = silent_gaps(log, end)
+    figures = figures_of(
+        log, request.load, facts.start, end, quotas=facts.driver.quotas, drains=not facts.driver.discards
+    )
+    whole = latency_figures(log.from_due_ms)
+    window = figures.window if figures else None
+    span = (window.start, window.start + window.seconds) if window else (facts.start, end)
     cpu_fall, latency_fall = _falls(facts, log, figures)
     shape = request.load.shape
+
+    def cpu_seconds(first: float, last: float) -> float | None:
+        return facts.metrics.cpu_seconds(request.approach, first, last)
+
     return Shown(
         figures=figures,
-        whole=latency_figures(log.latency_ms),
-        steps=steps_of(log, shape) if isinstance(shape, OpenRate) else [],
+        whole=whole,
+        steps=steps_of(log, shape, cpu_seconds, facts.start) if isinstance(shape, OpenRate) else [],
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,
-        longest_silence_s=longest_silence_s,
-        silent_end_s=silent_end_s if facts.driver.discards else 0,
+        silences_s=silences(log, *span) if log else [],
+        slow_ms=_slow_ms(log, *span, SLOW_P50S * (whole.p50 or 0)),
+        silent_end_s=silent_end_s(log, end) if facts.driver.discards else 0,
     )
+
+
+def _slow_ms(log: RequestLog, first: float, last: float, limit_ms: float) -> list[float]:
+    """What answers and failures that started between two times took, where it is more than the limit."""
+    failed = zip(log.failed_start_s, log.failed_latency_ms, strict=True)
+    took = log.within(first, last, log.latency_ms) + [ms for start, ms in failed if first <= start < last]
+    return [ms for ms in took if ms > limit_ms]
 
 
 def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tuple[Halves | None, Halves | None]:
@@ -106,7 +150,7 @@ def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tu
     steady = isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
     if figures is None or not figures.latency.mean or not steady or request.hangs:
         return None, None
-    parts = Parts(log, figures.window, figures.latency.mean / 1000)
+    parts = Parts(log, figures.window, figures.latency.mean / 1000 if isinstance(shape, Closed) else 0)
     connections = request.load.connections if isinstance(shape, Closed) else None
 
     def cpu_seconds(first: float, last: float) -> float | None:

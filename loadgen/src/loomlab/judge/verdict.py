@@ -1,66 +1,116 @@
 """Whether a run may be believed.
 
-`invalid`: the number would mislead; `suspect`: it needs care. A figure that is None was not measured; the rule on it
-stays silent, unless its absence is the finding.
+`invalid`: the number would mislead; `suspect`: it needs care. A rule whose figure was not measured says so, and the run
+is suspect: what was not checked is not passed. Of an invalid run the sentences leave that out.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 from loomlab.judge.evidence import Evidence
-from loomlab.judge.rules import drivers, load, under_test, warmth
-from loomlab.records.models import Verdict
+from loomlab.judge.finding import Finding
+from loomlab.judge.rules import drivers, host, load, under_test, warmth
+from loomlab.records.models import RuleResult, Verdict
 
-Rule = Callable[[Evidence], str | None]
 
-INVALID: tuple[Rule, ...] = (
-    load.unfinished,
-    load.tool_failed,
-    load.too_many_errors,
-    under_test.container_failed,
-    under_test.process_restarted,
-    under_test.oom_killed,
-    drivers.generator_cpus,
-    drivers.generator_thread,
-    drivers.generator_quota,
-    drivers.backend_cpus,
-    drivers.backend_quota,
-    drivers.backend_loop,
-    drivers.backend_late_mean,
-    drivers.backend_late_p99,
-    drivers.backend_delay_other,
-    load.littles_law,
-    load.rate_missed,
-    load.work_dropped,
-    load.no_step_held,
-    under_test.metrics_missing,
-    load.silent_end,
+@dataclass(frozen=True)
+class Rule:
+    """`level`: what its failure makes of a run; `host_cause`: it fails for what the host lacks, not for what the
+    approach does."""
+
+    level: Literal["invalid", "suspect"]
+    check: Callable[[Evidence], Finding]
+    host_cause: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.check.__name__
+
+    def result(self, run: Evidence) -> RuleResult:
+        found = self.check(run)
+        return RuleResult(
+            rule=self.name, outcome=found.outcome, level=self.level, host_cause=self.host_cause, reason=found.reason
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("invalid", load.unfinished),
+    Rule("invalid", load.tool_failed),
+    Rule("invalid", load.too_many_errors),
+    Rule("invalid", under_test.container_failed),
+    Rule("invalid", under_test.process_restarted),
+    Rule("invalid", under_test.oom_killed),
+    Rule("invalid", drivers.generator_cpus, host_cause=True),
+    Rule("invalid", drivers.generator_thread, host_cause=True),
+    Rule("invalid", drivers.generator_quota, host_cause=True),
+    Rule("invalid", drivers.generator_wait_mean, host_cause=True),
+    Rule("invalid", drivers.generator_wait_p99, host_cause=True),
+    Rule("invalid", drivers.generator_throttled, host_cause=True),
+    Rule("invalid", drivers.backend_cpus, host_cause=True),
+    Rule("invalid", drivers.backend_quota, host_cause=True),
+    Rule("invalid", drivers.backend_throttled, host_cause=True),
+    Rule("invalid", drivers.backend_loop, host_cause=True),
+    Rule("invalid", drivers.backend_late_mean, host_cause=True),
+    Rule("invalid", drivers.backend_late_p99, host_cause=True),
+    Rule("invalid", drivers.backend_delay_other, host_cause=True),
+    Rule("invalid", host.much_foreign_cpu, host_cause=True),
+    Rule("invalid", host.much_stolen, host_cause=True),
+    Rule("invalid", host.clock_stepped, host_cause=True),
+    Rule("invalid", load.littles_law),
+    Rule("invalid", load.rate_missed),
+    Rule("invalid", load.started_too_late),
+    Rule("invalid", load.latency_grew_much),
+    Rule("invalid", load.work_dropped),
+    Rule("invalid", load.no_step_held),
+    Rule("invalid", under_test.metrics_missing, host_cause=True),
+    Rule("invalid", load.silent_end),
+    Rule("suspect", host.foreign_cpu, host_cause=True),
+    Rule("suspect", host.stolen, host_cause=True),
+    Rule("suspect", under_test.gc_heavy),
+    Rule("suspect", under_test.throttled),
+    Rule("suspect", drivers.connections_lost),
+    Rule("suspect", load.short_interior),
+    Rule("suspect", load.few_waves),
+    Rule("suspect", load.steps_missed),
+    Rule("suspect", load.started_late),
+    Rule("suspect", load.latency_grew),
+    Rule("suspect", warmth.half_cold),
+    Rule("suspect", warmth.compilers_unknown),
+    Rule("suspect", warmth.warmup_failed),
+    Rule("suspect", warmth.still_falling),
+    Rule("suspect", under_test.small_pool, host_cause=True),
+    Rule("suspect", under_test.few_threads),
+    Rule("suspect", drivers.connections_reopened),
+    Rule("suspect", drivers.other_backend_requests),
+    Rule("suspect", drivers.backend_reconnected),
+    Rule("suspect", load.omission_possible),
+    Rule("suspect", load.connections_idle),
+    Rule("suspect", load.keepalive_refused),
 )
-SUSPECT: tuple[Rule, ...] = (
-    under_test.container_unknown,
-    under_test.gc_heavy,
-    under_test.gc_unknown,
-    under_test.throttled,
-    drivers.connections_lost,
-    load.short_interior,
-    load.few_waves,
-    load.steps_missed,
-    warmth.half_cold,
-    warmth.compilers_unknown,
-    warmth.warmup_failed,
-    warmth.still_falling,
-    drivers.backend_delay_unknown,
-    under_test.small_pool,
-    under_test.few_threads,
-    drivers.connections_reopened,
-    drivers.other_backend_requests,
-    drivers.backend_reconnected,
-    load.omission_possible,
-    load.keepalive_refused,
-)
 
 
-def judge(run: Evidence) -> tuple[Verdict, list[str]]:
-    """The verdict and its reasons, the invalidating ones first."""
-    invalid = [reason for rule in INVALID if (reason := rule(run))]
-    suspect = [reason for rule in SUSPECT if (reason := rule(run))]
-    return ("invalid" if invalid else "suspect" if suspect else "valid"), invalid + suspect
+@dataclass(frozen=True)
+class Judgement:
+    """`reasons` are sentences, those that invalidate first."""
+
+    verdict: Verdict
+    reasons: list[str]
+    rules: list[RuleResult]
+
+
+def judge(run: Evidence) -> Judgement:
+    results = [rule.result(run) for rule in RULES]
+    invalid, suspect = ([_sentence(one) for one in results if _failed(one, level)] for level in ("invalid", "suspect"))
+    unchecked = dict.fromkeys(one.reason or one.rule for one in results if one.outcome == "could not be checked")
+    if unchecked and not invalid:
+        suspect.append(f"Not known: {'; '.join(unchecked)}.")
+    return Judgement("invalid" if invalid else "suspect" if suspect else "valid", invalid + suspect, results)
+
+
+def _failed(result: RuleResult, level: str) -> bool:
+    return result.outcome == "failed" and result.level == level
+
+
+def _sentence(result: RuleResult) -> str:
+    return result.reason or f"{result.rule} failed."

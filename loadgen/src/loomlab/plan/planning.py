@@ -209,6 +209,7 @@ def _request(
         generator_cpus=size["LOADGEN_CPUSET"],
         backend_cpus=size["BACKEND_CPUSET"],
         approach_cpus=size["APPROACH_CPUSET"],
+        monitoring_cpus=size["MONITORING_CPUSET"],
         warmup_cap_s=cap_s,
         warmup_load_s=asked.warmup_load_s,
         fit_duration=free and asked.duration_s is None,

@@ -11,6 +11,7 @@ SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
 Verdict = Literal["valid", "suspect", "invalid"]
 WarmupPhase = Literal["compile", "settle"]
+RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 
 
 class Record(BaseModel):
@@ -44,6 +45,7 @@ class Request(Record):
     generator_cpus: str
     backend_cpus: str
     approach_cpus: str
+    monitoring_cpus: str | None = None
     warmup_cap_s: float = Field(ge=0)
     warmup_load_s: float = Field(default=0, ge=0)
     start_s: float | None = None
@@ -148,20 +150,25 @@ class ToolRun(Record):
 
 class HostSample(Record):
     """Cumulative counters at one moment: jiffies by CPU as in /proc/stat (user, nice, system, idle, iowait, irq,
-    softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read."""
+    softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read; `monotonic` is the time of a clock
+    that nobody sets; of each thread, too, the seconds it was ready and had no CPU, and how often it got one."""
 
     time: float
+    monotonic: float | None = None
     cpus: dict[str, list[int]]
     tool_threads: dict[str, float]
+    tool_waits: dict[str, tuple[float, int]] | None = None
     tool_read_bytes: int | None
 
 
 class HostLog(Record):
-    """raw/host.json; the network counters are those of the load generator's own network namespace."""
+    """raw/host.json; the network counters are those of the load generator's own network namespace; `peaks_reset`: the
+    approach's high-water marks began anew with the run."""
 
     samples: list[HostSample]
     network_before: dict[str, int]
     network_after: dict[str, int]
+    peaks_reset: bool = False
 
 
 class Latency(Record):
@@ -176,6 +183,7 @@ class Latency(Record):
     p95: float | None = None
     p98: float | None = None
     p99: float | None = None
+    p99_9: float | None = None
     max: float | None = None
 
 
@@ -190,16 +198,20 @@ class Interior(Record):
 
 class Step(Record):
     """One step of an open-model run, without its first moments; `offered_rps` is what was asked for, `started_rps` what
-    the tool started, `held`: they differ by no more than the verdict allows and errors stayed below its limit."""
+    the tool started; `missed`: why the step did not hold, None: it did."""
 
     offered_rps: float
     started_rps: float
     throughput_rps: float
     errors: int
     latency_ms: Latency
+    latency_from_start_ms: Latency | None = None
+    start_lag_p99_ms: float | None = None
+    cpu_ms_per_request: float | None = None
     start: float
     seconds: float
     held: bool
+    missed: str | None = None
 
 
 class Episode(Record):
@@ -245,6 +257,17 @@ class Gc(Record):
     cpu_share: float | None = None
 
 
+class RuleResult(Record):
+    """What a rule of the verdict found; `level`: what its failure makes of a run; `host_cause`: it fails for what the
+    host lacks; `reason`: of a failure a sentence, else why the rule does not apply or which figure is missing."""
+
+    rule: str
+    outcome: RuleOutcome
+    level: Literal["invalid", "suspect"]
+    host_cause: bool = False
+    reason: str | None = None
+
+
 class Run(Record):
     """run.json, and one entry of summary.json's `runs`. `http_client` is what was asked for; event-driven approaches
     use reactor-netty whatever it says. `raw_sha256` is the checksum of raw/ that the figures were found on."""
@@ -273,11 +296,15 @@ class Run(Record):
     duration_s: float | None
     throughput_rps: float | None
     latency_ms: Latency
+    latency_from_start_ms: Latency | None = None
+    start_lag_p99_ms: float | None = None
     cpu_seconds: float | None
     cpu_ms_per_request: float | None
     backend_cpu_ms_per_request: float | None
     generator_cpu_ms_per_request: float | None
     rss_max_bytes: float | None
+    rss_hwm_bytes: float | None = None
+    platform_threads_peak: float | None = None
     vsz_max_bytes: float | None
     threads_max: float | None
     throttled_ratio: float | None
@@ -291,6 +318,8 @@ class Run(Record):
     backend_lateness_mean_ms: float | None = None
     backend_lateness_p99_ms: float | None = None
     virtual_threads_pinned: int | None = None
+    foreign_cpu_share: float | None = None
+    steal_shares: dict[str, float] | None = None
     connections_opened: int | None = None
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
@@ -304,6 +333,7 @@ class Run(Record):
     finished: str | None
     verdict: Verdict
     reasons: list[str]
+    rules: list[RuleResult] = Field(default_factory=list)
     raw_sha256: str | None = None
 
 

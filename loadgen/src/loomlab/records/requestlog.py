@@ -1,11 +1,15 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from loomlab.records.models import Latency
 
 PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
+ENOUGH_FOR_P99_9 = 10_000
+"""So that ten requests at least lie above it."""
 
 
 @dataclass(frozen=True)
@@ -13,30 +17,46 @@ class RequestLog:
     """One entry per answered request, in any order; of the failed ones, one entry each in the `failed_` fields as far
     as the tool tells (ab lists answers other than 2xx among the answered).
 
-    `start_s` is the epoch second of the start, rounded down (all that ab tells); `unanswered` counts
-    requests whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the
-    failed ones by reason.
+    `start_s` is the epoch second of the start, as exact as the tool tells it (ab rounds it down to whole ones);
+    `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
+    `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
+    whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
+    by reason.
     """
 
-    start_s: Sequence[int]
+    start_s: Sequence[float]
     latency_ms: Sequence[float]
     unanswered: int = 0
-    failed_start_s: Sequence[int] = ()
+    failed_start_s: Sequence[float] = ()
     failed_latency_ms: Sequence[float] = ()
     failures: Mapping[str, int] = field(default_factory=dict)
+    lag_ms: Sequence[float] = ()
+    failed_lag_ms: Sequence[float] = ()
 
     def __len__(self) -> int:
         return len(self.start_s)
 
+    @property
+    def from_due_ms(self) -> Sequence[float]:
+        """What users wait: latency from when the request was due; in a closed model that is when it started."""
+        if not self.lag_ms:
+            return self.latency_ms
+        return [latency + lag for latency, lag in zip(self.latency_ms, self.lag_ms, strict=True)]
+
+    def within(self, first: float, last: float, values: Sequence[float]) -> list[float]:
+        """Of the answered requests that started from `first` up to before `last`, the values."""
+        return [value for start, value in zip(self.start_s, values, strict=True) if first <= start < last]
+
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
     """Nearest rank: the smallest value that at least `percent` % of `ordered` (ascending) do not exceed."""
-    rank = -(-len(ordered) * percent // 100)
-    return ordered[max(int(rank), 1) - 1]
+    rank = math.ceil(len(ordered) * Fraction(str(percent)) / 100)
+    return ordered[max(rank, 1) - 1]
 
 
 def latency_figures(latency_ms: Sequence[float]) -> Latency:
-    """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request."""
+    """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request, p99.9 for fewer
+    than 10,000."""
     if not latency_ms:
         return Latency()
     ordered = sorted(latency_ms)
@@ -49,33 +69,44 @@ def latency_figures(latency_ms: Sequence[float]) -> Latency:
         mean=total / count,
         stdev=None if variance is None else max(variance, 0.0) ** 0.5,
         max=ordered[-1],
+        p99_9=percentile(ordered, 99.9) if count >= ENOUGH_FOR_P99_9 else None,
         **{f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES},
     )
 
 
-def silent_gaps(log: RequestLog, end: float) -> tuple[int, int]:
-    """(the longest silence anywhere, the silence the run ended with), in whole seconds in which surely no
-    answer came: starts are known to the second only, so an answer is taken to fill both seconds it may be in.
-
-    A tool with a time limit ends at the first event after it, so answers of the last two seconds before `end`
-    do not break the silence the run ended with.
-    """
-    if not log:
-        return 0, 0
+def _answered(log: RequestLog) -> set[int]:
+    """Seconds in which an answer may have come: some starts are known to the second only, so an answer is taken to fill
+    both seconds it may be in."""
     answered: set[int] = set()
     for start_s, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
-        earliest_ms = start_s * 1000 + latency_ms
+        earliest_ms = math.floor(start_s) * 1000 + latency_ms
         answered.add(int(earliest_ms // 1000))
         answered.add(int((earliest_ms + 999) // 1000))
-    first = min(log.start_s)
-    last = int(end)
-    longest = current = 0
-    for second in range(first, last):
-        current = 0 if second in answered else current + 1
-        longest = max(longest, current)
+    return answered
+
+
+def silences(log: RequestLog, first: float, last: float) -> list[int]:
+    """How long each silence between two times was, in whole seconds in which surely no answer came."""
+    answered = _answered(log)
+    found, current = [], 0
+    for second in range(math.ceil(first), math.floor(last)):
+        if second not in answered:
+            current += 1
+        elif current:
+            found.append(current)
+            current = 0
+    return [*found, current] if current else found
+
+
+def silent_end_s(log: RequestLog, end: float) -> int:
+    """The silence that the run ended with. A tool with a time limit ends at the first event after it, so answers of the
+    last two seconds before `end` do not break it."""
+    if not log:
+        return 0
+    answered = _answered(log)
     trailing = 0
-    for second in range(last - 2, first - 1, -1):
+    for second in range(int(end) - 2, math.floor(min(log.start_s)) - 1, -1):
         if second in answered:
             break
         trailing += 1
-    return longest, trailing
+    return trailing

@@ -1,5 +1,6 @@
 """Keeps a run's latencies as HdrHistogram logs, one histogram a second, so that runs can be merged."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,11 +29,11 @@ def write_histograms(files: RunFiles, tool: Tool, floor_ms: int) -> None:
         write_log(files.raw / "failed.hlog", log.failed_start_s, log.failed_latency_ms)
 
 
-def write_log(path: Path, start_s: Sequence[int], latency_ms: Sequence[float]) -> None:
+def write_log(path: Path, start_s: Sequence[float], latency_ms: Sequence[float]) -> None:
     """An HdrHistogram log (format version 1.2), times in epoch seconds, the interval's maximum in milliseconds."""
     by_second: dict[int, list[float]] = defaultdict(list)
     for start, latency in zip(start_s, latency_ms, strict=True):
-        by_second[start].append(latency)
+        by_second[math.floor(start)].append(latency)
     with path.open("w", encoding="ascii") as sink:
         writer = HistogramLogWriter(sink)
         writer.output_comment("Latencies in microseconds, by the second in which the requests started")

@@ -11,6 +11,7 @@ PROC = Path("/proc")
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 NETWORK_COUNTERS = ("TCPSynRetrans", "ActiveOpens")
 STEAL = 7
+NS_PER_S = 1_000_000_000
 
 
 def parse_cpus(stat: str) -> dict[str, list[int]]:
@@ -54,8 +55,10 @@ def sample(pid: int, proc: Path = PROC) -> HostSample:
     """One reading; of a process that has just ended, only the CPUs."""
     return HostSample(
         time=time.time(),
+        monotonic=time.monotonic(),
         cpus=parse_cpus((proc / "stat").read_text(encoding="ascii")),
         tool_threads=_thread_seconds(proc / str(pid)),
+        tool_waits=_thread_waits(proc / str(pid)),
         tool_read_bytes=read_bytes(pid, proc),
     )
 
@@ -68,6 +71,23 @@ def _thread_seconds(process: Path) -> dict[str, float]:
     except (OSError, IndexError):
         return seconds
     return seconds
+
+
+def parse_waits(schedstat: str) -> tuple[float, int]:
+    """/proc/PID/task/TID/schedstat (the kernel's sched-stats.rst): seconds on a run queue, and timeslices."""
+    _, waited_ns, slices = schedstat.split()
+    return int(waited_ns) / NS_PER_S, int(slices)
+
+
+def _thread_waits(process: Path) -> dict[str, tuple[float, int]] | None:
+    """None where the kernel does not tell."""
+    waits = {}
+    try:
+        for task in (process / "task").iterdir():
+            waits[task.name] = parse_waits((task / "schedstat").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return waits or None
+    return waits
 
 
 def read_bytes(pid: int, proc: Path = PROC) -> int | None:

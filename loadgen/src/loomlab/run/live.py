@@ -1,18 +1,13 @@
 """What the world sees of a run while it goes: metrics on a port of the load generator, and progress lines."""
 
-import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
-from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.models import HostSample, Request
-from loomlab.run.hoststat import CLOCK_TICKS, PROC, parse_cpus
+from loomlab.run.cpusets import CpuSets
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import Prometheus, UnreachableError
 from loomlab.tools.tool import Tool
@@ -25,40 +20,12 @@ SERVED = (
 )
 """What the approach itself has counted, for tools that tell nothing before their end."""
 Counts = dict[str, float]
-IDLE_AND_IOWAIT = slice(3, 5)
-"""Of the jiffies of a CPU in /proc/stat."""
-
-
-class IdleCpus(Collector):
-    """`lab_available_cpus` and `lab_idle_cpu_seconds_total` by `role`: how many CPUs the load generator and the backend
-    may run on, and for how long these were idle since the host's start, whoever else uses them."""
-
-    def __init__(self, backend_cpus: str, proc: Path = PROC) -> None:
-        self._stat = proc / "stat"
-        own = {str(cpu) for cpu in os.sched_getaffinity(0)}
-        self._sets = {"loadgen": own, "backend": parse_cpu_list(backend_cpus) or set(self._cpus())}
-        self._idle_s = dict.fromkeys(self._sets, 0.0)
-
-    def collect(self) -> Iterator[Metric]:
-        """The kernel's own counters may fall a little; these do not."""
-        cpus = self._cpus()
-        count = GaugeMetricFamily("lab_available_cpus", "CPUs that the role may run on", labels=["role"])
-        idle = CounterMetricFamily("lab_idle_cpu_seconds", "Idle time of these CPUs", labels=["role"])
-        for role, members in self._sets.items():
-            idle_s = sum(sum(cpus[cpu][IDLE_AND_IOWAIT]) for cpu in members & cpus.keys()) / CLOCK_TICKS
-            self._idle_s[role] = max(self._idle_s[role], idle_s)
-            count.add_metric([role], len(members))
-            idle.add_metric([role], self._idle_s[role])
-        yield from (count, idle)
-
-    def _cpus(self) -> dict[str, list[int]]:
-        return parse_cpus(self._stat.read_text(encoding="ascii"))
 
 
 class LiveFigures:
     """Serves `lab_run_info` (what is measured), `lab_run_phase` (1 for the current one), `lab_run_elapsed_seconds`
     (since the measure phase began; 0 in the others), `lab_offered_rate_rps` (of the current step; absent in a closed
-    model), `lab_offered_connections` and the figures of IdleCpus."""
+    model), `lab_offered_connections` and the figures of CpuSets."""
 
     def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int = PORT) -> None:
         registry = CollectorRegistry()
@@ -77,7 +44,7 @@ class LiveFigures:
         self._measuring_since: float | None = None
         elapsed = Gauge("lab_run_elapsed_seconds", "Since the measure phase began, else 0", registry=registry)
         elapsed.set_function(self._elapsed_s)
-        registry.register(IdleCpus(request.backend_cpus))
+        registry.register(CpuSets(request.backend_cpus, request.approach_cpus, request.monitoring_cpus))
         shape = request.load.shape
         if isinstance(shape, OpenRate):
             rate = Gauge("lab_offered_rate_rps", "Requests a second that are to start now", registry=registry)

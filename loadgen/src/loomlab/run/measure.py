@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import chosen_duration_s
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, write_json
+from loomlab.records.files import RunFiles, read_json, read_record, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
 from loomlab.run import hoststat
@@ -19,6 +19,7 @@ from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.collect import collect, wait_for_samples
 from loomlab.run.histograms import write_histograms
 from loomlab.run.live import LiveFigures, LiveProgress
+from loomlab.run.peaks import reset_peaks
 from loomlab.run.probe import probe
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.run.progress import Progress
@@ -131,6 +132,7 @@ def _run(
     load = request.load
     shown = LiveProgress(request.approach, load, tool, prometheus_url, progress)
     delay_before = _told_delay(behaviour)
+    peaks_reset = reset_peaks(f"http://{request.approach}:8081")
     before = hoststat.network_counters()
     with Hangs(request.hangs, progress, behaviour):
         run, samples = run_tool(
@@ -143,7 +145,10 @@ def _run(
         )
     write_json(files.tool, run)
     network_after = hoststat.network_counters()
-    write_json(files.host, HostLog(samples=samples, network_before=before, network_after=network_after))
+    write_json(
+        files.host,
+        HostLog(samples=samples, network_before=before, network_after=network_after, peaks_reset=peaks_reset),
+    )
     write_json(files.backend, BackendDelays(before=delay_before, after=_told_delay(behaviour)))
     tool.finish(files.raw, tool.name)
     return run
@@ -160,6 +165,27 @@ def _told_delay(behaviour: Behaviour) -> str | None:
         return behaviour.delay().text
     except UnreachableError:
         return None
+
+
+def collect_again(run_dir: Path, prometheus_url: str) -> None:
+    """Replaces raw/metrics.json by what Prometheus has now; raises UsageError for what is no run, and
+    CannotMeasureError where that is less than what the file holds."""
+    files = RunFiles(run_dir)
+    request, run = read_record(files.request, Request), read_record(files.tool, ToolRun)
+    if request is None or run is None:
+        raise UsageError(f"{run_dir} is not a run that was measured: name a folder below runs/.")
+    metrics = collect(Prometheus(prometheus_url), request.approach, run.started, run.ended)
+    have, had = _samples(metrics), _samples(read_json(files.metrics) or {})
+    if metrics["error"] or have < max(had, 1):
+        raise CannotMeasureError(
+            f"Prometheus has {have} samples of {run_dir.name}, fewer than the {max(had, 1)} that are wanted "
+            f"({metrics['error'] or 'the others are gone'}): it keeps 15 days, and none after make clean."
+        )
+    write_json(files.metrics, metrics)
+
+
+def _samples(metrics: dict[str, Any]) -> int:
+    return sum(len(one["values"]) for part in ("containers", "approach", "backend") for one in metrics.get(part, []))
 
 
 def _collect(approach: str, prometheus_url: str, run: ToolRun, files: RunFiles, stop: Stop, progress: Progress) -> None:

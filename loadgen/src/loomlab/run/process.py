@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -86,14 +87,17 @@ def _follow(
     on_sample: OnSample,
 ) -> tuple[ToolRun, list[HostSample]]:
     samples = [hoststat.sample(process.pid)]
+    sampled_at = time.monotonic()
+    teller = Teller(on_sample)
     stopped_by: StoppedBy | None = None
     killed = False
     kill_at = 0.0
     while not _ended(process):
         now = time.monotonic()
-        if time.time() - samples[-1].time >= SAMPLE_EVERY_S:
+        if now - sampled_at >= SAMPLE_EVERY_S:
+            sampled_at = now
             samples.append(hoststat.sample(process.pid))
-            on_sample(samples[-1], time.time() - started)
+            teller.tell(samples[-1], time.time() - started)
         if stopped_by is None:
             stopped_by = watch.reason(now, hoststat.read_bytes(process.pid), stop)
             if stopped_by:
@@ -113,6 +117,20 @@ def _follow(
         killed=killed,
     )
     return run, samples
+
+
+class Teller:
+    """Tells of samples on a thread of its own, the latest only: what is slow to tell must not keep the tool from being
+    stopped in time."""
+
+    def __init__(self, on_sample: OnSample) -> None:
+        self._on_sample = on_sample
+        self._told: threading.Thread | None = None
+
+    def tell(self, sample: HostSample, elapsed_s: float) -> None:
+        if self._told is None or not self._told.is_alive():
+            self._told = threading.Thread(target=self._on_sample, args=(sample, elapsed_s), daemon=True)
+            self._told.start()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:

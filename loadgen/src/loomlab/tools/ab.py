@@ -38,6 +38,7 @@ class Ab:
     name = "ab"
     discards = True
     stops_by_time = True
+    quotas = False
     most_requests = sys.maxsize
     done_query = None
 

@@ -73,6 +73,7 @@ class Hey:
     name = "hey"
     discards = False
     stops_by_time = False
+    quotas = True
     most_requests = MAX_REQUESTS
     done_query = None
 
@@ -232,7 +233,7 @@ def parse_requests(lines: Iterable[str], started: float, summary: Summary) -> Re
     rows = iter(lines)
     if next(rows, "").rstrip("\n") != REQUEST_COLUMNS:
         raise ParseError("These are not hey's rows: the first line does not name the columns.")
-    start_s, failed_start_s = array("q"), array("q")
+    start_s, failed_start_s = array("d"), array("d")
     latency_ms, failed_latency_ms = array("d"), array("d")
     failures = Counter(summary.errors)
     for number, row in enumerate(rows, start=2):
@@ -240,7 +241,7 @@ def parse_requests(lines: Iterable[str], started: float, summary: Summary) -> Re
         if match is None:
             raise ParseError(f"Line {number} of hey's rows is not a request: {row[:80]!r}.")
         answered = is_success(int(match[2]))
-        (start_s if answered else failed_start_s).append(int(started + float(match[3])))
+        (start_s if answered else failed_start_s).append(started + float(match[3]))
         (latency_ms if answered else failed_latency_ms).append(1000 * float(match[1]))
         if not answered:
             failures[match[2]] += 1

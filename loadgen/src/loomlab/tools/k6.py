@@ -40,6 +40,7 @@ class K6:
     name = "k6"
     discards = False
     stops_by_time = True
+    quotas = False
     most_requests = sys.maxsize
     done_query = (
         'sum by (outcome) (label_replace(label_replace(k6_http_reqs_total, "outcome", "failed", "", ""), '
@@ -115,6 +116,10 @@ class K6:
             )
         counts = parse_summary(summary.read_bytes())
         attempted = counts.get("http_reqs", 0)
+        if requests and requests.count != attempted:
+            raise ParseError(
+                f"k6 counted {attempted} requests, {requests.count} are in its samples: it lost some; measure again."
+            )
         return ToolReport(
             completed=attempted - requests.failed if requests else None,
             attempted=attempted,

@@ -64,28 +64,46 @@ def _suffix(tags: bytes) -> bytes:
     return b",".join((status, error_code, method, name)) + b"\n"
 
 
-class Requests:
-    """What the rows say: `log`, counts, and the first start and the last end in µs of the epoch."""
+class Span:
+    """From the first start to the last end of what it is told of, in µs of the epoch."""
 
     def __init__(self) -> None:
-        self.start_s, self.failed_start_s = array("q"), array("q")
+        self._first_us: int | None = None
+        self._last_us = 0
+
+    def add(self, start_us: int, end_us: int) -> None:
+        self._first_us = start_us if self._first_us is None else min(start_us, self._first_us)
+        self._last_us = max(end_us, self._last_us)
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self._first_us is None else (self._last_us - self._first_us) / US_PER_S
+
+
+class Requests:
+    """What the rows say: `log`, and counts. One that failed and took no time at all got no connection; when it was
+    started k6 does not tell, for its sample is of when k6 gave it up: it is counted, and has no entry in the log."""
+
+    def __init__(self) -> None:
+        self.start_s, self.failed_start_s = array("d"), array("d")
         self.latency_ms, self.failed_latency_ms = array("d"), array("d")
         self.failures = Counter[str]()
-        self.failed = self.non_2xx = 0
-        self.first_us: int | None = None
-        self.last_us = 0
+        self.count = self.failed = self.non_2xx = 0
+        self._known, self._given_up = Span(), Span()
 
     def add(self, start_us: int, latency_us: int, status: int, error_code: str) -> None:
         """Status 0: no answer."""
+        self.count += 1
         answered = is_success(status)
-        (self.start_s if answered else self.failed_start_s).append(start_us // US_PER_S)
-        (self.latency_ms if answered else self.failed_latency_ms).append(latency_us / US_PER_MS)
+        known = answered or latency_us > 0
+        (self._known if known else self._given_up).add(start_us, start_us + latency_us)
+        if known:
+            (self.start_s if answered else self.failed_start_s).append(start_us / US_PER_S)
+            (self.latency_ms if answered else self.failed_latency_ms).append(latency_us / US_PER_MS)
         if not answered:
             self.failures[str(status) if status else _reason(error_code)] += 1
             self.failed += status == 0
             self.non_2xx += status != 0
-        self.first_us = start_us if self.first_us is None else min(start_us, self.first_us)
-        self.last_us = max(start_us + latency_us, self.last_us)
 
     @property
     def answered(self) -> int:
@@ -93,7 +111,8 @@ class Requests:
 
     @property
     def duration_s(self) -> float | None:
-        return None if self.first_us is None else (self.last_us - self.first_us) / US_PER_S
+        """From the first start to the last end that are known; where none is, of those that k6 gave up."""
+        return self._given_up.seconds if self._known.seconds is None else self._known.seconds
 
     @property
     def log(self) -> RequestLog:

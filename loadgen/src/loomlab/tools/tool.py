@@ -34,6 +34,8 @@ class Tool(Protocol):
     discards: bool
     """Whether it loses what is in flight at its end, and everything after a long silence."""
     stops_by_time: bool
+    quotas: bool
+    """Whether each connection has a number of requests of its own, and idles when they are done."""
     most_requests: int
     """That it can tell of in one run."""
 

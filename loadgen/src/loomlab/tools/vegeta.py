@@ -48,6 +48,7 @@ class Vegeta:
     name = "vegeta"
     discards = False
     stops_by_time = True
+    quotas = False
     most_requests = sys.maxsize
     done_query = f"{_DONE.format(match='=~', outcome='ok')} or {_DONE.format(match='!~', outcome='failed')}"
 
@@ -244,7 +245,7 @@ def parse_report(text: bytes | str) -> ToolReport:
 
 def parse_requests(lines: Iterable[str]) -> RequestLog:
     """The thinned requests; raises ParseError for anything else."""
-    start_s, failed_start_s = array("q"), array("q")
+    start_s, failed_start_s = array("d"), array("d")
     latency_ms, failed_latency_ms = array("d"), array("d")
     failures = Counter[str]()
     try:
@@ -254,7 +255,7 @@ def parse_requests(lines: Iterable[str]) -> RequestLog:
         for started_ns, took_ns, status_text, error in rows:
             status = int(status_text)
             answered = is_success(status)
-            (start_s if answered else failed_start_s).append(int(started_ns) // NS_PER_S)
+            (start_s if answered else failed_start_s).append(int(started_ns) / NS_PER_S)
             (latency_ms if answered else failed_latency_ms).append(int(took_ns) / NS_PER_MS)
             if not answered:
                 failures[str(status) if status else reason(error)] += 1

@@ -2,6 +2,7 @@
 
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
+from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
 from loomlab.judge.limits import (
     BACKEND_REQUESTS_LIMIT,
     BUSY_CPU,
@@ -10,128 +11,199 @@ from loomlab.judge.limits import (
     LATE_P99_LIMIT,
     OWN_CONNECTIONS,
     REOPENED_LIMIT,
+    RESOLVED_LATE_MS,
+    THROTTLED_LIMIT,
 )
 
+NO_QUOTA = not_here("there is no CPU quota")
+NOT_ASKED = not_here("no request asks the backend")
 
-def _limited(who: str, what: str, share: float | None) -> str | None:
-    if share is None or share <= BUSY_SECONDS_LIMIT:
-        return None
-    return (
+
+def _limited(who: str, what: str, share: float | None, missing: Finding) -> Finding:
+    if share is None:
+        return missing
+    if share <= BUSY_SECONDS_LIMIT:
+        return PASSED
+    return failed(
         f"The {who} limited the run: {what} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds "
         f"(the limit is {percent(BUSY_SECONDS_LIMIT)})."
     )
 
 
-def generator_cpus(run: Evidence) -> str | None:
-    return _limited("load generator", "all CPUs of its set were", run.generator.cpus_full)
+def generator_cpus(run: Evidence) -> Finding:
+    missing = unknown("how busy the load generator's CPUs were")
+    return _limited("load generator", "all CPUs of its set were", run.generator.cpus_full, missing)
 
 
-def generator_thread(run: Evidence) -> str | None:
-    return _limited("load generator", "its busiest thread was", run.generator.thread_full)
+def generator_thread(run: Evidence) -> Finding:
+    missing = unknown("how busy the load generator's threads were")
+    return _limited("load generator", "its busiest thread was", run.generator.thread_full, missing)
 
 
-def generator_quota(run: Evidence) -> str | None:
-    return _limited("load generator", "its CPU quota was", run.generator.quota_full)
+def generator_quota(run: Evidence) -> Finding:
+    return _limited("load generator", "its CPU quota was", run.generator.quota_full, _no_quota(run.generator.measured))
 
 
-def backend_cpus(run: Evidence) -> str | None:
-    return _limited("backend", "all CPUs of its set were", run.backend.cpus_full)
+def _no_quota(measured: bool) -> Finding:
+    return NO_QUOTA if measured else unknown("what CPU the containers beside the approach used")
 
 
-def backend_quota(run: Evidence) -> str | None:
-    return _limited("backend", "its CPU quota was", run.backend.quota_full)
+def generator_wait_mean(run: Evidence) -> Finding:
+    return _waited(run, run.generator.wait_mean_ms, "on average", "mean", run.loaded.mean_ms, LATE_MEAN_LIMIT)
 
 
-def backend_loop(run: Evidence) -> str | None:
-    return _limited("backend", "its busiest event loop was", run.backend.loop_full)
+def generator_wait_p99(run: Evidence) -> Finding:
+    return _waited(run, run.generator.wait_p99_ms, "at p99", "p99", run.loaded.p99_ms, LATE_P99_LIMIT)
 
 
-def backend_late_mean(run: Evidence) -> str | None:
-    late_ms, latency_ms = run.backend.lateness_mean_ms, run.loaded.mean_ms
-    return _late("on average", "mean", run.asked.backend_calls, late_ms, latency_ms, LATE_MEAN_LIMIT)
+def _waited(
+    run: Evidence, wait_ms: float | None, when: str, figure: str, latency_ms: float | None, limit: float
+) -> Finding:
+    if not run.generator.waits_told:
+        return not_here("this kernel does not tell; how busy its CPUs were does")
+    if wait_ms is None:
+        return unknown("how long the load generator waited for a CPU")
+    if not latency_ms:
+        return not_here("there is no latency to compare with")
+    if wait_ms <= limit * latency_ms:
+        return PASSED
+    return failed(
+        f"The load generator limited the run: its threads waited {wait_ms:.1f} ms for a CPU {when}, "
+        f"{percent(wait_ms / latency_ms)} of the {figure} latency of {latency_ms:,.0f} ms "
+        f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
+    )
 
 
-def backend_late_p99(run: Evidence) -> str | None:
+def generator_throttled(run: Evidence) -> Finding:
+    return _throttled("load generator", run.generator.throttled_ratio, run.generator.measured)
+
+
+def backend_throttled(run: Evidence) -> Finding:
+    if not run.asked.backend_calls:
+        return NOT_ASKED
+    return _throttled("backend", run.backend.throttled_ratio, run.backend.measured)
+
+
+def _throttled(who: str, ratio: float | None, measured: bool) -> Finding:
+    if ratio is None:
+        return _no_quota(measured)
+    if ratio <= THROTTLED_LIMIT:
+        return PASSED
+    return failed(
+        f"The {who} limited the run: it was throttled in {percent(ratio)} of its CPU quota periods "
+        f"(the limit is {percent(THROTTLED_LIMIT)})."
+    )
+
+
+def backend_cpus(run: Evidence) -> Finding:
+    missing = unknown("how busy the backend's CPUs were")
+    return _of_backend(run, "all CPUs of its set were", run.backend.cpus_full, missing)
+
+
+def backend_quota(run: Evidence) -> Finding:
+    return _of_backend(run, "its CPU quota was", run.backend.quota_full, _no_quota(run.backend.measured))
+
+
+def backend_loop(run: Evidence) -> Finding:
+    missing = unknown("how busy the backend's event loops were")
+    return _of_backend(run, "its busiest event loop was", run.backend.loop_full, missing)
+
+
+def _of_backend(run: Evidence, what: str, share: float | None, missing: Finding) -> Finding:
+    return _limited("backend", what, share, missing) if run.asked.backend_calls else NOT_ASKED
+
+
+def backend_late_mean(run: Evidence) -> Finding:
+    return _late(run, "on average", "mean", run.backend.lateness_mean_ms, run.loaded.mean_ms, LATE_MEAN_LIMIT)
+
+
+def backend_late_p99(run: Evidence) -> Finding:
     """As if all calls of one request were as late as that: an upper bound."""
-    late_ms, latency_ms = run.backend.lateness_p99_ms, run.loaded.p99_ms
-    return _late("at p99", "p99", run.asked.backend_calls, late_ms, latency_ms, LATE_P99_LIMIT)
+    return _late(run, "at p99", "p99", run.backend.lateness_p99_ms, run.loaded.p99_ms, LATE_P99_LIMIT)
 
 
 def _late(
-    when: str, figure: str, calls: int, late_ms: float | None, latency_ms: float | None, limit: float
-) -> str | None:
-    if late_ms is None or not latency_ms or calls * late_ms <= limit * latency_ms:
-        return None
-    return (
+    run: Evidence, when: str, figure: str, late_ms: float | None, latency_ms: float | None, limit: float
+) -> Finding:
+    calls = run.asked.backend_calls
+    if not calls:
+        return NOT_ASKED
+    if late_ms is None:
+        return unknown("how late the backend was")
+    if not latency_ms:
+        return not_here("there is no latency to compare with")
+    if late_ms <= RESOLVED_LATE_MS or calls * late_ms <= limit * latency_ms:
+        return PASSED
+    return failed(
         f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, in {calls} calls up to "
         f"{percent(min(calls * late_ms / latency_ms, 1))} of the {figure} latency of {latency_ms:,.0f} ms "
         f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
     )
 
 
-def backend_delay_other(run: Evidence) -> str | None:
+def backend_delay_other(run: Evidence) -> Finding:
     told = run.backend.delays
-    if run.asked.delay is None or told is None:
-        return None
-    if {told.before, told.after} <= {None, run.asked.delay}:
-        return None
-    return (
-        f"The backend's delay was {told.before or 'unknown'} before and {told.after or 'unknown'} after the run, not "
-        f"the {run.asked.delay} asked for: something else changed it; measure again."
-    )
-
-
-def backend_delay_unknown(run: Evidence) -> str | None:
-    told = run.backend.delays
-    if run.asked.delay is None or told is None or None not in (told.before, told.after):
-        return None
+    if run.asked.delay is None:
+        return not_here("no request depends on the backend's delay")
+    if told is None:
+        return unknown("which delay the backend had")
+    if not {told.before, told.after} <= {None, run.asked.delay}:
+        return failed(
+            f"The backend's delay was {told.before or 'unknown'} before and {told.after or 'unknown'} after the run, "
+            f"not the {run.asked.delay} asked for: something else changed it; measure again."
+        )
     when = " and ".join(name for name, delay in (("before", told.before), ("after", told.after)) if delay is None)
-    return (
-        f"Whether the backend kept its delay of {run.asked.delay} is unknown: it did not answer right {when} the run."
-    )
+    return unknown(f"which delay the backend had, which did not answer right {when} the run") if when else PASSED
 
 
-def connections_lost(run: Evidence) -> str | None:
+def connections_lost(run: Evidence) -> Finding:
+    if run.generator.syn_retransmits is None:
+        return unknown("how many connection attempts were repeated")
     if not run.generator.syn_retransmits:
-        return None
-    return (
+        return PASSED
+    return failed(
         f"{run.generator.syn_retransmits} connection attempts had to be repeated (SYN retransmits; the limit is 0): "
         "the listen queue overflowed or packets were lost."
     )
 
 
-def connections_reopened(run: Evidence) -> str | None:
+def connections_reopened(run: Evidence) -> Finding:
     opened, concurrency = run.generator.connections_opened, run.asked.concurrency
-    if opened is None or opened <= (1 + REOPENED_LIMIT) * concurrency + OWN_CONNECTIONS:
-        return None
-    return (
+    if opened is None:
+        return unknown("how many connections the load generator opened")
+    if opened <= (1 + REOPENED_LIMIT) * concurrency + OWN_CONNECTIONS:
+        return PASSED
+    return failed(
         f"Connections were reopened: the load generator opened {opened} for {concurrency} at once "
         f"(the limit is {percent(REOPENED_LIMIT)} more)."
     )
 
 
-def other_backend_requests(run: Evidence) -> str | None:
+def other_backend_requests(run: Evidence) -> Finding:
     """What is in flight at the ends may add or hide a chain of calls a connection."""
     a_request = run.backend.requests_per_request
     if a_request is None or not run.loaded.requests:
-        return None
-    in_flight = run.asked.backend_calls * run.asked.concurrency / run.loaded.requests
+        return unknown("how many requests the backend answered")
+    in_flight = run.asked.backend_calls * run.in_flight / run.loaded.requests
     limit = BACKEND_REQUESTS_LIMIT * max(run.asked.backend_calls, 1) + in_flight
     if abs(a_request - run.asked.backend_calls) <= limit:
-        return None
-    return (
+        return PASSED
+    return failed(
         f"The backend answered {a_request:.3f} requests for each one of the load, not {run.asked.backend_calls} "
         f"(the limit is ±{limit:.3f})."
     )
 
 
-def backend_reconnected(run: Evidence) -> str | None:
+def backend_reconnected(run: Evidence) -> Finding:
     """Without a warm-up every connection is a first one; in the open model more are wanted as more requests wait."""
     calls = run.asked.backend_calls * (run.told.attempted or 0)
-    first_ones = run.asked.concurrency if run.cold or not run.asked.closed_model else 0
-    if not run.backend.connections_opened or run.backend.connections_opened <= REOPENED_LIMIT * calls + first_ones:
-        return None
-    return (
-        f"Backend connections were not kept: {run.backend.connections_opened:.0f} were opened for "
+    first_ones = run.in_flight if run.cold or not run.asked.closed_model else 0
+    opened = run.backend.connections_opened
+    if opened is None:
+        return unknown("how many connections to the backend were opened")
+    if not opened or opened <= REOPENED_LIMIT * calls + first_ones:
+        return PASSED
+    return failed(
+        f"Backend connections were not kept: {opened:.0f} were opened for "
         f"some {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
     )

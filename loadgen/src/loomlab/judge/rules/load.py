@@ -3,121 +3,295 @@
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
+from loomlab.judge.finding import PASSED, Finding, failed, failed_if, not_here, unknown
 from loomlab.judge.interior import WAVE_ERROR
-from loomlab.judge.limits import ERROR_LIMIT, LITTLE_LIMIT, RATE_LIMIT, SILENT_END_P99S, SILENT_END_S, STALL_P50S
+from loomlab.judge.limits import (
+    ERROR_LIMIT,
+    GROWTH_LIMIT,
+    IDLE_LIMIT,
+    LAG_LIMIT,
+    LITTLE_LIMIT,
+    LONGEST_LAG_MS,
+    MUCH_GROWTH_LIMIT,
+    OMITTED_LIMIT,
+    RATE_LIMIT,
+    RESOLVED_LAG_MS,
+    SILENT_END_P99S,
+    SILENT_END_S,
+    SILENT_WAVES,
+)
+
+CLOSED = not_here("the model is closed")
+OPEN = not_here("the model is open")
+ONE_RATE = not_here("there is one rate, or none")
+NONE_HELD = not_here("no step held")
+CHANGING = not_here("the load changes by its nature")
 
 
-def unfinished(run: Evidence) -> str | None:
-    return None if run.asked.finished else "The measurement was interrupted before its end."
+def unfinished(run: Evidence) -> Finding:
+    return PASSED if run.asked.finished else failed("The measurement was interrupted before its end.")
 
 
-def tool_failed(run: Evidence) -> str | None:
-    return run.told.failure
+def tool_failed(run: Evidence) -> Finding:
+    return failed_if(run.told.failure)
 
 
-def too_many_errors(run: Evidence) -> str | None:
+def too_many_errors(run: Evidence) -> Finding:
     if not run.told.attempted:
-        return "No request is known to have completed."
+        return failed("No request is known to have completed.")
     if run.loaded.missed_steps and run.loaded.held_steps:
-        return None
-    if run.told.errors is None or run.told.errors / run.told.attempted <= ERROR_LIMIT:
-        return None
-    return (
+        return not_here("errors are judged step by step")
+    if run.told.errors is None:
+        return unknown("how many requests failed")
+    if run.told.errors / run.told.attempted <= ERROR_LIMIT:
+        return PASSED
+    return failed(
         f"{percent(run.told.errors / run.told.attempted)} of the requests failed or were not answered 2xx "
         f"({run.told.errors} of {run.told.attempted}; the limit is {percent(ERROR_LIMIT)})."
     )
 
 
-def littles_law(run: Evidence) -> str | None:
+def littles_law(run: Evidence) -> Finding:
     """Below 20 waves a count of whole waves cannot resolve 5 %: one wave is the limit then."""
     ratio, waves = run.loaded.little_ratio, run.loaded.waves
+    if not run.asked.closed_model:
+        return OPEN
+    if not run.asked.steady:
+        return CHANGING
     if ratio is None:
-        return None
+        return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
     limit = max(LITTLE_LIMIT, 1 / waves) if waves else LITTLE_LIMIT
     if abs(ratio - 1) <= limit:
-        return None
-    return (
+        return PASSED
+    return failed(
         f"Little's law is broken: throughput × mean latency is {ratio:.3f} of the {run.asked.concurrency} "
         f"connections (the limit is ±{percent(limit)})."
     )
 
 
-def rate_missed(run: Evidence) -> str | None:
-    if run.asked.offered_rps is None or run.loaded.started_rps is None:
-        return None
-    if abs(run.loaded.started_rps - run.asked.offered_rps) <= RATE_LIMIT * run.asked.offered_rps:
-        return None
+def rate_missed(run: Evidence) -> Finding:
+    if run.asked.closed_model:
+        return CLOSED
+    if run.asked.offered_rps is None:
+        return not_here("rates are judged step by step")
+    if run.loaded.started_rps is None:
+        return unknown("how many requests were started a second")
+    counted = 1 / run.loaded.interior_s if run.loaded.interior_s else 0.0
+    if abs(run.loaded.started_rps - run.asked.offered_rps) <= max(RATE_LIMIT * run.asked.offered_rps, counted):
+        return PASSED
     missed = run.loaded.started_rps / run.asked.offered_rps - 1
-    return (
+    return failed(
         f"The offered rate was missed: {run.asked.tool} started {run.loaded.started_rps:.1f} requests a second, "
         f"{percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.asked.offered_rps:.1f} asked for "
         f"(the limit is {percent(RATE_LIMIT)}): it had no free connection, or no CPU."
     )
 
 
-def work_dropped(run: Evidence) -> str | None:
-    if not run.told.dropped or run.loaded.missed_steps:
-        return None
-    return f"{run.asked.tool} dropped {run.told.dropped} requests that it should have started (the limit is 0)."
+def latency_grew(run: Evidence) -> Finding:
+    growth = _growth(run)
+    if isinstance(growth, Finding):
+        return growth
+    if growth > MUCH_GROWTH_LIMIT:
+        return not_here("the growth is over the larger limit")
+    return failed(_grown(run, growth, GROWTH_LIMIT)) if growth > GROWTH_LIMIT else PASSED
 
 
-def no_step_held(run: Evidence) -> str | None:
-    missed = run.loaded.missed_steps
-    if not missed or run.loaded.held_steps:
-        return None
-    return f"Not even the lowest offered rate, {min(missed):.0f} requests a second, was reached without errors."
+def latency_grew_much(run: Evidence) -> Finding:
+    growth = _growth(run)
+    if isinstance(growth, Finding):
+        return growth
+    return failed(_grown(run, growth, MUCH_GROWTH_LIMIT)) if growth > MUCH_GROWTH_LIMIT else PASSED
 
 
-def steps_missed(run: Evidence) -> str | None:
-    if not run.loaded.missed_steps or not run.loaded.held_steps:
-        return None
-    missed = ", ".join(f"{rate:.0f}" for rate in run.loaded.missed_steps)
+def _growth(run: Evidence) -> float | Finding:
+    """Beyond noise."""
+    halves = run.loaded.latency_fall
+    if run.asked.closed_model:
+        return CLOSED
+    if run.asked.offered_rps is None:
+        return not_here("rates are judged step by step")
+    if halves is None:
+        return not_here("the measured part is too short for two halves, or the backend hangs")
+    return -halves.fall if -halves.fall > halves.margin else 0.0
+
+
+def _grown(run: Evidence, growth: float, limit: float) -> str:
     return (
-        f"The steps of {missed} requests a second did not hold (rate missed by over {percent(RATE_LIMIT)}, or errors "
-        f"over {percent(ERROR_LIMIT)}): only the figures of the other steps count."
+        f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
+        f"(the limit is {percent(limit)}): {run.asked.offered_rps:g} requests a second are more than the approach can "
+        "carry, so its latency is that of a queue and depends on how long the run is; use a lower RATE."
     )
 
 
-def silent_end(run: Evidence) -> str | None:
+def started_too_late(run: Evidence) -> Finding:
+    lag_ms = run.loaded.start_lag_p99_ms
+    if run.asked.closed_model:
+        return CLOSED
+    if run.loaded.missed_steps and not run.loaded.held_steps:
+        return NONE_HELD
+    if lag_ms is None:
+        return unknown("how late requests started")
+    if lag_ms <= LONGEST_LAG_MS:
+        return PASSED
+    return failed(
+        f"{run.asked.tool} started requests {lag_ms / 1000:.1f} s late at p99 "
+        f"(the limit is {LONGEST_LAG_MS / 1000:.0f} s): it had no free connection, or no CPU; "
+        "raise CONCURRENCY or lower RATE."
+    )
+
+
+def started_late(run: Evidence) -> Finding:
+    """Latency counts from when a request was due, so the lag is in it; it is the tool's, or the lack of connections."""
+    lag_ms, latency_ms = run.loaded.start_lag_p99_ms, run.loaded.lagged_p99_ms
+    if run.asked.closed_model:
+        return CLOSED
+    if run.loaded.missed_steps and not run.loaded.held_steps:
+        return NONE_HELD
+    if lag_ms is None or latency_ms is None:
+        return unknown("how late requests started")
+    if lag_ms > LONGEST_LAG_MS:
+        return not_here("the lag is over the larger limit")
+    if lag_ms <= max(LAG_LIMIT * latency_ms, RESOLVED_LAG_MS):
+        return PASSED
+    return failed(
+        f"{run.asked.tool} started requests {lag_ms:.1f} ms late at p99, {percent(lag_ms / latency_ms)} of the p99 "
+        f"latency (the limit is {percent(LAG_LIMIT)}): some of the latency is the tool's own."
+    )
+
+
+def work_dropped(run: Evidence) -> Finding:
+    if run.asked.closed_model:
+        return CLOSED
+    if run.loaded.missed_steps:
+        return not_here("rates are judged step by step")
+    if run.told.dropped is None:
+        return unknown("how many requests were dropped")
+    if not run.told.dropped:
+        return PASSED
+    return failed(f"{run.asked.tool} dropped {run.told.dropped} requests that it should have started (the limit is 0).")
+
+
+def no_step_held(run: Evidence) -> Finding:
+    missed = run.loaded.missed_steps
+    if not missed and not run.loaded.held_steps:
+        return ONE_RATE
+    if run.loaded.held_steps:
+        return PASSED
+    return failed(f"Not even the lowest offered rate, {min(missed):.0f} requests a second, was reached without errors.")
+
+
+def steps_missed(run: Evidence) -> Finding:
+    if not run.loaded.held_steps:
+        return NONE_HELD if run.loaded.missed_steps else ONE_RATE
+    if not run.loaded.missed_steps:
+        return PASSED
+    missed = ", ".join(f"{rate:.0f}" for rate in run.loaded.missed_steps)
+    because = ", ".join(dict.fromkeys(why for why in run.loaded.missed_because if why))
+    return failed(
+        f"The steps of {missed} requests a second did not hold{f' ({because})' if because else ''}: "
+        "only the figures of the other steps count."
+    )
+
+
+def silent_end(run: Evidence) -> Finding:
     limit = SILENT_END_S + SILENT_END_P99S * (run.loaded.p99_ms or 0) / 1000
     if run.loaded.silent_end_s <= limit:
-        return None
-    return (
+        return PASSED
+    return failed(
         f"No answer came in the last {run.loaded.silent_end_s} s of the run, whose unanswered requests "
         f"{run.asked.tool} discards (the limit is {SILENT_END_S} s + {SILENT_END_P99S} × p99 = {limit:.1f} s)."
     )
 
 
-def short_interior(run: Evidence) -> str | None:
-    if run.loaded.whole_run and run.asked.steady:
-        return "The run is too short to leave out its beginning and end: the figures are of all of it."
-    if run.loaded.interior_s is None or run.loaded.interior_s >= SHORTEST_INTERIOR_S:
-        return None
-    return f"The figures are taken on {run.loaded.interior_s:.0f} s only (at least {SHORTEST_INTERIOR_S} s are wanted)."
+def short_interior(run: Evidence) -> Finding:
+    seconds = run.loaded.interior_s
+    if run.loaded.whole_run:
+        if not run.asked.steady:
+            return CHANGING
+        return failed("The run is too short to leave out its beginning and end: the figures are of all of it.")
+    if seconds is None:
+        return unknown("requests one by one")
+    if seconds >= SHORTEST_INTERIOR_S:
+        return PASSED
+    return failed(f"The figures are taken on {seconds:.0f} s only (at least {SHORTEST_INTERIOR_S} s are wanted).")
 
 
-def few_waves(run: Evidence) -> str | None:
+def few_waves(run: Evidence) -> Finding:
     """A window of whole waves may be short of them by a hundredth."""
     waves = run.loaded.waves
-    if not run.asked.closed_model or waves is None or waves >= (1 - WAVE_ERROR) * FEWEST_WAVES:
-        return None
-    return f"The figures are taken on {waves:.1f} waves of requests only (at least {FEWEST_WAVES} are wanted)."
+    if not run.asked.closed_model:
+        return OPEN
+    if waves is None:
+        return not_here("there is no interior") if run.loaded.whole_run else unknown("requests one by one")
+    if waves >= (1 - WAVE_ERROR) * FEWEST_WAVES:
+        return PASSED
+    return failed(f"The figures are taken on {waves:.1f} waves of requests only (at least {FEWEST_WAVES} are wanted).")
 
 
-def omission_possible(run: Evidence) -> str | None:
-    if not run.asked.closed_model or not run.loaded.p50_ms or run.loaded.max_ms is None:
-        return None
-    stall_ms = max(run.loaded.max_ms, 1000.0 * run.loaded.longest_silence_s if run.asked.steady else 0.0)
-    if stall_ms <= STALL_P50S * run.loaded.p50_ms:
-        return None
-    return (
-        f"Coordinated omission is possible: a stall of {stall_ms / 1000:.1f} s is longer than {STALL_P50S} × p50 "
-        f"({STALL_P50S * run.loaded.p50_ms / 1000:.1f} s), and a closed-model tool sends nothing meanwhile."
+def omission_possible(run: Evidence) -> Finding:
+    """By silences of all connections, or by single ones that wait."""
+    loaded = run.loaded
+    if not run.asked.closed_model:
+        return OPEN
+    if not run.asked.steady:
+        return CHANGING
+    if not loaded.p50_ms or not loaded.requests:
+        return unknown("requests one by one")
+    silent, slow = _omitted_in_silences(run), _omitted_by_slow_ones(run)
+    if max(silent, slow) <= OMITTED_LIMIT * loaded.requests:
+        return PASSED
+    many = "s" if len(loaded.slow_ms) > 1 else ""
+    what = (
+        f"no answer came for {sum(loaded.silences_s)} s"
+        if silent >= slow
+        else f"{len(loaded.slow_ms)} request{many} took up to {max(loaded.slow_ms) / 1000:.1f} s"
+    )
+    omitted = max(silent, slow)
+    return failed(
+        f"Coordinated omission is possible: {what}, in which some {omitted:,.0f} more should have come, "
+        f"{percent(omitted / loaded.requests)} of those that did (the limit is {percent(OMITTED_LIMIT)}), and a "
+        "closed-model tool sends nothing meanwhile."
     )
 
 
-def keepalive_refused(run: Evidence) -> str | None:
+def _omitted_in_silences(run: Evidence) -> float:
+    """Answers that silences kept from coming, at the throughput of the interior, beyond those between waves."""
+    loaded = run.loaded
+    wave_s = (loaded.p50_ms or 0) / 1000
+    silent_s = sum(one - wave_s for one in loaded.silences_s if one > SILENT_WAVES * wave_s + 1)
+    return silent_s * (loaded.requests or 0) / loaded.interior_s if loaded.interior_s else 0.0
+
+
+def _omitted_by_slow_ones(run: Evidence) -> float:
+    """Requests that would have followed one another meanwhile, as HdrHistogram corrects a recorded value by those that
+    an expected interval leaves out (copyCorrectedForCoordinatedOmission)."""
+    p50_ms = run.loaded.p50_ms or 1
+    return sum(took_ms / p50_ms - 1 for took_ms in run.loaded.slow_ms)
+
+
+def connections_idle(run: Evidence) -> Finding:
+    """Of ab, which leaves out what never ended."""
+    ratio, waves = run.loaded.little_ratio, run.loaded.waves
+    if not run.asked.closed_model:
+        return OPEN
+    if not run.asked.steady:
+        return CHANGING
+    if ratio is None or waves is None:
+        return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
+    if waves < (1 - WAVE_ERROR) * FEWEST_WAVES:
+        return not_here("of so few waves a count is off by more")
+    if not IDLE_LIMIT < 1 - ratio <= LITTLE_LIMIT:
+        return PASSED
+    return failed(
+        f"{percent(1 - ratio)} of the {run.asked.concurrency} connections had no request that was answered "
+        f"(the limit is {percent(IDLE_LIMIT)}): some may be dead, and what they wait for is in no figure."
+    )
+
+
+def keepalive_refused(run: Evidence) -> Finding:
     kept, completed = run.told.keepalive_requests, run.told.completed
-    if kept is None or completed is None or kept >= completed:
-        return None
-    return f"Only {kept} of {completed} answers kept their connection open: the run measures connecting, too."
+    if kept is None or completed is None:
+        return not_here("the tool does not tell; opened connections are counted")
+    if kept >= completed:
+        return PASSED
+    return failed(f"Only {kept} of {completed} answers kept their connection open: the run measures connecting, too.")

@@ -1,51 +1,66 @@
-"""The verdict's rules on whether the approach was warm: each a sentence with its figure and threshold, or None."""
+"""Rules on whether the approach was warm."""
 
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
+from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
 
 SHORTEST_CAP_S = 120
 FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
+NO_RECORD = unknown("how warm the approach was, for its warm-up was not recorded")
 
 
-def half_cold(run: Evidence) -> str | None:
-    if run.warmup is None or not run.warmup.capped or run.warmup.failed:
-        return None
+def half_cold(run: Evidence) -> Finding:
+    if run.warmup is None:
+        return NO_RECORD
+    if run.warmup.failed:
+        return not_here("the warm-up failed")
+    if not run.warmup.capped:
+        return PASSED
     if run.cold:
-        return (
+        return failed(
             f"There was no warm-up: its cap of {run.warmup.cap_s:.0f} s leaves no time for one; "
             f"use WARMUP_CAP={SHORTEST_CAP_S}s."
         )
-    return (
+    return failed(
         f"The warm-up was cut short by its cap of {run.warmup.cap_s:.0f} s: {run.warmup.cause}; "
         f"use WARMUP_CAP={max(2 * run.warmup.cap_s, SHORTEST_CAP_S):.0f}s."
     )
 
 
-def compilers_unknown(run: Evidence) -> str | None:
-    if run.cold or run.warmup is None or run.warmup.compiled is not None:
-        return None
-    return "Whether the compilers were at rest is unknown: the warm-up was the load itself only, see raw/loomlab.log."
+def compilers_unknown(run: Evidence) -> Finding:
+    if run.warmup is None:
+        return NO_RECORD
+    if run.cold or run.warmup.failed:
+        return not_here("there was no warm-up, or it failed")
+    if run.warmup.compiled is None:
+        return unknown("whether the compilers were at rest, for the warm-up was the load itself (see raw/loomlab.log)")
+    return PASSED
 
 
-def warmup_failed(run: Evidence) -> str | None:
-    if run.warmup is None or not run.warmup.failed:
-        return None
+def warmup_failed(run: Evidence) -> Finding:
+    if run.warmup is None:
+        return NO_RECORD
+    if not run.warmup.failed:
+        return PASSED
     number = len(run.warmup.bursts)
-    return f"The warm-up failed: no request of its burst {number} was answered; see the approach's log in raw/."
+    return failed(f"The warm-up failed: no request of its burst {number} was answered; see the approach's log in raw/.")
 
 
-def still_falling(run: Evidence) -> str | None:
+def still_falling(run: Evidence) -> Finding:
+    measured = (("CPU per request", run.loaded.cpu_fall), ("mean latency", run.loaded.latency_fall))
+    if all(halves is None for _, halves in measured):
+        return not_here("the measured part is too short for two halves, or the load changes")
     falls = [
         f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
-        for what, halves in (("CPU per request", run.loaded.cpu_fall), ("mean latency", run.loaded.latency_fall))
+        for what, halves in measured
         if halves and halves.fall > FALL_LIMIT and halves.fall > halves.margin
     ]
     if not falls:
-        return None
+        return PASSED
     share = run.under_test.jit_cpu_share
     compilers = "" if share is None else f", while compilers took {percent(share)} of the CPU"
-    return (
+    return failed(
         f"The approach was still getting cheaper or faster: {' and '.join(falls)} from the first half of the measured "
         f"part to the second (the limit is {percent(FALL_LIMIT)}){compilers}; measure again, with a longer DURATION."
     )

@@ -14,6 +14,8 @@ from loomlab.records.models import Hang
 SPIKE_STEPS = 4
 RISE_SHARE, RISER_SHARE = 0.8, 0.3
 """Of a spike's duration, the users rise in 80 %; of a step of a stepped one, its riser takes 30 %."""
+SHORTEST_STEP_S = 8
+"""Its first two seconds and its last are not judged; whether latency grows shows in four at least."""
 FEWEST_PER_SPIKE = 2 * SPIKE_STEPS * 2
 
 
@@ -79,14 +81,15 @@ def _shapes(load: ClosedLoad | RateLoad | LadderLoad | SpikeLoad, scaling: Scali
         case RateLoad():
             for rate in load.rate:
                 for connections in load.connections:
-                    yield _count(connections, factor), OpenRate((RateStep(rate * factor, lasts_s),))
+                    yield _count(connections, factor), OpenRate((RateStep(round(rate * factor, 3), lasts_s),))
         case LadderLoad():
             step_s = lasts_s // len(load.rates)
-            if step_s < 1:
+            if step_s < SHORTEST_STEP_S:
                 raise UsageError(
-                    f"DURATION={lasts_s}s is too short for {len(load.rates)} steps: use {len(load.rates)}s or more."
+                    f"DURATION={lasts_s}s is too short for {len(load.rates)} steps: "
+                    f"use {len(load.rates) * SHORTEST_STEP_S}s or more."
                 )
-            steps = tuple(RateStep(rate * factor, step_s) for rate in load.rates)
+            steps = tuple(RateStep(round(rate * factor, 3), step_s) for rate in load.rates)
             yield _count(load.connections, factor), OpenRate(steps)
         case SpikeLoad():
             users = _count(load.users, factor)

@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 final class LoopCounters {
   /** Upper bounds of the lateness buckets; the last bucket has none. */
   static final double[] LATENESS_SECONDS = {
-    0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10
+    0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1,
+    0.2, 0.5, 1, 2, 5, 10
   };
 
   private static final long[] LATENESS_NANOS = new long[LATENESS_SECONDS.length];

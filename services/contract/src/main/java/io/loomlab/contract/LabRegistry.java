@@ -49,6 +49,7 @@ public final class LabRegistry {
         new ProcessorMetrics(),
         new FileDescriptorMetrics(),
         new UptimeMetrics(),
-        new ProcessMemoryMetrics());
+        new ProcessMemoryMetrics(),
+        new Peaks());
   }
 }

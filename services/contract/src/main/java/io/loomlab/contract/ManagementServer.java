@@ -53,8 +53,10 @@ public final class ManagementServer implements AutoCloseable {
                 200,
                 "text/plain;version=0.0.4;charset=utf-8",
                 registry.scrape().getBytes(StandardCharsets.UTF_8)));
+    ManagementServer management = new ManagementServer(server);
+    management.serve(Peaks.PATH, new Peaks());
     server.start();
-    return new ManagementServer(server);
+    return management;
   }
 
   /** Serves a path besides health and metrics; one that merely starts with it is not found. */

@@ -1,0 +1,220 @@
+"""The raw files of a good run: those of the real ab, on a clock of their own, and simulated samples.
+
+Twenty connections for 40 s, each answer after 920 ms. CPU 0 is the approach's, 1 the backend's, 2 the load generator's.
+"""
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loomlab.tools.ab import REQUEST_COLUMNS
+from test_metrics import matrix
+
+BEGIN = 1_795_000_000.5
+SECONDS = 40
+CONCURRENCY = 20
+LATENCY_MS = 920
+APPROACH_CPU, BACKEND_CPU, GENERATOR_CPU = 0.5, 0.1, 0.05
+SAMPLED = range(-2, SECONDS + 5)
+"""Seconds of the samples, from the run's start."""
+
+Samples = list[tuple[float, float]]
+
+
+def at(second: float) -> float:
+    return BEGIN + second
+
+
+def ramp(per_second: float) -> Samples:
+    return [(at(second), 50 + per_second * second) for second in range(-10, SECONDS + 8)]
+
+
+def level(value: float) -> Samples:
+    return [(at(second), value) for second in range(-10, SECONDS + 8)]
+
+
+def container(name: str, samples: Samples, service: str = "app", **labels: str) -> dict[str, Any]:
+    return matrix(f"container_{name}", samples, service=service, **labels)
+
+
+def cpu(service: str, per_second: float) -> dict[str, Any]:
+    return container("cpu_usage_seconds_total", ramp(per_second), service, cpu="total")
+
+
+def lateness(mean_s: float, slow_share: float = 0.1) -> list[dict[str, Any]]:
+    """The backend's: so late on average; that share of its answers between 5 and 9 ms, the others less."""
+    return [
+        matrix("backend_lateness_seconds_bucket", ramp(100 * (1 - slow_share)), le="0.005"),
+        matrix("backend_lateness_seconds_bucket", ramp(100), le="0.009"),
+        matrix("backend_lateness_seconds_bucket", ramp(100), le="+Inf"),
+        matrix("backend_lateness_seconds_count", ramp(100)),
+        matrix("backend_lateness_seconds_sum", ramp(100 * mean_s)),
+    ]
+
+
+def metrics() -> dict[str, Any]:
+    return {
+        "containers": [
+            cpu("app", APPROACH_CPU),
+            cpu("backend", BACKEND_CPU),
+            cpu("loadgen", GENERATOR_CPU),
+            container("memory_rss", ramp(0)),
+            container("threads", ramp(0)),
+            container("oom_events_total", level(0)),
+        ],
+        "approach": [
+            matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
+            matrix("process_start_time_seconds", ramp(0)),
+        ],
+        "backend": [
+            matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
+            matrix("backend_connections_total", ramp(0)),
+            matrix("backend_loop_cpu_seconds_total", ramp(0.1), loop="1"),
+            matrix("process_start_time_seconds", ramp(0)),
+            *lateness(mean_s=0.004),
+        ],
+    }
+
+
+def jiffies(busy: float, second: int, stolen: float = 0.0) -> list[int]:
+    """Counters of /proc/stat of a CPU that is so busy from the first sample on."""
+    since = second - SAMPLED.start
+    user, steal = round(100 * busy * since), round(100 * stolen * since)
+    return [user, 0, 0, 100 * since - user - steal, 0, 0, 0, steal]
+
+
+def host_samples(
+    approach: float = APPROACH_CPU, backend: float = BACKEND_CPU, generator: float = GENERATOR_CPU, stolen: float = 0.0
+) -> list[dict[str, Any]]:
+    """One a second, with so much use of each CPU; `stolen` is the approach's."""
+    return [
+        {
+            "time": at(second),
+            "monotonic": 7.5 + second,
+            "cpus": {
+                "0": jiffies(approach, second, stolen),
+                "1": jiffies(backend, second),
+                "2": jiffies(generator, second),
+            },
+            "tool_threads": {"1": 0.05 * second},
+            "tool_waits": {"1": [0.001 * second, 100 * second]},
+            "tool_read_bytes": 9 * second,
+        }
+        for second in SAMPLED
+    ]
+
+
+def load(target: str = "/capabilities") -> dict[str, Any]:
+    return {
+        "origin": "http://app:8080",
+        "targets": [{"target": target}],
+        "connections": CONCURRENCY,
+        "timeout_s": 30,
+        "shape": {"kind": "closed", "requests": 5000, "duration_s": SECONDS},
+    }
+
+
+def rows(
+    latency_ms: Callable[[float], float] = lambda _: LATENCY_MS, connections: int = CONCURRENCY
+) -> list[tuple[int, int]]:
+    """(start, latency in ms) of each answer; ab rounds starts down. `latency_ms` is by the second of the start."""
+    answered = []
+    for connection in range(connections):
+        start = connection / connections * 0.92
+        while True:
+            took = latency_ms(start)
+            if start + took / 1000 > SECONDS:
+                break
+            answered.append((int(at(start)), round(took)))
+            start += took / 1000
+    return answered
+
+
+ANSWERED = len(rows())
+
+
+def burst(**changes: Any) -> dict[str, Any]:
+    return {
+        "phase": "settle",
+        "start": at(-9),
+        "duration_s": 5,
+        "wait_ms": 900,
+        "requests": 100,
+        "errors": 0,
+        "throughput_rps": 20,
+        "mean_latency_ms": 920,
+    } | changes
+
+
+@dataclass
+class RawRun:
+    """What the files hold, to be changed before they are written; None: there is no such file."""
+
+    request: dict[str, Any] = field(
+        default_factory=lambda: {
+            "tool": "ab", "approach": "app", "load": load(), "delay": "300", "repeat": 2, "jdk": 25, "gc": "g1",
+            "generator_cpus": "2", "backend_cpus": "1", "approach_cpus": "0", "monitoring_cpus": "1",
+            "warmup_cap_s": 120, "started": BEGIN - 60, "finished": True,
+        }
+    )  # fmt: skip
+    tool: dict[str, Any] = field(
+        default_factory=lambda: {"command": ["ab"], "started": BEGIN, "ended": at(SECONDS + 0.2), "exit_code": 0}
+    )
+    rows: list[tuple[int, int]] = field(default_factory=rows)
+    unanswered: int = 0
+    report: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=metrics)
+    container: dict[str, Any] = field(default_factory=lambda: {"RestartCount": 0})
+    state: dict[str, Any] = field(
+        default_factory=lambda: {"Running": True, "OOMKilled": False, "StartedAt": "2026-11-01T00:00:00.1Z"}
+    )
+    delays: dict[str, Any] = field(default_factory=lambda: {"before": "300", "after": "300"})
+    warmup: dict[str, Any] | None = field(
+        default_factory=lambda: {
+            "cap_s": 120, "compiled": True, "changing": None, "failed": False, "duration_s": 70, "compiling_s": 40,
+            "bursts": [burst()],
+        }
+    )  # fmt: skip
+    samples: list[dict[str, Any]] = field(default_factory=host_samples)
+    network: dict[str, int] = field(default_factory=lambda: {"TCPSynRetrans": 0, "ActiveOpens": CONCURRENCY})
+    peaks_reset: bool = True
+    about: dict[str, Any] = field(
+        default_factory=lambda: {"concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30}}
+    )
+
+    def ab_report(self) -> str:
+        told = {
+            "Time taken for tests": f"{SECONDS}.000 seconds",
+            "Complete requests": len(self.rows) + self.unanswered,
+            "Failed requests": 0,
+            "Keep-Alive requests": len(self.rows) + self.unanswered,
+            "Total transferred": "9 bytes",
+        } | self.report
+        return "This is ApacheBench\n" + "".join(f"{name}:  {value}\n" for name, value in told.items())
+
+    def write(self, folder: Path) -> Path:
+        (folder / "raw").mkdir(parents=True, exist_ok=True)
+        before = dict.fromkeys(self.network, 0)
+        write(folder, "request.json", self.request)
+        write(folder, "tool.json", self.tool)
+        write(folder, "ab.txt", self.ab_report())
+        write(folder, "metrics.json", self.metrics)
+        write(folder, "container.json", [self.container | {"State": self.state}])
+        write(folder, "backend.json", self.delays)
+        if self.warmup is not None:
+            write(folder, "warmup.json", self.warmup)
+        host = {"samples": self.samples, "network_before": before, "network_after": self.network}
+        write(folder, "host.json", host | {"peaks_reset": self.peaks_reset})
+        write(folder, "about.json", self.about)
+        answered = "".join(f"x\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
+        closed = f"x\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered
+        with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
+            log.write(REQUEST_COLUMNS + "\n" + answered + closed)
+        return folder
+
+
+def write(run_dir: Path, name: str, value: Any) -> None:
+    (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))

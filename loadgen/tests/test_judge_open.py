@@ -1,0 +1,151 @@
+"""From the raw files of an open load to run.json; what the tool told is simulated."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.judge import facts
+from loomlab.judge.judge import judge_run
+from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
+from loomlab.tools.ab import Ab
+from loomlab.tools.tool import ToolReport
+from rawrun import BEGIN, LATENCY_MS, SECONDS, load, metrics, ramp, write
+from test_metrics import matrix
+
+
+def open_run(
+    run_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    offered_rps: list[int],
+    started_rps: list[int],
+    failed: int = 0,
+    dropped: int | None = 0,
+    silent_from_s: int = SECONDS,
+    refused_at_s: int | None = None,
+    grows_by: float = 0.0,
+    **request: Any,
+) -> Run:
+    """Judges a run of equal steps in which so many requests started each second, the first `failed` of which failed;
+    none from `silent_from_s` on; ten of one second were refused, whose start is not told; latency grows by that share
+    from half to half."""
+    step_s = SECONDS // len(offered_rps)
+    seconds = [(int(BEGIN) + second, started_rps[second // step_s]) for second in range(silent_from_s)]
+    answered = [second + number / rate for second, rate in seconds for number in range(rate)]
+    refused = [] if refused_at_s is None else answered[50 * refused_at_s : 50 * refused_at_s + 10]
+    answered = [start for start in answered if start not in refused]
+    started = len(answered) + len(refused)
+    log = RequestLog(
+        answered[failed:],
+        [LATENCY_MS * (1 + grows_by * 2 * (start - BEGIN) / SECONDS) for start in answered[failed:]],
+        failed_start_s=answered[:failed],
+        failed_latency_ms=[5] * failed,
+        failures={"timeout": failed} if failed else {},
+    )
+
+    class Known(Ab):
+        name = "k6"
+        discards = False
+
+        def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
+            return ToolReport(
+                completed=len(log), attempted=started, failed=failed + len(refused), dropped=dropped, duration_s=SECONDS
+            )
+
+        def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
+            return log
+
+    monkeypatch.setattr(facts, "tool", lambda _: Known())
+    shape = {"kind": "open-rate", "steps": [{"rate_rps": rate, "duration_s": step_s} for rate in offered_rps]}
+    asked = json.loads((run_dir / "raw" / "request.json").read_text())
+    asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request
+    write(run_dir, "request.json", asked)
+    recorded = metrics()
+    recorded["backend"][0] = matrix("backend_requests_total", ramp(0))
+    write(run_dir, "metrics.json", recorded)
+    return judge_run(run_dir)
+
+
+def test_an_offered_rate_that_is_reached_is_valid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50])
+
+    assert (run.verdict, run.reasons) == ("valid", [])
+    assert (run.rate, run.started_rps, run.throughput_rps, run.dropped) == (50, 50, 50, 0)
+    assert run.waves is run.little_ratio is None
+    assert run.steps == []
+
+
+def test_what_a_tool_has_left_out_unsaid_is_dropped(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """vegeta does not tell of requests that were due when its time was up and all of its connections waited."""
+    assert open_run(run_dir, monkeypatch, [50], [50], dropped=None).verdict == "valid"
+
+    run = open_run(run_dir, monkeypatch, [50], [50], dropped=None, silent_from_s=30)
+
+    assert run.verdict == "invalid"
+    assert run.dropped == 499
+    assert any("dropped 499 requests" in reason for reason in run.reasons)
+
+
+def test_failures_without_a_start_do_not_make_the_later_ones_late(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], refused_at_s=10)
+
+    assert (run.verdict, run.errors) == ("valid", 10)
+    assert run.latency_ms.p50 == LATENCY_MS
+    assert run.start_lag_p99_ms == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize(("by", "verdict"), [(0.05, "valid"), (0.2, "suspect"), (0.5, "invalid")])
+def test_a_rate_whose_latency_grows_is_more_than_can_be_carried(
+    by: float, verdict: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], grows_by=by)
+
+    assert run.verdict == verdict
+    assert all("latency grew by" in reason for reason in run.reasons)
+
+
+def test_an_offered_rate_that_is_missed_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [45], dropped=200)
+
+    assert run.verdict == "invalid"
+    assert "10 % fewer than the 50.0 asked for" in run.reasons[0]
+    assert "k6 dropped 200 requests" in run.reasons[1]
+
+
+def test_steps_that_did_not_hold_leave_the_others_to_be_read(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50, 100], [50, 80], dropped=400)
+
+    assert run.verdict == "suspect"
+    assert len(run.reasons) == 1
+    assert "The steps of 100 requests a second did not hold" in run.reasons[0]
+    assert [(step.offered_rps, step.held) for step in run.steps] == [(50, True), (100, False)]
+    assert run.throughput_rps is run.latency_ms.p50 is run.cpu_ms_per_request is None
+    assert run.steps[0].cpu_ms_per_request == pytest.approx(10)
+    assert run.rate is None
+
+
+def test_without_a_step_that_held_the_run_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50, 100], [40, 80])
+
+    assert run.verdict == "invalid"
+    assert run.reasons == ["Not even the lowest offered rate, 50 requests a second, was reached without errors."]
+
+
+def test_failures_are_counted_by_reason_with_the_time_they_took(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], failed=20)
+
+    assert (run.verdict, run.errors, run.failures) == ("valid", 20, {"timeout": 20})
+    assert run.failed_latency_ms.p50 == 5
+
+
+def test_a_hang_is_an_episode_and_no_stall(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], hangs=[{"at_s": 20, "duration_s": 5}], scenario="slow", cell=2)
+
+    (hang,) = run.episodes
+    assert (hang.start - BEGIN, hang.end - BEGIN, hang.before_p50_ms) == (20, 25, LATENCY_MS)
+    assert (run.scenario, run.cell) == ("slow", 2)
+    assert run.verdict == "valid"

@@ -1,0 +1,47 @@
+"""Watching a tool, when telling of it hangs."""
+
+import threading
+import time
+from pathlib import Path
+
+from loomlab.records.models import HostSample
+from loomlab.run.process import Teller, run_tool
+from loomlab.run.stop import Stop
+
+
+def reading() -> HostSample:
+    return HostSample(time=0, cpus={}, tool_threads={}, tool_read_bytes=None)
+
+
+def wait_for(event: threading.Event) -> None:
+    event.wait(60)
+
+
+def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) -> None:
+    hangs = threading.Event()
+
+    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), lambda *_: wait_for(hangs))
+    hangs.set()
+
+    assert run.stopped_by == "hard cap"
+    assert len(samples) >= 4
+    assert run.ended - run.started < 30
+
+
+def test_while_one_sample_is_told_later_ones_are_left_out() -> None:
+    told: list[float] = []
+    go_on = threading.Event()
+
+    def tell(_: HostSample, elapsed_s: float) -> None:
+        told.append(elapsed_s)
+        go_on.wait(10)
+
+    teller = Teller(tell)
+    for second in (1.0, 2.0, 3.0):
+        teller.tell(reading(), second)
+    go_on.set()
+    deadline = time.monotonic() + 10
+    while len(told) < 2 and time.monotonic() < deadline:
+        teller.tell(reading(), 4.0)
+
+    assert told[:2] == [1.0, 4.0]
