@@ -35,7 +35,15 @@ class RouteTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/", "/nothing", "/movies/1", "/httpbin/block", "/httpbin/block/1/2", "/epoch-millis/a/b"})
+  @ValueSource(
+      strings = {
+        "/",
+        "/nothing",
+        "/movies/1",
+        "/httpbin/block",
+        "/httpbin/block/1/2",
+        "/epoch-millis/a/b"
+      })
   void otherPathsAreRefusedWhateverTheMethod(String path) {
     assertThat(refusal("GET", path).problem().status()).isEqualTo(404);
     assertThat(refusal("POST", path).problem().status()).isEqualTo(404);

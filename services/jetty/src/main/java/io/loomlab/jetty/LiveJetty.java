@@ -49,7 +49,8 @@ class LiveJetty implements LiveServer {
 
   private Integer mostHandlers() {
     return switch (server.getThreadPool()) {
-      case QueuedThreadPool pool -> pool.getMaxThreads() - pool.getReservedThreads() - ThreadPools.others(server);
+      case QueuedThreadPool pool ->
+          pool.getMaxThreads() - pool.getReservedThreads() - ThreadPools.others(server);
       case VirtualThreadPool limited when limited.getMaxConcurrentTasks() > 0 ->
           limited.getMaxConcurrentTasks();
       default -> null;

@@ -11,8 +11,8 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /**
- * Every GET. Reading a body differs by web stack and is not here. Handlers are not declared to return
- * T: WebFlux would resolve it for each request.
+ * Every GET. Reading a body differs by web stack and is not here. Handlers are not declared to
+ * return T: WebFlux would resolve it for each request.
  *
  * @param <T> as of {@link Endpoints}
  */
