@@ -362,7 +362,7 @@ class SideBySide(Record):
 class Difference(Record):
     """Which part of a stack it is, and what the two approaches have there."""
 
-    part: Literal["concurrency", "server", "framework", "client"]
+    part: str
     a: str
     b: str
 
