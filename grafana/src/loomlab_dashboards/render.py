@@ -46,6 +46,7 @@ class Picture:
             "heatmap": self._density,
             "state-timeline": self._states,
             "stat": self._number,
+            "table": self._labels,
         }
 
     def draw(self) -> None:
@@ -196,6 +197,18 @@ class Picture:
         self._clock(axes)
         if not found:
             self._empty(axes, panel)
+
+    def _labels(self, axes: Axes, panel: Json) -> None:
+        (query,) = self._queries(panel)
+        found = self._prometheus.at(self._window.end, query.expr)
+        axes.set_axis_off()
+        if not found:
+            self._empty(axes, panel)
+            return
+        order = panel["transformations"][0]["options"]["indexByName"]
+        columns = sorted(order, key=lambda name: order[name])
+        rows = sorted([series["metric"].get(name, "") for name in columns] for series in found)
+        axes.table(rows, colLabels=columns, loc="upper left", cellLoc="left", edges="horizontal")
 
     def _number(self, axes: Axes, panel: Json) -> None:
         (query,) = self._queries(panel)
