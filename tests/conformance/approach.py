@@ -105,6 +105,7 @@ class Approach:
         self._concurrency = concurrency
         self._address = socket.gethostbyname(name)
         self.server = ""
+        self.client = ""
 
     @property
     def thread_kind(self) -> str:
@@ -114,7 +115,7 @@ class Approach:
     @property
     def takes_the_next_backend_connection_early(self) -> bool:
         """reactor-netty hands an answer on before it gives the connection back, so a chain of calls uses two."""
-        return self.thread_kind == "event-loop"
+        return self.client == "reactor-netty"
 
     @property
     def ignores_connection_close(self) -> bool:

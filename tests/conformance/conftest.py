@@ -1,7 +1,6 @@
 """Fixtures: the backend, the approach, golden bodies."""
 
 import asyncio
-import json
 import resource
 import time
 from collections.abc import AsyncIterator, Callable
@@ -51,7 +50,8 @@ async def approach(running_backend: Backend, pytestconfig: pytest.Config) -> App
     while (await approach.ask(get("/capabilities"))).status != 200:
         assert time.monotonic() < deadline, f"{approach.name} does not reach the backend of the suite."
         await asyncio.sleep(0.1)
-    approach.server = json.loads((await approach.ask(get("/about"))).body)["inbound"]["server"]
+    about = await approach.about()
+    approach.server, approach.client = about["inbound"]["server"], about["outbound"]["client"]
     return approach
 
 
