@@ -106,11 +106,17 @@ class Approach:
         self._address = socket.gethostbyname(name)
         self.server = ""
         self.client = ""
+        self.java = 0
 
     @property
     def thread_kind(self) -> str:
         """The kind of thread that the approach's concurrency promises for every endpoint."""
         return {"platform-threads": "platform", "virtual-threads": "virtual"}.get(self._concurrency, "event-loop")
+
+    @property
+    def a_monitor_pins(self) -> bool:
+        """Up to JDK 23 a virtual thread keeps its carrier while it waits within a monitor."""
+        return self.thread_kind == "virtual" and self.java < 24
 
     @property
     def takes_the_next_backend_connection_early(self) -> bool:

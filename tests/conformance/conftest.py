@@ -52,6 +52,7 @@ async def approach(running_backend: Backend, pytestconfig: pytest.Config) -> App
         await asyncio.sleep(0.1)
     about = await approach.about()
     approach.server, approach.client = about["inbound"]["server"], about["outbound"]["client"]
+    approach.java = int(about["jvm"]["version"].partition(".")[0])
     return approach
 
 

@@ -3,13 +3,13 @@
 from approach import Approach, eventually
 from wire import get
 
-VIRTUAL_THREADS_KEEP_THEIR_CARRIER_BEFORE = 24
 CONNECTIONS = 50
 WARM = 400
 """Requests per connection: 20,000 in all are enough for the second compiler."""
 RECORDED_MS = 25
 """The JDK records a pinned thread from 20 ms on."""
 ASKED = 20
+AT_ONCE, DELAY_SECONDS = 20, 0.1
 
 
 async def pins(approach: Approach) -> float:
@@ -17,8 +17,7 @@ async def pins(approach: Approach) -> float:
 
 
 async def test_a_compiled_request_still_pins_where_a_monitor_pins(approach: Approach) -> None:
-    java = int((await approach.about())["jvm"]["version"].partition(".")[0])
-    expected = ASKED if approach.thread_kind == "virtual" and java < VIRTUAL_THREADS_KEEP_THEIR_CARRIER_BEFORE else 0
+    expected = ASKED if approach.a_monitor_pins else 0
     async with approach.crowd(CONNECTIONS) as crowd:
         await crowd.ask_often(get("/pinned?delayInMillis=0"), WARM)
     before = await pins(approach)
@@ -29,3 +28,13 @@ async def test_a_compiled_request_still_pins_where_a_monitor_pins(approach: Appr
 
     after = await eventually(lambda: pins(approach), lambda seen: seen - before >= expected)
     assert after - before == expected
+
+
+async def test_as_many_wait_at_once_as_there_are_carriers_where_a_monitor_pins(approach: Approach) -> None:
+    carriers = (await approach.about())["jvm"]["carriers"]
+    async with approach.crowd(AT_ONCE) as crowd:
+        answers, seconds = await crowd.ask(get(f"/pinned?delayInMillis={round(1000 * DELAY_SECONDS)}"))
+
+    assert {answer.status for answer in answers} == {200}
+    if approach.a_monitor_pins:
+        assert seconds >= AT_ONCE / carriers * DELAY_SECONDS
