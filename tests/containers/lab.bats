@@ -105,15 +105,15 @@ teardown_file() {
 
 @test "Prometheus reaches every target that is up" {
   settles '[.data.result[].metric.service] | sort | join(" ")' 'up==1' \
-    "backend cadvisor prometheus tomcat-platform tomcat-virtual webflux-netty"
+    "backend cadvisor prometheus tomcat-platform tomcat-virtual virtual-netty webflux-netty"
   settles '[.data.result[].metric.job] | unique - ["loadgen", "vegeta"] | tojson' 'up==0' '[]'
 }
 
 @test "CPU, RSS and threads of every container arrive" {
   local metric
   for metric in container_cpu_usage_seconds_total container_memory_rss container_threads; do
-    settles '[.data.result[].metric.service] | sort | join(",")' "${metric}{service=~\"tomcat-.*|webflux-.*|backend\"}>0" \
-      backend,tomcat-platform,tomcat-virtual,webflux-netty
+    settles '[.data.result[].metric.service] | sort | join(",")' "${metric}{service=~\"tomcat-.*|.*-netty|backend\"}>0" \
+      backend,tomcat-platform,tomcat-virtual,virtual-netty,webflux-netty
   done
 }
 
