@@ -54,11 +54,11 @@ teardown_file() {
 
 @test "monitoring, backend and the headline set, stopped for an experiment, are up again" {
   local service
-  for service in prometheus cadvisor backend tomcat-platform tomcat-virtual webflux-netty; do
+  for service in prometheus cadvisor backend tomcat-platform tomcat-virtual virtual-netty webflux-netty; do
     [ -n "$(docker ps --quiet --filter "label=com.docker.compose.project=loom-lab" --filter "label=com.docker.compose.service=$service")" ] ||
       { echo "$service is not up"; return 1; }
   done
-  [[ $(json '.environment.notes | join(" ")' "$LAB_ROOT/results/latest/summary.json") == *"tomcat-platform tomcat-virtual webflux-netty"* ]]
+  [[ $(json '.environment.notes | join(" ")' "$LAB_ROOT/results/latest/summary.json") == *"tomcat-platform tomcat-virtual virtual-netty webflux-netty"* ]]
 }
 
 @test "every recording rule says something plausible of every run, and too many errors fire an alert" {
@@ -129,7 +129,7 @@ teardown_file() {
 
 @test "only cAdvisor sees the engine's socket, read-only" {
   local service mounts
-  for service in prometheus backend tomcat-platform tomcat-virtual webflux-netty; do
+  for service in prometheus backend tomcat-platform tomcat-virtual virtual-netty webflux-netty; do
     mounts=$(docker inspect --format '{{range .Mounts}}{{.Source}} {{end}}' "$(container_of "$service")")
     [[ $mounts != *docker.sock* && $mounts != *"/var/run "* && $mounts != *"/run "* ]]
   done
@@ -138,7 +138,7 @@ teardown_file() {
 
 @test "every approach and the backend run as an ordinary user" {
   local service
-  for service in backend tomcat-platform tomcat-virtual webflux-netty; do
+  for service in backend tomcat-platform tomcat-virtual virtual-netty webflux-netty; do
     [ "$(docker exec "$(container_of "$service")" id -u)" -ne 0 ]
   done
 }
