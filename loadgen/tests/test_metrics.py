@@ -138,6 +138,15 @@ def test_a_quota_that_is_set_in_mid_run_is_counted_from_then() -> None:
     assert metrics(containers=held).throttled_ratio(0, 100) == pytest.approx(0.5)
 
 
+def test_throttling_before_the_first_sample_does_not_count() -> None:
+    held = [
+        container("cpu_cfs_periods_total", [(60.0, 5_000.0), (110.0, 5_500.0)]),
+        container("cpu_cfs_throttled_periods_total", [(60.0, 5_000.0), (110.0, 5_050.0)]),
+    ]
+
+    assert metrics(containers=held).throttled_ratio(0, 100) == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize("record", [None, {}])
 def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None:
     got = Metrics(record, "app")

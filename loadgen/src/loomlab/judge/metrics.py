@@ -55,7 +55,7 @@ class Metrics:
         the quota, which may be set while the run goes."""
         counters = ("cpu_cfs_throttled_periods_total", "cpu_cfs_periods_total")
         throttled, periods = (
-            series.total(self._container(name, service), start, end, series.increase_from_zero) for name in counters
+            series.total(self._container(name, service), start, end, series.increase_since_seen) for name in counters
         )
         return throttled / periods if throttled is not None and periods else None
 

@@ -65,6 +65,11 @@ def increase(one: Series, start: float, end: float) -> float | None:
     return None if first is None or last is None else last - first
 
 
+def increase_since_seen(one: Series, start: float, end: float) -> float | None:
+    """As `increase`, of a counter that may appear within the window: from its first sample on."""
+    return increase(one, max(start, one.samples[0][0]), end) if one.samples else None
+
+
 def increase_from_zero(one: Series, start: float, end: float) -> float | None:
     """As `increase`, of a counter that appears with its first event: before its first sample it was 0."""
     samples = without_resets(one.samples)

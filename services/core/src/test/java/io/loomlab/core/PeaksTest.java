@@ -4,14 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PeaksTest {
   /** What other threads of the JVM may touch meanwhile. */
   private static final int GROWTH_BYTES = 32 << 20;
+
+  private static final int THREADS = 50;
 
   @TempDir Path process;
 
@@ -31,11 +37,20 @@ class PeaksTest {
   @Test
   void aResetBeginsAnewFromWhatIsThereNow() throws Exception {
     Peaks peaks = new Peaks();
-    Thread.ofPlatform().start(() -> {}).join();
+    CountDownLatch done = new CountDownLatch(1);
+    List<Thread> waiting =
+        Stream.generate(() -> Thread.ofPlatform().start(() -> await(done))).limit(THREADS).toList();
+    done.countDown();
+    for (Thread thread : waiting) {
+      thread.join();
+    }
+    int peak = ManagementFactory.getThreadMXBean().getPeakThreadCount();
     double before = mark(peaks);
 
     assertThat(peaks.answer("PUT", null).status()).isEqualTo(200);
 
+    assertThat(ManagementFactory.getThreadMXBean().getPeakThreadCount())
+        .isLessThan(peak - THREADS / 2);
     assertThat(mark(peaks)).isPositive().isLessThan(before + GROWTH_BYTES);
   }
 
@@ -50,6 +65,14 @@ class PeaksTest {
     assertThat(process.resolve("clear_refs")).isEmptyFile();
     peaks.answer("PUT", null);
     assertThat(process.resolve("clear_refs")).hasContent("5");
+  }
+
+  private static void await(CountDownLatch done) {
+    try {
+      done.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static double mark(Peaks peaks) {

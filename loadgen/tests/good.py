@@ -1,0 +1,105 @@
+"""The figures of a run that every rule passes, and of others like it."""
+
+from typing import Any
+
+from evidence import evidence
+from loomlab.judge import verdict
+from loomlab.records.models import BackendDelays, Burst, Verdict, Warmup
+
+BURST = Burst(
+    phase="settle",
+    start=0,
+    duration_s=5,
+    wait_ms=900,
+    requests=5000,
+    errors=0,
+    throughput_rps=1000,
+    mean_latency_ms=950,
+)
+GOOD: dict[str, Any] = {
+    "concurrency": 1000,
+    "attempted": 60_000,
+    "completed": 60_000,
+    "errors": 0,
+    "metrics_missing_ratio": 0,
+    "little_ratio": 1.0,
+    "waves": 50.0,
+    "p50_ms": 950,
+    "mean_ms": 960,
+    "p99_ms": 1200,
+    "generator_wait_mean_ms": 0.1,
+    "generator_wait_p99_ms": 0.2,
+    "interior_s": 50,
+    "keepalive_requests": 60_000,
+    "backend_pool": 1000,
+    "warmup": Warmup(
+        cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST]
+    ),
+    "delay_asked": "300",
+    "backend_delays": BackendDelays(before="300", after="300"),
+    "gc_share": 0.02,
+    "throttled_ratio": 0.0,
+    "syn_retransmits": 0,
+    "platform_threads": 1000,
+    "connections_opened": 1000,
+    "backend_requests_per_request": 3.0,
+    "counted_requests": 60_000,
+    "backend_connections_opened": 0.0,
+    "container_known": True,
+    "process_restarts": 0,
+    "oom_kills": 0.0,
+    "generator_cpus_full": 0.0,
+    "generator_thread_full": 0.0,
+    "backend_cpus_full": 0.0,
+    "backend_loop_full": 0.0,
+    "backend_lateness_mean_ms": 0.1,
+    "backend_lateness_p99_ms": 0.5,
+    "about_told": True,
+    "foreign_share": 0.01,
+    "clock_step_s": 0.01,
+    "steal_shares": {"approach": 0.01, "backend": 0.0},
+}
+OPEN: dict[str, Any] = {
+    "closed_model": False,
+    "little_ratio": None,
+    "waves": None,
+    "start_lag_p99_ms": 0.2,
+    "lagged_p99_ms": 1200,
+    "dropped": 0,
+}
+
+
+def judge(figures: dict[str, Any]) -> tuple[Verdict, list[str]]:
+    judgement = verdict.judge(evidence(**figures))
+    return judgement.verdict, judgement.reasons
+
+
+def warmup(**changes: Any) -> dict[str, Any]:
+    return {"warmup": GOOD["warmup"].model_copy(update=changes)}
+
+
+def rate(started_rps: float) -> dict[str, Any]:
+    return OPEN | {"offered_rps": 1000.0, "started_rps": started_rps}
+
+
+def steps_500_1000() -> dict[str, Any]:
+    return OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
+
+
+def lag(start_lag_p99_ms: float, p99_ms: float = 1200.0) -> dict[str, Any]:
+    return {"start_lag_p99_ms": start_lag_p99_ms, "lagged_p99_ms": p99_ms}
+
+
+def fast(start_lag_p99_ms: float) -> dict[str, Any]:
+    return (
+        lag(start_lag_p99_ms, 10.0)
+        | {
+            "mean_ms": 5.0,
+            "p99_ms": 10.0,
+            "p50_ms": 5.0,
+            "generator_wait_mean_ms": 0.0,
+            "generator_wait_p99_ms": 0.0,
+            "backend_lateness_mean_ms": 0.01,
+        }
+        | {"backend_lateness_p99_ms": 0.01}
+    )

@@ -1,0 +1,128 @@
+"""To which runs a rule of the verdict applies, and what it makes of them there."""
+
+from typing import Any
+
+from good import GOOD, OPEN, judge, rate, steps_500_1000
+from loomlab.records.models import BackendDelays, Halves
+
+
+def test_a_run_made_before_the_clock_was_watched_is_not_blamed() -> None:
+    assert judge(GOOD | {"clock_step_s": None}) == ("valid", [])
+
+
+def test_what_makes_a_run_invalid_is_not_drowned_in_what_is_not_known() -> None:
+    assert judge(GOOD | {"errors": 30_000, "foreign_share": None})[1] == [
+        "50 % of the requests failed or were not answered 2xx (30000 of 60000; the limit is 1 %)."
+    ]
+
+
+def test_below_twenty_waves_one_wave_is_the_limit_of_littles_law() -> None:
+    assert judge(dict(GOOD, waves=10.0, little_ratio=1.09))[0] == "suspect"
+    assert judge(dict(GOOD, waves=10.0, little_ratio=1.11))[0] == "invalid"
+
+
+def test_an_open_model_has_no_waves_and_no_omission() -> None:
+    assert judge(dict(GOOD, **OPEN, silences_s=(30,), slow_ms=(90_000.0,))) == ("valid", [])
+
+
+def test_a_backend_that_no_request_asks_says_nothing_unless_it_was_asked() -> None:
+    unasked = dict(GOOD, backend_calls=0, delay_asked=None, backend_pool=5, backend_requests_per_request=0.0)
+
+    assert judge(unasked) == ("valid", [])
+    assert judge(dict(unasked, backend_requests_per_request=0.02)) == ("valid", [])
+    assert "not 0" in judge(dict(unasked, backend_requests_per_request=0.021))[1][0]
+
+
+def test_lateness_counts_by_what_it_adds_whatever_the_delay_is() -> None:
+    slow: dict[str, Any] = {
+        "mean_ms": 4000.0,
+        "p99_ms": 9000.0,
+        "backend_lateness_mean_ms": 20.0,
+        "backend_lateness_p99_ms": 72.0,
+    }
+
+    assert judge(GOOD | slow) == ("valid", [])
+    assert judge(dict(GOOD, **slow | {"mean_ms": 900.0, "p99_ms": 950.0}))[0] == "invalid"
+    assert judge(dict(GOOD, backend_lateness_mean_ms=9.0, mean_ms=None, p99_ms=None)) == ("valid", [])
+
+
+def test_lateness_of_one_call_counts_once() -> None:
+    one_call = dict(GOOD, backend_calls=1, backend_requests_per_request=1.0)
+
+    assert judge(dict(one_call, backend_lateness_mean_ms=48.0)) == ("valid", [])
+    assert judge(dict(one_call, backend_lateness_mean_ms=48.1))[0] == "invalid"
+
+
+def test_a_delay_that_no_request_depends_on_may_be_any() -> None:
+    told = BackendDelays(before="7", after=None)
+
+    assert judge(dict(GOOD, delay_asked=None, backend_delays=told)) == ("valid", [])
+    assert judge(dict(GOOD, delay_asked=None, backend_delays=None)) == ("valid", [])
+
+
+def test_a_fall_within_its_noise_is_none() -> None:
+    assert judge(dict(GOOD, cpu_fall=Halves(fall=0.2, margin=0.21))) == ("valid", [])
+    assert judge(dict(GOOD, cpu_fall=Halves(fall=-0.3, margin=0.01))) == ("valid", [])
+
+
+def test_below_the_backends_first_bucket_it_is_punctual() -> None:
+    quick: dict[str, Any] = {"mean_ms": 0.5, "p99_ms": 1.0, "p50_ms": 0.5, "generator_wait_mean_ms": 0.0}
+    quick |= {"generator_wait_p99_ms": 0.0, "backend_lateness_mean_ms": 0.001}
+
+    assert judge(GOOD | quick | {"backend_lateness_p99_ms": 0.05}) == ("valid", [])
+    assert judge(GOOD | quick | {"backend_lateness_p99_ms": 0.051})[0] == "invalid"
+
+
+def test_a_kernel_that_does_not_tell_of_waits_is_not_blamed() -> None:
+    silent = {"waits_told": False, "generator_wait_mean_ms": None, "generator_wait_p99_ms": None}
+
+    assert judge(GOOD | silent) == ("valid", [])
+
+
+def test_one_request_more_or_fewer_is_no_other_rate() -> None:
+    slow = rate(0.0) | {"offered_rps": 0.3, "interior_s": 50}
+
+    assert judge(GOOD | slow | {"started_rps": 0.319}) == ("valid", [])
+    assert judge(GOOD | slow | {"started_rps": 0.321})[0] == "invalid"
+
+
+def test_at_a_low_rate_few_requests_are_in_flight_whatever_the_concurrency() -> None:
+    slow = rate(20.0) | {"offered_rps": 20.0, "counted_requests": 1200, "attempted": 1200, "completed": 1200}
+    slow |= {"keepalive_requests": None}
+
+    assert judge(GOOD | slow | {"backend_requests_per_request": 3.1}) == ("valid", [])
+    assert judge(GOOD | slow | {"backend_requests_per_request": 3.12})[0] == "suspect"
+    assert judge(GOOD | slow | {"backend_connections_opened": 55.0}) == ("valid", [])
+    assert judge(GOOD | slow | {"backend_connections_opened": 56.0})[0] == "suspect"
+
+
+def test_the_offered_rate_itself_is_not_missed() -> None:
+    assert judge(GOOD | rate(1000)) == ("valid", [])
+    assert judge(dict(GOOD, offered_rps=1000.0)) == ("valid", [])
+    assert judge(dict(GOOD, started_rps=500.0)) == ("valid", [])
+
+
+def test_errors_and_dropped_requests_of_steps_that_did_not_hold_do_not_count() -> None:
+    beyond = GOOD | steps_500_1000() | {"errors": 30_000, "dropped": 500}
+
+    level, reasons = judge(beyond)
+
+    assert (level, len(reasons)) == ("suspect", 1)
+    assert "only the figures of the other steps count" in reasons[0]
+
+
+def test_without_a_step_that_held_errors_count() -> None:
+    level, reasons = judge(dict(GOOD, missed_steps=(250.0, 500.0), errors=30_000))
+
+    assert level == "invalid"
+    assert [reason.split()[0] for reason in reasons] == ["50", "Not"]
+
+
+def test_a_load_that_changes_is_short_and_silent_by_its_nature() -> None:
+    changing = dict(GOOD, steady=False, whole_run=True, interior_s=None, silences_s=(30,))
+
+    assert judge(changing) == ("valid", [])
+
+
+def test_a_short_open_run_says_so() -> None:
+    assert "too short" in judge(dict(GOOD, closed_model=False, whole_run=True, interior_s=None))[1][0]
