@@ -73,13 +73,13 @@ bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHOR
 .PHONY: bench-verdict bench-healthy bench-warmup
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
-bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues likewise
+bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption
 	@tests/benchmarks/healthy
-bench-warmup: ## CPU per request after the warm-up, compared with after three minutes of load: TRIES=5, some hours; continues likewise
+bench-warmup: ## CPU per request after the warm-up, compared with after three minutes of load: TRIES=5, some hours; continues after an interruption
 	@tests/benchmarks/warmup
 
 .PHONY: dashboards
-dashboards: ## Write grafana/dashboards/ anew from grafana/src/
+dashboards: ## Write grafana/dashboards/ again from grafana/src/
 	@grafana/write
 
 .PHONY: help

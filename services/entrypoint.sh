@@ -7,7 +7,7 @@ refuse() {
   exit 2
 }
 
-# ZGC is generational on 21 if asked, and always from 24 on, which does not know the option any more.
+# JDK 21 has a generational ZGC on request. Since JDK 24 ZGC is always generational and the option is gone, so unknown options are ignored.
 GENERATIONAL="-XX:+IgnoreUnrecognizedVMOptions -XX:+ZGenerational"
 
 case "${GC:=parallel}" in

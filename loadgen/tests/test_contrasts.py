@@ -77,7 +77,7 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
 
     assert contrast_notes(contrasts_of(told)) == [
         "a and b differ in the concurrency model alone (controlled contrast).",
-        "a and c; b and c differ in server, framework, client beside the model (stack contrast): "
+        "a and c; b and c differ in server, framework, client besides the model (stack contrast): "
         "a difference between them is not the concurrency model's alone.",
         "What a and d; b and d; c and d differ in is not known: /about was not recorded.",
     ]

@@ -144,7 +144,7 @@ def test_an_answer_later_than_tools_would_wait_for_is_refused(
     assert "use delays of 20000 ms in all or less." in said
 
 
-def test_threads_and_backend_connections_are_as_many_as_connections_unless_they_are_asked_for(tmp_path: Path) -> None:
+def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_unless_asked_for(tmp_path: Path) -> None:
     plain = first(planned(tmp_path, connections=100)).settings
     asked = first(planned(tmp_path, connections=100, platform_threads=4, backend_connections=10)).settings
 

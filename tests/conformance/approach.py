@@ -119,6 +119,11 @@ class Approach:
         return self.thread_kind == "virtual" and self.java < 24
 
     @property
+    def keeps_files_of_garbage(self) -> bool:
+        """The JDK's client never closes a connection over which something came that is not HTTP."""
+        return self.client == "jdk-httpclient"
+
+    @property
     def takes_the_next_backend_connection_early(self) -> bool:
         """reactor-netty hands an answer on before it gives the connection back, so a chain of calls uses two."""
         return self.client == "reactor-netty"

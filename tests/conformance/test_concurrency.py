@@ -12,7 +12,6 @@ from wire import get, post_json
 WAITING = 500
 WAITS = {
     "/epoch-millis": lambda delay_ms: get(f"/epoch-millis?delayInMillis={delay_ms}"),
-    "/pinned": lambda delay_ms: get(f"/pinned?delayInMillis={delay_ms}"),
     "/movies": lambda delay_ms: get(f"/movies?directorLastName=Allen&delayInMillis={delay_ms}"),
     "POST /movies": lambda delay_ms: post_json(f"/movies?delayInMillis={delay_ms}", MOVIES_BODY),
 }
@@ -22,8 +21,6 @@ DELAYS_SECONDS = (1, 2, 4, 8)
 
 @pytest.mark.parametrize("endpoint", WAITS)
 async def test_500_delays_take_less_than_two(approach: Approach, endpoint: str) -> None:
-    if endpoint == "/pinned" and approach.a_monitor_pins:
-        pytest.skip("as many wait as there are carriers: test_pinned.py")
     async with approach.crowd(WAITING) as crowd:
         await crowd.ask(GOOD_REQUESTS[endpoint])
         for delay_seconds in DELAYS_SECONDS:

@@ -1,4 +1,4 @@
-"""The clients of the published experiments run unchanged."""
+"""Requests in the form in which the published clients send them are answered; delays are shorter, bodies are the lab's own."""
 
 import pytest
 

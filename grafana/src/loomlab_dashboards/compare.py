@@ -16,7 +16,7 @@ def _what_differs() -> Row:
     columns = ("approach", "concurrency", "server", "framework", "client")
     what = Text(
         "What is compared",
-        "Only rows that differ in concurrency alone compare models (controlled contrast), others compare stacks.",
+        "Rows that differ in more than concurrency compare stacks, not models. summary.md says which contrasts are controlled.",
         "none",
     )
     told = f"last_over_time(lab_approach_info{{{APPROACH}}}[$__range])"

@@ -1,4 +1,4 @@
-"""What two approaches differ in, by what their running objects say of themselves and not by their names."""
+"""What two approaches differ in, by their /about."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ NONE = "none"
 
 
 def contrasts_of(abouts: Mapping[str, Mapping[str, Any] | None]) -> list[Contrast]:
-    """Of every two approaches, in their order. *controlled*: the concurrency model differs and nothing beside it;
+    """Of every two approaches, in their order. *controlled*: the concurrency model differs and nothing else does;
     *stack*: more differs, or something else; *unknown*: one of the two did not tell."""
     return [_contrast(one, other, abouts) for one, other in itertools.combinations(abouts, 2)]
 
@@ -72,19 +72,24 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
     for one in found:
         if one.kind == "stack":
             stacks.setdefault(_beside_model(one), []).append(f"{one.a} and {one.b}")
-    notes += [
-        f"{'; '.join(pairs)} {what} (stack contrast): a difference between them is not the concurrency model's alone."
-        for what, pairs in stacks.items()
-    ]
+    notes += [_stack_note(what, "; ".join(pairs)) for what, pairs in stacks.items()]
     unknown = [f"{one.a} and {one.b}" for one in found if one.kind == "unknown"]
     if unknown:
         notes.append(f"What {'; '.join(unknown)} differ in is not known: /about was not recorded.")
     return notes
 
 
+def _stack_note(what: str, pairs: str) -> str:
+    if not what:
+        return (
+            f"{pairs} do not differ in what /about tells: a difference between them is chance, or of versions, limits or "
+            "settings."
+        )
+    return f"{pairs} differ in {what} (stack contrast): a difference between them is not the concurrency model's alone."
+
+
 def _beside_model(contrast: Contrast) -> str:
+    """Empty where nothing differs."""
     parts = [difference.part for difference in contrast.differs]
     beside = [part for part in parts if part != "concurrency"]
-    if not beside:
-        return "have the same model, server, framework and client"
-    return f"differ in {', '.join(beside)}" + (" beside the model" if beside != parts else " and not in the model")
+    return ", ".join(beside) + ("" if not beside else " besides the model" if beside != parts else ", not in the model")

@@ -54,7 +54,7 @@ def _approach(values: Values, _: Any) -> Any:
 
 
 def _own_client(values: Values, _: Any) -> Any:
-    """Event-driven approaches have one, the others that of their server."""
+    """Event-driven approaches share a client; each of the others has its server's default."""
     model = values.get("concurrency")
     return model if model in {"reactive", "completable-future"} else values.get("inbound.server")
 
@@ -84,7 +84,7 @@ EXPLAINED = (
     ),
     Explanation(
         frozenset({"inbound.executor", "inbound.socket_threads", "inbound.socket_thread_kind"}),
-        "what runs the handlers is the model, and sockets have as many threads as the server's default for its CPUs",
+        "the model decides what runs the handlers; how many threads serve sockets is the server's default for its CPUs",
         _approach,
     ),
     Explanation(
@@ -99,7 +99,7 @@ EXPLAINED = (
     ),
     Explanation(
         frozenset({"outbound.client"}),
-        "an approach has a client of its own; HTTP_CLIENT=reactor makes all use one",
+        "each approach has a default client; with HTTP_CLIENT=reactor all have the same",
         _own_client,
     ),
     Explanation(

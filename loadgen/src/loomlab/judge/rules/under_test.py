@@ -15,10 +15,10 @@ def container_failed(run: Evidence) -> Finding:
 def process_restarted(run: Evidence) -> Finding:
     restarts = run.under_test.process_restarts
     if restarts is None:
-        return unknown("whether the process under test started anew, for it was not scraped")
+        return unknown("whether the process under test was started again, because it was not scraped")
     if not restarts:
         return PASSED
-    return failed(f"The process under test started anew {restarts} times during the run (the limit is 0).")
+    return failed(f"The process under test was started again {restarts} times during the run (the limit is 0).")
 
 
 def oom_killed(run: Evidence) -> Finding:

@@ -64,7 +64,8 @@ final class TimedBody implements BodySubscriber<byte[]> {
   }
 
   /**
-   * Only once the time-out is known: the client takes the end of a body for a failure of its own.
+   * Cancels only after the future has failed with the time-out. Cancelling first would fail it with
+   * the client's own IOException, and a 504 would become a 502.
    */
   private void breakOff(byte[] complete, Throwable failure) {
     if (failure != null && subscription != null) {

@@ -1,2 +1,2 @@
-/** The backend clients, one for each value of {@code LAB_HTTP_CLIENT}, without any framework. */
+/** The backend clients, that {@code LAB_HTTP_CLIENT} chooses from, without any framework. */
 package io.loomlab.clients;

@@ -11,7 +11,7 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
   private final Movies movies;
   private final RequestMetrics requests;
 
-  /** Of the last request for /pinned. A monitor that nobody else can reach may be compiled away. */
+  /** The last monitor of /pinned: a compiler may remove one that never escapes its thread. */
   private volatile Object published;
 
   public BlockingEndpoints(BlockingBackend backend, Movies movies, RequestMetrics requests) {

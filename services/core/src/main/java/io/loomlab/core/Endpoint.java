@@ -14,7 +14,7 @@ public enum Endpoint {
   public static final String MEETINGS_PATH = "/meetings";
   public static final String EPOCH_MILLIS_PATH = "/epoch-millis";
 
-  /** As loom-vs-webflux asks for it; the name at its end says nothing here. */
+  /** What loom-vs-webflux asks for. Its last segment names an approach and is ignored. */
   public static final String EPOCH_MILLIS_OF_PATH = EPOCH_MILLIS_PATH + "/{approach}";
 
   public static final String MOVIES_PATH = "/movies";

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
  */
 public interface Endpoints<T> {
   /**
-   * The answer to a request, recorded; a problem is one, too: neither throws nor fails. To be
-   * called on the thread that serves the request.
+   * Answers a request and records it. Never throws and never gives a failed result: what goes wrong
+   * becomes an answer with a problem. Must be called on the thread that serves the request.
    *
    * @param request reads the parameters; what it throws becomes the answer
    */

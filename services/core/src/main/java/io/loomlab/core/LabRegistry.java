@@ -43,13 +43,13 @@ public final class LabRegistry {
   }
 
   /**
-   * Tells in the metrics what approaches differ in: {@code lab_approach_info}, 1, with the model,
+   * Tells in the metrics what the approach is: {@code lab_approach_info}, always 1, with the model,
    * the server, the framework and the client as labels.
    */
   public static void describe(PrometheusMeterRegistry registry, About about) {
     Info.builder()
         .name("lab_approach_info")
-        .help("What two approaches may differ in")
+        .help("Concurrency model, server, framework and client, as /about tells them")
         .labelNames(APPROACH_TAG, "concurrency", "server", "framework", "client")
         .register(registry.getPrometheusRegistry())
         .setLabelValues(

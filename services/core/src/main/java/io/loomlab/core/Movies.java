@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentMap;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.ObjectReader;
 
-/** The movies by director, in memory. JSON is written anew for each request. */
+/** The movies by director, in memory. JSON is written again for each request. */
 public final class Movies {
   private static final ObjectReader READER = Json.reader(Movie[].class);
 

@@ -3,8 +3,8 @@ package io.loomlab.core;
 import java.time.Duration;
 
 /**
- * What a request asks for, its parameters read. The factories check them, and in which order, alike
- * for every approach; each throws a {@link RefusedException} that says what is wrong.
+ * What a request asks for, with its parameters read. The factories check the parameters in the same
+ * order for every approach; each throws a {@link RefusedException} that says what is wrong.
  */
 public sealed interface ParsedRequest {
   record Capabilities() implements ParsedRequest {}

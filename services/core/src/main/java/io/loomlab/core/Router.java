@@ -38,7 +38,7 @@ public final class Router<T> {
     this.given = given;
   }
 
-  /** The answer, be it a problem; neither throws nor fails. */
+  /** The answer, which may be a problem. Never throws and never gives a failed result. */
   public T answer(Call call) {
     try {
       Route route = Route.of(call.method(), call.path());

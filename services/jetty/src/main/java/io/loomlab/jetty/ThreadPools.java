@@ -22,8 +22,8 @@ final class ThreadPools {
   }
 
   /**
-   * Leaves as many threads for handlers as asked for, those in reserve aside: one that is parked
-   * there serves nobody, and one that is not may serve a request beyond that number.
+   * Allows as many handler threads as asked for, and those that Jetty keeps in reserve: a parked one
+   * serves nobody, but one that is in use may serve a request beyond that number.
    */
   static void fit(QueuedThreadPool pool, Server server, int handlers) {
     int most = handlers + others(server);
@@ -34,8 +34,8 @@ final class ThreadPools {
   }
 
   /**
-   * Whether a thread that has found a request to read may serve it, and lend another to go on
-   * selecting.
+   * How a thread that has read a request goes on: it serves the request itself while another thread
+   * selects (execute-produce-consume), or hands it to another thread (produce-execute-consume).
    */
   static String dispatch(Server server) {
     return switch (server.getThreadPool()) {

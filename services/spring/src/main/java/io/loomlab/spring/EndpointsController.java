@@ -11,8 +11,8 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /**
- * Every GET. Reading a body differs by web stack and is not here. Handlers are not declared to
- * return T: WebFlux would resolve it for each request.
+ * Every GET; how a body is read depends on the web stack and is not here. Handlers return Object and
+ * not T, because WebFlux would resolve the type variable for each request.
  *
  * @param <T> as of {@link Endpoints}
  */
