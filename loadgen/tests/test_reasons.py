@@ -70,7 +70,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
         "2026-11-18T11:06:42Z",
         "started 1.5 s after the run began",
     ),
-    ("metrics", "invalid", restarted, [-5, 45], [20], "started anew 1 times"),
+    ("metrics", "invalid", restarted, [-5, 45], [20], "started again 1 times"),
     (
         "metrics",
         "invalid",

@@ -96,12 +96,12 @@ size_with() {
   [ "$(outcome_of gc_heavy)" = "could not be checked" ]
 }
 
-@test "an approach that is started anew in mid-run" {
+@test "an approach that is started again in mid-run" {
   # shellcheck disable=SC2086
   start_lab run-vegeta $RUN DURATION=20s RATE=50
   restart() { docker restart --timeout 0 "$(container_of microhttp-virtual)"; }
   provoke restart
-  judged invalid "The container under test was started" "The process under test started anew" "of the requests failed"
+  judged invalid "The container under test was started" "The process under test was started again" "of the requests failed"
 }
 
 @test "a k6 on one CPU that costs more than what it drives" {

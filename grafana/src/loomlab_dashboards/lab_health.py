@@ -77,7 +77,7 @@ def _held_back() -> Row:
     periods = rate("container_cpu_cfs_periods_total", LAB)
     started = f'max by (service) (process_start_time_seconds{{job=~"approach|backend", {LAB}}})'
     throttled = Text("Throttled", "The share of the periods in which the CPU quota stopped a container.", "percentunit")
-    age = Text("Age of the process", "How long a process has run, which falls to 0 when it is started anew.", "s")
+    age = Text("Age of the process", "How long a process has run, which falls to 0 when it is started again.", "s")
     killed = Text("Killed for memory", "How many processes a second the kernel killed because memory ran out.", "cps")
     return Row(
         "Was a container held back?",
