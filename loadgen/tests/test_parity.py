@@ -50,7 +50,7 @@ def test_what_the_model_and_the_server_explain_is_noted_once() -> None:
         "Explained difference in outbound.client",
         "Explained difference in thread_kinds./capabilities",
     ]
-    assert any("HTTP_CLIENT=reactor makes all use one" in note for note in got.notes)
+    assert any("with HTTP_CLIENT=reactor all have the same" in note for note in got.notes)
 
 
 def test_alike_approaches_leave_nothing_to_say() -> None:

@@ -82,8 +82,8 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
 def _stack_note(what: str, pairs: str) -> str:
     if not what:
         return (
-            f"{pairs} do not differ in what /about tells: a difference between them is chance, or of versions, limits or "
-            "settings."
+            f"{pairs} do not differ in what /about tells: a difference between them is chance, or of versions, limits "
+            "or settings."
         )
     return f"{pairs} differ in {what} (stack contrast): a difference between them is not the concurrency model's alone."
 

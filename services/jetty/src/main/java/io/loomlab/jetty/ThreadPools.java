@@ -22,8 +22,8 @@ final class ThreadPools {
   }
 
   /**
-   * Allows as many handler threads as asked for, and those that Jetty keeps in reserve: a parked one
-   * serves nobody, but one that is in use may serve a request beyond that number.
+   * Allows as many handler threads as asked for, and those that Jetty keeps in reserve: a parked
+   * one serves nobody, but one that is in use may serve a request beyond that number.
    */
   static void fit(QueuedThreadPool pool, Server server, int handlers) {
     int most = handlers + others(server);

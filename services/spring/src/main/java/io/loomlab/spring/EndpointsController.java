@@ -11,8 +11,8 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /**
- * Every GET; how a body is read depends on the web stack and is not here. Handlers return Object and
- * not T, because WebFlux would resolve the type variable for each request.
+ * Every GET; how a body is read depends on the web stack and is not here. Handlers return Object
+ * and not T, because WebFlux would resolve the type variable for each request.
  *
  * @param <T> as of {@link Endpoints}
  */
