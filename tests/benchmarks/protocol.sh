@@ -1,0 +1,101 @@
+# CPU per request of one container at a time, all under one protocol: one CPU and 1,524 MiB, the lab's backend, ab -k with CONNECTIONS
+# connections: ten bursts of 8 requests per connection, then 40 per connection that count. TRIES (5) rounds, each of which begins with
+# another contender; each run is appended to benchmarks/cost.jsonl and counted the next time. A run that lost over 5 % of its CPU to a
+# hypervisor is made again. Source it after benchmarks/lib.sh.
+# shellcheck shell=bash
+
+TRIES=${TRIES:-5} CONNECTIONS=${CONNECTIONS:-1000} BENCH=loom-lab-cost
+[[ $TRIES =~ ^[1-9][0-9]?$ ]] || die "$BAD_REQUEST" "TRIES=$TRIES is not a whole number from 1 to 99: use for instance TRIES=5."
+[[ $CONNECTIONS =~ ^[1-9][0-9]{0,3}$ ]] || die "$BAD_REQUEST" "CONNECTIONS=$CONNECTIONS is not a whole number from 1 to 9999: use for instance CONNECTIONS=1000."
+BURSTS=10 BURST=$((8 * CONNECTIONS)) COUNTED=$((40 * CONNECTIONS))
+
+container() { docker run --detach --network $BENCH --ulimit nofile=20000 --name "$BENCH-$1" --network-alias "$1" "${@:2}" >/dev/null; }
+
+# under_test ARGUMENTS...: the container whose CPU is counted.
+under_test() { container app --cpuset-cpus 1 --cpus 1 --memory 1524m --sysctl net.core.somaxconn=8192 "$@"; }
+
+# lab_approach IMAGE [VARIABLE=VALUE]...: a service of the lab, with the limits that compose.yaml gives all of them.
+lab_approach() {
+  local variable changed=()
+  for variable in "${@:2}"; do changed+=(--env "$variable"); done
+  under_test --env LAB_BACKEND_URL=http://backend:8080 --env LAB_PLATFORM_THREADS="$CONNECTIONS" \
+    --env LAB_BACKEND_CONNECTIONS=$((CONNECTIONS + 4)) --env LAB_MAX_CONNECTIONS=20000 --env LAB_BACKLOG=8192 \
+    --env LAB_CONNECT_TIMEOUT_MS=5000 --env LAB_RESPONSE_TIMEOUT_MS=10000 --env LAB_POOL_TIMEOUT_MS=10000 \
+    --env LAB_KEEP_ALIVE_MS=60000 --env LAB_HTTP_CLIENT="${HTTP_CLIENT:-default}" --env LAB_SAVE_MOVIES=false \
+    --env GC="${GC:-parallel}" --env LAB_HEAP_PERCENT=60 ${changed[@]+"${changed[@]}"} "$1"
+}
+
+ab() { docker exec $BENCH-loadgen ab -q -k -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
+
+# The approach's CPU seconds so far, then all time and stolen time of its CPU in ticks.
+spent() {
+  docker exec $BENCH-app bash -c '
+    if [ -e /sys/fs/cgroup/cpu.stat ]; then sed -n "s/^usage_usec \(.*\)/\1000/p" /sys/fs/cgroup/cpu.stat
+    else cat /sys/fs/cgroup/cpuacct/cpuacct.usage; fi
+    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add), .[8]]'
+}
+
+one_run() { # CONTENDER
+  local burst before told after
+  begin "$1"
+  for _ in {1..600}; do ab 1 1 >/dev/null 2>&1 && break || sleep 0.2; done
+  for ((burst = 1; burst <= BURSTS; burst++)); do ab "$CONNECTIONS" $BURST >/dev/null; done
+  before=$(spent)
+  told=$(ab "$CONNECTIONS" $COUNTED)
+  after=$(spent)
+  docker rm --force $BENCH-app >/dev/null
+  jq --null-input --compact-output --arg series "$SERIES" --arg what "$WHAT" --arg contender "$1" --argjson connections "$CONNECTIONS" \
+    --arg of "$(git -C "$LAB_ROOT" rev-parse --short HEAD)" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" \
+    --argjson before "$before" --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
+    --argjson failed "$(sed -n 's/^Failed requests: *//p' <<<"$told")" \
+    --argjson non2xx "$(sed -n 's/^Non-2xx responses: *//p' <<<"$told" | grep . || echo 0)" \
+    --argjson rps "$(sed -nE 's/^Requests per second: *([0-9.]+).*/\1/p' <<<"$told")" '
+    {series: $series, ended: $ended, of: $of, what: $what, contender: $contender, connections: $connections, complete: $complete,
+      failed: ($failed + $non2xx), throughput_rps: $rps, cpu_ms_per_request: (($after[0] - $before[0]) * 1000 / $complete),
+      steal_share: (($after[2] - $before[2]) / ($after[1] - $before[1]))}' >>"$LINES_FILE"
+}
+
+remove_all() {
+  docker rm --force $BENCH-app $BENCH-backend $BENCH-loadgen >/dev/null 2>&1 || true
+  docker network rm $BENCH >/dev/null 2>&1 || true
+}
+
+# MINE selects the lines of this question.
+MINE='.what == $what and .connections == $connections and .steal_share <= 0.05 and .failed <= 0.01 * .complete'
+made() { lines_of_mine ".contender == \"$1\""; }
+lines_of_mine() {
+  jq --slurp --arg series "$SERIES" --arg what "$WHAT" --argjson connections "$CONNECTIONS" \
+    "[.[] | select(.series == \$series and $MINE) | select($1)] | length" <"$LINES_FILE"
+}
+
+# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one; TARGET and DELAY_MS are what is asked for.
+run_rounds() {
+  local contenders="$*" round contender
+  trap remove_all EXIT
+  remove_all
+  docker network create $BENCH >/dev/null
+  container backend --cpuset-cpus 0 --env BACKEND_DELAY="$DELAY_MS" --env LAB_BACKLOG=8192 --env LAB_MAX_CONNECTIONS=20000 \
+    --env LAB_HEAP_PERCENT=20 --env BACKEND_PROJECT= "loom-lab/backend:jdk${JDK:-25}"
+  container loadgen --cpuset-cpus 0 --entrypoint sleep loom-lab/loadgen infinity
+  for ((round = 1; round <= TRIES; round++)); do
+    for contender in $contenders; do
+      while [ "$(made "$contender")" -lt "$round" ]; do
+        step "$WHAT: $contender, run $round of $TRIES"
+        one_run "$contender"
+      done
+    done
+    contenders="${contenders#* } ${contenders%% *}"
+  done
+}
+
+# table: each contender's runs, and its median ÷ that of the first in the question.
+table() { # CONTENDER...
+  jq --raw-output --slurp --arg series "$SERIES" --arg what "$WHAT" --argjson connections "$CONNECTIONS" --arg names "$*" '
+    def median: sort | .[length / 2 | floor];
+    def round3: . * 1000 | round / 1000;
+    [.[] | select(.series == $series and '"$MINE"')] | group_by(.contender)
+    | map({key: .[0].contender, value: map(.cpu_ms_per_request)}) | from_entries as $cost
+    | ($names | split(" ")) as $order | $order[] | select($cost[.])
+    | "\(.): \($cost[.] | sort | map(round3 | tostring) | join(", ")) ms per request, median \($cost[.] | median | round3), "
+      + "\(($cost[.] | median) / ($cost[$order[0]] | median) | round3) of \($order[0])"' <"$LINES_FILE"
+}
