@@ -38,7 +38,10 @@ spent() {
 one_run() { # CONTENDER
   local burst before told after
   begin "$1"
-  for _ in {1..600}; do ab 1 1 >/dev/null 2>&1 && break || sleep 0.2; done
+  for _ in {1..300}; do
+    ! ab 1 1 >/dev/null 2>&1 || break
+    sleep 0.2
+  done
   for ((burst = 1; burst <= BURSTS; burst++)); do ab "$CONNECTIONS" $BURST >/dev/null; done
   before=$(spent)
   told=$(ab "$CONNECTIONS" $COUNTED)
