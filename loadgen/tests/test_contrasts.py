@@ -1,83 +1,181 @@
-"""What approaches differ in, by their /about."""
+"""What approaches differ in, by their /about: those of the headline set, told on two CPUs, changed here and there."""
 
+import json
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
+from loomlab.answer.parity import Subject
 from loomlab.records.models import Contrast
 
-
-def about(concurrency: str, server: str, framework: str | None, client: str) -> dict[str, Any]:
-    return {
-        "concurrency": concurrency,
-        "inbound": {"server": server, "framework": framework, "transport": "nio"},
-        "outbound": {"client": client, "version": "1"},
-    }
+ABOUTS = Path(__file__).parent / "golden" / "abouts"
+HEADLINE: dict[str, dict[str, Any]] = json.loads((ABOUTS / "headline.json").read_text())
+OLD: dict[str, dict[str, Any]] = json.loads((ABOUTS / "before-internals.json").read_text())
+TOMCATS = ("tomcat-platform", "tomcat-virtual")
+NETTYS = ("webflux-netty", "virtual-netty")
 
 
-TOMCAT_PLATFORM = about("platform-threads", "tomcat", "spring-webmvc", "apache-httpclient")
-TOMCAT_VIRTUAL = about("virtual-threads", "tomcat", "spring-webmvc", "apache-httpclient")
-WEBFLUX = about("reactive", "netty", "spring-webflux", "reactor-netty")
-MICROHTTP = about("virtual-threads", "microhttp", None, "apache-httpclient")
+def about(approach: str, **changes: Any) -> dict[str, Any]:
+    """That approach's; `part__member` is changed, and `part__member=...` taken out."""
+    told = deepcopy(HEADLINE[approach])
+    for name, value in changes.items():
+        *way, last = name.split("__")
+        within = told
+        for step in way:
+            within = within[step]
+        if value is ...:
+            del within[last]
+        else:
+            within[last] = value
+    return told
 
 
-def contrast(one: dict[str, Any] | None, other: dict[str, Any] | None) -> Contrast:
-    (only,) = contrasts_of({"one": one, "other": other})
+def contrast(a: str, b: str, one: dict[str, Any] | None, other: dict[str, Any] | None) -> Contrast:
+    (only,) = contrasts_of([Subject(a, one), Subject(b, other)])
     return only
 
 
-def test_a_contrast_in_the_model_alone_is_controlled() -> None:
-    got = contrast(TOMCAT_PLATFORM, TOMCAT_VIRTUAL)
-
-    assert got.kind == "controlled"
-    assert [(one.part, one.a, one.b) for one in got.differs] == [("concurrency", "platform-threads", "virtual-threads")]
-
-
-def test_one_server_that_serves_its_sockets_in_another_way_is_another_stack() -> None:
-    inbound = TOMCAT_VIRTUAL["inbound"] | {"socket_thread_kind": "virtual", "internals": {"dispatch": "new thread"}}
-
-    got = contrast(TOMCAT_PLATFORM, TOMCAT_VIRTUAL | {"inbound": inbound})
-
-    assert got.kind == "stack"
-    assert [one.part for one in got.differs] == ["concurrency", "socket threads", "internals of the server"]
-    assert (got.differs[2].a, got.differs[2].b) == ("none", "dispatch: new thread")
+def parts(found: Contrast) -> list[str]:
+    return [one.part for one in found.differs]
 
 
 @pytest.mark.parametrize(
-    ("other", "differs"),
-    [
-        (WEBFLUX, ["concurrency", "server", "framework", "client"]),
-        (MICROHTTP, ["concurrency", "server", "framework"]),
-        (TOMCAT_PLATFORM | {"outbound": {"client": "jdk"}}, ["client"]),
-        (TOMCAT_VIRTUAL | {"outbound": {"client": "reactor-netty"}}, ["concurrency", "client"]),
-        (TOMCAT_PLATFORM, []),
-    ],
+    ("pair", "models"),
+    [(TOMCATS, ("platform-threads", "virtual-threads")), (NETTYS, ("reactive", "virtual-threads"))],
 )
-def test_a_contrast_in_anything_else_is_one_of_stacks(other: dict[str, Any], differs: list[str]) -> None:
-    got = contrast(TOMCAT_PLATFORM, other)
+def test_a_contrast_in_the_model_alone_is_controlled(pair: tuple[str, str], models: tuple[str, str]) -> None:
+    got = contrast(*pair, about(pair[0]), about(pair[1]))
+
+    assert got.kind == "controlled"
+    assert [(one.part, one.a, one.b) for one in got.differs] == [("concurrency", *models)]
+
+
+def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_without_saying() -> None:
+    got = contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), about("webflux-netty"))
+
+    assert (got.kind, parts(got)) == ("stack", ["concurrency", "server", "framework", "client"])
+
+
+@pytest.mark.parametrize(
+    ("change", "part", "a", "b"),
+    [
+        ({"inbound__framework": None}, "framework", "spring-webmvc", "none"),
+        ({"outbound__client": "jdk-httpclient"}, "client", "apache-httpclient", "jdk-httpclient"),
+        ({"inbound__transport": "socket"}, "transport", "nio", "socket"),
+        ({"inbound__socket_thread_kind": "virtual"}, "kind of the socket threads", "platform", "virtual"),
+        ({"inbound__socket_threads": 16}, "number of socket threads", "2", "16"),
+        (
+            {"inbound__internals__processor_cache": 200},
+            "internals of the server", "processor_cache: -1", "processor_cache: 200",
+        ),
+        ({"inbound__internals": {}}, "internals of the server", "processor_cache: -1", "none"),
+        ({"outbound__internals": {"unsafe": False}}, "internals of the client", "none", "unsafe: false"),
+        ({"inbound__backlog": 128}, "inbound.backlog", "16384", "128"),
+        ({"inbound__version": "10"}, "inbound.version", HEADLINE["tomcat-platform"]["inbound"]["version"], "10"),
+        ({"outbound__pool_policy": "one lock"}, "outbound.pool_policy", "last used first, no lock", "one lock"),
+        ({"jvm__version": "21.0.9"}, "jvm.version", HEADLINE["tomcat-platform"]["jvm"]["version"], "21.0.9"),
+    ],
+)  # fmt: skip
+def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
+    change: dict[str, Any], part: str, a: str, b: str
+) -> None:
+    got = contrast(*TOMCATS, about(TOMCATS[0]), about(TOMCATS[1], **change))
 
     assert got.kind == "stack"
-    assert [one.part for one in got.differs] == differs
+    assert [(one.part, one.a, one.b) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
 
 
-@pytest.mark.parametrize("untold", [None])
-def test_what_did_not_tell_is_not_compared(untold: None) -> None:
-    assert contrast(TOMCAT_PLATFORM, untold).kind == "unknown"
+def test_a_run_made_with_other_settings_than_the_first_counts() -> None:
+    first, other = about(TOMCATS[0]), about(TOMCATS[0], outbound__client="jdk-httpclient")
+    (got,) = contrasts_of(
+        [Subject(TOMCATS[0], first), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], other)]
+    )
+
+    assert (got.kind, parts(got)) == ("stack", ["concurrency", "outbound.client"])
 
 
-def test_other_versions_limits_and_executors_are_no_other_stack() -> None:
-    other = TOMCAT_VIRTUAL | {"inbound": TOMCAT_VIRTUAL["inbound"] | {"executor": "x"}, "jvm": {"carriers": 4}}
+def test_pools_may_differ_from_load_to_load() -> None:
+    small = {"outbound__max_connections": 54, "outbound__max_connections_per_route": 54, "inbound__max_threads": 50}
+    (got,) = contrasts_of(
+        [
+            *(Subject(name, about(name)) for name in TOMCATS),
+            Subject(TOMCATS[0], about(TOMCATS[0], **small), cell=2),
+            Subject(TOMCATS[1], about(TOMCATS[1], **(small | {"inbound__max_threads": None})), cell=2),
+        ]
+    )
 
-    assert contrast(TOMCAT_PLATFORM, other).kind == "controlled"
+    assert got.kind == "controlled"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"concurrency": None},
+        {"concurrency": ...},
+        {"inbound": None},
+        {"outbound": "apache"},
+        {"inbound__server": ...},
+        {"inbound__internals": ...},
+        {"outbound__internals": ...},
+        {"inbound__socket_threads": ...},
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_what_did_not_tell_is_not_compared(change: dict[str, Any], first: bool) -> None:
+    untold, told = about(TOMCATS[0], **change), about(TOMCATS[1])
+
+    assert contrast(*TOMCATS, *((untold, told) if first else (told, untold))).kind == "unknown"
+    assert contrast(*TOMCATS, untold, untold).kind == "unknown"
+
+
+@pytest.mark.parametrize("pair", [(None, about(TOMCATS[1])), (about(TOMCATS[0]), None), (None, None)])
+def test_a_run_without_a_record_is_not_compared(pair: tuple[dict[str, Any] | None, dict[str, Any] | None]) -> None:
+    assert contrast(*TOMCATS, *pair).kind == "unknown"
+
+
+def test_what_was_recorded_before_internals_were_told_is_not_compared() -> None:
+    assert {one.kind for one in contrasts_of(Subject(name, told) for name, told in OLD.items())} == {"unknown"}
+
+
+def test_approaches_come_in_the_order_of_their_runs() -> None:
+    got = contrasts_of(Subject(name, about(name)) for name in (*NETTYS, *TOMCATS))
+
+    assert (got[0].a, got[0].b) == NETTYS
+    assert (got[-1].a, got[-1].b) == TOMCATS
+    assert len(got) == 6
 
 
 def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_differ_in() -> None:
-    told = {"a": TOMCAT_PLATFORM, "b": TOMCAT_VIRTUAL, "c": WEBFLUX, "d": None}
+    told = [Subject(name, about(name)) for name in (*TOMCATS, "webflux-netty")]
+    alone = [Subject("a", about(TOMCATS[0])), Subject("b", about(TOMCATS[0]))]
+    other = [alone[0], Subject("c", about(TOMCATS[0], outbound__client="jdk-httpclient"))]
 
-    assert contrast_notes(contrasts_of(told)) == [
-        "a and b differ in the concurrency model alone (controlled contrast).",
-        "a and c; b and c differ in server, framework, client besides the model (stack contrast): "
-        "a difference between them is not the concurrency model's alone.",
-        "What a and d; b and d; c and d differ in is not known: /about was not recorded.",
+    assert contrast_notes(contrasts_of([*told, Subject("d", None)])) == [
+        "tomcat-platform and tomcat-virtual differ in the concurrency model alone (controlled contrast).",
+        "tomcat-platform and webflux-netty; tomcat-virtual and webflux-netty differ in server, framework, client "
+        "besides the model (stack contrast): a difference between them is not the concurrency model's alone.",
+        "What tomcat-platform and d; tomcat-virtual and d; webflux-netty and d differ in is not known: not all of it "
+        "was recorded in raw/about.json.",
+    ]
+    assert contrast_notes(contrasts_of(alone)) == [
+        "a and b do not differ in anything that was recorded: a difference between them is chance."
+    ]
+    assert contrast_notes(contrasts_of(other)) == [
+        "a and c differ in client, not in the model (stack contrast): a difference between them is not the concurrency "
+        "model's alone."
+    ]
+
+
+def test_of_many_pairs_a_note_names_the_first() -> None:
+    stacks = [
+        Contrast(a="a", b=str(number), kind="stack", differs=[{"part": "server", "a": "x", "b": "y"}])
+        for number in range(6)
+    ]
+
+    assert contrast_notes(stacks) == [
+        "a and 0; a and 1; a and 2; a and 3; 2 pairs more differ in server, not in the model (stack contrast): "
+        "a difference between them is not the concurrency model's alone."
     ]

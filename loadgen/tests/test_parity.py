@@ -1,13 +1,17 @@
 """What differs between approaches, explained or not."""
 
+import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loomlab.answer.parity import Audit, Subject, audit, flat
 from loomlab.records.models import Answer, Probe
+
+ABOUTS = Path(__file__).parent / "golden" / "abouts"
 
 
 def about(approach: str, **changes: Any) -> dict[str, Any]:
@@ -51,6 +55,51 @@ def test_what_the_model_and_the_server_explain_is_noted_once() -> None:
         "Explained difference in thread_kinds./capabilities",
     ]
     assert any("with HTTP_CLIENT=reactor all have the same" in note for note in got.notes)
+
+
+@pytest.mark.parametrize("recorded", ["headline", "before-internals"])
+def test_what_approaches_told_of_themselves_on_two_cpus_is_explained(recorded: str) -> None:
+    abouts = json.loads((ABOUTS / f"{recorded}.json").read_text())
+
+    assert audit(Subject(name, told) for name, told in abouts.items()).suspicions == []
+
+
+@pytest.mark.parametrize(
+    ("approach", "member", "value"),
+    [
+        ("tomcat-virtual", "inbound.framework", "other"),
+        ("tomcat-virtual", "inbound.transport", "socket"),
+        ("tomcat-virtual", "inbound.internals.processor_cache", 200),
+        ("tomcat-virtual", "inbound.internals.processor_cache", "-1"),
+        ("tomcat-virtual", "inbound.socket_threads", 16),
+        ("tomcat-virtual", "outbound.client", "jdk-httpclient"),
+        ("tomcat-virtual", "outbound.pool_policy", "one lock"),
+        ("virtual-netty", "inbound.internals.unsafe", True),
+        ("virtual-netty", "outbound.internals.unsafe", True),
+        ("virtual-netty", "outbound.event_loops", 16),
+        ("virtual-netty", "outbound.version", "0"),
+    ],
+)
+def test_internals_of_one_server_or_client_that_differ_are_suspect(approach: str, member: str, value: Any) -> None:
+    abouts = json.loads((ABOUTS / "headline.json").read_text())
+    *way, last = member.split(".")
+    within = abouts[approach]
+    for step in way:
+        within = within[step]
+    within[last] = value
+
+    got = audit(Subject(name, told) for name, told in abouts.items())
+
+    assert got.unexplained == [member]
+    assert [one.partition(" differs")[0] for one in got.suspicions] == [f"Parity: {member}"]
+
+
+def test_the_client_that_was_asked_for_is_explained() -> None:
+    abouts = json.loads((ABOUTS / "headline.json").read_text())
+    of_reactor = abouts["webflux-netty"]["outbound"]
+    others = {name: told | {"outbound": of_reactor} for name, told in abouts.items()}
+
+    assert audit(Subject(name, told) for name, told in others.items()).suspicions == []
 
 
 def test_alike_approaches_leave_nothing_to_say() -> None:

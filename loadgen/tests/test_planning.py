@@ -209,6 +209,17 @@ def test_the_flagship_fits_under_20000_open_files_with_one_smaller_pool_for_all_
     ]
 
 
+def test_backend_connections_to_spare_are_as_many_as_cpus(tmp_path: Path) -> None:
+    host = TWO_CPUS.model_copy(update={"cpus": 16, "cpu_order": list(range(16))})
+
+    assert first(planned(tmp_path, host=host, connections=100)).settings["BACKEND_CONNECTIONS"] == "116"
+
+
+@pytest.mark.parametrize(("connections", "suspect"), [(9_748, 0), (9_749, 1), (9_751, 1)])
+def test_connections_that_are_not_to_spare_are_told(tmp_path: Path, connections: int, suspect: int) -> None:
+    assert len(planned(tmp_path, connections=connections).suspect) == suspect
+
+
 @pytest.mark.parametrize(
     ("connections", "said"),
     [(20_000, "needs 20501 open files and the hard limit is 20000"), (19_000, "would wait 34 s: raise the hard limit")],

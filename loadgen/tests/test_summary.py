@@ -46,6 +46,25 @@ def shown(path: Path, interrupted: bool = False) -> str:
     return screen.getvalue()
 
 
+def test_which_rows_compare_models_stands_in_summary_and_table(tmp_path: Path) -> None:
+    abouts = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
+    runs = [
+        run(number, run=f"{number}-{name}", approach=name)
+        for number, name in enumerate(("tomcat-virtual", "tomcat-platform"), 1)
+    ]
+    path = experiment(tmp_path, runs)
+    for one in runs:
+        raw = path / "runs" / one.run / "raw"
+        raw.mkdir()
+        (raw / "about.json").write_text(json.dumps(abouts[one.approach]))
+
+    (contrast,) = summarise(path, interrupted=False).contrasts
+
+    assert (contrast.a, contrast.b, contrast.kind) == ("tomcat-virtual", "tomcat-platform", "controlled")
+    note = "tomcat-virtual and tomcat-platform differ in the concurrency model alone (controlled contrast)."
+    assert note in (path / "summary.md").read_text()
+
+
 def test_the_file_follows_the_interface(tmp_path: Path) -> None:
     path = experiment(tmp_path, [run(2), run(10), run(1)], {"size": "auto"})
 

@@ -11,27 +11,31 @@ from loomlab.records.models import Probe
 BYTES_LIMIT = 0.02
 IDENTITY = frozenset({"approach", "concurrency"})
 THREAD_KINDS = "thread_kinds"
-INTERNALS = ("inbound.internals", "outbound.internals")
+GROUPED = (THREAD_KINDS, "inbound.internals.dispatch", "inbound.internals", "outbound.internals")
+"""Members of /about whose own members are explained together; the first that fits counts."""
 
 Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What one run recorded of its approach; None: it did not."""
+    """What one run recorded of its approach; None: it did not. `cell` is its load."""
 
     approach: str
     about: Mapping[str, Any] | None = None
     probe: Probe | None = None
     constant_body: bool = False
     response_bytes_per_request: float | None = None
+    cell: int = 1
 
 
 @dataclass
 class Audit:
-    """Sentences: `suspicions` are differences that nothing explains, `notes` explained ones that did occur."""
+    """Sentences: `suspicions` are differences that nothing explains, `notes` explained ones that did occur.
+    `unexplained` are the members of /about among the first."""
 
     suspicions: list[str] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -54,9 +58,10 @@ def _approach(values: Values, _: Any) -> Any:
 
 
 def _own_client(values: Values, _: Any) -> Any:
-    """Event-driven approaches share a client; each of the others has its server's default."""
-    model = values.get("concurrency")
-    return model if model in {"reactive", "completable-future"} else values.get("inbound.server")
+    """Event-driven approaches share a client, and so do the others, but for virtual-netty and its default."""
+    if values.get("concurrency") in {"reactive", "completable-future"}:
+        return "event-driven"
+    return "netty" if values.get("inbound.server") == "netty" else "others"
 
 
 def _client(values: Values, _: Any) -> Any:
@@ -78,18 +83,21 @@ def _told(_: Values, value: Any) -> bool:
 
 EXPLAINED = (
     Explanation(
-        frozenset({"inbound.server", "inbound.version", "inbound.framework", "inbound.transport"}),
-        "an approach is a server and a concurrency model",
+        frozenset(
+            {"inbound.server", "inbound.version", "inbound.framework", "inbound.transport", "inbound.socket_threads"}
+        ),
+        "an approach is a server and a concurrency model; how many threads serve sockets is the server's default",
         _server,
     ),
     Explanation(
-        frozenset({"inbound.executor", "inbound.socket_threads", "inbound.socket_thread_kind"}),
-        "the model decides what runs the handlers; how many threads serve sockets is the server's default for its CPUs",
+        frozenset(
+            {"inbound.executor", "inbound.socket_thread_kind", "inbound.internals.dispatch", "inbound.event_loops"}
+        ),
+        "the model decides what runs the handlers, and in Jetty what serves sockets",
         _approach,
     ),
-    Explanation(
-        frozenset(INTERNALS), "a server and a client have internals of their own", _approach
-    ),
+    Explanation(frozenset({"inbound.internals"}), "a server has internals of its own", _server),
+    Explanation(frozenset({"outbound.internals"}), "a client has internals of its own", _client),
     Explanation(frozenset({"inbound.max_threads"}), "only platform threads come from a pool of a fixed size", _pool),
     Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
     Explanation(
@@ -159,13 +167,14 @@ def _configurations(runs: list[Subject], found: Audit) -> None:
         explanation = _explanation(name)
         if explanation is None or not _equal_in_groups(name, known, explanation):
             found.suspicions += _differences(name, [(values["approach"], values.get(name)) for values in known])
+            found.unexplained.append(name)
         else:
             explained.setdefault(explanation, []).append(name)
     found.notes += [f"Explained difference in {', '.join(names)}: {one.why}." for one, names in explained.items()]
 
 
 def _explanation(name: str) -> Explanation | None:
-    name = next((group for group in (THREAD_KINDS, *INTERNALS) if name.startswith(f"{group}.")), name)
+    name = next((group for group in GROUPED if f"{name}.".startswith(f"{group}.")), name)
     return next((one for one in EXPLAINED if name in one.fields), None)
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.environment import environment_of
-from loomlab.answer.parity import Audit, Subject, audit
+from loomlab.answer.parity import Subject, audit
 from loomlab.basics.errors import UsageError
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
@@ -72,7 +72,8 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if environment.get("stand_in_images"):
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
-    parities = {cell: _parity(experiment_dir, [run for run in runs if run.cell == cell]) for cell in _cells(runs)}
+    subjects = [_subject(experiment_dir, run) for run in runs]
+    parities = {cell: audit(one for one in subjects if one.cell == cell) for cell in _cells(runs)}
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
     summary = Summary(
@@ -83,7 +84,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         environment=environment,
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
-        contrasts=contrasts_of(_abouts(experiment_dir, runs)),
+        contrasts=contrasts_of(subjects),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -110,26 +111,15 @@ def _about(experiment_dir: Path, run: Run) -> dict[str, Any] | None:
     return about if isinstance(about, dict) and "error" not in about else None
 
 
-def _abouts(experiment_dir: Path, runs: list[Run]) -> dict[str, dict[str, Any] | None]:
-    """By approach, in the order of the table; of several runs the first that told."""
-    found: dict[str, dict[str, Any] | None] = {}
-    for run in runs:
-        found[run.approach] = found.get(run.approach) or _about(experiment_dir, run)
-    return found
-
-
-def _parity(experiment_dir: Path, runs: list[Run]) -> Audit:
-    def subject(run: Run) -> Subject:
-        files = RunFiles(experiment_dir / "runs" / run.run)
-        return Subject(
-            approach=run.approach,
-            about=_about(experiment_dir, run),
-            probe=read_record(files.probe, Probe),
-            constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
-            response_bytes_per_request=run.response_bytes_per_request,
-        )
-
-    return audit(subject(run) for run in runs)
+def _subject(experiment_dir: Path, run: Run) -> Subject:
+    return Subject(
+        approach=run.approach,
+        about=_about(experiment_dir, run),
+        probe=read_record(RunFiles(experiment_dir / "runs" / run.run).probe, Probe),
+        constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
+        response_bytes_per_request=run.response_bytes_per_request,
+        cell=run.cell,
+    )
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:

@@ -93,7 +93,7 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, sce
             f"raise it (ulimit -Hn of the engine), or {fewer(files * 9 // 10 - APPROACH_FILES)}."
         )
     pool = min(room, wanted)
-    cut = pool < min(wanted, connections) and wait_ms > 0
+    cut = pool < (wanted if asked is None else min(asked, connections)) and wait_ms > 0
     queue_ms = wait_ms * connections / pool
     if queue_ms > QUEUE_MS and cut:
         raise HostError(
