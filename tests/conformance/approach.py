@@ -124,6 +124,10 @@ class Approach:
         return self.client == "jdk-httpclient"
 
     @property
+    def takes_the_longest_idle_backend_connection(self) -> bool:
+        return self.client == "jdk-httpclient"
+
+    @property
     def takes_the_next_backend_connection_early(self) -> bool:
         """reactor-netty hands an answer on before it gives the connection back, so a chain of calls uses two."""
         return self.client == "reactor-netty"

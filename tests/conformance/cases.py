@@ -100,6 +100,7 @@ def _delays() -> list[Refusal]:
         golden = "delay-missing" if not value else f"delay-{kind}"
         for name, raw in {
             "epoch-millis": get(f"/epoch-millis?{delay}"),
+            "epoch-millis-of-path": get(f"/epoch-millis/any?{delay.replace('delayInMillis', 'delayMillis')}"),
             "pinned": get(f"/pinned?{delay}"),
             "movies": get(f"/movies?directorLastName=Kubrick&{delay}"),
             "post-movies": post_json(f"/movies?{delay}", b"[" + MOVIE + b"]"),
@@ -148,7 +149,7 @@ def _bodies() -> list[Refusal]:
 
 
 def _methods() -> list[Refusal]:
-    targets = ["/capabilities", "/meetings", "/epoch-millis?delayInMillis=0", "/pinned", "/httpbin/block/0", "/about"]
+    targets = ["/capabilities", "/meetings", "/epoch-millis?delayInMillis=0", "/epoch-millis/any?delayMillis=0", "/pinned", "/httpbin/block/0", "/about"]
     refusals = [
         Refusal(f"{method}-{target}", "method-wrong", 405, request(method, target, body=b""), frozenset({"GET"}))
         for target in targets
@@ -167,6 +168,7 @@ def _paths() -> list[Refusal]:
         "/nowhere",
         "/",
         "/movies/1",
+        "/epoch-millis/any/other?delayMillis=0",
         "/httpbin/block",
         "/httpbin/block/",
         "/httpbin/block/1/2",

@@ -30,14 +30,21 @@ def test_has_the_same_members_everywhere(approach: Approach, about: dict[str, An
     assert about["approach"] == approach.name
 
 
+def told(value: object) -> str:
+    return json.dumps(value) if isinstance(value, bool) else str(value)
+
+
 async def test_the_metrics_tell_what_approaches_differ_in(approach: Approach, about: dict[str, Any]) -> None:
-    (told,) = (await approach.scrape()).series("lab_approach_info")
-    assert told == {
+    (labels,) = (await approach.scrape()).series("lab_approach_info")
+    internals = about["inbound"]["internals"]
+    assert labels == {
         "approach": approach.name,
         "concurrency": about["concurrency"],
         "server": about["inbound"]["server"],
         "framework": about["inbound"]["framework"] or "none",
         "client": about["outbound"]["client"],
+        "sockets": about["inbound"]["socket_thread_kind"] or "none",
+        "internals": ", ".join(f"{name}: {told(value)}" for name, value in sorted(internals.items())) or "none",
     }
 
 

@@ -9,6 +9,7 @@ from backend import Backend, http, json_reply, meetings_of
 from cases import GOOD_REQUESTS
 from wire import get
 
+AT_ONCE = 5
 BACKEND_ENDPOINTS = ["/capabilities", "/meetings", "/httpbin/block/{seconds}"]
 
 
@@ -72,10 +73,17 @@ async def test_a_cookie_is_not_sent_back(approach: Approach, backend: Backend) -
 async def test_connections_are_kept_and_the_last_used_one_comes_first(
     approach: Approach, backend: Backend, endpoint: str
 ) -> None:
+    async with approach.crowd(AT_ONCE) as crowd:
+        with backend.delayed(0.3):
+            await crowd.ask(GOOD_REQUESTS[endpoint])
+    backend.forget()
     for _ in range(20):
         assert (await approach.ask(GOOD_REQUESTS[endpoint])).status == 200
-    most = 4 if approach.takes_the_next_backend_connection_early else 1
-    assert len({call.connection for call in backend.calls}) <= most
+    used = len({call.connection for call in backend.calls})
+    if approach.takes_the_longest_idle_backend_connection:
+        assert used >= AT_ONCE
+    else:
+        assert used <= (4 if approach.takes_the_next_backend_connection_early else 1)
 
 
 @pytest.mark.parametrize("endpoint", ["/epoch-millis", "/pinned", "/movies", "POST /movies", "/about"])

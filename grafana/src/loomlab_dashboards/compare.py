@@ -13,13 +13,14 @@ HALF = Size(12)
 
 
 def _what_differs() -> Row:
-    columns = ("approach", "concurrency", "server", "framework", "client")
+    columns = ("approach", "concurrency", "server", "framework", "client", "sockets", "internals")
     what = Text(
         "What is compared",
         "Rows that differ in more than concurrency compare stacks, not models. summary.md says which contrasts are controlled.",
         "none",
     )
-    told = f"last_over_time(lab_approach_info{{{APPROACH}}}[$__range])"
+    chosen_runs = 'service:lab_run:info{experiment=~"$experiment", jdk=~"$jdk"}'
+    told = f"last_over_time((lab_approach_info{{{APPROACH}}} * on (service) group_left () {chosen_runs})[$__range:1s])"
     return Row(
         "What differs?",
         [labels(what, Query(f"group by ({', '.join(columns)}) ({told})", "{{approach}}"), columns, Size(24, 7))],

@@ -41,6 +41,11 @@ final class ApacheClient implements BlockingClient {
    */
   private static final TimeValue PROBE_AFTER = TimeValue.ofSeconds(10);
 
+  private static final PoolReusePolicy REUSE = PoolReusePolicy.LIFO;
+
+  /** Strict, the default, is one lock for all threads. */
+  private static final PoolConcurrencyPolicy CONCURRENCY = PoolConcurrencyPolicy.LAX;
+
   private final HttpHost backend;
   private final PoolingHttpClientConnectionManager pool;
   private final RequestConfig requestConfig;
@@ -67,8 +72,8 @@ final class ApacheClient implements BlockingClient {
         PoolingHttpClientConnectionManagerBuilder.create()
             .setConnectionFactory(strictConnections())
             .setMaxConnPerRoute(settings.backendConnections())
-            .setConnPoolPolicy(PoolReusePolicy.LIFO)
-            .setPoolConcurrencyPolicy(PoolConcurrencyPolicy.LAX)
+            .setConnPoolPolicy(REUSE)
+            .setPoolConcurrencyPolicy(CONCURRENCY)
             .setDefaultSocketConfig(socketConfig)
             .setDefaultConnectionConfig(connectionConfig)
             .build();
@@ -112,7 +117,7 @@ final class ApacheClient implements BlockingClient {
         requestConfig.getConnectionRequestTimeout().toMilliseconds(),
         requestConfig.getConnectionKeepAlive().convert(TimeUnit.MILLISECONDS),
         socketConfig.isTcpNoDelay(),
-        "last used first, no lock",
+        poolPolicy(),
         null,
         Map.of());
   }
@@ -120,6 +125,11 @@ final class ApacheClient implements BlockingClient {
   @Override
   public void close() {
     http.close(CloseMode.IMMEDIATE);
+  }
+
+  private static String poolPolicy() {
+    String next = REUSE == PoolReusePolicy.LIFO ? "last used first" : "longest idle first";
+    return next + (CONCURRENCY == PoolConcurrencyPolicy.LAX ? ", no lock" : ", one lock");
   }
 
   private static String okBody(ClassicHttpResponse response) throws IOException {

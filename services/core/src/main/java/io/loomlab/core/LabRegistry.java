@@ -16,7 +16,10 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Info;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** The metrics registry of a process: one common tag, the JVM's and the process's own meters. */
 public final class LabRegistry {
@@ -44,20 +47,32 @@ public final class LabRegistry {
 
   /**
    * Tells in the metrics what the approach is: {@code lab_approach_info}, always 1, with the model,
-   * the server, the framework and the client as labels.
+   * the server, the framework and the client as labels, and what is the server's own.
    */
   public static void describe(PrometheusMeterRegistry registry, About about) {
     Info.builder()
         .name("lab_approach_info")
-        .help("Concurrency model, server, framework and client, as /about tells them")
-        .labelNames(APPROACH_TAG, "concurrency", "server", "framework", "client")
+        .help("What the approach is, as /about tells it")
+        .labelNames(
+            APPROACH_TAG, "concurrency", "server", "framework", "client", "sockets", "internals")
         .register(registry.getPrometheusRegistry())
         .setLabelValues(
             about.approach(),
             about.concurrency(),
             about.inbound().server(),
             Objects.requireNonNullElse(about.inbound().framework(), NONE),
-            about.outbound().client());
+            about.outbound().client(),
+            Objects.requireNonNullElse(about.inbound().socketThreadKind(), NONE),
+            members(about.inbound().internals()));
+  }
+
+  private static String members(Map<String, Object> internals) {
+    return internals.isEmpty()
+        ? NONE
+        : new TreeMap<>(internals)
+            .entrySet().stream()
+                .map(each -> each.getKey() + ": " + each.getValue())
+                .collect(Collectors.joining(", "));
   }
 
   private static List<MeterBinder> binders() {

@@ -1,5 +1,7 @@
 package io.loomlab.jetty;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import io.loomlab.core.Approach;
@@ -34,5 +36,11 @@ class JettyPlatformTest extends ApproachContract {
             "31",
             "socket_thread_kind",
             "platform"));
+  }
+
+  @Test
+  void aThreadThatHasReadARequestServesItWhileAnotherIsInReserve() throws Exception {
+    assertThat(about().at("/inbound/internals/dispatch").asString())
+        .matches("execute-produce-consume while one of [1-9]\\d* reserved threads is free");
   }
 }

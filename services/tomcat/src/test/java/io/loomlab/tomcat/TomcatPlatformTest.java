@@ -33,6 +33,8 @@ class TomcatPlatformTest extends ApproachContract {
             "max_threads",
             "31",
             "socket_thread_kind",
-            "platform"));
+            "platform",
+            "internals/processor_cache",
+            "-1"));
   }
 }

@@ -33,6 +33,8 @@ class TomcatVirtualTest extends ApproachContract {
             "max_threads",
             "null",
             "socket_thread_kind",
-            "platform"));
+            "platform",
+            "internals/processor_cache",
+            "-1"));
   }
 }

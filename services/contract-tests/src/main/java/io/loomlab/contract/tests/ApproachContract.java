@@ -277,7 +277,7 @@ public abstract class ApproachContract {
     JsonNode inbound = about().at("/inbound");
     expected.forEach(
         (member, value) ->
-            assertThat(inbound.get(member).asString("null")).as(member).endsWith(value));
+            assertThat(inbound.at("/" + member).asString("null")).as(member).endsWith(value));
   }
 
   protected JsonNode about() throws IOException, InterruptedException {
