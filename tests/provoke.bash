@@ -1,5 +1,5 @@
 # What tests share that provoke a rule of the verdict in a live lab. Load it after helpers.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 # microhttp-virtual is ready soonest.
 RUN="CONCURRENCY=50 DURATION=10s WARMUP_CAP=1s APPROACH=microhttp-virtual"

@@ -149,7 +149,15 @@ def _bodies() -> list[Refusal]:
 
 
 def _methods() -> list[Refusal]:
-    targets = ["/capabilities", "/meetings", "/epoch-millis?delayInMillis=0", "/epoch-millis/any?delayMillis=0", "/pinned", "/httpbin/block/0", "/about"]
+    targets = [
+        "/capabilities",
+        "/meetings",
+        "/epoch-millis?delayInMillis=0",
+        "/epoch-millis/any?delayMillis=0",
+        "/pinned",
+        "/httpbin/block/0",
+        "/about",
+    ]
     refusals = [
         Refusal(f"{method}-{target}", "method-wrong", 405, request(method, target, body=b""), frozenset({"GET"}))
         for target in targets

@@ -1,4 +1,4 @@
-"""/pinned holds a monitor that compilers must not remove. Only `make test-all PART=axes` has the second compiler, which could."""
+"""/pinned holds a monitor that compilers must not remove. Only PART=axes of `make test-all` has the one that could."""
 
 from approach import Approach, eventually
 from wire import get

@@ -1,4 +1,4 @@
-"""Requests in the form in which the published clients send them are answered; delays are shorter, bodies are the lab's own."""
+"""Requests in the form of the published clients are answered; delays are shorter, bodies are the lab's own."""
 
 import pytest
 
