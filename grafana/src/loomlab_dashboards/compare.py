@@ -16,7 +16,7 @@ def _what_differs() -> Row:
     columns = ("approach", "concurrency", "server", "framework", "client", "sockets", "internals")
     what = Text(
         "What is compared",
-        "Rows that differ in more than concurrency compare stacks. summary.md says which contrasts are controlled.",
+        "Rows that differ in more than concurrency compare stacks; the summary names the controlled contrasts.",
         "none",
     )
     chosen_runs = 'service:lab_run:info{experiment=~"$experiment", jdk=~"$jdk"}'
