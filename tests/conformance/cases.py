@@ -100,13 +100,16 @@ def _delays() -> list[Refusal]:
         golden = "delay-missing" if not value else f"delay-{kind}"
         for name, raw in {
             "epoch-millis": get(f"/epoch-millis?{delay}"),
-            "epoch-millis-of-path": get(f"/epoch-millis/any?{delay.replace('delayInMillis', 'delayMillis')}"),
             "pinned": get(f"/pinned?{delay}"),
             "movies": get(f"/movies?directorLastName=Kubrick&{delay}"),
             "post-movies": post_json(f"/movies?{delay}", b"[" + MOVIE + b"]"),
         }.items():
             refusals.append(Refusal(f"{name}-delay-{kind}", golden, 400, raw))
-    return refusals
+    return [
+        *refusals,
+        Refusal("epoch-millis-of-path-missing", "delay-of-path-missing", 400, get("/epoch-millis/any?delayInMillis=0")),
+        Refusal("epoch-millis-of-path-word", "delay-of-path-word", 400, get("/epoch-millis/any?delayMillis=soon")),
+    ]
 
 
 def _directors() -> list[Refusal]:
