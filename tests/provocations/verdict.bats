@@ -86,7 +86,7 @@ with socket.create_connection(("backend", 8080)) as backend:
 }
 
 @test "a heap and a backend pool that are too small" {
-  size_with APPROACH_MEMORY=560m
+  size_with APPROACH_MEMORY=640m
   # shellcheck disable=SC2086
   start_lab $RUN SIZE=provoked DURATION=15s CONCURRENCY=1800 BACKEND_CONNECTIONS=1200 APPROACH=tomcat-virtual
   reasoned "Garbage collection took" "pool of 1200 backend connections is smaller"
