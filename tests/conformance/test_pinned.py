@@ -1,6 +1,7 @@
 """/pinned holds a monitor that compilers must not remove. Only PART=axes of `make test-all` has the one that could."""
 
 from approach import Approach, eventually
+from waiting import assert_500_delays_take_less_than_two
 from wire import get
 
 CONNECTIONS = 50
@@ -10,7 +11,6 @@ RECORDED_MS = 25
 """The JDK records a pinned thread from 20 ms on."""
 ASKED = 20
 AT_ONCE, DELAY_SECONDS = 20, 0.1
-WAITING, LONGER_SECONDS = 500, (1, 2, 4, 8)
 
 
 async def pins(approach: Approach) -> float:
@@ -40,14 +40,4 @@ async def test_as_many_wait_at_once_as_there_are_carriers_where_a_monitor_pins(a
     if approach.a_monitor_pins:
         assert seconds >= AT_ONCE / carriers * DELAY_SECONDS
     else:
-        await assert_500_delays_take_less_than_two(approach)
-
-
-async def assert_500_delays_take_less_than_two(approach: Approach) -> None:
-    async with approach.crowd(WAITING) as crowd:
-        for delay_seconds in LONGER_SECONDS:
-            answers, seconds = await crowd.ask(get(f"/pinned?delayInMillis={1000 * delay_seconds}"))
-            if seconds < 2 * delay_seconds:
-                break
-    assert {answer.status for answer in answers} == {200}
-    assert delay_seconds <= seconds < 2 * delay_seconds
+        await assert_500_delays_take_less_than_two(approach, lambda delay_ms: get(f"/pinned?delayInMillis={delay_ms}"))
