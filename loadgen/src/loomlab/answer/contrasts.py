@@ -138,6 +138,6 @@ def _besides_model(contrast: Contrast) -> str:
     """Empty where nothing differs."""
     parts = [difference.part for difference in contrast.differs]
     besides = [part for part in parts if part != "concurrency"]
-    return ", ".join(besides) + (
-        "" if not besides else " besides the model" if besides != parts else ", not in the model"
-    )
+    if not besides:
+        return ""
+    return ", ".join(besides) + (", not in the model" if besides == parts else " besides the model")
