@@ -56,6 +56,8 @@ one_run() { # CONTENDER
     {series: $series, ended: $ended, of: $of, what: $what, contender: $contender, connections: $connections, complete: $complete,
       failed: ($failed + $non2xx), throughput_rps: $rps, cpu_ms_per_request: (($after[0] - $before[0]) * 1000 / $complete),
       steal_share: (($after[2] - $before[2]) / ($after[1] - $before[1]))}' >>"$LINES_FILE"
+  tail -n 1 "$LINES_FILE" | jq --exit-status '.failed <= 0.01 * .complete' >/dev/null ||
+    die "$RUN_INVALID" "over 1 % of the requests to $1 failed (the last line of $LINES_FILE): mend that, and start again."
 }
 
 remove_all() {
