@@ -6,12 +6,12 @@ from pathlib import Path
 
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.load import Closed, Load
+from loomlab.records.load import Closed, Load, OpenRate
 from loomlab.records.requestlog import RequestLog
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.warmup.process import Process
 from loomlab.tools.ab import Ab
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import ToolReport
 
 CONNECT_S = 0.1
 
@@ -51,7 +51,7 @@ class Approach:
         return Process(self.cpu_s, jit_cpu_s, 0.0, self.rss_bytes, inflight, cpus=1)
 
     def serve(self, load: Load) -> None:
-        assert isinstance(load.shape, Closed)
+        assert isinstance(load.shape, Closed | OpenRate)
         self.sent.append(load)
         requests = load.shape.requests
         if not self.answers:
@@ -60,8 +60,12 @@ class Approach:
             return
         cost_ms = self.cost_ms(self.served)
         waited_ms = endpoint_of(load.targets[0].target, self.delay).mean_ms
-        self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
-        taken_s = requests / load.connections * self.latency_ms / 1000
+        if isinstance(load.shape, OpenRate):
+            self.latency_ms = waited_ms + cost_ms
+            taken_s = max(load.shape.duration_s, requests * cost_ms / 1000) + self.latency_ms / 1000
+        else:
+            self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
+            taken_s = requests / load.connections * self.latency_ms / 1000
         self.served += requests
         due_s = self.jit_s * min(self.served / 15_000, 1)
         compiled_s = max(min(due_s - self.jit_cpu_s, 0.5 * taken_s), 0) + self.trickle * taken_s
@@ -92,10 +96,6 @@ class MadeUp(Ab):
     def __init__(self, approach: Approach, program: str = "true") -> None:
         self._approach = approach
         self._program = program
-
-    @property
-    def warmer(self) -> Tool:
-        return self
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:  # noqa: ARG002 - all is told by the approach
         self._approach.serve(load)

@@ -266,8 +266,7 @@ def test_what_hey_can_do_is_not_refused() -> None:
     Hey().check(LOAD)
 
 
-def test_hey_warms_up_for_itself() -> None:
-    assert isinstance(Hey().warmer, Hey)
+def test_hey_tells_nothing_while_it_runs() -> None:
     assert Hey().done_query is None
 
 

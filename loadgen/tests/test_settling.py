@@ -6,8 +6,8 @@ import random
 import pytest
 
 from loomlab.records.models import Burst
-from loomlab.run.warmup.compiling import REST_CORES, at_rest, burst_requests, first_wait_ms, jit_cores, next_wait_ms
-from loomlab.run.warmup.settling import burst_requests as settle_requests
+from loomlab.run.warmup.compiling import REST_CORES, at_rest, burst_waves, first_wait_ms, jit_cores, next_wait_ms
+from loomlab.run.warmup.settling import burst_waves as settle_waves
 from loomlab.run.warmup.settling import changing, latency_ms
 
 FLAT = [1.0] * 8
@@ -120,7 +120,7 @@ def test_the_latency_it_ended_with_is_that_of_the_last_four_bursts() -> None:
 
 @pytest.mark.parametrize(("latency", "waves"), [(900, 4), (300, 13), (5000, 1), (0, 4000)])
 def test_a_burst_is_of_some_four_seconds(latency: float, waves: int) -> None:
-    assert settle_requests(100, latency) == 100 * waves
+    assert settle_waves(latency) == waves
 
 
 def test_compilers_rest_after_enough_requests_that_hardly_cost_them_cpu() -> None:
@@ -168,5 +168,5 @@ def test_a_burst_that_tells_nothing_changes_nothing() -> None:
 
 
 def test_a_first_phase_burst_is_of_some_five_seconds() -> None:
-    assert burst_requests(500, 250) == 10_000
-    assert burst_requests(500, 9000) == 1000
+    assert burst_waves(250) == 20
+    assert burst_waves(9000) == 2

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.hey import Hey
 from loomlab.tools.tool import ToolReport
 from loomlab.tools.vegeta import REQUEST_COLUMNS, Vegeta, parse_report, parse_requests, rate
 from server import EVERY, POSTED, running
@@ -322,10 +321,6 @@ def test_what_vegeta_cannot_do_is_refused(load: Load, said: str) -> None:
 
 def test_what_vegeta_can_do_is_not_refused() -> None:
     Vegeta().check(LOAD)
-
-
-def test_hey_warms_up_for_vegeta() -> None:
-    assert isinstance(Vegeta().warmer, Hey)
 
 
 def test_the_query_counts_what_vegetas_own_metrics_count() -> None:

@@ -15,7 +15,8 @@ from loomlab.run.backend import Behaviour
 from loomlab.run.progress import Progress
 from loomlab.run.stop import Stop
 from loomlab.run.warmup.compiling import ENOUGH_REQUESTS, MOST_CONNECTIONS
-from loomlab.run.warmup.warmer import Subject, Warmer, warmup_connections
+from loomlab.run.warmup.shapes import burst_of, busy_connections
+from loomlab.run.warmup.warmer import Subject, Warmer
 
 LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
@@ -33,8 +34,9 @@ def warmer(
     program: str = "true",
     stop: Stop | None = None,
     stream: io.StringIO | None = None,
+    shape: Shape = Closed(1, 60),  # noqa: B008 - it is frozen
 ) -> Warmer:
-    load = load_of(connections, Closed(1, 60), target)
+    load = load_of(connections, shape, target)
     subject = Subject(load, delay_of("300"), approach.process)
     behaviour = cast("Behaviour", approach)
     progress = Progress(stream or io.StringIO())
@@ -78,6 +80,38 @@ def test_the_second_phase_is_the_load_itself() -> None:
     assert {sent[burst.start].connections for burst in phase(got, "compile")} == {MOST_CONNECTIONS}
     assert {sent[burst.start].connections for burst in phase(got, "settle")} == {1000}
     assert all(burst.mean_latency_ms == pytest.approx(900.3, abs=0.1) for burst in phase(got, "settle"))
+
+
+def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
+    approach = Approach()
+
+    got = warmer(approach, 400, shape=OpenRate((RateStep(200, 60),))).run()
+
+    assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
+    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
+    assert {sent[burst.start].shape for burst in phase(got, "settle")} == {OpenRate((RateStep(200, 4),))}
+    assert {load.connections for load in approach.sent} == {400}
+    last = phase(got, "compile")[-1]
+    assert (last.requests or 0) / last.duration_s > 2 * 200
+
+
+def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
+    approach = Approach()
+
+    got = warmer(approach, 1000, cap_s=1000, shape=OpenRate((RateStep(100, 60),))).run()
+
+    last = phase(got, "compile")[-1]
+    assert last.cpu_s is not None
+    assert last.jit_cpu_s is not None
+    assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
+
+
+def test_a_ladder_settles_at_its_highest_rate() -> None:
+    approach = Approach(cost_ms=lambda _: 0.1)
+
+    warmer(approach, 8000, cap_s=400, shape=LADDER).run()
+
+    assert approach.sent[-1].rate_rps == 4000
 
 
 def test_the_backends_delay_is_lent_and_put_back() -> None:
@@ -214,4 +248,26 @@ def test_what_a_burst_left_behind_is_waited_for() -> None:
 def test_as_many_connections_warm_up_as_will_be_busy(
     connections: int, shape: Shape, answer_s: float, expected: int
 ) -> None:
-    assert warmup_connections(load_of(connections, shape), answer_s) == expected
+    assert busy_connections(load_of(connections, shape), answer_s) == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        (Closed(1, 60), Closed(requests=360, duration_s=7)),
+        (Users(CROWD), Closed(requests=360, duration_s=7)),
+        (OpenRate((RateStep(3, 60),)), OpenRate((RateStep(100, 4),))),
+    ],
+)
+def test_a_burst_has_the_model_of_its_load(shape: Shape, expected: Shape) -> None:
+    got = burst_of(load_of(400, shape), connections=90, waves=4, latency_ms=900, limit_s=7.9)
+
+    assert got.shape == expected
+    assert got.connections == (400 if isinstance(shape, OpenRate) else 90)
+
+
+@pytest.mark.parametrize(("limit_s", "lasts_s"), [(2.2, 2), (0.1, 1)])
+def test_a_burst_at_a_rate_ends_within_its_limit(limit_s: float, lasts_s: int) -> None:
+    got = burst_of(load_of(400, LADDER), connections=90, waves=4, latency_ms=900, limit_s=limit_s)
+
+    assert got.shape == OpenRate((RateStep(100, lasts_s),))

@@ -12,7 +12,7 @@ from typing import IO
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import ToolReport
 
 MAX_CONCURRENCY = 20_000
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
@@ -72,10 +72,6 @@ class Ab:
 
     def output(self, raw: Path, stem: str) -> Path:
         return raw / f"{stem}.txt"
-
-    @property
-    def warmer(self) -> Tool:
-        return self
 
     def finish(self, raw: Path, stem: str) -> None:
         plain = raw / f"{stem}-requests.tsv"

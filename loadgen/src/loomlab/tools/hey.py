@@ -17,7 +17,7 @@ from loomlab.records.load import Closed, Load
 from loomlab.records.models import Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, packed_lines, reason
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import ToolReport
 
 MAX_REQUESTS = 1_000_000
 """hey keeps the times of so many answers and forgets those of the others."""
@@ -112,10 +112,6 @@ class Hey:
 
     def output(self, raw: Path, stem: str) -> Path:
         return raw / f"{stem}.txt"
-
-    @property
-    def warmer(self) -> Tool:
-        return self
 
     def finish(self, raw: Path, stem: str) -> None:
         """Moves the rows to `<stem>-requests.csv.gz`; the summary, and whatever else is there, stays."""

@@ -17,7 +17,7 @@ from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import packed_lines
 from loomlab.tools.k6_options import LONGEST_RATE_UNIT_S, load_file
 from loomlab.tools.k6_samples import Requests, parse_requests, thin
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import ToolReport
 
 SCRIPT = Path(__file__).with_name("k6_load.js")
 REMOTE_WRITE_VARIABLE = "K6_PROMETHEUS_RW_SERVER_URL"
@@ -87,10 +87,6 @@ class K6:
 
     def output(self, raw: Path, stem: str) -> Path:
         return raw / f"{stem}.txt"
-
-    @property
-    def warmer(self) -> Tool:
-        return self
 
     def finish(self, raw: Path, stem: str) -> None:
         """The samples stay when they cannot be thinned."""

@@ -60,10 +60,6 @@ class Tool(Protocol):
         ParseError for files that are not the tool's."""
 
     @property
-    def warmer(self) -> "Tool":
-        """The tool whose closed loads of a given number of requests warm up for this one."""
-
-    @property
     def done_query(self) -> str | None:
         """PromQL for the requests that have ended, by `outcome` (`ok`, `failed`), from the tool's own live figures;
         None where it has none."""

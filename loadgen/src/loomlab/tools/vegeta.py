@@ -20,8 +20,7 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Load, OpenRate, RateStep
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, packed_lines, reason
-from loomlab.tools.hey import Hey
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import ToolReport
 
 REQUEST_COLUMNS = ("timestamp_ns", "latency_ns", "status", "error")
 METRICS_PORT = 8880
@@ -87,10 +86,6 @@ class Vegeta:
 
     def output(self, raw: Path, stem: str) -> Path:
         return raw / f"{stem}.txt"
-
-    @property
-    def warmer(self) -> Tool:
-        return Hey()
 
     def finish(self, raw: Path, stem: str) -> None:
         """vegeta's two reports, its plot, the thinned requests, and its results, compressed; what went wrong goes to

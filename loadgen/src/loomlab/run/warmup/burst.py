@@ -3,11 +3,10 @@
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from loomlab.basics.errors import ParseError
-from loomlab.records.load import Closed, Load
+from loomlab.records.load import Load
 from loomlab.records.models import Burst, ToolRun, WarmupPhase
 from loomlab.records.requestlog import latency_figures
 from loomlab.run.process import run_tool
@@ -23,8 +22,8 @@ STEM = "burst"
 
 
 class Bursts:
-    """Runs bursts: closed loads of whole waves that end with their last answer, not by the clock. A client that leaves
-    early makes a reactive approach break off its backend connections, and the next load would pay for new ones."""
+    """Runs bursts: loads that end with their last answer, not by the clock. A client that leaves early makes a reactive
+    approach break off its backend connections, and the next load would pay for new ones."""
 
     def __init__(self, tool: Tool, process: ReadProcess, stall_s: float, stop: Stop) -> None:
         self._tool = tool
@@ -32,18 +31,15 @@ class Bursts:
         self._stall_s = stall_s
         self._stop = stop
 
-    def run(
-        self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, limit_s: float, show: Callable[[], None]
-    ) -> Burst:
-        """`wait_ms` is what a request waits at least; after `limit_s` the tool is told to stop."""
-        load = replace(load, shape=Closed(requests=requests, duration_s=max(int(limit_s), 1)))
+    def run(self, phase: WarmupPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
+        """`wait_ms` is what a request waits at least."""
         with tempfile.TemporaryDirectory() as folder:
             raw = Path(folder)
             before = self._process()
             run, _ = run_tool(
                 self._tool.command(load, raw, STEM),
                 self._tool.output(raw, STEM),
-                limit_s + load.timeout_s + self._stall_s,
+                load.shape.duration_s + load.timeout_s + self._stall_s,
                 self._stall_s,
                 self._stop,
                 lambda *_: show(),

@@ -26,7 +26,8 @@ def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float = COLD_COST
 
 
 def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
-    """After a burst whose requests waited `wait_ms`: in a closed model CPU goes with the inverse of the latency."""
+    """After a burst whose requests waited `wait_ms`: with as many of them in flight, CPU goes with the inverse of the
+    latency."""
     if not last.mean_latency_ms or last.cpu_s is None or not last.duration_s:
         return wait_ms
     busy = (last.cpu_s - (last.jit_cpu_s or 0)) / last.duration_s / cpus
@@ -35,9 +36,9 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
     return min(max(round(last.mean_latency_ms * change - worked_ms), 1), LONGEST_WAIT_MS)
 
 
-def burst_requests(connections: int, latency_ms: float) -> int:
-    """Whole waves of some five seconds."""
-    return max(BURST_WAVES, round(1000 * BURST_S / max(latency_ms, 1))) * connections
+def burst_waves(latency_ms: float) -> int:
+    """As many as take some five seconds, and two at least."""
+    return max(BURST_WAVES, round(1000 * BURST_S / max(latency_ms, 1)))
 
 
 def at_rest(bursts: Sequence[Burst]) -> bool:

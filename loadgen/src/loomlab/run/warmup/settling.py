@@ -19,9 +19,9 @@ FEWEST_BURSTS, MOST_BURSTS = 4, 6
 BURST_S = 4
 
 
-def burst_requests(connections: int, latency_ms: float) -> int:
-    """Whole waves: as many as some four seconds hold, and one at least."""
-    return max(1, round(1000 * BURST_S / max(latency_ms, 1))) * connections
+def burst_waves(latency_ms: float) -> int:
+    """As many as some four seconds hold, and one at least."""
+    return max(1, round(1000 * BURST_S / max(latency_ms, 1)))
 
 
 def changing(bursts: Sequence[Burst]) -> str | None:

@@ -1,6 +1,5 @@
 """The warm-up of an approach: until its compilers are at rest, then the load itself until it is steady."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from dataclasses import dataclass, replace
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
 from loomlab.records.endpoints import endpoint_of, with_wait
-from loomlab.records.load import Load, OpenRate, Users
+from loomlab.records.load import Load, OpenRate
 from loomlab.records.models import Burst, Warmup, WarmupPhase
 from loomlab.run.backend import Behaviour
 from loomlab.run.process import STALL_S
@@ -18,29 +17,14 @@ from loomlab.run.stop import Stop
 from loomlab.run.warmup import compiling, settling
 from loomlab.run.warmup.burst import Bursts
 from loomlab.run.warmup.process import ReadProcess
+from loomlab.run.warmup.shapes import FEWEST_CONNECTIONS, burst_of, busy_connections
 from loomlab.tools.tool import Tool
 
-FEWEST_CONNECTIONS = 10
 COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
 BURST_LIMIT_S = 45
 """Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
 LEASE_MS = 60_000
-
-
-def warmup_connections(load: Load, answer_s: float) -> int:
-    """As many as the load will keep busy at its height when an answer takes `answer_s`; at least ten, so that a burst
-    has a throughput to speak of."""
-    shape = load.shape
-    if isinstance(shape, OpenRate):
-        busy = max(step.rate_rps for step in shape.steps) * answer_s
-    elif isinstance(shape, Users):
-        think_s = sum(shape.think_s) / 2
-        most = max(stage.users for stage in shape.stages)
-        busy = most * answer_s / (answer_s + think_s) if think_s else most
-    else:
-        busy = load.connections
-    return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
 
 
 @dataclass(frozen=True)
@@ -55,7 +39,7 @@ class Subject:
 
 
 class Warmer:
-    """Warms one subject up by bursts of the tool's warmer, within `cap_s` for both phases together."""
+    """Warms one subject up by bursts of the tool, within `cap_s` for both phases together."""
 
     def __init__(
         self,
@@ -69,12 +53,12 @@ class Warmer:
     ) -> None:
         self._subject = subject
         self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
-        self._connections = warmup_connections(subject.load, self._endpoint.mean_ms / 1000)
+        self._connections = busy_connections(subject.load, self._endpoint.mean_ms / 1000)
         self._behaviour = behaviour
         self._cap_s = cap_s
         self._stop = stop
         self._progress = progress
-        self._bursts = Bursts(tool.warmer, subject.process, STALL_S, stop)
+        self._bursts = Bursts(tool, subject.process, STALL_S, stop)
         self._done: list[Burst] = []
         self._clock = clock
         self._began = clock()
@@ -90,10 +74,8 @@ class Warmer:
 
     def load_itself(self) -> Warmup:
         """The load itself until the cap: what a warm-up is held against."""
-        load = replace(self._subject.load, connections=self._connections)
-        requests = settling.burst_requests(self._connections, self._endpoint.mean_ms)
         while self._going() and self._left_s() > 0:
-            self._burst("settle", load, requests, self._endpoint.floor_ms, BURST_LIMIT_S)
+            self._burst("settle", self._settling_burst(self._endpoint.mean_ms, BURST_LIMIT_S), self._endpoint.floor_ms)
         return self._warmup(compiled=None, changing=None, compiling_s=0)
 
     def compile(self, limit_s: float) -> bool | None:
@@ -112,9 +94,9 @@ class Warmer:
         done: list[Burst] = []
         try:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
-                load = self._waiting(replace(self._subject.load, connections=connections), wait_ms)
-                requests = compiling.burst_requests(connections, latency_ms)
-                last = self._burst("compile", load, requests, wait_ms, limit_s - self._elapsed_s())
+                waves, left_s = compiling.burst_waves(latency_ms), self._limited_s(limit_s - self._elapsed_s())
+                load = burst_of(self._subject.load, connections, waves, latency_ms, left_s)
+                last = self._burst("compile", self._waiting(load, wait_ms), wait_ms)
                 done.append(last)
                 if compiling.at_rest(done):
                     return True
@@ -130,15 +112,14 @@ class Warmer:
 
     def _settle(self) -> str | None:
         """What still changed when the cap was reached, None if nothing did."""
-        load = replace(self._subject.load, connections=self._connections)
         bursts: list[Burst] = []
         expected_ms = max(self._endpoint.mean_ms, self._work_ms())
         while self._going() and (changing := settling.changing(bursts)):
-            requests = settling.burst_requests(self._connections, expected_ms)
-            wanted_s = max(SHORTEST_WARMUP_S, requests / self._connections * expected_ms / 1000)
+            wanted_s = max(SHORTEST_WARMUP_S, settling.burst_waves(expected_ms) * expected_ms / 1000)
             if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
                 return changing
-            bursts.append(self._burst("settle", load, requests, self._endpoint.floor_ms, self._left_s()))
+            load = self._settling_burst(expected_ms, self._left_s())
+            bursts.append(self._burst("settle", load, self._endpoint.floor_ms))
             expected_ms = bursts[-1].mean_latency_ms or expected_ms
         return settling.changing(bursts)
 
@@ -158,8 +139,19 @@ class Warmer:
         cost_ms = (self._done[-1].cpu_ms_per_request or 0) if self._done else 0
         return self._connections * cost_ms / self._cpus
 
-    def _burst(self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, left_s: float) -> Burst:
-        limit_s = min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
+    def _settling_burst(self, expected_ms: float, left_s: float) -> Load:
+        load = self._subject.load
+        if isinstance(load.shape, OpenRate):
+            expected_ms = self._endpoint.mean_ms  # a rate does not yield to a server that is slow
+        return burst_of(
+            load, self._connections, settling.burst_waves(expected_ms), expected_ms, self._limited_s(left_s)
+        )
+
+    @staticmethod
+    def _limited_s(left_s: float) -> float:
+        return min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
+
+    def _burst(self, phase: WarmupPhase, load: Load, wait_ms: int) -> Burst:
         number = len(self._done) + 1
 
         def show() -> None:
@@ -171,7 +163,7 @@ class Warmer:
                 f"{WORDS[phase]}, burst {number}; {max(self._cap_s - elapsed_s, 0):.0f} s left at most",
             )
 
-        burst = self._bursts.run(phase, load, requests, wait_ms, limit_s, show)
+        burst = self._bursts.run(phase, load, wait_ms, show)
         self._done.append(burst)
         return burst
 
