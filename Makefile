@@ -28,6 +28,10 @@ scenarios: ## The scenarios by name, what each needs, and how much of it this ho
 scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
 	@bin/run scenario
 
+.PHONY: papers
+papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
+	@bin/papers
+
 .PHONY: finish
 finish: ## Judge and sum up killed experiments; RESUME=latest, or a folder of results/: also make the runs that it lacks
 	@bin/run finish

@@ -1,7 +1,6 @@
 """Scenario files: those that are shipped, and every kind of mistake."""
 
 import copy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios.file import load_scenario, parse_scenario
 from loomlab.plan.scenarios.model import names
+from othervalues import VALUES, places
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 RATE = """\
@@ -218,28 +218,6 @@ def parsed_or_refused(text: str) -> None:
 @example("<<: 3")
 def test_any_text_is_a_scenario_or_a_mistake(text: str) -> None:
     parsed_or_refused(text)
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in children:
-        yield (*path, key)
-        yield from places(child, (*path, key))
-
-
-SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=20)
-    | st.sampled_from(["60s", "1s-3s", "500/s", "0/s", "rate", "closed", "ab", "300", "{x}", "9" * 400 + "s"])
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)
 
 
 @settings(max_examples=300, deadline=None)

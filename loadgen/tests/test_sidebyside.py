@@ -22,7 +22,7 @@ def test_a_scaled_closed_load_shows_both_sizes() -> None:
     got = described("project-loom-comparison-spring", Scaling(0.02, 30))
 
     assert got.scale == 0.02
-    assert got.experiment == "Project Loom Comparison (Spring Boot Edition)"
+    assert got.experiment == "spring-boot-edition"
     assert len(got.differs) == 3
     assert pairs(got) == {
         "tool": ("ab", "ab"),

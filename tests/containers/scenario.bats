@@ -46,3 +46,10 @@ sees() { settles '[.data.result[] | select((.value[1] | tonumber) > 0)] | length
   [[ $output == *"broken.yaml, line "*", load.rate"*"-5/s"*"such as 500/s"* ]]
   [ -z "$(lab_containers)" ]
 }
+
+@test "the papers are listed with the scenarios that run them" {
+  run make -C "$LAB_ROOT" papers
+  [ "$status" -eq 0 ]
+  [[ $output == *"loom-webflux-benchmarks"*"Chris Gleissner"*"2024"*"60k-vus-smooth-spike-get-post-movies"* ]]
+  [[ $output == *"virtual-threads-hey"*"not named"*"2023"* ]]
+}

@@ -15,7 +15,7 @@ load ../helpers
   run make -C "$LAB_ROOT"
   [ "$status" -eq 0 ]
   local verb
-  for verb in run-ab smoke doctor up down clean test lint; do
+  for verb in run-ab scenario papers smoke doctor up down clean test lint; do
     [[ $output == *"  $verb "* ]] || { echo "$verb is missing"; return 1; }
   done
 }
@@ -52,7 +52,15 @@ load ../helpers
   [[ $output == *"LACK  memory"* ]]
 }
 
-@test "compose.yaml describes every approach in the same way, and scenarios name no other" {
+@test "papers without an engine is one message with the cure" {
+  stub docker 'exit 1'
+  stub systemctl 'exit 1'
+  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
+  run "$LAB_ROOT/bin/papers"
+  refused 3 "not root" "docker group"
+}
+
+@test "compose.yaml describes every approach in the same way, and scenarios and papers name no other" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
   local name described
@@ -62,7 +70,8 @@ load ../helpers
     [[ $described == *"image: loom-lab/$name:jdk"* && $described == *"APPROACH: $name, CONCURRENCY: "* && $described =~ x-colour:\ \"#[0-9A-F]{6}\" ]] ||
       { echo "$described"; return 1; }
   done
-  for name in $(sed -nE 's/^approaches: \[(.*)\]$/\1/p' "$LAB_ROOT"/loadgen/scenarios/*.yaml | tr -d ,); do
+  for name in $(sed -nE 's/^.*approach: ([a-z-]+).*$/\1/p; s/^ *approaches: \[(.*)\]$/\1/p' \
+    "$LAB_ROOT"/loadgen/scenarios/*.yaml "$LAB_ROOT"/loadgen/published/*.yaml | tr -d , | tr ' ' '\n' | sort -u); do
     approaches | grep -qxF "$name" || { echo "$name"; return 1; }
   done
 }

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from loomlab.answer.finish import finish, killed, resume, unfinished
+from loomlab.answer.papers import commands as papers
 from loomlab.answer.summary import WIDEST_TABLE, show
 from loomlab.answer.summary import summarise as summarise_experiment
 from loomlab.basics import errors
@@ -39,6 +40,7 @@ app = typer.Typer(
     help="Plan an experiment, load an approach, judge the run, sum the experiment up.",
 )
 commands.register(app)
+papers.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 
 

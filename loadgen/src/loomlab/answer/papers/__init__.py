@@ -1,0 +1,1 @@
+"""The published experiments: their figures and claims as data."""
