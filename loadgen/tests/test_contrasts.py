@@ -56,8 +56,12 @@ def test_a_contrast_in_the_model_alone_is_controlled(pair: tuple[str, str], mode
 
 def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_without_saying() -> None:
     got = contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), about("webflux-netty"))
+    named = about("webflux-netty", inbound__server_header="Netty")
 
     assert (got.kind, parts(got)) == ("stack", ["concurrency", "server", "framework", "client"])
+    assert parts(contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), named))[-1] == (
+        "inbound.server_header"
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,10 +193,15 @@ def test_pools_may_differ_from_load_to_load() -> None:
 def test_what_differs_under_one_of_the_loads_counts() -> None:
     told = [Subject(name, about(name), cell=cell) for cell in (1, 2) for name in TOMCATS]
     told[3] = Subject(TOMCATS[1], about(TOMCATS[1], jvm__max_heap_bytes=7), cell=2)
+    (in_one,) = contrasts_of(told)
+    told[1] = Subject(TOMCATS[1], about(TOMCATS[1], jvm__max_heap_bytes=6), cell=1)
+    (in_both,) = contrasts_of(told)
 
-    (got,) = contrasts_of(told)
-
-    assert (got.kind, parts(got)) == ("stack", ["concurrency", "jvm.max_heap_bytes"])
+    assert (in_one.kind, parts(in_one)) == ("stack", ["concurrency", "jvm.max_heap_bytes"])
+    assert [(one.a, one.b) for one in in_both.differs] == [
+        ("platform-threads", "virtual-threads"),
+        ("709885952", "6; 7"),
+    ]
 
 
 def test_without_a_load_in_common_everything_is_compared() -> None:
@@ -279,6 +288,7 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
         for number in range(6)
     ]
 
+    assert "pairs more" not in contrast_notes(stacks[:4])[0]
     assert contrast_notes(stacks) == [
         "a and 0; a and 1; a and 2; a and 3; 2 pairs more differ in server, not in the model (stack contrast): "
         "a difference between them is not the concurrency model's alone."
