@@ -94,6 +94,14 @@ def test_internals_of_one_server_or_client_that_differ_are_suspect(approach: str
     assert [one.partition(" differs")[0] for one in got.suspicions] == [f"Parity: {member}"]
 
 
+def test_how_jetty_dispatches_follows_from_the_model_and_is_one_for_an_approach() -> None:
+    dispatch = "inbound.internals.dispatch"
+    platform, virtual = (of(f"jetty-{kind}", **{dispatch: kind}) for kind in ("platform", "virtual"))
+
+    assert audit([platform, virtual]).suspicions == []
+    assert list(audit([virtual, of("jetty-virtual", **{dispatch: "platform"})]).unexplained) == [dispatch]
+
+
 def test_the_client_that_was_asked_for_is_explained() -> None:
     abouts = json.loads((ABOUTS / "headline.json").read_text())
     of_reactor = abouts["webflux-netty"]["outbound"]
