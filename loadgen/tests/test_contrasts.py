@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.parity import Subject
-from loomlab.records.models import Contrast
+from loomlab.records.models import Answer, Contrast, Probe
 
 ABOUTS = Path(__file__).parent / "golden" / "abouts"
 HEADLINE: dict[str, dict[str, Any]] = json.loads((ABOUTS / "headline.json").read_text())
@@ -55,8 +56,12 @@ def test_a_contrast_in_the_model_alone_is_controlled(pair: tuple[str, str], mode
 
 def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_without_saying() -> None:
     got = contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), about("webflux-netty"))
+    named = about("webflux-netty", inbound__server_header="Netty")
 
     assert (got.kind, parts(got)) == ("stack", ["concurrency", "server", "framework", "client"])
+    assert parts(contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), named))[-1] == (
+        "inbound.server_header"
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +80,15 @@ def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_wit
         ({"outbound__internals": {"unsafe": False}}, "internals of the client", "none", "unsafe: false"),
         ({"inbound__backlog": 128}, "inbound.backlog", "16384", "128"),
         ({"inbound__version": "10"}, "inbound.version", HEADLINE["tomcat-platform"]["inbound"]["version"], "10"),
+        ({"inbound__max_threads": 50}, "inbound.max_threads", "300", "50"),
+        ({"inbound__max_connections": None}, "inbound.max_connections", "65000", "none"),
+        ({"inbound__tcp_no_delay": ...}, "inbound.tcp_no_delay", "true", "none"),
+        ({"outbound__keep_alive_ms": None}, "outbound.keep_alive_ms", "120000", "none"),
         ({"outbound__pool_policy": "one lock"}, "outbound.pool_policy", "last used first, no lock", "one lock"),
+        ({"outbound__pool.size": 7}, "outbound.pool.size", "none", "7"),
+        ({"jvm__gc_beans": ["ZGC"]}, "jvm.gc_beans", '["PS MarkSweep", "PS Scavenge"]', '["ZGC"]'),
+        ({"jvm__max_heap_bytes": 7}, "jvm.max_heap_bytes", "709885952", "7"),
+        ({"jvm__available_processors": 2}, "jvm.available_processors", "1", "2"),
         ({"jvm__version": "21.0.9"}, "jvm.version", HEADLINE["tomcat-platform"]["jvm"]["version"], "21.0.9"),
     ],
 )  # fmt: skip
@@ -88,13 +101,80 @@ def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
     assert [(one.part, one.a, one.b) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
 
 
-def test_a_run_made_with_other_settings_than_the_first_counts() -> None:
-    first, other = about(TOMCATS[0]), about(TOMCATS[0], outbound__client="jdk-httpclient")
+@pytest.mark.parametrize("other_first", [True, False])
+def test_a_run_made_with_other_settings_than_the_others_of_its_approach_counts(other_first: bool) -> None:
+    usual, other = (about(TOMCATS[0], outbound__client=client) for client in ("apache-httpclient", "jdk-httpclient"))
+    one, last = (other, usual) if other_first else (usual, other)
+    (got,) = contrasts_of([Subject(TOMCATS[0], one), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], last)])
+
+    assert (got.kind, parts(got)) == ("stack", ["concurrency", "client"])
+    assert got.differs[1].a == f"{one['outbound']['client']}; {last['outbound']['client']}"
+    assert got.differs[1].b == "apache-httpclient"
+
+
+def test_a_client_of_one_run_is_said_beside_one_that_differs_anyway() -> None:
     (got,) = contrasts_of(
-        [Subject(TOMCATS[0], first), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], other)]
+        [
+            Subject("tomcat-virtual", about("tomcat-virtual")),
+            Subject("virtual-netty", about("virtual-netty")),
+            Subject("virtual-netty", about("virtual-netty", outbound__client="jdk-httpclient")),
+        ]
     )
 
-    assert (got.kind, parts(got)) == ("stack", ["concurrency", "outbound.client"])
+    assert [(one.a, one.b) for one in got.differs if one.part == "client"] == [
+        ("apache-httpclient", "reactor-netty; jdk-httpclient")
+    ]
+
+
+@pytest.mark.parametrize("undecided", TOMCATS)
+def test_an_approach_of_two_models_is_not_compared(undecided: str) -> None:
+    told = [Subject(name, about(name)) for name in TOMCATS]
+    models = ("platform-threads", "virtual-threads")
+    told += [Subject(undecided, about(undecided, concurrency=model)) for model in models]
+
+    assert [one.kind for one in contrasts_of(told)] == ["unknown"]
+
+
+def with_client(approach: str, client: str) -> dict[str, Any]:
+    """As HTTP_CLIENT makes it: event-driven approaches keep theirs."""
+    of = {"apache": "tomcat-virtual", "reactor": "webflux-netty"}.get(client, approach)
+    return about(approach) | ({} if approach == "webflux-netty" else {"outbound": about(of)["outbound"]})
+
+
+@pytest.mark.parametrize(
+    ("client", "second", "across"),
+    [
+        ("default", ["concurrency"], ["concurrency", "server", "framework", "client"]),
+        ("reactor", ["concurrency"], ["concurrency", "server", "framework"]),
+        ("apache", ["concurrency", "client"], ["concurrency", "server", "framework", "client"]),
+    ],
+)
+def test_the_client_that_was_asked_for_decides_on_the_second_pair(
+    client: str, second: list[str], across: list[str]
+) -> None:
+    first, virtual = contrast(*TOMCATS, *(with_client(name, client) for name in TOMCATS)), "tomcat-virtual"
+    nettys = contrast(*NETTYS, *(with_client(name, client) for name in NETTYS))
+    stacks = contrast(virtual, NETTYS[0], with_client(virtual, client), with_client(NETTYS[0], client))
+
+    assert (first.kind, parts(first)) == ("controlled", ["concurrency"])
+    assert (nettys.kind, parts(nettys)) == ("controlled" if len(second) == 1 else "stack", second)
+    assert (stacks.kind, parts(stacks)) == ("stack", across)
+
+
+def answered(kept: bool) -> Probe:
+    return Probe(target="/", answers={"1.1": Answer(status="HTTP/1.1 200 OK", headers=[], body_bytes=1, kept=kept)})
+
+
+def test_answers_that_differ_make_it_a_contrast_of_stacks() -> None:
+    one, other = (Subject(name, about(name), response_bytes_per_request=150) for name in TOMCATS)
+    (kept,) = contrasts_of([replace(one, probe=answered(True)), replace(other, probe=answered(False))])
+    (long,) = contrasts_of([one, replace(other, response_bytes_per_request=160)])
+
+    assert [one.kind for one in (kept, long)] == ["stack", "stack"]
+    assert [(one.part, one.a, one.b) for one in (kept.differs[-1], long.differs[-1])] == [
+        ("keeping an HTTP/1.1 connection", "true", "false"),
+        ("the bytes of an answer", "150", "160"),
+    ]
 
 
 def test_pools_may_differ_from_load_to_load() -> None:
@@ -110,6 +190,35 @@ def test_pools_may_differ_from_load_to_load() -> None:
     assert got.kind == "controlled"
 
 
+def test_what_differs_under_one_of_the_loads_counts() -> None:
+    told = [Subject(name, about(name), cell=cell) for cell in (1, 2) for name in TOMCATS]
+    told[3] = Subject(TOMCATS[1], about(TOMCATS[1], jvm__max_heap_bytes=7), cell=2)
+    (in_one,) = contrasts_of(told)
+    told[1] = Subject(TOMCATS[1], about(TOMCATS[1], jvm__max_heap_bytes=6), cell=1)
+    (in_both,) = contrasts_of(told)
+
+    assert (in_one.kind, parts(in_one)) == ("stack", ["concurrency", "jvm.max_heap_bytes"])
+    assert [(one.a, one.b) for one in in_both.differs] == [
+        ("platform-threads", "virtual-threads"),
+        ("709885952", "6; 7"),
+    ]
+
+
+def test_without_a_load_in_common_everything_is_compared() -> None:
+    told = [Subject(name, about(name), cell=cell) for cell, name in enumerate(TOMCATS, 1)]
+    other = Subject(TOMCATS[1], about(TOMCATS[1], jvm__version="21.0.9", outbound__max_connections=54), cell=2)
+
+    assert [one.kind for one in contrasts_of(told)] == ["controlled"]
+    assert [parts(one) for one in contrasts_of([told[0], other])] == [
+        ["concurrency", "jvm.version", "outbound.max_connections"]
+    ]
+
+
+@pytest.mark.parametrize("runs", [0, 1, 2])
+def test_one_approach_has_no_contrast(runs: int) -> None:
+    assert contrasts_of([Subject(TOMCATS[0], about(TOMCATS[0]))] * runs) == []
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -118,6 +227,10 @@ def test_pools_may_differ_from_load_to_load() -> None:
         {"inbound": None},
         {"outbound": "apache"},
         {"inbound__server": ...},
+        {"inbound__server": None},
+        {"outbound__client": None},
+        {"outbound__client": ...},
+        {"inbound__framework": ...},
         {"inbound__internals": ...},
         {"outbound__internals": ...},
         {"inbound__socket_threads": ...},
@@ -157,8 +270,8 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
         "tomcat-platform and tomcat-virtual differ in the concurrency model alone (controlled contrast).",
         "tomcat-platform and webflux-netty; tomcat-virtual and webflux-netty differ in server, framework, client "
         "besides the model (stack contrast): a difference between them is not the concurrency model's alone.",
-        "What tomcat-platform and d; tomcat-virtual and d; webflux-netty and d differ in is not known: not all of it "
-        "was recorded in raw/about.json.",
+        "What tomcat-platform and d; tomcat-virtual and d; webflux-netty and d differ in is not known: raw/about.json "
+        "does not tell all of it, or tells two models of one approach.",
     ]
     assert contrast_notes(contrasts_of(alone)) == [
         "a and b do not differ in anything that was recorded: a difference between them is chance."
@@ -175,6 +288,7 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
         for number in range(6)
     ]
 
+    assert "pairs more" not in contrast_notes(stacks[:4])[0]
     assert contrast_notes(stacks) == [
         "a and 0; a and 1; a and 2; a and 3; 2 pairs more differ in server, not in the model (stack contrast): "
         "a difference between them is not the concurrency model's alone."

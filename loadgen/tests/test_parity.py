@@ -90,8 +90,16 @@ def test_internals_of_one_server_or_client_that_differ_are_suspect(approach: str
 
     got = audit(Subject(name, told) for name, told in abouts.items())
 
-    assert got.unexplained == [member]
+    assert list(got.unexplained) == [member]
     assert [one.partition(" differs")[0] for one in got.suspicions] == [f"Parity: {member}"]
+
+
+def test_how_jetty_dispatches_follows_from_the_model_and_is_one_for_an_approach() -> None:
+    dispatch = "inbound.internals.dispatch"
+    platform, virtual = (of(f"jetty-{kind}", **{dispatch: kind}) for kind in ("platform", "virtual"))
+
+    assert audit([platform, virtual]).suspicions == []
+    assert list(audit([virtual, of("jetty-virtual", **{dispatch: "platform"})]).unexplained) == [dispatch]
 
 
 def test_the_client_that_was_asked_for_is_explained() -> None:
@@ -121,6 +129,9 @@ def test_alike_approaches_leave_nothing_to_say() -> None:
         (of("jetty-platform", **{"inbound.max_threads": 200, "inbound.server": "tomcat"}), "inbound.max_threads"),
         (of("jetty-platform", **{"thread_kinds./capabilities": "virtual", "inbound.server": "tomcat"}), "thread_kinds"),
         (of("tomcat-virtual", **{"brand.new": 7}), "brand.new .* null from tomcat-platform; 7 from tomcat-virtual"),
+        (of("jetty-virtual", **{"inbound.max_threads": 50}), "inbound.max_threads .* 50 from jetty-virtual"),
+        (of("jetty-virtual", **{"inbound.backlog": 1}), "inbound.backlog .* 16384 from tomcat-platform; 1 from jetty"),
+        (of("microhttp-async", **{"outbound.max_connections_per_route": 7}), "outbound.max_connections_per_route"),
         (replace(of("tomcat-virtual"), about=None), "configuration of tomcat-virtual is unknown"),
         (replace(of("tomcat-virtual"), response_bytes_per_request=154), "150.0 bytes .* 154.0 from tomcat-virtual"),
     ],
@@ -137,6 +148,7 @@ def test_null_is_explained_for_named_fields_only_and_does_not_excuse_the_others(
 
     assert audit([of("tomcat-platform"), untold]).suspicions == []
     assert len(audit([of("tomcat-platform"), untold, of("tomcat-virtual", **{"inbound.backlog": 1})]).suspicions) == 1
+    assert len(audit([of("tomcat-platform"), of("tomcat-virtual", **{"inbound.backlog": None})]).suspicions) == 1
     assert audit([of("tomcat-platform"), of("tomcat-platform", **{"jvm.max_heap_bytes": None})]).suspicions
 
 

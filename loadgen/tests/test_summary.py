@@ -65,6 +65,25 @@ def test_which_rows_compare_models_stands_in_summary_and_table(tmp_path: Path) -
     assert note in (path / "summary.md").read_text()
 
 
+@pytest.mark.parametrize("told", [None, '{"error": "refused"}', "[]", "{}", '{"approach": "tomcat-virtual"}'])
+def test_what_a_run_did_not_tell_of_itself_stands_in_summary_and_table(tmp_path: Path, told: str | None) -> None:
+    abouts = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
+    names = ("tomcat-platform", "tomcat-virtual")
+    path = experiment(
+        tmp_path, [run(number, run=f"{number}-{name}", approach=name) for number, name in enumerate(names)]
+    )
+    for number, text in enumerate((json.dumps(abouts["tomcat-platform"]), told)):
+        if text is not None:
+            raw = path / "runs" / f"{number}-{names[number]}" / "raw"
+            raw.mkdir()
+            (raw / "about.json").write_text(text)
+
+    (contrast,) = summarise(path, interrupted=False).contrasts
+
+    assert (contrast.kind, contrast.differs) == ("unknown", [])
+    assert "What tomcat-platform and tomcat-virtual differ in is not known" in (path / "summary.md").read_text()
+
+
 def test_the_file_follows_the_interface(tmp_path: Path) -> None:
     path = experiment(tmp_path, [run(2), run(10), run(1)], {"size": "auto"})
 

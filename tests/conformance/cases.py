@@ -194,7 +194,23 @@ def _paths() -> list[Refusal]:
     ]
 
 
-REFUSALS = [*_delays(), *_directors(), *_bodies(), *_methods(), *_paths()]
+def _two_faults() -> list[Refusal]:
+    """Of two faults every approach tells the same: path, method, length, type, delay, then what is asked for."""
+    get_only = frozenset({"GET"})
+    unknown_director = "/movies?directorLastName=Lucas"
+    return [
+        Refusal("path-and-method", "path-unknown", 404, request("DELETE", "/nowhere")),
+        Refusal("method-and-seconds", "method-wrong", 405, request("DELETE", "/httpbin/block/soon"), get_only),
+        Refusal("length-and-type", "body-too-long", 413, request("POST", "/movies?delayInMillis=0", body=LONG_BODY)),
+        Refusal("length-and-delay", "body-too-long", 413, post_json("/movies", LONG_BODY)),
+        Refusal("type-and-delay", "type-wrong", 415, request("POST", "/movies", body=b"[]")),
+        Refusal("delay-and-body", "delay-missing", 400, post_json("/movies", b"[]")),
+        Refusal("delay-and-no-director", "delay-missing", 400, get("/movies")),
+        Refusal("delay-and-unknown-director", "delay-missing", 400, get(unknown_director)),
+    ]
+
+
+REFUSALS = [*_delays(), *_directors(), *_bodies(), *_methods(), *_paths(), *_two_faults()]
 ONE_REFUSAL_OF_EACH_KIND = list({refusal.kind: refusal for refusal in reversed(REFUSALS)}.values())
 
 GOOD = "ROLE_1"

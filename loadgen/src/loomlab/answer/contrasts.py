@@ -5,29 +5,28 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from loomlab.answer.parity import Subject, audit
+from loomlab.answer.parity import Subject, Told, audit, flat
 from loomlab.records.models import Contrast, Difference
 
 PARTS: Mapping[str, str] = {
     "concurrency": "concurrency",
-    "server": "inbound.server",
-    "framework": "inbound.framework",
-    "client": "outbound.client",
+    "inbound.server": "server",
+    "inbound.framework": "framework",
+    "outbound.client": "client",
 }
-"""Where /about tells of each."""
-FINER: Mapping[str, tuple[str, ...]] = {
-    "server": ("inbound.transport", "inbound.socket_thread_kind", "inbound.socket_threads", "inbound.internals"),
-    "client": ("outbound.internals",),
+"""What members of /about are called."""
+FINER: Mapping[str, Mapping[str, str]] = {
+    "inbound.server": {
+        "inbound.transport": "transport",
+        "inbound.socket_thread_kind": "kind of the socket threads",
+        "inbound.socket_threads": "number of socket threads",
+        "inbound.internals": "internals of the server",
+    },
+    "outbound.client": {"outbound.internals": "internals of the client"},
 }
 """What may differ within one server, or one client."""
-NAMES: Mapping[str, str] = {
-    "inbound.transport": "transport",
-    "inbound.socket_thread_kind": "kind of the socket threads",
-    "inbound.socket_threads": "number of socket threads",
-    "inbound.internals": "internals of the server",
-    "outbound.internals": "internals of the client",
-}
-_NAMED = [*((at, part) for part, at in PARTS.items()), *NAMES.items()]
+NAMES: Mapping[str, str] = {**PARTS, **{at: name for finer in FINER.values() for at, name in finer.items()}}
+NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 NONE = "none"
 MOST_PAIRS = 4
 """That a note names; summary.json has all."""
@@ -36,7 +35,7 @@ MOST_PAIRS = 4
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     """Of every two approaches, in the order of their first runs. *controlled*: the concurrency model differs and
     nothing else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run
-    of one of the two did not tell."""
+    of one of the two did not tell, or its runs told different models."""
     runs = list(subjects)
     names = list(dict.fromkeys(run.approach for run in runs))
     return [
@@ -45,55 +44,80 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
 
 
 def _contrast(a: str, b: str, runs: Sequence[Subject]) -> Contrast:
-    if not all(_told(run.about) for run in runs):
+    if not (all(_complete(run.about) for run in runs) and _one_model_each(runs)):
         return Contrast(a=a, b=b, kind="unknown", differs=[])
-    abouts = {run.approach: run.about or {} for run in reversed(runs)}
-    one, other = abouts[a], abouts[b]
-    differs = [_difference(part, at, one, other) for part, at in PARTS.items() if _differ(at, one, other)]
-    within = [at for part, places in FINER.items() if part not in {each.part for each in differs} for at in places]
-    differs += [_difference(NAMES[at], at, one, other) for at in within if _differ(at, one, other)]
-    said = [at for at, part in _NAMED if part in {each.part for each in differs}]
-    differs += [
-        _difference(at, at, one, other)
-        for at in _unexplained(runs)
-        if not any(f"{at}.".startswith(f"{place}.") for place in said)
-    ]
-    controlled = [each.part for each in differs] == ["concurrency"]
-    return Contrast(a=a, b=b, kind="controlled" if controlled else "stack", differs=differs)
+    differs: dict[str, Told] = {}
+    for load in _loads(runs):
+        for what, told in _differing(load).items():
+            differs.setdefault(what, []).extend(told)
+    return Contrast(
+        a=a,
+        b=b,
+        kind="controlled" if list(differs) == ["concurrency"] else "stack",
+        differs=[
+            Difference(part=NAMES.get(what, what), a=_shown_of(a, told), b=_shown_of(b, told))
+            for what, told in differs.items()
+        ],
+    )
 
 
-def _told(about: Mapping[str, Any] | None) -> bool:
-    """All that a contrast is named by; null is told, too."""
-    if about is None or not isinstance(about.get("concurrency"), str):
+def _complete(about: Mapping[str, Any] | None) -> bool:
+    """Whether it tells all that a contrast is named by; null tells, too, that there is none."""
+    if about is None or not all(isinstance(_value(about, at), str) for at in NEVER_NULL):
         return False
-    return all(_parent(about, at) is not None for at in (*PARTS.values(), *NAMES))
+    return all(_has(about, at) for at in NAMES)
 
 
-def _unexplained(runs: Sequence[Subject]) -> list[str]:
-    by_cell = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
-    return list(dict.fromkeys(name for cell in by_cell for name in audit(cell).unexplained))
+def _one_model_each(runs: Sequence[Subject]) -> bool:
+    models = set(_told("concurrency", runs))
+    return len(models) == len({approach for approach, _ in models})
 
 
-def _parent(about: Mapping[str, Any], place: str) -> Mapping[str, Any] | None:
-    """What holds that member; None where it is not there."""
+def _loads(runs: Sequence[Subject]) -> list[Sequence[Subject]]:
+    """The runs of each load that both approaches had; all runs where they had none in common."""
+    by_load = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
+    return [load for load in by_load if len({run.approach for run in load}) == 2] or [runs]
+
+
+def _differing(runs: Sequence[Subject]) -> dict[str, Told]:
+    """What the runs do not all tell alike: the parts first, then what is finer, then whatever the audit finds."""
+    found = _differ(PARTS, runs)
+    for part, finer in FINER.items():
+        if part not in found:
+            found |= _differ(finer, runs)
+    unexplained = audit(runs).unexplained
+    said = tuple(f"{what}." for what in found)
+    return found | {what: told for what, told in unexplained.items() if not f"{what}.".startswith(said)}
+
+
+def _differ(places: Iterable[str], runs: Sequence[Subject]) -> dict[str, Told]:
+    told = {place: _told(place, runs) for place in places}
+    return {place: values for place, values in told.items() if any(value != values[0][1] for _, value in values)}
+
+
+def _told(place: str, runs: Sequence[Subject]) -> Told:
+    return [(run.approach, _value(run.about or {}, place)) for run in runs]
+
+
+def _has(about: Mapping[str, Any], place: str) -> bool:
     *way, name = place.split(".")
     within: Any = about
     for step in way:
         within = within.get(step) if isinstance(within, Mapping) else None
-    return within if isinstance(within, Mapping) and name in within else None
+    return isinstance(within, Mapping) and name in within
 
 
 def _value(about: Mapping[str, Any], place: str) -> Any:
-    parent = _parent(about, place)
-    return None if parent is None else parent[place.rpartition(".")[2]]
+    """A member's; of one that has members itself, those by their names."""
+    values, within = flat(about), f"{place}."
+    return values.get(
+        place, {name.removeprefix(within): value for name, value in values.items() if name.startswith(within)}
+    )
 
 
-def _differ(place: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return bool(_value(one, place) != _value(other, place))
-
-
-def _difference(part: str, place: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> Difference:
-    return Difference(part=part, a=_shown(_value(one, place)), b=_shown(_value(other, place)))
+def _shown_of(approach: str, told: Told) -> str:
+    """What its runs told, each value once."""
+    return "; ".join(dict.fromkeys(_shown(value) for who, value in told if who == approach)) or NONE
 
 
 def _shown(value: Any) -> str:
@@ -119,7 +143,10 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
     notes += [_stack_note(what, _pairs(pairs)) for what, pairs in stacks.items()]
     unknown = [one for one in found if one.kind == "unknown"]
     if unknown:
-        notes.append(f"What {_pairs(unknown)} differ in is not known: not all of it was recorded in raw/about.json.")
+        notes.append(
+            f"What {_pairs(unknown)} differ in is not known: raw/about.json does not tell all of it, or tells two "
+            "models of one approach."
+        )
     return notes
 
 

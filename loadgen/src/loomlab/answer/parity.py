@@ -9,12 +9,15 @@ from typing import Any
 from loomlab.records.models import Probe
 
 BYTES_LIMIT = 0.02
+NULL = "null"
 IDENTITY = frozenset({"approach", "concurrency"})
 THREAD_KINDS = "thread_kinds"
 GROUPED = (THREAD_KINDS, "inbound.internals.dispatch", "inbound.internals", "outbound.internals")
 """Members of /about whose own members are explained together; the first that fits counts."""
 
 Values = Mapping[str, Any]
+Told = list[tuple[str, Any]]
+"""Approaches, and what a run of each told."""
 
 
 @dataclass(frozen=True)
@@ -32,53 +35,49 @@ class Subject:
 @dataclass
 class Audit:
     """Sentences: `suspicions` are differences that nothing explains, `notes` explained ones that did occur.
-    `unexplained` are the members of /about among the first."""
+    `unexplained` has the first by what differs: a member of /about by its dotted name, or a fact of an answer."""
 
     suspicions: list[str] = field(default_factory=list)
-    unexplained: list[str] = field(default_factory=list)
+    unexplained: dict[str, Told] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Explanation:
     """Why `fields` of /about may differ: only between runs of different groups, within one they must be equal. A run's
-    group follows from all its values and the field's own."""
+    group follows from all its values. `or_null`: a group may only say null where the others say a value."""
 
     fields: frozenset[str]
     why: str
-    group: Callable[[Values, Any], Any]
+    group: Callable[[Values], Any]
+    or_null: bool = False
 
 
-def _server(values: Values, _: Any) -> Any:
+def _server(values: Values) -> Any:
     return values.get("inbound.server")
 
 
-def _approach(values: Values, _: Any) -> Any:
+def _approach(values: Values) -> Any:
     return values["approach"]
 
 
-def _own_client(values: Values, _: Any) -> Any:
+def _own_client(values: Values) -> Any:
     """Event-driven approaches share a client, and so do the others, but for virtual-netty and its default."""
     if values.get("concurrency") in {"reactive", "completable-future"}:
         return "event-driven"
     return "netty" if values.get("inbound.server") == "netty" else "others"
 
 
-def _client(values: Values, _: Any) -> Any:
+def _client(values: Values) -> Any:
     return values.get("outbound.client")
 
 
-def _model(values: Values, _: Any) -> Any:
+def _model(values: Values) -> Any:
     return values.get("concurrency")
 
 
-def _pool(values: Values, _: Any) -> Any:
-    model = values.get("concurrency")
-    return model if model == "platform-threads" else values["approach"]
-
-
-def _told(_: Values, value: Any) -> bool:
-    return value is not None
+def _pooled(values: Values) -> bool:
+    return bool(values.get("concurrency") == "platform-threads")
 
 
 EXPLAINED = (
@@ -98,12 +97,18 @@ EXPLAINED = (
     ),
     Explanation(frozenset({"inbound.internals"}), "a server has internals of its own", _server),
     Explanation(frozenset({"outbound.internals"}), "a client has internals of its own", _client),
-    Explanation(frozenset({"inbound.max_threads"}), "only platform threads come from a pool of a fixed size", _pool),
+    Explanation(
+        frozenset({"inbound.max_threads"}),
+        "only platform threads come from a pool of a fixed size",
+        _pooled,
+        or_null=True,
+    ),
     Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
     Explanation(
         frozenset({"inbound.max_connections", "inbound.backlog", "inbound.keep_alive_ms", "inbound.tcp_no_delay"}),
         "a server without that setting, or that does not tell it, says null; the others are equal",
-        _told,
+        _server,
+        or_null=True,
     ),
     Explanation(
         frozenset({"outbound.client"}),
@@ -124,7 +129,8 @@ EXPLAINED = (
             )
         ),
         "a client without that setting, or that does not tell it, says null; the others are equal",
-        _told,
+        _client,
+        or_null=True,
     ),
 )  # fmt: skip
 
@@ -166,8 +172,7 @@ def _configurations(runs: list[Subject], found: Audit) -> None:
             continue
         explanation = _explanation(name)
         if explanation is None or not _equal_in_groups(name, known, explanation):
-            found.suspicions += _differences(name, [(values["approach"], values.get(name)) for values in known])
-            found.unexplained.append(name)
+            _differences(name, [(values["approach"], values.get(name)) for values in known], found)
         else:
             explained.setdefault(explanation, []).append(name)
     found.notes += [f"Explained difference in {', '.join(names)}: {one.why}." for one, names in explained.items()]
@@ -181,8 +186,9 @@ def _explanation(name: str) -> Explanation | None:
 def _equal_in_groups(name: str, known: list[dict[str, Any]], explanation: Explanation) -> bool:
     groups: dict[Any, set[str]] = {}
     for values in known:
-        value = values.get(name)
-        groups.setdefault(explanation.group(values, value), set()).add(_shown(value))
+        groups.setdefault(explanation.group(values), set()).add(_shown(values.get(name)))
+    if explanation.or_null and len(set().union(*groups.values()) - {NULL}) > 1:
+        return False
     return all(len(shown) == 1 for shown in groups.values())
 
 
@@ -191,7 +197,7 @@ def _answers(runs: list[Subject], found: Audit) -> None:
     found.suspicions += [f"The probe found no answer: {probe.error}." for _, probe in probed if probe.error]
     seen = [(run.approach, answer_facts(probe, run.constant_body)) for run, probe in probed]
     for name in sorted({name for _, facts in seen for name in facts}):
-        found.suspicions += _differences(name, [(who, facts[name]) for who, facts in seen if name in facts])
+        _differences(name, [(who, facts[name]) for who, facts in seen if name in facts], found)
 
 
 def answer_facts(probe: Probe, constant_body: bool) -> dict[str, Any]:
@@ -218,21 +224,23 @@ def _bytes(runs: list[Subject], found: Audit) -> None:
         return
     (least, smallest), (most, largest) = sizes[0], sizes[-1]
     if most > (1 + BYTES_LIMIT) * least:
+        found.unexplained["the bytes of an answer"] = [(who, round(size, 1)) for size, who in sizes]
         found.suspicions.append(
             f"Answers differ in size: {least:.1f} bytes a request from {smallest}, {most:.1f} from {largest} "
             f"(the limit is {100 * BYTES_LIMIT:.0f} %)."
         )
 
 
-def _differences(name: str, values: list[tuple[str, Any]]) -> list[str]:
+def _differences(name: str, told: Told, found: Audit) -> None:
     """One sentence where the values differ, none where they do not."""
     by_value: dict[str, list[str]] = {}
-    for approach, value in values:
+    for approach, value in told:
         by_value.setdefault(_shown(value), []).append(approach)
     if len(by_value) < 2:
-        return []
+        return
     sides = "; ".join(f"{shown} from {_names(approaches)}" for shown, approaches in by_value.items())
-    return [f"Parity: {name} differs and nothing explains it: {sides}."]
+    found.suspicions.append(f"Parity: {name} differs and nothing explains it: {sides}.")
+    found.unexplained[name] = told
 
 
 def _shown(value: Any) -> str:

@@ -91,12 +91,13 @@ class BlockingClientTest {
 
   @ParameterizedTest
   @EnumSource(names = {"SILENCE", "STALLED"})
-  void silenceIsATimeoutAfterOneAttempt(Fault fault) {
+  void silenceIsATimeoutAfterOneAttemptAndEndsTheConnection(Fault fault) throws Exception {
     faulty.commit(fault);
     long started = System.nanoTime();
     assertFails(client, 504);
     assertThat(millisSince(started)).isBetween(RESPONSE_TIMEOUT.toMillis(), 5_000L);
     assertThat(faulty.requests()).isEqualTo(1);
+    assertThat(faulty.isLeftWithin(Duration.ofSeconds(5))).isTrue();
   }
 
   @Test

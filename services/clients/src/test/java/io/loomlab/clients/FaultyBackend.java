@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -83,6 +84,15 @@ final class FaultyBackend implements AutoCloseable {
     return accepted.get();
   }
 
+  /** Whether its clients close every connection in time. */
+  boolean isLeftWithin(Duration longest) throws InterruptedException {
+    long deadline = System.nanoTime() + longest.toNanos();
+    while (!connections.isEmpty() && System.nanoTime() < deadline) {
+      Thread.sleep(10);
+    }
+    return connections.isEmpty();
+  }
+
   String lastHead() {
     return lastHead;
   }
@@ -130,6 +140,8 @@ final class FaultyBackend implements AutoCloseable {
       }
     } catch (IOException e) {
       // the client went away
+    } finally {
+      connections.remove(socket);
     }
   }
 

@@ -202,6 +202,31 @@ public abstract class ApproachContract {
     var chunked = BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(body));
     assertProblem(postMovies(JSON, chunked), 413);
     assertProblem(postMovies("text/plain", BodyPublishers.ofByteArray(body)), 413);
+    String wrongDelay = "/movies?delayInMillis=soon";
+    assertProblem(post(running.port(), wrongDelay, JSON, BodyPublishers.ofByteArray(body)), 413);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "404, at this path, DELETE, /nothing",
+    "405, does not take, DELETE, /httpbin/block/soon",
+    "405, does not take, PUT, /movies",
+    "415, application/json, POST, /movies",
+    "400, delayInMillis, GET, /movies",
+    "400, delayInMillis, GET, /movies?directorLastName=Lucas"
+  })
+  void ofTwoFaultsTheSameIsToldEverywhere(int status, String told, String method, String path)
+      throws Exception {
+    HttpResponse<byte[]> response = request(method, running.port(), path);
+    assertProblem(response, status);
+    assertThat(text(response)).contains(told);
+  }
+
+  @Test
+  void wrongDelayIsToldBeforeAnUnusableBody() throws Exception {
+    var response = post(running.port(), "/movies", JSON, BodyPublishers.ofString("[]"));
+    assertProblem(response, 400);
+    assertThat(text(response)).contains("delayInMillis");
   }
 
   @Test
@@ -270,6 +295,23 @@ public abstract class ApproachContract {
         .contains("jvm_threads_virtual_pinned_seconds_count" + labels)
         .contains("process_cpu_time_ns_total" + labels)
         .doesNotContain("http_server_requests", "http_client_requests", "application_started");
+  }
+
+  @Test
+  void whatIsRefusedBeforeAHandlerIsChosenIsNotRecorded() throws Exception {
+    request("POST", running.port(), "/capabilities");
+    get(running.port(), "/nothing");
+    postMovies(JSON, BodyPublishers.ofByteArray(new byte[MEBIBYTE + 1]));
+    postMovies("text/plain", BodyPublishers.ofString("[]"));
+    List<String> recorded =
+        text(get(running.managementPort(), "/actuator/prometheus"))
+            .lines()
+            .filter(line -> line.startsWith("lab_requests_seconds_count"))
+            .toList();
+    assertThat(recorded)
+        .anyMatch(line -> line.contains("endpoint=\"POST /movies\",status=\"415\""))
+        .noneMatch(line -> line.contains("status=\"405\"") || line.contains("status=\"413\""))
+        .noneMatch(line -> line.contains("status=\"404\"") && !line.contains("\"/movies\""));
   }
 
   /** What a server's module adds: values of its own, null for what the server does not have. */
