@@ -219,7 +219,7 @@ def _bytes(runs: list[Subject], found: Audit) -> None:
     (least, smallest), (most, largest) = sizes[0], sizes[-1]
     if most > (1 + BYTES_LIMIT) * least:
         found.suspicions.append(
-            f"Answers differ in size: {least:.1f} bytes a request from {smallest}, {most:.1f} from {largest} "
+            f"Answers differ in size: {least:.1f} bytes per request from {smallest}, {most:.1f} from {largest} "
             f"(the limit is {100 * BYTES_LIMIT:.0f} %)."
         )
 
