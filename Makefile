@@ -67,7 +67,7 @@ test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|fa
 	@tests/all
 
 .PHONY: lint
-lint: ## hadolint, shellcheck, yamllint, dclint, ruff, mypy, import-linter, Spotless, promtool, drawing of the architecture
+lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy, import-linter, Spotless, promtool, drawing of the architecture
 	@tests/lint
 
 .PHONY: bench-observer

@@ -177,5 +177,5 @@ def test_a_resumption_on_another_image_or_host_makes_every_run_suspect(tmp_path:
     write_json(folder / "engine-20260102T000000Z.json", told({"tomcat-virtual": "z", "backend": "c"}, cpus=8))
 
     assert environment_of(folder)["suspect"] == [
-        "what an experiment should keep was another when it was resumed: cpus, image of tomcat-virtual"
+        "the experiment was resumed on a changed host or with changed images: cpus, image of tomcat-virtual"
     ]

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 BENCHMARKS=$LAB_ROOT/benchmarks
-SERIES=${SERIES:-1} # another name begins anew, beside what was measured before
+SERIES=${SERIES:-1} # another name starts another series beside what was measured before
 
 jq() { docker run --rm --interactive --network none --volume "$LAB_ROOT/results:$LAB_ROOT/results:ro" loom-lab/tools jq "$@"; }
 

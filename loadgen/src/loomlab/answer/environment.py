@@ -38,7 +38,7 @@ def _engine(experiment_dir: Path) -> tuple[dict[str, Any], list[str]]:
         notes = list(dict.fromkeys([*told.get("notes", []), *later.get("notes", [])]))
         told = told | later | {"images": images | later_images, "notes": notes}
     return told, [
-        f"what an experiment should keep was another when it was resumed: {', '.join(changed)}"
+        f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
     ] if changed else []
 
 

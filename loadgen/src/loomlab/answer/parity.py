@@ -226,7 +226,7 @@ def _bytes(runs: list[Subject], found: Audit) -> None:
     if most > (1 + BYTES_LIMIT) * least:
         found.unexplained["the bytes of an answer"] = [(who, round(size, 1)) for size, who in sizes]
         found.suspicions.append(
-            f"Answers differ in size: {least:.1f} bytes a request from {smallest}, {most:.1f} from {largest} "
+            f"Answers differ in size: {least:.1f} bytes per request from {smallest}, {most:.1f} from {largest} "
             f"(the limit is {100 * BYTES_LIMIT:.0f} %)."
         )
 

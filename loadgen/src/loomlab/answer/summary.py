@@ -49,9 +49,9 @@ OPEN_MODEL_NOTE = (
     "a request was due, however late it started."
 )
 INTERIOR_NOTE = (
-    "Requests/s, latencies and CPU (ms a request) are of the interior: without the connect wave and the drain; "
+    "Requests/s, latencies and CPU (ms per request) are of the interior: without the connect wave and the drain; "
     "errors, GC (its share of the CPU time), RSS and threads are of the whole run; percentiles are nearest-rank; "
-    "– was not measured."
+    "– means not measured."
 )
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."

@@ -163,7 +163,7 @@ class HostSample(Record):
 
 class HostLog(Record):
     """raw/host.json; the network counters are those of the load generator's own network namespace; `peaks_reset`: the
-    approach's high-water marks began anew with the run."""
+    approach's high-water marks were reset when the run began."""
 
     samples: list[HostSample]
     network_before: dict[str, int]

@@ -1,4 +1,4 @@
-"""Asks the approach to begin its high-water marks anew."""
+"""Asks the approach to reset its high-water marks."""
 
 import urllib.request
 

@@ -66,7 +66,7 @@ class Started(Record):
 class Hey:
     """hey tells starts in seconds since its own; the epoch second of that is taken in `command`, some ms early.
 
-    It keeps 500 idle connections at most: what is idle beyond that, at one moment, is closed and opened anew (its rows
+    It keeps 500 idle connections at most: what is idle beyond that, at one moment, is closed and opened again (its rows
     show dials). Go sends a GET again when a kept connection closes before a byte of the answer; such a request counts
     once."""
 

@@ -8,7 +8,7 @@ from loomlab.judge.limits import GC_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMI
 
 def container_failed(run: Evidence) -> Finding:
     if not run.under_test.known:
-        return unknown("whether the container under test restarted, for its state was not recorded")
+        return unknown("whether the container under test restarted, because its state was not recorded")
     return failed_if(run.under_test.failure)
 
 
@@ -43,7 +43,7 @@ def metrics_missing(run: Evidence) -> Finding:
 def gc_heavy(run: Evidence) -> Finding:
     process = run.under_test
     if process.gc_share is None:
-        return unknown("what garbage collection took, for the process was not scraped")
+        return unknown("what garbage collection took, because the process was not scraped")
     shares = ((process.gc_share, "the run in pauses"), (process.gc_cpu_share, "the approach's CPU time"))
     taken = [f"{percent(share)} of {what}" for share, what in shares if share is not None and share > GC_LIMIT]
     if not taken:

@@ -7,7 +7,7 @@ from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
 SHORTEST_CAP_S = 120
 FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
-NO_RECORD = unknown("how warm the approach was, for its warm-up was not recorded")
+NO_RECORD = unknown("how warm the approach was, because its warm-up was not recorded")
 
 
 def half_cold(run: Evidence) -> Finding:
@@ -34,7 +34,9 @@ def compilers_unknown(run: Evidence) -> Finding:
     if run.cold or run.warmup.failed:
         return not_here("there was no warm-up, or it failed")
     if run.warmup.compiled is None:
-        return unknown("whether the compilers were at rest, for the warm-up was the load itself (see raw/loomlab.log)")
+        return unknown(
+            "whether the compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
+        )
     return PASSED
 
 
