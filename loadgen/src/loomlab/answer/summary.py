@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.comparisons import comparison_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.environment import environment_of
 from loomlab.answer.parity import Subject, audit
@@ -84,7 +85,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         environment=environment,
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
-        contrasts=contrasts_of(subjects),
+        contrasts=with_comparisons(contrasts_of(subjects), runs),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -204,7 +205,7 @@ def footnotes(summary: Summary) -> list[str]:
     notes += [
         f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
     ]
-    notes += contrast_notes(summary.contrasts)
+    notes += [*contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
     notes += summary.notes
     if summary.runs:
         notes += [INTERIOR_NOTE, *_model_notes(summary.runs)]
