@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.load import Closed, Load
-from loomlab.records.models import Burst, ToolRun, WarmupPhase
+from loomlab.records.models import Burst, BurstPhase, ToolRun
 from loomlab.records.requestlog import latency_figures
 from loomlab.run.process import run_tool
 from loomlab.run.stop import Stop
@@ -33,7 +33,7 @@ class Bursts:
         self._stop = stop
 
     def run(
-        self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, limit_s: float, show: Callable[[], None]
+        self, phase: BurstPhase, load: Load, requests: int, wait_ms: int, limit_s: float, show: Callable[[], None]
     ) -> Burst:
         """`wait_ms` is what a request waits at least; after `limit_s` the tool is told to stop."""
         load = replace(load, shape=Closed(requests=requests, duration_s=max(int(limit_s), 1)))
@@ -60,7 +60,7 @@ class Bursts:
             self._stop.pause(DRAIN_TICK_S)
 
     def _record(
-        self, phase: WarmupPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
+        self, phase: BurstPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
     ) -> Burst:
         try:
             report = self._tool.report(raw, STEM)

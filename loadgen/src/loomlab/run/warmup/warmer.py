@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
-from loomlab.records.endpoints import endpoint_of, with_wait
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Load, OpenRate, Users
-from loomlab.records.models import Burst, Warmup, WarmupPhase
+from loomlab.records.models import Burst, BurstPhase, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.process import STALL_S
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.stop import Stop
+from loomlab.run.waits import Waits
 from loomlab.run.warmup import compiling, settling
 from loomlab.run.warmup.burst import Bursts
 from loomlab.run.warmup.process import ReadProcess
@@ -25,7 +26,6 @@ COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
 BURST_LIMIT_S = 45
 """Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
-LEASE_MS = 60_000
 
 
 def warmup_connections(load: Load, answer_s: float) -> int:
@@ -70,7 +70,7 @@ class Warmer:
         self._subject = subject
         self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
         self._connections = warmup_connections(subject.load, self._endpoint.mean_ms / 1000)
-        self._behaviour = behaviour
+        self._waits = Waits(self._endpoint, subject.delay, behaviour, progress)
         self._cap_s = cap_s
         self._stop = stop
         self._progress = progress
@@ -112,7 +112,8 @@ class Warmer:
         done: list[Burst] = []
         try:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
-                load = self._waiting(replace(self._subject.load, connections=connections), wait_ms)
+                each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
+                load = self._waits.stretched(replace(self._subject.load, connections=connections), each_ms)
                 requests = compiling.burst_requests(connections, latency_ms)
                 last = self._burst("compile", load, requests, wait_ms, limit_s - self._elapsed_s())
                 done.append(last)
@@ -125,7 +126,7 @@ class Warmer:
             self._progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
             return None
         finally:
-            self._restore()
+            self._waits.restore()
         return False
 
     def _settle(self) -> str | None:
@@ -158,7 +159,7 @@ class Warmer:
         cost_ms = (self._done[-1].cpu_ms_per_request or 0) if self._done else 0
         return self._connections * cost_ms / self._cpus
 
-    def _burst(self, phase: WarmupPhase, load: Load, requests: int, wait_ms: int, left_s: float) -> Burst:
+    def _burst(self, phase: BurstPhase, load: Load, requests: int, wait_ms: int, left_s: float) -> Burst:
         limit_s = min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
         number = len(self._done) + 1
 
@@ -175,23 +176,6 @@ class Warmer:
         self._done.append(burst)
         return burst
 
-    def _waiting(self, load: Load, wait_ms: int) -> Load:
-        """The load whose requests wait so long: in the backend, or as they say themselves."""
-        if self._endpoint.waits_as_configured:
-            each_ms = max(round(wait_ms / self._endpoint.backend_calls), 1)
-            self._behaviour.lend(each_ms, LEASE_MS)
-        return replace(load, targets=tuple(with_wait(target, wait_ms) for target in load.targets))
-
-    def _restore(self) -> None:
-        if not self._endpoint.waits_as_configured:
-            return
-        try:
-            self._behaviour.set_delay(self._subject.delay)
-        except UnreachableError as error:
-            self._progress.say(
-                f"The backend's delay could not be set back; the warm-up's ends within a minute: {error}."
-            )
-
     def _going(self) -> bool:
         return not self._stop.requested and not self._failed()
 
@@ -205,4 +189,4 @@ class Warmer:
         return self._cap_s - self._elapsed_s()
 
 
-WORDS: dict[WarmupPhase, str] = {"compile": "compilers at work", "settle": "settling"}
+WORDS = {"compile": "compilers at work", "settle": "settling"}
