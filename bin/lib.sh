@@ -52,7 +52,7 @@ loomlab() {
   while [ "$1" != -- ]; do options+=("$1") && shift; done
   shift
   docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
-    --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-100}" ${options[@]+"${options[@]}"} \
+    --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} \
     --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_ROOT/results:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
     loom-lab/loadgen "$@" || code=$?
   case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") return "$code" ;; *) return "$LAB_FAILED" ;; esac

@@ -16,6 +16,7 @@ CONCERNS = {
 PLACES: dict[str, tuple[str, str]] = {
     "concurrency": ("asked", "concurrency"),
     "backend_calls": ("asked", "backend_calls"),
+    "at_once": ("asked", "at_once"),
     "closed_model": ("asked", "closed_model"),
     "steady": ("asked", "steady"),
     "tool": ("asked", "tool"),

@@ -181,6 +181,7 @@ class RawRun:
     samples: list[dict[str, Any]] = field(default_factory=host_samples)
     network: dict[str, int] = field(default_factory=lambda: {"TCPSynRetrans": 0, "ActiveOpens": CONCURRENCY})
     peaks_reset: bool = True
+    memory: dict[str, Any] | None = None
     about: dict[str, Any] = field(
         default_factory=lambda: {"concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30}}
     )
@@ -204,8 +205,9 @@ class RawRun:
         write(folder, "metrics.json", self.metrics)
         write(folder, "container.json", [self.container | {"State": self.state}])
         write(folder, "backend.json", self.delays)
-        if self.warmup is not None:
-            write(folder, "warmup.json", self.warmup)
+        for name, value in (("warmup.json", self.warmup), ("memory.json", self.memory)):
+            if value is not None:
+                write(folder, name, value)
         host = {"samples": self.samples, "network_before": before, "network_after": self.network}
         write(folder, "host.json", host | {"peaks_reset": self.peaks_reset})
         write(folder, "about.json", self.about)

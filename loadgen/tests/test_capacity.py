@@ -48,12 +48,14 @@ def beyond(scenario: Scenario, host: Room, scale: float) -> list[str]:
     generator_ms = GENERATOR_MS[scenario.tool] + (BACKEND_MS if host.shared else 0)
     platform = any(name.endswith("-platform") for name in scenario.approaches)
     limits = {
-        "approach's CPU": need.rate_rps * APPROACH_MS / 1000 <= host.approach_cpus * BUSY_LIMIT * 1.000001,
+        "approach's CPU": need.rate_rps * (APPROACH_MS + need.work_ms) / 1000
+        <= host.approach_cpus * BUSY_LIMIT * 1.000001,
         "tool's CPU": need.rate_rps * generator_ms / 1000 <= host.generator_cpus * BUSY_LIMIT * 1.000001,
         "open files": need.open_files <= host.open_files,
         "open files of the tool": need.connections + GENERATOR_FILES <= host.open_files,
         "ports": need.connections + GENERATOR_FILES <= PORTS,
-        "threads": not platform or need.connections <= THREADS,
+        "ports to the backend": need.connections * need.backend_connections <= PORTS,
+        "threads": not platform or need.connections * need.platform_threads <= THREADS,
         "memory": scenario.tool != "k6" or need.connections * K6_USER_MB <= host.generator_memory_mb,
     }
     return [limit for limit, kept in limits.items() if not kept]
@@ -114,14 +116,33 @@ def test_a_need_is_that_of_the_largest_load_and_of_all_runs() -> None:
 
     assert (need.connections, need.open_files) == (20_000, 2 * 20_000 + APPROACH_FILES)
     assert need.rate_rps == pytest.approx(20_000 / 0.9)
-    assert need.minutes == pytest.approx(3 * 5 * (120 * 0.9 + 75 + 22) / 60)
+    assert need.minutes == pytest.approx(3 * 5 * (120 * 0.9 + 75 + 28) / 60)
 
 
 def test_an_approach_that_calls_no_backend_needs_one_file_a_connection() -> None:
     need = need_of(ALL["loom-vs-webflux"], SCENARIOS)
 
     assert (need.connections, need.open_files, need.rate_rps) == (10_000, 10_000 + APPROACH_FILES, 10_000)
-    assert need.minutes == pytest.approx(2 * 2 * (60 + 75 + 22) / 60)
+    assert need.minutes == pytest.approx(2 * 2 * (60 + 75 + 28) / 60)
+
+
+def test_calls_at_once_need_a_file_and_a_thread_each() -> None:
+    need = need_of(ALL["fan-out"], SCENARIOS)
+
+    assert (need.backend_connections, need.platform_threads) == (5, 6)
+    assert need.open_files == 6 * need.connections + APPROACH_FILES
+
+
+def test_work_that_requests_ask_for_is_the_approachs() -> None:
+    need = need_of(ALL["cpu-work"], SCENARIOS)
+    narrow = replace(BIG, approach_cpus=1)
+
+    assert need.work_ms == 2
+    assert largest_scale(ALL["cpu-work"], narrow, SCENARIOS) == (1.0, None)
+    heavier = ALL["cpu-work"].model_copy(
+        update={"requests": [ALL["cpu-work"].requests[0].model_copy(update={"get": "/capabilities?cpuMicros=4500"})]}
+    )
+    assert largest_scale(heavier, narrow, SCENARIOS) == (0.5, "the approach's CPU")
 
 
 def test_the_rate_of_a_ladder_is_that_of_its_highest_step() -> None:

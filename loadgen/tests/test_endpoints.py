@@ -3,7 +3,7 @@
 import pytest
 
 from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of, with_wait
+from loomlab.records.endpoints import answer_ms, endpoint_of, with_wait
 from loomlab.records.load import Target
 
 MS_300 = delay_of("300")
@@ -15,6 +15,11 @@ NONE = delay_of("0")
     [
         ("/capabilities", "/capabilities", 3, 300, 900),
         ("/meetings?x=1", "/meetings", 3, 300, 900),
+        ("/capabilities?calls=5", "/capabilities", 7, 300, 2100),
+        ("/capabilities?calls=5&parallel=true", "/capabilities", 7, 300, 900),
+        ("/capabilities?parallel=true", "/capabilities", 3, 300, 900),
+        ("/capabilities?calls=2&parallel=false", "/capabilities", 4, 300, 1200),
+        ("/meetings?calls=5", "/meetings", 3, 300, 900),
         ("/httpbin/block/0.25", "/httpbin/block/{seconds}", 1, 250, 250),
         ("/epoch-millis?delayInMillis=70", "/epoch-millis", 0, 0, 70),
         ("/movies?directorLastName=Allen&delayInMillis=0", "/movies", 0, 0, 0),
@@ -52,6 +57,29 @@ def test_an_answer_takes_on_average_its_calls_or_its_wait() -> None:
     assert endpoint_of("/epoch-millis?delayInMillis=70", MS_300).mean_ms == 70
     assert endpoint_of("/httpbin/block/3", NONE).mean_ms == 3000
     assert endpoint_of("/meetings", MS_300).mean_ms == 900
+
+
+def test_calls_at_once_are_one_wait() -> None:
+    fanning_out = endpoint_of("/capabilities?calls=5&parallel=true", MS_300)
+    in_turn = endpoint_of("/capabilities?calls=5", MS_300)
+
+    assert (fanning_out.at_once, fanning_out.rounds, fanning_out.mean_ms) == (5, 3, 900)
+    assert (in_turn.at_once, in_turn.rounds, in_turn.mean_ms) == (1, 7, 2100)
+    assert answer_ms(fanning_out, MS_300) == 900
+    assert endpoint_of("/epoch-millis?delayInMillis=70", MS_300).rounds == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "work_ms"),
+    [
+        ("/capabilities?cpuMicros=2500", 2.5),
+        ("/epoch-millis?delayInMillis=70&cpuMicros=100", 0.1),
+        ("/capabilities", 0),
+        ("/movies?cpuMicros=2500", 0),
+    ],
+)
+def test_a_request_may_ask_for_cpu(target: str, work_ms: float) -> None:
+    assert endpoint_of(target, MS_300).work_ms == work_ms
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from loomlab.judge.containers import backend_pool, container_failure, platform_threads
+from loomlab.judge.containers import container_failure
+from loomlab.records.about import backend_pool, platform_threads
 from rawrun import RawRun
 
 

@@ -112,7 +112,11 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert (out / "raw" / "latency.hlog").exists()
     assert not (out / "raw" / "failed.hlog").exists()
     phases = [line.split()[2] for line in progress.splitlines() if line.startswith("[1/1 here] ")]
-    assert sorted(set(phases)) == ["collect", "measure", "warm-up"]
+    assert sorted(set(phases)) == ["collect", "live", "measure", "warm-up"]
+    assert run.notes == [
+        "What a waiting request holds is not known: the backend takes no other delay: "
+        f"{raw(out, 'memory.json')['error'].partition(': ')[2]}."
+    ]
 
 
 SCENARIO = """\

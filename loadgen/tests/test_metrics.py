@@ -45,6 +45,7 @@ APPROACH = [
     matrix("jvm_gc_pause_seconds_max", [(-5.0, 9.0), (40.0, 0.3), (50.0, 0.4), (60.0, 0.0)], cause="Allocation"),
     matrix("lab_gc_cpu_seconds_total", ramp(0.05)),
     matrix("lab_jit_cpu_seconds_total", ramp(0.02)),
+    matrix("lab_allocated_bytes_total", ramp(5e6)),
     matrix("jvm_threads_virtual_pinned_seconds_count", ramp(3)),
 ]
 BACKEND = [
@@ -96,6 +97,7 @@ def test_the_collectors_share_and_the_compilers() -> None:
     assert gc.cpu_share == pytest.approx(0.1)
     assert got.jit_cpu_seconds(0, 100) == pytest.approx(2)
     assert got.virtual_threads_pinned(0, 100) == 300
+    assert got.allocated_bytes(10, 60) == pytest.approx(250e6)
 
 
 def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
@@ -104,6 +106,7 @@ def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
     assert got.gc(0, 100).pause_seconds is not None
     assert got.gc(0, 100).cpu_seconds is got.gc(0, 100).cpu_share is None
     assert got.jit_cpu_seconds(0, 100) is got.virtual_threads_pinned(0, 100) is None
+    assert got.allocated_bytes(0, 100) is None
 
 
 def test_figures_of_the_backend() -> None:

@@ -102,8 +102,8 @@ def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(tmp_path: Path) 
     plain = planned(tmp_path)
     short = planned(tmp_path, duration_s=100, warmup_cap_s=30)
 
-    assert (plain.expected_s, plain.longest_s) == (132, 382)
-    assert (short.expected_s, short.longest_s) == (152, 162)
+    assert (plain.expected_s, plain.longest_s) == (138, 401)
+    assert (short.expected_s, short.longest_s) == (158, 181)
     assert first(planned(tmp_path, delay="3000")).request.warmup_cap_s == 220
 
 
@@ -156,6 +156,37 @@ def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_u
         "BACKEND_CONNECTIONS=1 lets a request of CONCURRENCY=100 wait 90 s for a connection: "
         "use BACKEND_CONNECTIONS=4 or more."
     )
+
+
+def test_calls_at_once_need_a_pool_that_holds_them_all(tmp_path: Path) -> None:
+    fanning_out = "/capabilities?calls=5&parallel=true"
+    order = planned(tmp_path, connections=1000, endpoint=fanning_out)
+    cut = planned(tmp_path, connections=5000, endpoint=fanning_out)
+
+    assert first(order).settings["BACKEND_CONNECTIONS"] == "5004"
+    assert order.suspect == []
+    assert first(cut).settings["BACKEND_CONNECTIONS"] == "14500"
+    assert cut.suspect == [
+        "the backend pool of every approach is 14500 connections for 5000 concurrent requests of 5 calls at once, "
+        "because open files stop at 20000"
+    ]
+    in_turn = planned(tmp_path, connections=1000, endpoint="/capabilities?calls=5")
+    assert first(in_turn).settings["BACKEND_CONNECTIONS"] == "1004"
+
+
+def test_a_pool_is_no_larger_than_one_address_has_ports(tmp_path: Path) -> None:
+    host = TWO_CPUS.model_copy(update={"open_files": 500_000})
+    order = planned(tmp_path, host=host, connections=10_000, endpoint="/capabilities?calls=20&parallel=true")
+
+    assert first(order).settings["BACKEND_CONNECTIONS"] == "64511"
+    assert order.suspect[0].endswith("because one address has 64511 ports")
+
+
+def test_work_that_requests_ask_for_is_in_the_time_of_a_wave(tmp_path: Path) -> None:
+    plain = planned(tmp_path)
+    working = planned(tmp_path, endpoint="/capabilities?cpuMicros=10000")
+
+    assert working.expected_s > plain.expected_s + 200
 
 
 def test_an_endpoint_that_needs_no_backend_does_not_queue_for_its_connections(tmp_path: Path) -> None:

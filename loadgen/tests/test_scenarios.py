@@ -27,7 +27,7 @@ SPIKES = {
 }
 LOOM_WEBFLUX_BENCHMARKS = [*SPIKES, *(name for name in RATES if name != "loom-vs-webflux")]
 PUBLISHED = ["project-loom-comparison", "project-loom-comparison-spring", "virtual-threads-hey", *RATES, *SPIKES]
-OWN = ["few-or-many-connections", "rate-ladder", "slow-backend", "soak"]
+OWN = ["cpu-work", "fan-out", "few-or-many-connections", "rate-ladder", "slow-backend", "soak"]
 
 
 def scenario(name: str) -> Scenario:

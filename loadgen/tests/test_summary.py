@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from loomlab.answer.summary import COLUMNS, cells, load_cell, show, stretch_lines, summarise
+from loomlab.answer.summary import COLUMNS, WIDEST_TABLE, cells, load_cell, show, stretch_lines, summarise
 from loomlab.basics.errors import UsageError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Episode, Gc, Latency, Parameter, Run, SideBySide, Step
 
 CLOSED = Load("http://app:8080", (Target("/capabilities"),), 10_000, Closed(1_200_000, 60), 30)
@@ -22,6 +23,8 @@ def run(number: int, **changes: Any) -> Run:
         load=CLOSED, concurrency=10_000, rate=None, repeat=1, jdk=25, gc_name="g1", delay="300", requests=180_000,
         errors=0, duration_s=60.1, throughput_rps=3021.4, latency_ms=Latency(p50=3210, p99=11_234), cpu_seconds=50,
         cpu_ms_per_request=0.2756, backend_cpu_ms_per_request=None, generator_cpu_ms_per_request=None,
+        allocated_bytes_per_request=40_448,
+        live_bytes_per_request=LiveBytes(heap=39_000, stacks_off_heap=-300, kernel=9_300),
         rss_max_bytes=3 * 2**30, vsz_max_bytes=None, threads_max=10_022, throttled_ratio=None,
         keepalive_requests=None, waves=20, little_ratio=1, gc=Gc(cpu_share=0.042), interior=None, warmup=None,
         started=f"2026-11-21T06:0{number % 10}:00Z", finished=f"2026-11-21T06:0{number % 10}:59Z",
@@ -42,7 +45,7 @@ def experiment(folder: Path, runs: list[Run], environment: dict[str, Any] | None
 
 def shown(path: Path, interrupted: bool = False) -> str:
     screen = io.StringIO()
-    show(summarise(path, interrupted), Console(file=screen, width=100))
+    show(summarise(path, interrupted), Console(file=screen, width=WIDEST_TABLE))
     return screen.getvalue()
 
 
@@ -104,20 +107,27 @@ def test_the_file_follows_the_interface(tmp_path: Path) -> None:
 
 def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     assert cells(run(1)) == (
-        "1", "tomcat-platform", "10,000", "3,021", "3,210", "11,234", "0", "0.276", "4.2", "3,072", "10,022", "valid",
+        "1", "tomcat-platform", "10,000", "3,021", "3,210", "11,234", "0", "0.276", "40", "38/0/9", "4.2",
+        "3,072", "10,022", "valid",
     )  # fmt: skip
     unknown = run(1, throughput_rps=None, latency_ms=Latency(), errors=None, cpu_ms_per_request=None)
     assert cells(unknown)[3:8] == ("–",) * 5
-    assert cells(run(1, gc=Gc()))[8] == "–"
+    assert cells(run(1, gc=Gc()))[10] == "–"
+    assert cells(run(1, allocated_bytes_per_request=None))[8] == "–"
+    assert cells(run(1, live_bytes_per_request=LiveBytes()))[9] == "–"
     assert cells(run(1, errors=4_500))[6] == "4,500 (2.5%)"
     assert cells(run(1, errors=180_000))[6] == "180,000 (100%)"
 
 
-def test_the_table_fits_a_hundred_columns_and_loses_nothing(tmp_path: Path) -> None:
-    widest = run(1, approach="microhttp-platform", errors=123_456, verdict="suspect", reasons=["It was slow [really]."])
+def test_the_table_fits_120_columns_and_loses_nothing(tmp_path: Path) -> None:
+    held = LiveBytes(heap=39_000, stacks_off_heap=139_000, kernel=39_300)
+    widest = run(
+        1, approach="microhttp-platform", errors=123_456, verdict="suspect", reasons=["It was slow [really]."],
+        live_bytes_per_request=held,
+    )  # fmt: skip
     text = shown(experiment(tmp_path, [widest]))
 
-    assert max(map(len, text.splitlines())) <= 100
+    assert max(map(len, text.splitlines())) <= WIDEST_TABLE
     for cell in cells(widest):
         assert cell in text
     for column in COLUMNS:
@@ -305,7 +315,7 @@ def test_steps_episodes_and_failures_are_in_both_outputs_and_nowhere_without_the
     assert "Steps, episodes and failures:" in markdown
     for part in ("1,234 errors: not held.", "back 4 s after its end.", "failed: 2 × timeout."):
         assert part in markdown
-        assert part in text.replace("\n", " ")
+        assert part in " ".join(text.split())
     quiet = experiment(tmp_path / "quiet", [run(1)])
     summarise(quiet, interrupted=False)
     assert "Steps" not in (quiet / "summary.md").read_text()

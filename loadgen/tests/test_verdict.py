@@ -126,6 +126,12 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "CPU per request fell by 11 % .± 2 %. and mean latency fell by 20 % .* second .*, while compilers took 30 %",
     ),
     ("suspect", {"backend_pool": 1000}, {"backend_pool": 999}, "pool of 999"),
+    (
+        "suspect",
+        {"backend_pool": 5000, "at_once": 5},
+        {"backend_pool": 4999, "at_once": 5},
+        "pool of 4999 backend connections is smaller than the concurrency of 1000, whose requests make 5 calls at once",
+    ),
     ("suspect", {"platform_threads": 1000}, {"platform_threads": 4}, "pool of 4 platform threads"),
     ("suspect", {"connections_opened": 1013}, {"connections_opened": 1014}, "opened 1014 for 1000"),
     (

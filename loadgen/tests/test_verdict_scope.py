@@ -94,6 +94,9 @@ def test_at_a_low_rate_few_requests_are_in_flight_whatever_the_concurrency() -> 
     assert judge(GOOD | slow | {"backend_requests_per_request": 3.12})[0] == "suspect"
     assert judge(GOOD | slow | {"backend_connections_opened": 55.0}) == ("valid", [])
     assert judge(GOOD | slow | {"backend_connections_opened": 56.0})[0] == "suspect"
+    fanning_out = slow | {"at_once": 5, "backend_pool": 5000}
+    assert judge(GOOD | fanning_out | {"backend_connections_opened": 131.0}) == ("valid", [])
+    assert judge(GOOD | fanning_out | {"backend_connections_opened": 134.0})[0] == "suspect"
 
 
 def test_the_offered_rate_itself_is_not_missed() -> None:

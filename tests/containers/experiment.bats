@@ -23,7 +23,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
 @test "no figure is missing" {
   local field
   for field in throughput_rps latency_ms.p50 latency_ms.p99 latency_ms.max cpu_seconds cpu_ms_per_request rss_max_bytes \
-    vsz_max_bytes threads_max requests errors duration_s; do
+    vsz_max_bytes threads_max requests errors duration_s allocated_bytes_per_request live_bytes_per_request.heap; do
     [ "$(summary "[.runs[].$field | select(. == null)] | length")" -eq 0 ] || { echo "$field is null"; return 1; }
   done
 }

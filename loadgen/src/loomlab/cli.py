@@ -149,7 +149,7 @@ def _show(summary: Summary) -> None:
     console = Console()
     show(
         summary,
-        Console(width=min(console.width, WIDEST_TABLE)) if console.is_terminal else Console(width=100),
+        Console(width=min(console.width, WIDEST_TABLE) if console.is_terminal else WIDEST_TABLE),
     )
 
 

@@ -19,6 +19,7 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record, write_json, write_text
 from loomlab.records.load import Load, OpenRate, Users
+from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Probe, Run, SideBySide, Summary
 from loomlab.records.order import Order, order_file
 
@@ -33,6 +34,8 @@ COLUMNS = (
     "p99 ms",
     "errors",
     "CPU ms",
+    "alloc KiB",
+    "held KiB",
     "GC %",
     "RSS MiB",
     "threads",
@@ -50,9 +53,14 @@ OPEN_MODEL_NOTE = (
     "a request was due, however late it started."
 )
 INTERIOR_NOTE = (
-    "Requests/s, latencies and CPU (ms per request) are of the interior: without the connect wave and the drain; "
-    "errors, GC (its share of the CPU time), RSS and threads are of the whole run; percentiles are nearest-rank; "
-    "– means not measured."
+    "Requests/s, latencies, CPU (ms per request) and what a request allocates are of the interior: without the connect "
+    "wave and the drain; errors, GC (its share of the CPU time), RSS and threads are of the whole run; percentiles are "
+    "nearest-rank; – means not measured."
+)
+HELD_NOTE = (
+    "Held is what one request holds while it waits, measured after the run: heap / threads' stacks and other memory "
+    "outside of the heap / the kernel's memory. RSS is how much of a heap of fixed size was ever touched, and says "
+    "nothing of that."
 )
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
@@ -160,6 +168,8 @@ def cells(run: Run) -> tuple[str, ...]:
         _number(run.latency_ms.p99, 0),
         _errors(run),
         _number(run.cpu_ms_per_request, 3),
+        _kib(run.allocated_bytes_per_request),
+        held_cell(run.live_bytes_per_request),
         _number(None if run.gc.cpu_share is None else 100 * run.gc.cpu_share, 1),
         _number(None if run.rss_max_bytes is None else run.rss_max_bytes / 2**20, 0),
         _number(run.threads_max, 0),
@@ -179,6 +189,16 @@ def load_cell(load: Load) -> str:
             return f"{load.connections:,}"
 
 
+def held_cell(held: LiveBytes) -> str:
+    """KiB of heap, of stacks and off-heap, and of the kernel."""
+    parts = (held.heap, held.stacks_off_heap, held.kernel)
+    return UNKNOWN if parts == (None, None, None) else "/".join(map(_kib, parts))
+
+
+def _kib(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{round(value / 2**10):,}"
+
+
 def _number(value: float | None, decimals: int) -> str:
     return UNKNOWN if value is None else f"{value:,.{decimals}f}"
 
@@ -192,23 +212,26 @@ def _errors(run: Run) -> str:
     return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
 
 
-def _shared_reasons(runs: list[Run]) -> list[str]:
-    if len(runs) < 2:
+def _shared(of_each_run: list[list[str]]) -> list[str]:
+    if len(of_each_run) < 2:
         return []
-    return [reason for reason in runs[0].reasons if all(reason in run.reasons for run in runs)]
+    return [text for text in of_each_run[0] if all(text in texts for texts in of_each_run)]
 
 
 def footnotes(summary: Summary) -> list[str]:
     """What must be read beside the table; what is said of every run stands once."""
-    shared = _shared_reasons(summary.runs)
+    shared = _shared([run.reasons for run in summary.runs])
+    noted = _shared([run.notes for run in summary.runs])
     notes = [f"every run: {reason}" for reason in shared]
     notes += [
         f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
     ]
+    notes += [f"every run: {note}" for note in noted]
+    notes += [f"{run.run}: {note}" for run in summary.runs for note in run.notes if note not in noted]
     notes += [*contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
     notes += summary.notes
     if summary.runs:
-        notes += [INTERIOR_NOTE, *_model_notes(summary.runs)]
+        notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs)]
     return notes
 
 

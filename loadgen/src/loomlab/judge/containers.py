@@ -14,6 +14,7 @@ from loomlab.judge.outcome import Outcome
 from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
 from loomlab.judge.waits import told, waits_of
+from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.models import HostSample
 
 COUNTED_APART = 0.02
@@ -155,6 +156,7 @@ class Took:
         return {
             "cpu_seconds": metrics.cpu_seconds(approach, *self.span),
             "cpu_ms_per_request": self._cpu_ms_per_request(approach),
+            "allocated_bytes_per_request": self.allocated_bytes_per_request(),
             "backend_cpu_ms_per_request": self._cpu_ms_per_request("backend"),
             "generator_cpu_ms_per_request": self._cpu_ms_per_request("loadgen"),
             "rss_max_bytes": None if self.facts.request.gc == "zgc" else metrics.rss_max_bytes(start, end),
@@ -176,8 +178,14 @@ class Took:
         }
 
     def _cpu_ms_per_request(self, service: str) -> float | None:
-        seconds = self.facts.metrics.cpu_seconds(service, *self.span)
-        return 1000 * seconds / self.counted if seconds is not None and self.counted and self.one_load else None
+        seconds = self._per_request(self.facts.metrics.cpu_seconds(service, *self.span))
+        return None if seconds is None else 1000 * seconds
+
+    def allocated_bytes_per_request(self) -> float | None:
+        return self._per_request(self.facts.metrics.allocated_bytes(*self.span))
+
+    def _per_request(self, spent: float | None) -> float | None:
+        return spent / self.counted if spent is not None and self.counted and self.one_load else None
 
 
 def clock_step_s(samples: Sequence[HostSample]) -> float | None:
@@ -213,21 +221,3 @@ def container_failure(inspected: Any, started: float) -> str | None:
     if begun > started:
         return f"The container under test was started {begun - started:.1f} s after the run began."
     return None
-
-
-def backend_pool(about: Any) -> int | None:
-    """The most backend connections to one address, from GET /about."""
-    try:
-        limit = about["outbound"]["max_connections_per_route"]
-    except (TypeError, KeyError):
-        return None
-    return limit if isinstance(limit, int) else None
-
-
-def platform_threads(about: Any) -> int | None:
-    """The most worker threads, where they are platform threads, from GET /about."""
-    try:
-        limit = about["inbound"]["max_threads"] if about["concurrency"] == "platform-threads" else None
-    except (TypeError, KeyError):
-        return None
-    return limit if isinstance(limit, int) else None

@@ -8,12 +8,13 @@ from loomlab.records.models import BackendDelays, Halves, Warmup
 
 @dataclass(frozen=True)
 class Asked:
-    """The load as it was asked for: one request makes `backend_calls`; `delay` is what the backend's should have been,
-    None where no request depends on it; `steady`: the load is the same from beginning to end, and so is the backend;
-    `finished`: the measurement came to its end."""
+    """The load as it was asked for: one request makes `backend_calls`, the last `at_once` of them at the same time;
+    `delay` is what the backend's should have been, None where no request depends on it; `steady`: the load is the same
+    from beginning to end, and so is the backend; `finished`: the measurement came to its end."""
 
     concurrency: int
     backend_calls: int = 3
+    at_once: int = 1
     closed_model: bool = True
     steady: bool = True
     tool: str = "ab"

@@ -7,6 +7,7 @@ from loomlab.judge.metrics import Metrics
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.memory import MemoryLog
 from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
@@ -15,7 +16,8 @@ from loomlab.tools.tool import Tool
 @dataclass(frozen=True)
 class Facts:
     """None: there is no such file. `about` is what the approach told of itself, `container` what the engine told of the
-    container after the run, `delays` what the backend told of its delay."""
+    container after the run, `delays` what the backend told of its delay, `memory` what the process told of its
+    memory."""
 
     files: RunFiles
     request: Request
@@ -28,6 +30,7 @@ class Facts:
     about: Any
     container: Any
     delays: BackendDelays | None
+    memory: MemoryLog | None
 
     @property
     def start(self) -> float:
@@ -62,4 +65,5 @@ def facts_of(files: RunFiles, request: Request) -> Facts:
         about=read_json(files.about),
         container=read_json(files.container),
         delays=read_record(files.backend, BackendDelays),
+        memory=read_record(files.memory, MemoryLog),
     )

@@ -8,6 +8,7 @@ from loomlab.judge import verdict
 from loomlab.judge.containers import took_of
 from loomlab.judge.evidence import Asked, Evidence
 from loomlab.judge.facts import Facts, facts_of
+from loomlab.judge.memory import live_set_of
 from loomlab.judge.outcome import outcome_of
 from loomlab.judge.shown import shown_of
 from loomlab.records.delay import delay_of
@@ -32,6 +33,7 @@ def _judged(facts: Facts) -> Run:
     outcome = outcome_of(facts)
     shown = shown_of(facts, outcome)
     took = took_of(facts, outcome, shown)
+    live_set = live_set_of(facts.memory)
     judgement = verdict.judge(
         Evidence(
             asked=_asked(facts, shown.steps),
@@ -65,11 +67,13 @@ def _judged(facts: Facts) -> Run:
         finished=_iso(facts.end) if request.finished else None,
         verdict=judgement.verdict,
         reasons=judgement.reasons,
+        notes=live_set.notes(),
         rules=judgement.rules,
         raw_sha256=checksum(facts.files.raw),
         **outcome.published(),
         **shown.published(),
         **took.published(),
+        **live_set.published(),
     )
 
 
@@ -78,6 +82,7 @@ def _asked(facts: Facts, steps: list[Step]) -> Asked:
     return Asked(
         concurrency=load.connections,
         backend_calls=facts.endpoint.backend_calls,
+        at_once=facts.endpoint.at_once,
         closed_model=load.closed_model,
         steady=not steps and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
         tool=facts.driver.name,

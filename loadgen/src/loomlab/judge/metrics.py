@@ -132,6 +132,10 @@ class Metrics:
             cpu_share=cpu_s / spent_s if cpu_s is not None and spent_s else None,
         )
 
+    def allocated_bytes(self, start: float, end: float) -> float | None:
+        """On the heap, by all threads of the JVM."""
+        return self._own_growth("lab_allocated_bytes_total", start, end)
+
     def jit_cpu_seconds(self, start: float, end: float) -> float | None:
         """Of the JVM's compiler threads, up to the last scrape of the window."""
         return self._own_growth("lab_jit_cpu_seconds_total", start, min(end, self._last_scrape(self._approach_name)))

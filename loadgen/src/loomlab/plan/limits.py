@@ -68,13 +68,16 @@ def handover(cpus: int) -> int:
     return max(4, cpus)
 
 
-def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, scenario: str | None = None) -> Pool:
-    """As many backend connections as were asked for, else as there are connections and `handover` more, or what open
-    files leave. `wait_ms` is how long a request holds one, 0: it needs none. Raises HostError where the host cannot
-    hold the connections, and UsageError or HostError where requests would time out in the pool's queue. `scenario`:
-    whose load it is."""
+def pool_of(
+    host: Host, connections: int, asked: int | None, wait_ms: float, scenario: str | None = None, at_once: int = 1
+) -> Pool:
+    """As many backend connections as were asked for, else as requests can hold and `handover` more, or what open files
+    and ports leave. `wait_ms` is how long a request holds `at_once` of them, 0: it needs none. Raises HostError where
+    the host cannot hold the connections, and UsageError or HostError where requests would time out in the pool's queue.
+    `scenario`: whose load it is."""
     files = host.open_files
-    wanted = asked or connections + handover(host.cpus)
+    busy = connections * at_once
+    wanted = asked or busy + handover(host.cpus)
     what = f"NAME={scenario} with {connections} connections" if scenario else f"CONCURRENCY={connections}"
 
     def fewer(most: int | None = None) -> str:
@@ -92,9 +95,9 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, sce
             f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}: "
             f"raise it (ulimit -Hn of the engine), or {fewer(files * 9 // 10 - APPROACH_FILES)}."
         )
-    pool = min(room, wanted)
-    cut = pool < (wanted if asked is None else min(asked, connections)) and wait_ms > 0
-    queue_ms = wait_ms * connections / pool
+    pool = min(room, PORTS, wanted)
+    cut = pool < (wanted if asked is None else min(asked, busy)) and wait_ms > 0
+    queue_ms = wait_ms * busy / pool
     if queue_ms > QUEUE_MS and cut:
         raise HostError(
             f"{what} leaves {pool} of {files} open files for backend connections, so a request "
@@ -107,8 +110,10 @@ def pool_of(host: Host, connections: int, asked: int | None, wait_ms: float, sce
         )
     if not cut:
         return Pool(pool)
+    each = f" of {at_once} calls at once" if at_once > 1 else ""
+    cause = f"open files stop at {files}" if room < PORTS else f"one address has {PORTS} ports"
     return Pool(
         pool,
-        f"the backend pool of every approach is {pool} connections for {connections} concurrent requests, "
-        f"because open files stop at {files}",
+        f"the backend pool of every approach is {pool} connections for {connections} concurrent requests{each}, "
+        f"because {cause}",
     )

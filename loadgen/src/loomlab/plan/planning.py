@@ -14,7 +14,7 @@ from loomlab.plan.scenarios.capacity import largest_scale, room_of
 from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.sidebyside import side_by_side
-from loomlab.plan.seconds import OPEN_RUN_S, default_cap_s, run_seconds, too_short
+from loomlab.plan.seconds import OPEN_RUN_S, REQUEST_CPU_MS, default_cap_s, run_seconds, too_short
 from loomlab.plan.sizes import Size, size_of
 from loomlab.plan.space import check_space
 from loomlab.records.delay import delay_of
@@ -67,14 +67,15 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         tool(work.tool).check(load)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     wait_ms = answer if work.endpoint.backend_calls else 0
-    pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, asked.scenario)
+    pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, asked.scenario, work.endpoint.at_once)
     counted = asked.scenario is not None or asked.requests is not None
     check_space(host.free_mb, work.tool, work.loads, work.repeats * len(work.approaches), answer, counted=counted)
     caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))
     cap_s = next(one for one in caps_s if one is not None)
     closed = isinstance(work.loads[0].shape, Closed)
     lasts_s = asked.duration_s if work.side_by_side is None else max(load.shape.duration_s for load in work.loads)
-    seconds = run_seconds(work.connections, answer, host.cpus, cap_s, lasts_s, open_model=not closed)
+    request_cpu_ms = REQUEST_CPU_MS + work.endpoint.work_ms
+    seconds = run_seconds(work.connections, answer, request_cpu_ms, host.cpus, cap_s, lasts_s, open_model=not closed)
     return Order(
         experiment=f"{stamp}-{_name(asked, work)}",
         planned=stamp,
@@ -179,12 +180,13 @@ def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int, spare: i
             for approach in draw.sample(work.approaches, len(work.approaches)):
                 number += 1
                 threads = asked.platform_threads or work.threads or min(load.connections, THREADS)
+                wanted = load.connections * work.endpoint.at_once + spare
                 yield PlannedRun(
                     run=f"{number}-{approach}",
                     block=block,
                     settings={
                         "PLATFORM_THREADS": str(threads),
-                        "BACKEND_CONNECTIONS": str(min(load.connections + spare, pool.connections)),
+                        "BACKEND_CONNECTIONS": str(min(wanted, pool.connections)),
                     },
                     request=_request(asked, work, size, cap_s, approach, repeat, cell, load),
                 )

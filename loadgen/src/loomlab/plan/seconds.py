@@ -10,6 +10,7 @@ from loomlab.basics.waves import (
     SHORTEST_INTERIOR_S,
     chosen_duration_s,
     fitting_duration_s,
+    most_live_set_s,
 )
 
 START_S, OVERHEAD_S = 12, 10
@@ -19,6 +20,9 @@ COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 REQUEST_CPU_MS = 0.35
 """CPU that a request takes, roughly."""
 OPEN_RUN_S = 60
+LIVE_SET_S = 6
+"""What waiting requests hold is measured after the load: the collections, and a load whose requests wait once for some
+seconds; beside it the CPU of two waves."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +40,18 @@ def default_cap_s(connections: int, answer_ms: float) -> int:
 
 
 def run_seconds(
-    connections: int, answer_ms: float, cpus: int, cap_s: int, duration_s: int | None, *, open_model: bool
+    connections: int,
+    answer_ms: float,
+    request_cpu_ms: float,
+    cpus: int,
+    cap_s: int,
+    duration_s: int | None,
+    *,
+    open_model: bool,
 ) -> RunSeconds:
     """`duration_s`: as it was asked for, None where it was not."""
-    wave_s = max(answer_ms, int(connections * REQUEST_CPU_MS) // max(1, cpus // 2)) / 1000
+    work_s = int(connections * request_cpu_ms) // max(1, cpus // 2) / 1000
+    wave_s = max(answer_ms / 1000, work_s)
     if duration_s is not None:
         load_s = longest_s = duration_s
     elif open_model:
@@ -47,7 +59,11 @@ def run_seconds(
     else:
         load_s, longest_s = chosen_duration_s(wave_s), LONGEST_RUN_S
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
-    return RunSeconds(START_S + OVERHEAD_S + warmup_s + load_s, START_S + 2 * OVERHEAD_S + cap_s + longest_s)
+    live_set_s, longest_live_set_s = LIVE_SET_S + int(2 * work_s), most_live_set_s(connections)
+    return RunSeconds(
+        START_S + OVERHEAD_S + warmup_s + load_s + live_set_s,
+        START_S + 2 * OVERHEAD_S + cap_s + longest_s + longest_live_set_s,
+    )
 
 
 def too_short(duration_s: int | None, answer_ms: float) -> str | None:

@@ -8,8 +8,13 @@ from loomlab.records.delay import Delay
 from loomlab.records.load import Target
 
 AUTHORIZATION = "Authorization: Bearer loom-lab"
+FANNING_OUT = "/capabilities"
+CALLS = 3
+"""Of a request to this endpoint or to /meetings; `calls` says how often the last of them is made."""
 BLOCK = "/httpbin/block/"
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
+WORKING = (FANNING_OUT, "/epoch-millis")
+"""Endpoints that work as long as `cpuMicros` says."""
 DELAY_IN_MILLIS = re.compile(r"(?<![^&])delayInMillis=\d*")
 CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 """Endpoints whose answers have the same number of bytes each time."""
@@ -17,9 +22,10 @@ CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`label` is the metric label; `backend_calls` come one after another, each of `backend_delay_ms` on average; a
-    correct answer takes `floor_ms` at least; `headers` are those a request must carry; `waits_as_configured`: how long
-    its calls take is the backend's setting, not the request's."""
+    """`label` is the metric label; of `backend_calls`, each of `backend_delay_ms` on average, the last `at_once` are
+    made at the same time; a correct answer takes `floor_ms` at least, and `work_ms` of CPU that the request asks for;
+    `headers` are those a request must carry; `waits_as_configured`: how long its calls take is the backend's setting,
+    not the request's."""
 
     label: str
     backend_calls: int
@@ -28,26 +34,46 @@ class Endpoint:
     headers: tuple[str, ...] = ()
     constant_body: bool = False
     waits_as_configured: bool = False
+    at_once: int = 1
+    work_ms: float = 0
+
+    @property
+    def rounds(self) -> int:
+        """How often it waits for the backend, one wait after another."""
+        return self.backend_calls - self.at_once + 1 if self.backend_calls else 0
 
     @property
     def mean_ms(self) -> float:
-        """What a correct answer takes on average, without the work."""
-        return max(self.backend_calls * self.backend_delay_ms, self.floor_ms)
+        """What a correct answer takes on average, without the work; at least, where calls are made at once and their
+        delays differ."""
+        return max(self.rounds * self.backend_delay_ms, self.floor_ms)
 
 
 def endpoint_of(target: str, delay: Delay) -> Endpoint:
     """Of a path and query, when the backend's own delays are `delay`; of an unknown path, one call."""
     path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
     constant = path.startswith(CONSTANT_BODY)
+    work_ms = _number(query.get("cpuMicros", ["0"])[0]) / 1000 if path in WORKING else 0
     if path.startswith(BLOCK):
         wait_ms = round(1000 * _number(path.removeprefix(BLOCK)))
         return Endpoint(f"{BLOCK}{{seconds}}", 1, wait_ms, wait_ms, constant_body=constant)
     if path in IN_SERVER:
         wait_ms = round(_number(query.get("delayInMillis", ["0"])[0]))
-        return Endpoint(path, 0, 0, wait_ms, constant_body=constant)
-    calls = 3 if path in {"/capabilities", "/meetings"} else 1
-    headers = (AUTHORIZATION,) if path == "/meetings" else ()
-    return Endpoint(path, calls, delay.mean_ms, calls * delay.floor_ms, headers, constant, waits_as_configured=True)
+        return Endpoint(path, 0, 0, wait_ms, constant_body=constant, work_ms=work_ms)
+    last_calls = max(round(_number(query.get("calls", ["1"])[0])), 1) if path == FANNING_OUT else 1
+    at_once = last_calls if query.get("parallel") == ["true"] else 1
+    calls = CALLS - 1 + last_calls if path in {FANNING_OUT, "/meetings"} else 1
+    return Endpoint(
+        path,
+        calls,
+        delay.mean_ms,
+        (calls - at_once + 1) * delay.floor_ms,
+        headers=(AUTHORIZATION,) if path == "/meetings" else (),
+        constant_body=constant,
+        waits_as_configured=True,
+        at_once=at_once,
+        work_ms=work_ms,
+    )
 
 
 def with_wait(target: Target, wait_ms: int) -> Target:
@@ -76,7 +102,7 @@ def completed(target: str, delay: Delay) -> str:
 
 def answer_ms(endpoint: Endpoint, delay: Delay) -> float:
     """What a correct answer takes, at the middle of the backend's delays."""
-    return endpoint.backend_calls * delay.middle_ms if endpoint.waits_as_configured else endpoint.floor_ms
+    return endpoint.rounds * delay.middle_ms if endpoint.waits_as_configured else endpoint.floor_ms
 
 
 def _number(text: str) -> float:

@@ -30,6 +30,7 @@ class RunFiles:
         self.tool = self.raw / "tool.json"
         self.host = self.raw / "host.json"
         self.metrics = self.raw / "metrics.json"
+        self.memory = self.raw / "memory.json"
         self.container = self.raw / "container.json"
 
 

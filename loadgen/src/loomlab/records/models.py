@@ -6,13 +6,14 @@ from pydantic import Field
 
 from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
+from loomlab.records.memory import LiveBytes
 from loomlab.records.record import Record
 
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
 Verdict = Literal["valid", "suspect", "invalid"]
-WarmupPhase = Literal["compile", "settle"]
+BurstPhase = Literal["compile", "settle", "hold"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 
 
@@ -77,10 +78,11 @@ class Probe(Record):
 
 
 class Burst(Record):
-    """One warm-up load; errors and CPU as far as they are known. A request waits `wait_ms` at least; CPU seconds are
-    the process's, and of them its compilers' and its collector's; `rss_bytes` is the process's after the burst."""
+    """One load of the warm-up, or the one that holds requests after the run; errors and CPU as far as they are known. A
+    request waits `wait_ms` at least; CPU seconds are the process's, and of them its compilers' and its collector's;
+    `rss_bytes` is the process's after the burst."""
 
-    phase: WarmupPhase
+    phase: BurstPhase
     start: float
     duration_s: float
     wait_ms: int
@@ -304,6 +306,10 @@ class Run(Record):
     rss_hwm_bytes: float | None = None
     platform_threads_peak: float | None = None
     vsz_max_bytes: float | None
+    live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes)
+    live_requests: int | None = None
+    heap_kept_bytes: float | None = None
+    allocated_bytes_per_request: float | None = None
     threads_max: float | None
     throttled_ratio: float | None
     keepalive_requests: int | None
@@ -331,6 +337,7 @@ class Run(Record):
     finished: str | None
     verdict: Verdict
     reasons: list[str]
+    notes: list[str] = Field(default_factory=list)
     rules: list[RuleResult] = Field(default_factory=list)
     raw_sha256: str | None = None
 

@@ -19,6 +19,8 @@ from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.collect import collect, wait_for_samples
 from loomlab.run.histograms import write_histograms
 from loomlab.run.live import LiveFigures, LiveProgress
+from loomlab.run.liveset import Waiting, live_set
+from loomlab.run.memory import memory_of
 from loomlab.run.peaks import reset_peaks
 from loomlab.run.probe import probe
 from loomlab.run.process import STALL_S, run_tool
@@ -56,10 +58,13 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
     endpoint = endpoint_of(request.endpoint, delay_of(request.delay))
     write_json(files.request, request)
     check_descriptors(request.load.connections)
+    ask_memory = memory_of(f"http://{request.approach}:8081")
+    memory_before = ask_memory()
     timeout_s = endpoint.floor_ms / 1000 + PROBE_MARGIN_S
     headers = request.load.targets[0].headers
     write_json(files.probe, probe(request.approach, 8080, request.endpoint, headers, timeout_s))
-    write_json(files.about, _about(request.approach, progress))
+    about = _about(request.approach, progress)
+    write_json(files.about, about)
     live = LiveFigures(request, run_dir, progress)
     live.phase("warm-up")
     behaviour = Behaviour()
@@ -74,6 +79,9 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
         live.phase("collect")
         _collect(request.approach, prometheus_url, run, files, stop, progress)
         write_histograms(files, tool, endpoint.floor_ms)
+    if not stop.requested:
+        waiting = Waiting(request, about, ask_memory, behaviour)
+        write_json(files.memory, live_set(waiting, tool, memory_before, warmup, stop, progress))
     if stop.requested:
         return False
     write_json(files.request, request.model_copy(update={"finished": True}))

@@ -197,7 +197,7 @@ def other_backend_requests(run: Evidence) -> Finding:
 def backend_reconnected(run: Evidence) -> Finding:
     """Without a warm-up every connection is a first one; in the open model more are wanted as more requests wait."""
     calls = run.asked.backend_calls * (run.told.attempted or 0)
-    first_ones = run.in_flight if run.cold or not run.asked.closed_model else 0
+    first_ones = run.asked.at_once * run.in_flight if run.cold or not run.asked.closed_model else 0
     opened = run.backend.connections_opened
     if opened is None:
         return unknown("how many connections to the backend were opened")

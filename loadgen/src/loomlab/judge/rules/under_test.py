@@ -64,15 +64,16 @@ def throttled(run: Evidence) -> Finding:
 
 
 def small_pool(run: Evidence) -> Finding:
-    pool, concurrency = run.under_test.backend_pool, run.asked.concurrency
+    pool, concurrency, at_once = run.under_test.backend_pool, run.asked.concurrency, run.asked.at_once
     if not run.asked.backend_calls:
         return not_here("no request asks the backend")
     if pool is None:
         return not_here("the client has no limit") if run.under_test.told else unknown("the size of the backend pool")
-    if pool >= concurrency:
+    if pool >= concurrency * at_once:
         return PASSED
+    each = f", whose requests make {at_once} calls at once" if at_once > 1 else ""
     return failed(
-        f"The pool of {pool} backend connections is smaller than the concurrency of {concurrency}: "
+        f"The pool of {pool} backend connections is smaller than the concurrency of {concurrency}{each}: "
         "requests queue for a connection."
     )
 

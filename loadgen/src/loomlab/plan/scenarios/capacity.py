@@ -9,7 +9,7 @@ from loomlab.plan.host import Host
 from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
 from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
 from loomlab.plan.scenarios.model import Scenario
-from loomlab.plan.seconds import OVERHEAD_S, START_S
+from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.sizes import Size, memory_mb_of
 from loomlab.records.load import Closed, Load, OpenRate, Users
 
@@ -50,29 +50,38 @@ def room_of(host: Host, size: Size) -> Room:
 
 @dataclass(frozen=True)
 class Need:
-    """Of one scenario at full size: the most connections at once, open files of one process, requests a second, and
-    minutes in all."""
+    """Of one scenario at full size: the most connections at once, the most of one request to the backend, open files of
+    one process, requests a second, CPU that a request asks for, and minutes in all."""
 
     connections: int
+    backend_connections: int
     open_files: int
     rate_rps: float
+    work_ms: float
     minutes: float
+
+    @property
+    def platform_threads(self) -> int:
+        """Of one request: its own, and one a call where several are made at once."""
+        return 1 + self.backend_connections if self.backend_connections > 1 else 1
 
 
 def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) -> Need:
     """For all approaches and repeats of the scenario."""
     endpoints = endpoints_of(scenario)
     answer_s = max(sum(one.mean_ms for one in endpoints) / len(endpoints) / 1000, 0.001)
-    calls_backend = any(one.backend_calls for one in endpoints)
+    backend_connections = max(one.at_once if one.backend_calls else 0 for one in endpoints)
     loads = loads_of(scenario, scaling or Scaling(), folder)
     connections = max(load.connections for load in loads)
     warm_up_s = TYPICAL_WARM_UP_S if scenario.warm_up is None else scenario.warm_up
     runs = len(scenario.approaches) * scenario.repeats
-    seconds = runs * sum(lasts_s(load, answer_s) + warm_up_s + START_S + OVERHEAD_S for load in loads)
+    seconds = runs * sum(lasts_s(load, answer_s) + warm_up_s + START_S + OVERHEAD_S + LIVE_SET_S for load in loads)
     return Need(
         connections=connections,
-        open_files=connections * (2 if calls_backend else 1) + APPROACH_FILES,
+        backend_connections=backend_connections,
+        open_files=connections * (1 + backend_connections) + APPROACH_FILES,
         rate_rps=max(_rate_rps(load, answer_s) for load in loads),
+        work_ms=sum(one.work_ms for one in endpoints) / len(endpoints),
         minutes=seconds / 60,
     )
 
@@ -99,16 +108,16 @@ def largest_scale(scenario: Scenario, room: Room, folder: Path) -> tuple[float, 
     need = need_of(scenario, folder)
     sharing_ms = BACKEND_MS if room.shared else 0.0
     rates = {
-        "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / APPROACH_MS,
+        "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / (APPROACH_MS + need.work_ms),
         f"{scenario.tool}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[scenario.tool] + sharing_ms),
     }
     files = max(room.open_files - APPROACH_FILES, 1) * need.connections / (need.open_files - APPROACH_FILES)
     connections = {
         "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
-        "the ports of one address": PORTS - GENERATOR_FILES,
+        "the ports of one address": (PORTS - GENERATOR_FILES) / max(need.backend_connections, 1),
     }
     if any(name.endswith("-platform") for name in scenario.approaches):
-        connections["threads"] = THREADS
+        connections["threads"] = THREADS / need.platform_threads
     if scenario.tool == "k6":
         connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
     shares = {what: most / need.rate_rps for what, most in rates.items()}

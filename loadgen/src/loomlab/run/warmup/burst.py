@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.load import Load
-from loomlab.records.models import Burst, ToolRun, WarmupPhase
+from loomlab.records.models import Burst, BurstPhase, ToolRun
 from loomlab.records.requestlog import latency_figures
 from loomlab.run.process import run_tool
 from loomlab.run.stop import Stop
@@ -31,7 +31,7 @@ class Bursts:
         self._stall_s = stall_s
         self._stop = stop
 
-    def run(self, phase: WarmupPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
+    def run(self, phase: BurstPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
         """`wait_ms` is what a request waits at least."""
         with tempfile.TemporaryDirectory() as folder:
             raw = Path(folder)
@@ -56,7 +56,7 @@ class Bursts:
             self._stop.pause(DRAIN_TICK_S)
 
     def _record(
-        self, phase: WarmupPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
+        self, phase: BurstPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
     ) -> Burst:
         try:
             report = self._tool.report(raw, STEM)

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
-from loomlab.records.endpoints import endpoint_of, with_wait
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Load, OpenRate
-from loomlab.records.models import Burst, Warmup, WarmupPhase
+from loomlab.records.models import Burst, BurstPhase, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.process import STALL_S
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.stop import Stop
+from loomlab.run.waits import Waits
 from loomlab.run.warmup import compiling, settling
 from loomlab.run.warmup.burst import Bursts
 from loomlab.run.warmup.process import ReadProcess
@@ -24,7 +25,6 @@ COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
 BURST_LIMIT_S = 45
 """Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
-LEASE_MS = 60_000
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Warmer:
         self._subject = subject
         self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
         self._connections = busy_connections(subject.load, self._endpoint.mean_ms / 1000)
-        self._behaviour = behaviour
+        self._waits = Waits(self._endpoint, subject.delay, behaviour, progress)
         self._cap_s = cap_s
         self._stop = stop
         self._progress = progress
@@ -96,7 +96,8 @@ class Warmer:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
                 waves, left_s = compiling.burst_waves(latency_ms), self._limited_s(limit_s - self._elapsed_s())
                 load = burst_of(self._subject.load, connections, waves, latency_ms, left_s)
-                last = self._burst("compile", self._waiting(load, wait_ms), wait_ms)
+                each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
+                last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
                 if compiling.at_rest(done):
                     return True
@@ -107,7 +108,7 @@ class Warmer:
             self._progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
             return None
         finally:
-            self._restore()
+            self._waits.restore()
         return False
 
     def _settle(self) -> str | None:
@@ -151,7 +152,7 @@ class Warmer:
     def _limited_s(left_s: float) -> float:
         return min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
 
-    def _burst(self, phase: WarmupPhase, load: Load, wait_ms: int) -> Burst:
+    def _burst(self, phase: BurstPhase, load: Load, wait_ms: int) -> Burst:
         number = len(self._done) + 1
 
         def show() -> None:
@@ -167,23 +168,6 @@ class Warmer:
         self._done.append(burst)
         return burst
 
-    def _waiting(self, load: Load, wait_ms: int) -> Load:
-        """The load whose requests wait so long: in the backend, or as they say themselves."""
-        if self._endpoint.waits_as_configured:
-            each_ms = max(round(wait_ms / self._endpoint.backend_calls), 1)
-            self._behaviour.lend(each_ms, LEASE_MS)
-        return replace(load, targets=tuple(with_wait(target, wait_ms) for target in load.targets))
-
-    def _restore(self) -> None:
-        if not self._endpoint.waits_as_configured:
-            return
-        try:
-            self._behaviour.set_delay(self._subject.delay)
-        except UnreachableError as error:
-            self._progress.say(
-                f"The backend's delay could not be set back; the warm-up's ends within a minute: {error}."
-            )
-
     def _going(self) -> bool:
         return not self._stop.requested and not self._failed()
 
@@ -197,4 +181,4 @@ class Warmer:
         return self._cap_s - self._elapsed_s()
 
 
-WORDS: dict[WarmupPhase, str] = {"compile": "compilers at work", "settle": "settling"}
+WORDS = {"compile": "compilers at work", "settle": "settling"}

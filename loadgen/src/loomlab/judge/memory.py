@@ -1,0 +1,103 @@
+"""What a waiting request held, of what the process told before, while and after requests waited."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from loomlab.records.memory import LiveBytes, MemoryAnswer, MemoryLog
+
+FEWEST_WAITING = 0.9
+"""Of the short load's connections."""
+HEAP, KERNEL, STACKS = ("heap_used_bytes",), ("kernel_bytes",), ("thread_stack_bytes",)
+OFF_HEAP = ("rss_anon_bytes", "heap_rss_anon_bytes", "thread_stack_bytes")
+"""The first, less the others."""
+
+
+@dataclass(frozen=True)
+class LiveSet:
+    """`requests` waited while each held `bytes_each`; `heap_kept_bytes` is by how much the heap, after a full
+    collection, was larger when the requests were gone than before the process's first one; `unknown` says what is not
+    known and why."""
+
+    bytes_each: LiveBytes
+    requests: int | None = None
+    heap_kept_bytes: float | None = None
+    unknown: tuple[str, ...] = ()
+
+    def published(self) -> dict[str, Any]:
+        """Fields of run.json."""
+        return {
+            "live_bytes_per_request": self.bytes_each,
+            "live_requests": self.requests,
+            "heap_kept_bytes": self.heap_kept_bytes,
+        }
+
+    def notes(self) -> list[str]:
+        return [f"What a waiting request holds is not known: {'; '.join(self.unknown)}."] if self.unknown else []
+
+
+def live_set_of(log: MemoryLog | None) -> LiveSet:
+    """Heap and off-heap against the process after the load, with nothing in flight; threads' stacks and the kernel's
+    memory, which a pool keeps, against the process before its first request."""
+    if log is None:
+        return LiveSet(LiveBytes())
+    heap_kept = _growth(log.before, log.idle, HEAP)
+    hindrance = _hindrance(log)
+    if hindrance or log.waiting is None or log.idle is None:
+        return LiveSet(LiveBytes(), None, heap_kept, (hindrance or "no request waited",))
+    before, waiting, idle = log.before, log.waiting, log.idle
+    requests = waiting.figure("requests_in_flight") or 0
+    off_heap, stacks = _growth(idle, waiting, OFF_HEAP), _growth(before, waiting, STACKS)
+    held = {
+        "heap": _growth(idle, waiting, HEAP),
+        "stacks_off_heap": None if off_heap is None or stacks is None else stacks + off_heap,
+        "kernel": _growth(before, waiting, KERNEL),
+    }
+    needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
+    return LiveSet(
+        LiveBytes(**{part: None if grown is None else grown / requests for part, grown in held.items()}),
+        round(requests),
+        heap_kept,
+        tuple(f"{part} without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None),
+    )
+
+
+def _hindrance(log: MemoryLog) -> str | None:
+    """Why there is nothing to compare."""
+    if log.error:
+        return log.error
+    for when, told in (("while requests waited", log.waiting), ("after them", log.idle)):
+        if told is None:
+            return f"the process was not asked {when}"
+        if told.error:
+            return f"{told.error} {when}"
+    return _not_waiting(log)
+
+
+def _not_waiting(log: MemoryLog) -> str | None:
+    if log.hold is None or log.waiting is None or log.idle is None:
+        return "no request waited"
+    waiting, left = log.waiting.figure("requests_in_flight"), log.idle.figure("requests_in_flight")
+    if waiting is None or left is None:
+        return "the process did not tell its requests in flight"
+    if waiting < FEWEST_WAITING * log.hold.connections:
+        return f"only {waiting:.0f} of {log.hold.connections} requests were in flight"
+    return f"{left:.0f} requests were still in flight after them" if left else None
+
+
+def _told(told: MemoryAnswer, names: tuple[str, ...]) -> float | None:
+    first, *less = (told.figure(name) for name in names)
+    if first is None or None in less:
+        return None
+    return first - sum(one or 0 for one in less)
+
+
+def _growth(earlier: MemoryAnswer | None, later: MemoryAnswer | None, names: tuple[str, ...]) -> float | None:
+    if earlier is None or later is None:
+        return None
+    old, new = _told(earlier, names), _told(later, names)
+    return None if old is None or new is None else new - old
+
+
+def _missing(log: MemoryLog, names: tuple[str, ...]) -> str:
+    answers = [told for told in (log.before, log.waiting, log.idle) if told is not None]
+    return " and ".join(name for name in names if any(told.figure(name) is None for told in answers))

@@ -1,0 +1,53 @@
+"""What the process under test held at moments of its life, and what that makes of a waiting request."""
+
+from typing import Any
+
+from loomlab.records.record import Record
+
+
+class MemoryAnswer(Record):
+    """What `POST /memory` answered, after a full collection; `asked` and `answered` are epoch seconds, `error` says why
+    there is no answer."""
+
+    asked: float
+    answered: float
+    answer: dict[str, Any] | None = None
+    error: str | None = None
+
+    def figure(self, name: str) -> float | None:
+        """None where the process did not tell it, or told no number."""
+        value = (self.answer or {}).get(name)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+class Hold(Record):
+    """The short load after the run: `connections` send one request each, which waits `wait_ms` at a time; `requests`
+    came to an end well, `errors` did not."""
+
+    connections: int
+    wait_ms: int
+    started: float
+    duration_s: float
+    requests: int | None
+    errors: int | None
+
+
+class MemoryLog(Record):
+    """raw/memory.json: `before` its first request, `loaded` after the run, while requests were `waiting`, and `idle`
+    after them; `error` says why there was no short load."""
+
+    before: MemoryAnswer
+    loaded: MemoryAnswer | None = None
+    hold: Hold | None = None
+    waiting: MemoryAnswer | None = None
+    idle: MemoryAnswer | None = None
+    error: str | None = None
+
+
+class LiveBytes(Record):
+    """What a waiting request holds, in bytes: its share of the heap, of the threads' stacks with other memory outside
+    of the heap, and of the kernel's memory."""
+
+    heap: float | None = None
+    stacks_off_heap: float | None = None
+    kernel: float | None = None

@@ -1,0 +1,162 @@
+"""What requests hold while they wait: the process is asked for its memory while one request a connection waits, and
+again when none does."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.waves import most_live_set_s
+from loomlab.records.about import platform_threads
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import Endpoint, endpoint_of
+from loomlab.records.load import Load
+from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
+from loomlab.records.models import Request, Warmup
+from loomlab.run.backend import Behaviour
+from loomlab.run.memory import AskMemory
+from loomlab.run.process import STALL_S
+from loomlab.run.progress import Progress
+from loomlab.run.prometheus import UnreachableError
+from loomlab.run.stop import Stop
+from loomlab.run.waits import Waits
+from loomlab.run.warmup.burst import Bursts
+from loomlab.run.warmup.process import process_of
+from loomlab.run.warmup.shapes import burst_of, busy_connections
+from loomlab.run.warmup.warmer import Subject
+from loomlab.tools.tool import Tool
+
+ARRIVING_MS = 1_000
+"""Within which requests come one by one where the load has a rate; elsewhere they come at once."""
+SPARE_WAIT_MS, LONGEST_WAIT_MS = 1_000 + ARRIVING_MS, 12_000
+"""A request waits until all others have come, and so much longer; less than any time-out."""
+COLLECTIONS_S = 5
+FULL_SHARE = 0.98
+"""Of the connections; the last requests come while the first readings are made."""
+LATEST_SHARE = 0.75
+"""Of a wait: then the process is asked, however many requests have come."""
+LOOK_EVERY_S, SETTLED_S, CLOSED_S = 0.2, 0.5, 1.0
+UNPINNED_JDK = 24
+"""From which on a thread that waits in a monitor does not hold its carrier (JEP 491)."""
+
+
+def no_live_set(endpoint: Endpoint, connections: int, jdk: int, about: Any) -> str | None:
+    """Why so many requests cannot wait at the same time; None: they can."""
+    threads = platform_threads(about)
+    if threads is not None and threads < connections:
+        return f"{threads} platform threads cannot hold {connections} requests at once"
+    if endpoint.label == "/pinned" and jdk < UNPINNED_JDK:
+        return f"requests of /pinned wait one after another on JDK {jdk}"
+    return None
+
+
+def wait_ms(connections: int, warmup: Warmup, cpus: float) -> int:
+    """Long enough for every request to come before the first is answered, by the CPU that a request took in the
+    warm-up's last burst."""
+    cost_ms = (warmup.bursts[-1].cpu_ms_per_request or 0.0) if warmup.bursts else 0.0
+    return round(min(SPARE_WAIT_MS + connections * cost_ms / cpus, LONGEST_WAIT_MS))
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What waits, what it told of itself in GET /about, how to ask it for its memory, and the backend it waits for."""
+
+    request: Request
+    about: Any
+    ask: AskMemory
+    behaviour: Behaviour
+
+
+def live_set(
+    waiting: Waiting, tool: Tool, before: MemoryAnswer, warmup: Warmup, stop: Stop, progress: Progress
+) -> MemoryLog:
+    """At as many connections as the run's load keeps busy; `before` is what the process told before its first request.
+    Nothing is sent where that was nothing."""
+    request, delay = waiting.request, delay_of(waiting.request.delay)
+    endpoint = endpoint_of(request.endpoint, delay)
+    connections = busy_connections(request.load, endpoint.mean_ms / 1000)
+    if hindrance := before.error or no_live_set(endpoint, connections, request.jdk, waiting.about):
+        return MemoryLog(before=before, error=hindrance)
+    subject = Subject(replace(request.load, connections=connections), delay, process_of(request.approach))
+    waits = Waits(endpoint, delay, waiting.behaviour, progress)
+    return LiveSet(tool, subject, waits, waiting.ask, stop, progress).measure(before, warmup)
+
+
+class LiveSet:
+    """Holds `subject.load`, one request a connection, and asks for the memory meanwhile."""
+
+    def __init__(
+        self, tool: Tool, subject: Subject, waits: Waits, ask: AskMemory, stop: Stop, progress: Progress
+    ) -> None:
+        self._subject = subject
+        self._waits = waits
+        self._ask = ask
+        self._stop = stop
+        self._progress = progress
+        self._bursts = Bursts(tool, subject.process, STALL_S, stop)
+
+    def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
+        """What cannot be had stands in `error`. The process collects once beforehand: what its collector needs outside
+        of the heap is there from then on, whether requests wait or not."""
+        self._show("nothing is in flight")
+        loaded = self._ask()
+        each_ms = wait_ms(self._subject.load.connections, warmup, self._subject.process().cpus or 1)
+        try:
+            hold, waiting = self._hold(each_ms)
+        except UnreachableError as error:
+            return MemoryLog(before=before, loaded=loaded, error=f"the backend takes no other delay: {error}")
+        except CannotMeasureError as error:
+            return MemoryLog(before=before, loaded=loaded, error=str(error).rstrip("."))
+        finally:
+            self._waits.restore()
+        self._show("nothing is in flight again")
+        self._stop.pause(CLOSED_S)
+        return MemoryLog(before=before, loaded=loaded, hold=hold, waiting=waiting, idle=self._ask())
+
+    def _hold(self, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
+        load = self._waits.stretched(self._subject.load, each_ms)
+        ended = threading.Event()
+        with ThreadPoolExecutor(1) as beside:
+            waiting = beside.submit(self._ask_when_they_wait, each_ms / 1000, ended)
+            try:
+                hold = self._one_wave(load, each_ms)
+            finally:
+                ended.set()
+        return hold, waiting.result()
+
+    def _one_wave(self, load: Load, each_ms: int) -> Hold:
+        connections = load.connections
+        limit_s = most_live_set_s(connections) - COLLECTIONS_S
+        wave = burst_of(replace(load, timeout_s=limit_s), connections, 1, ARRIVING_MS, limit_s)
+        burst = self._bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
+        return Hold(
+            connections=connections,
+            wait_ms=each_ms,
+            started=burst.start,
+            duration_s=burst.duration_s,
+            requests=burst.requests,
+            errors=burst.errors,
+        )
+
+    def _ask_when_they_wait(self, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
+        """Once all are in flight, or most of the first one's wait is over; from then on calls wait as long as in the
+        load. None where none came."""
+        full = FULL_SHARE * self._subject.load.connections
+        seen_at: float | None = None
+        while not ended.wait(LOOK_EVERY_S):
+            inflight, now = self._subject.process().inflight or 0, time.monotonic()
+            if inflight and seen_at is None:
+                seen_at = now
+            if inflight >= full:
+                ended.wait(SETTLED_S)
+            elif seen_at is None or now - seen_at < LATEST_SHARE * wait_s:
+                continue
+            answer = self._ask()
+            self._waits.restore()
+            return answer
+        return None
+
+    def _show(self, text: str) -> None:
+        self._progress.show("live set", None, None, text)

@@ -1,0 +1,41 @@
+"""Makes requests wait longer or shorter than the load has it, for a while."""
+
+from dataclasses import replace
+
+from loomlab.records.delay import Delay
+from loomlab.records.endpoints import Endpoint, with_wait
+from loomlab.records.load import Load
+from loomlab.run.backend import Behaviour
+from loomlab.run.progress import Progress
+from loomlab.run.prometheus import UnreachableError
+
+LEASE_MS = 60_000
+"""The longest that the backend grants."""
+
+
+class Waits:
+    """The waits of one endpoint's requests: in the backend, which otherwise has `delay`, or as requests say
+    themselves."""
+
+    def __init__(self, endpoint: Endpoint, delay: Delay, behaviour: Behaviour, progress: Progress) -> None:
+        self._endpoint = endpoint
+        self._delay = delay
+        self._behaviour = behaviour
+        self._progress = progress
+
+    def stretched(self, load: Load, each_ms: int) -> Load:
+        """The load whose requests wait so long at a time; raises UnreachableError where the backend takes no delay."""
+        if self._endpoint.waits_as_configured:
+            self._behaviour.lend(max(each_ms, 1), LEASE_MS)
+        return replace(load, targets=tuple(with_wait(target, each_ms) for target in load.targets))
+
+    def restore(self) -> None:
+        """The backend's own delay."""
+        if not self._endpoint.waits_as_configured:
+            return
+        try:
+            self._behaviour.set_delay(self._delay)
+        except UnreachableError as error:
+            self._progress.say(
+                f"The backend's delay could not be set back; the one it was lent ends by itself: {error}."
+            )

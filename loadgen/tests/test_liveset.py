@@ -1,0 +1,262 @@
+"""Holding requests and asking for the memory meanwhile, of a made-up approach that knows what it holds."""
+
+import io
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from loomlab.records.delay import Delay, delay_of
+from loomlab.records.endpoints import endpoint_of
+from loomlab.records.load import Closed, Load, Target
+from loomlab.records.memory import MemoryAnswer, MemoryLog
+from loomlab.records.models import Burst, Warmup
+from loomlab.run.backend import Behaviour
+from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, no_live_set, wait_ms
+from loomlab.run.memory import memory_of
+from loomlab.run.progress import Progress
+from loomlab.run.prometheus import UnreachableError
+from loomlab.run.stop import Stop
+from loomlab.run.waits import Waits
+from loomlab.run.warmup.process import Process
+from loomlab.run.warmup.warmer import Subject
+from loomlab.tools.ab import Ab
+from loomlab.tools.tool import Tool
+
+CONNECTIONS = 100
+HOLD_S = 1.2
+BEFORE = MemoryAnswer(asked=1, answered=2, answer={"heap_used_bytes": 1})
+COLD = Warmup(cap_s=0, compiled=None, changing=None, failed=False, duration_s=0, compiling_s=0, bursts=[])
+
+
+@dataclass
+class Holding:
+    """An approach whose requests are in flight, so many of them, for HOLD_S from when the tool starts."""
+
+    in_flight: int = CONNECTIONS
+    backend_answers: bool = True
+    began: float | None = None
+    told: list[str] = field(default_factory=list)
+    commands: list[Load] = field(default_factory=list)
+
+    def waiting(self) -> int:
+        return self.in_flight if self.began and time.monotonic() - self.began < HOLD_S else 0
+
+    def process(self) -> Process:
+        return Process(inflight=self.waiting(), cpus=1)
+
+    def ask(self) -> MemoryAnswer:
+        self.told.append("memory")
+        return MemoryAnswer(asked=1, answered=2, answer={"requests_in_flight": self.waiting()})
+
+    def lend(self, delay_ms: int, _lasting_ms: int) -> None:
+        if not self.backend_answers:
+            raise UnreachableError("http://backend did not answer")
+        self.told.append(f"lend {delay_ms}")
+
+    def set_delay(self, delay: Delay) -> None:
+        self.told.append(f"set {delay.text}")
+
+
+class Sleeping(Ab):
+    """ab, but that its load only lasts."""
+
+    def __init__(self, approach: Holding, program: str = "sleep") -> None:
+        self._approach = approach
+        self._program = program
+
+    def command(self, load: Load, raw: Path, stem: str) -> list[str]:  # noqa: ARG002
+        self._approach.began = time.monotonic()
+        self._approach.commands.append(load)
+        return [self._program, str(HOLD_S)]
+
+
+def measured(approach: Holding, target: str = "/capabilities", program: str = "sleep") -> MemoryLog:
+    load = Load("http://127.0.0.1:1", (Target(target),), CONNECTIONS, Closed(1, 60), timeout_s=1)
+    delay = delay_of("300")
+    progress = Progress(io.StringIO())
+    waits = Waits(endpoint_of(target, delay), delay, cast("Behaviour", approach), progress)
+    subject = Subject(load, delay, approach.process)
+    tool = Sleeping(approach, program)
+    return LiveSet(tool, subject, waits, approach.ask, Stop(), progress).measure(BEFORE, COLD)
+
+
+def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> None:
+    approach = Holding()
+
+    log = measured(approach)
+
+    assert log.before == BEFORE
+    assert log.loaded is not None
+    assert log.loaded.figure("requests_in_flight") == 0
+    assert log.error is None
+    assert log.waiting is not None
+    assert log.waiting.figure("requests_in_flight") == CONNECTIONS
+    assert log.idle is not None
+    assert log.idle.figure("requests_in_flight") == 0
+    assert log.hold is not None
+    assert (log.hold.connections, log.hold.wait_ms) == (CONNECTIONS, SPARE_WAIT_MS)
+
+
+def test_every_call_waits_longer_until_the_process_has_been_asked() -> None:
+    approach = Holding()
+
+    measured(approach)
+
+    assert approach.told[:4] == ["memory", f"lend {SPARE_WAIT_MS}", "memory", "set 300"]
+    assert approach.told[-1] == "memory"
+    (load,) = approach.commands
+    assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=12), 12)
+    assert load.targets[0].target == "/capabilities"
+
+
+def test_a_request_that_says_itself_how_long_it_waits_is_told_to() -> None:
+    approach = Holding()
+
+    measured(approach, "/epoch-millis?delayInMillis=100")
+
+    assert approach.told == ["memory"] * 3
+    assert approach.commands[0].targets[0].target == f"/epoch-millis?delayInMillis={SPARE_WAIT_MS}"
+
+
+def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.run.liveset.LATEST_SHARE", 0.2)
+
+    log = measured(Holding(in_flight=CONNECTIONS // 2))
+
+    assert log.waiting is not None
+    assert log.waiting.figure("requests_in_flight") == CONNECTIONS // 2
+
+
+def test_a_load_that_never_comes_is_told() -> None:
+    approach = Holding(in_flight=0)
+
+    log = measured(approach)
+
+    assert log.waiting is None
+    assert log.idle is not None
+    assert approach.told[-2:] == ["set 300", "memory"]
+
+
+def test_a_backend_that_takes_no_delay_leaves_no_load() -> None:
+    approach = Holding(backend_answers=False)
+
+    log = measured(approach)
+
+    assert log.error == "the backend takes no other delay: http://backend did not answer"
+    assert (log.hold, log.waiting, log.idle) == (None, None, None)
+    assert approach.commands == []
+
+
+def test_a_tool_that_cannot_be_started_does_not_cost_the_run() -> None:
+    log = measured(Holding(), program="no-such-tool")
+
+    assert log.error is not None
+    assert log.error.startswith("no-such-tool cannot be started")
+
+
+def warmed(cost_ms: float | None) -> Warmup:
+    last = Burst(
+        phase="settle", start=0, duration_s=5, wait_ms=900, requests=9, errors=0, throughput_rps=1,
+        mean_latency_ms=900, cpu_ms_per_request=cost_ms,
+    )  # fmt: skip
+    return COLD.model_copy(update={"bursts": [last]})
+
+
+@pytest.mark.parametrize(
+    ("connections", "cost_ms", "cpus", "expected_ms"),
+    [
+        (1000, 0.65, 1, SPARE_WAIT_MS + 650),
+        (10_000, 0.65, 1, SPARE_WAIT_MS + 6500),
+        (10_000, 0.65, 4, SPARE_WAIT_MS + 1625),
+        (1000, None, 1, SPARE_WAIT_MS),
+        (10_000, 9.0, 1, LONGEST_WAIT_MS),
+    ],
+)
+def test_a_request_waits_until_all_others_have_come(
+    connections: int, cost_ms: float | None, cpus: float, expected_ms: int
+) -> None:
+    assert wait_ms(connections, warmed(cost_ms), cpus) == expected_ms
+
+
+PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 100}}
+
+
+@pytest.mark.parametrize(
+    ("target", "connections", "jdk", "about", "hindrance"),
+    [
+        ("/capabilities", 100, 25, PLATFORM, None),
+        ("/capabilities", 101, 25, PLATFORM, "100 platform threads cannot hold 101 requests at once"),
+        ("/capabilities", 101, 25, {"concurrency": "virtual-threads", "inbound": {"max_threads": 100}}, None),
+        ("/capabilities", 101, 25, {"error": "no answer"}, None),
+        ("/pinned?delayInMillis=9", 50, 21, {}, "requests of /pinned wait one after another on JDK 21"),
+        ("/pinned?delayInMillis=9", 50, 25, {}, None),
+    ],
+)
+def test_requests_that_cannot_wait_at_once_are_not_held(
+    target: str, connections: int, jdk: int, about: dict[str, Any], hindrance: str | None
+) -> None:
+    assert no_live_set(endpoint_of(target, delay_of("300")), connections, jdk, about) == hindrance
+
+
+@contextmanager
+def answering(status: int, body: bytes) -> Iterator[tuple[str, list[str]]]:
+    """A management port that answers POST /memory so, and what was asked of it."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(f"{self.command} {self.path}")
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on stderr."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_what_the_process_tells_is_kept_as_it_is_with_its_times() -> None:
+    begun = time.time()
+    with answering(200, b'{"heap_used_bytes": 5, "kernel_bytes": null, "new": "x"}') as (origin, asked):
+        told = memory_of(origin)()
+
+    assert asked == ["POST /memory"]
+    assert told.answer == {"heap_used_bytes": 5, "kernel_bytes": None, "new": "x"}
+    assert told.error is None
+    assert begun <= told.asked <= told.answered <= time.time()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "why"),
+    [
+        (404, b"{}", "did not answer (HTTP Error 404"),
+        (200, b"process_cpu 3\n", "did not answer (Expecting value"),
+        (200, b"[]", "did not answer an object"),
+    ],
+)
+def test_another_answer_is_none_and_says_why(status: int, body: bytes, why: str) -> None:
+    with answering(status, body) as (origin, _):
+        told = memory_of(origin)()
+
+    assert told.answer is None
+    assert told.error is not None
+    assert why in told.error
+
+
+def test_nobody_there_is_told_too() -> None:
+    assert "did not answer" in (memory_of("http://127.0.0.1:9")().error or "")

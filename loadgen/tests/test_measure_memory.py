@@ -1,0 +1,31 @@
+"""The live set of a real server under the real ab, from the first request to run.json."""
+
+from pathlib import Path
+
+from loomlab.records.memory import LiveBytes
+from server import HELD, running
+from test_measure import complete, judged, measure, raw, small
+from test_prometheus import prometheus
+
+
+def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
+    out = small(tmp_path, "127.0.0.19", endpoint="/epoch-millis?delayInMillis=50")
+    with running("127.0.0.19", 0.05), prometheus(complete("127.0.0.19")) as (url, _):
+        process = measure(out, prometheus_url=url)
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+
+    run = judged(out)
+
+    assert run.live_requests == 20
+    assert run.live_bytes_per_request == LiveBytes(
+        heap=HELD["heap_used_bytes"],
+        stacks_off_heap=HELD["rss_anon_bytes"] - HELD["heap_rss_anon_bytes"],
+        kernel=HELD["kernel_bytes"],
+    )
+    assert run.notes == []
+    memory = raw(out, "memory.json")
+    assert memory["before"]["answered"] < raw(out, "tool.json")["started"]
+    assert memory["loaded"]["asked"] > raw(out, "tool.json")["ended"]
+    assert memory["hold"]["started"] < memory["waiting"]["asked"] < memory["idle"]["asked"]
+    assert (memory["hold"]["requests"], memory["hold"]["errors"]) == (20, 0)

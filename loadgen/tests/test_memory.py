@@ -1,0 +1,184 @@
+"""What a waiting request held and a request allocated, from raw files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.judge.judge import judge_run
+from loomlab.records.memory import LiveBytes, MemoryAnswer
+from loomlab.records.models import Run
+from rawrun import RawRun, at, ramp
+from test_metrics import matrix
+
+CONNECTIONS = 20
+ALLOCATED_PER_S = 500_000
+BEFORE: dict[str, Any] = {
+    "heap_used_bytes": 30_000_000,
+    "rss_anon_bytes": 200_000_000,
+    "heap_rss_anon_bytes": 100_000_000,
+    "threads": 30,
+    "thread_stack_bytes": 1_000_000,
+    "kernel_bytes": 8_000_000,
+    "requests_in_flight": 0,
+    "collection_ms": 40,
+}
+IDLE = BEFORE | {
+    "heap_used_bytes": 50_000_000,
+    "rss_anon_bytes": 703_000_000,
+    "heap_rss_anon_bytes": 600_000_000,
+    "thread_stack_bytes": 1_500_000,
+    "kernel_bytes": 8_100_000,
+}
+LOADED = IDLE | {"rss_anon_bytes": 690_000_000}
+WAITING = IDLE | {
+    "heap_used_bytes": 50_800_000,
+    "rss_anon_bytes": 903_700_000,
+    "heap_rss_anon_bytes": 800_000_000,
+    "thread_stack_bytes": 2_000_000,
+    "kernel_bytes": 8_240_000,
+    "requests_in_flight": CONNECTIONS,
+}
+"""A request: 40,000 of heap; 50,000 of stacks, which grew from 1 MB to 2, and 10,000 off-heap, which grew from 101.5 MB
+to 101.7; 12,000 of the kernel's."""
+
+
+def answer(told: dict[str, Any] | None, error: str | None = None) -> dict[str, Any]:
+    return {"asked": at(60), "answered": at(60.2), "answer": told, "error": error}
+
+
+def memory(**changes: Any) -> dict[str, Any]:
+    """raw/memory.json of a live set that was measured as it should be."""
+    hold = {
+        "connections": CONNECTIONS, "wait_ms": 2600, "started": at(55), "duration_s": 3.6, "requests": 20, "errors": 0,
+    }  # fmt: skip
+    told = {
+        "before": answer(BEFORE),
+        "loaded": answer(LOADED),
+        "hold": hold,
+        "waiting": answer(WAITING),
+        "idle": answer(IDLE),
+        "error": None,
+    }
+    return told | changes
+
+
+def judged(folder: Path, **changes: Any) -> Run:
+    return judge_run(RawRun(memory=memory(**changes)).write(folder / "1-app"))
+
+
+def test_bytes_held_are_differences_by_the_requests_in_flight(tmp_path: Path) -> None:
+    run = judged(tmp_path)
+
+    assert run.live_bytes_per_request == LiveBytes(heap=40_000, stacks_off_heap=60_000, kernel=12_000)
+    assert run.live_requests == CONNECTIONS
+    assert run.heap_kept_bytes == 20_000_000
+    assert (run.verdict, run.reasons, run.notes) == ("valid", [], [])
+    written = json.loads((tmp_path / "1-app" / "run.json").read_text())
+    assert written["live_bytes_per_request"] == {"heap": 40_000, "stacks_off_heap": 60_000, "kernel": 12_000}
+
+
+def test_a_heap_that_is_touched_for_the_first_time_is_held_by_nobody(tmp_path: Path) -> None:
+    touched = WAITING | {"rss_anon_bytes": 1_903_700_000, "heap_rss_anon_bytes": 1_800_000_000}
+
+    held = judged(tmp_path, waiting=answer(touched)).live_bytes_per_request
+
+    assert held.stacks_off_heap == 60_000
+
+
+def test_stacks_that_a_pool_keeps_count_and_so_does_what_the_kernel_keeps_for_them(tmp_path: Path) -> None:
+    kept = {"thread_stack_bytes": 2_000_000, "rss_anon_bytes": 703_500_000, "kernel_bytes": 8_240_000}
+
+    held = judged(tmp_path, idle=answer(IDLE | kept)).live_bytes_per_request
+
+    assert (held.stacks_off_heap, held.kernel) == (60_000, 12_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "note"),
+    [
+        ("heap_used_bytes", {"heap"}, "heap without heap_used_bytes"),
+        ("rss_anon_bytes", {"stacks_off_heap"}, "stacks_off_heap without rss_anon_bytes"),
+        ("heap_rss_anon_bytes", {"stacks_off_heap"}, "stacks_off_heap without heap_rss_anon_bytes"),
+        ("thread_stack_bytes", {"stacks_off_heap"}, "stacks_off_heap without thread_stack_bytes"),
+        ("kernel_bytes", {"kernel"}, "kernel without kernel_bytes"),
+    ],
+)
+def test_what_the_process_does_not_tell_is_null_and_said(tmp_path: Path, name: str, left: set[str], note: str) -> None:
+    untold = {when: answer(told | {name: None}) for when, told in (("before", BEFORE), ("waiting", WAITING))}
+
+    run = judged(tmp_path, **untold)
+
+    held = run.live_bytes_per_request.model_dump()
+    assert {part for part, value in held.items() if value is None} == left
+    assert run.notes == [f"What a waiting request holds is not known: {note}."]
+    assert run.verdict == "valid"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"error": "4 platform threads cannot hold 20 requests at once"}, "4 platform threads cannot hold"),
+        ({"waiting": None}, "the process was not asked while requests waited"),
+        ({"waiting": answer(None, "http://app:8081/memory did not answer")}, "did not answer while requests waited"),
+        ({"idle": answer(None, "http://app:8081/memory did not answer")}, "did not answer after them"),
+        ({"idle": answer(IDLE | {"requests_in_flight": 3})}, "3 requests were still in flight after them"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 17})}, "only 17 of 20 requests were in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 0})}, "only 0 of 20 requests were in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": None})}, "did not tell its requests in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": "many"})}, "did not tell its requests in flight"),
+        ({"hold": None}, "no request waited"),
+    ],
+)
+def test_without_requests_that_wait_nothing_is_known_of_them(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
+    run = judged(tmp_path, **changes)
+
+    assert run.live_bytes_per_request == LiveBytes()
+    assert run.live_requests is None
+    (note,) = run.notes
+    assert why in note
+    assert run.verdict == "valid"
+
+
+def test_nine_tenths_of_the_requests_are_enough(tmp_path: Path) -> None:
+    run = judged(tmp_path, waiting=answer(WAITING | {"requests_in_flight": 18}))
+
+    assert run.live_requests == 18
+    assert run.live_bytes_per_request.heap == pytest.approx(800_000 / 18)
+
+
+def test_a_run_of_an_earlier_version_has_neither_figures_nor_a_note(run_dir: Path) -> None:
+    run = judge_run(run_dir)
+
+    assert run.live_bytes_per_request == LiveBytes()
+    assert run.allocated_bytes_per_request is run.heap_kept_bytes is None
+    assert run.notes == []
+
+
+def test_allocation_is_counted_on_the_interior_as_cpu_is(tmp_path: Path) -> None:
+    raw = RawRun()
+    raw.metrics["approach"].append(matrix("lab_allocated_bytes_total", ramp(ALLOCATED_PER_S)))
+
+    run = judge_run(raw.write(tmp_path))
+
+    assert run.interior is not None
+    allocated = ALLOCATED_PER_S * run.interior.seconds
+    assert run.allocated_bytes_per_request == pytest.approx(allocated / run.interior.requests)
+
+
+def test_a_counter_that_does_not_span_the_interior_tells_nothing(tmp_path: Path) -> None:
+    raw = RawRun()
+    early = [sample for sample in ramp(ALLOCATED_PER_S) if sample[0] < at(20)]
+    raw.metrics["approach"].append(matrix("lab_allocated_bytes_total", early))
+
+    assert judge_run(raw.write(tmp_path)).allocated_bytes_per_request is None
+
+
+@pytest.mark.parametrize("value", [True, "1", None, [1]])
+def test_only_a_number_is_a_figure(value: Any) -> None:
+    told = MemoryAnswer(asked=1, answered=2, answer={"threads": value, "heap_used_bytes": 7})
+
+    assert told.figure("threads") is None
+    assert told.figure("heap_used_bytes") == 7
+    assert MemoryAnswer(asked=1, answered=2).figure("threads") is None
