@@ -110,6 +110,12 @@ def test_the_client_that_was_asked_for_is_explained() -> None:
     assert audit(Subject(name, told) for name, told in others.items()).suspicions == []
 
 
+def test_what_each_process_calibrates_is_no_difference() -> None:
+    one, other = (of("tomcat-platform", cpu_iterations_per_microsecond=value) for value in (250, 251))
+
+    assert audit([one, other]) == Audit()
+
+
 def test_alike_approaches_leave_nothing_to_say() -> None:
     assert audit([of("tomcat-platform"), of("tomcat-platform")]) == Audit()
     assert audit([]) == Audit()

@@ -14,7 +14,7 @@ from typing import Any
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from wire import Answer, Connection, get
+from wire import Answer, Connection, get, request
 
 PORT = 8080
 MANAGEMENT_PORT = 8081
@@ -158,9 +158,9 @@ class Approach:
         about: dict[str, Any] = json.loads((await self.ask(get("/about"))).body)
         return about
 
-    async def management(self, path: str) -> Answer:
+    async def management(self, path: str, method: str = "GET") -> Answer:
         async with await Connection.open(self._address, MANAGEMENT_PORT) as connection:
-            return await connection.ask(get(path))
+            return await connection.ask(request(method, path))
 
     async def scrape(self) -> Scrape:
         return Scrape((await self.management("/actuator/prometheus")).body.decode())

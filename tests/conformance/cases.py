@@ -112,6 +112,37 @@ def _delays() -> list[Refusal]:
     ]
 
 
+WRONG_CPU_MICROS = {
+    "word": "soon",
+    "negative": "-1",
+    "fraction": "1.5",
+    "above-the-limit": "1000001",
+    "twenty-digits": "99999999999999999999",
+}
+WRONG_CALLS = {"word": "all", "zero": "0", "negative": "-1", "above-the-limit": "21"}
+WRONG_PARALLEL = {"word": "yes", "upper-case": "TRUE"}
+
+
+def _work() -> list[Refusal]:
+    asking = {
+        "capabilities": "/capabilities?",
+        "epoch-millis": "/epoch-millis?delayInMillis=0&",
+        "epoch-millis-of-path": "/epoch-millis/any?delayMillis=0&",
+    }
+    return [
+        *(
+            Refusal(f"{name}-cpu-micros-{kind}", f"cpu-micros-{kind}", 400, get(f"{target}cpuMicros={value}"))
+            for name, target in asking.items()
+            for kind, value in WRONG_CPU_MICROS.items()
+        ),
+        *(Refusal(f"calls-{k}", f"calls-{k}", 400, get(f"/capabilities?calls={v}")) for k, v in WRONG_CALLS.items()),
+        *(
+            Refusal(f"parallel-{kind}", f"parallel-{kind}", 400, get(f"/capabilities?calls=2&parallel={value}"))
+            for kind, value in WRONG_PARALLEL.items()
+        ),
+    ]
+
+
 def _directors() -> list[Refusal]:
     return [
         Refusal("director-missing", "director-missing", 400, get("/movies?delayInMillis=0")),
@@ -210,7 +241,7 @@ def _two_faults() -> list[Refusal]:
     ]
 
 
-REFUSALS = [*_delays(), *_directors(), *_bodies(), *_methods(), *_paths(), *_two_faults()]
+REFUSALS = [*_delays(), *_work(), *_directors(), *_bodies(), *_methods(), *_paths(), *_two_faults()]
 ONE_REFUSAL_OF_EACH_KIND = list({refusal.kind: refusal for refusal in reversed(REFUSALS)}.values())
 
 GOOD = "ROLE_1"

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+from itertools import pairwise
 
 import pytest
 
 from approach import Approach, Scrape, eventually
-from cases import GOOD_REQUESTS, LONG_BODY
+from cases import GOOD_REQUESTS, LONG_BODY, MOVIE
 from wire import get, post_json
 
+BIG_BODY = b"[" + MOVIE + b" " * (1 << 19) + b"]"
 METRICS = {
     "jvm_buffer_memory_used_bytes",
     "jvm_classes_loaded_classes",
@@ -20,6 +22,7 @@ METRICS = {
     "jvm_threads_live_threads",
     "jvm_threads_peak_threads",
     "jvm_threads_virtual_pinned_seconds_count",
+    "lab_allocated_bytes_total",
     "lab_approach_info",
     "lab_gc_cpu_seconds_total",
     "lab_inflight_requests",
@@ -83,11 +86,22 @@ async def test_failures_are_counted_apart(approach: Approach) -> None:
     assert scrape.value("lab_requests_seconds_count", endpoint="/meetings", status="401") > 0
 
 
-async def test_buckets_reach_from_1_ms_to_60_s(approach: Approach) -> None:
+async def test_buckets_reach_from_1_ms_to_60_s_in_steps_of_at_most_5_percent_to_10_s(approach: Approach) -> None:
     await approach.ask(get("/capabilities"))
     scrape = await approach.scrape()
-    limits = {float(labels["le"]) for labels in scrape.series("lab_requests_seconds_bucket")}
-    assert (min(limits), sorted(limits)[-2], max(limits)) == (0.001, 60, float("inf"))
+    limits = sorted({float(labels["le"]) for labels in scrape.series("lab_requests_seconds_bucket")})
+    assert (limits[0], *limits[-2:]) == (0.001, 60, float("inf"))
+    assert max(above / below for below, above in pairwise(limits) if above <= 10) <= 1.05 + 1e-9
+
+
+async def test_allocation_is_counted_wherever_requests_run(approach: Approach) -> None:
+    """A body is an array at least: what is posted is allocated on the thread that serves the request."""
+    posts = 20
+    async with approach.crowd(1) as crowd:
+        before = (await approach.scrape()).value("lab_allocated_bytes_total")
+        await crowd.ask_often(post_json("/movies?delayInMillis=0", BIG_BODY), posts)
+        after = (await approach.scrape()).value("lab_allocated_bytes_total")
+    assert after - before >= posts * len(BIG_BODY)
 
 
 async def test_requests_under_way_and_open_connections_are_told(approach: Approach) -> None:

@@ -1,7 +1,7 @@
 """Compare: the approaches over each other, a row a question."""
 
 from loomlab_dashboards.frame import Json, Row, build, data_source, finished_runs, many
-from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, by_run_time, labels, over_time
+from loomlab_dashboards.panels import IN_THE_SERVER, NO_QUOTA, Query, Size, Text, by_run_time, labels, over_time
 from loomlab_dashboards.queries import APPROACH, by_seconds, chosen, error_share, quantile, rate, total
 
 CPU = rate("container_cpu_usage_seconds_total", APPROACH)
@@ -28,9 +28,9 @@ def _what_differs() -> Row:
 
 
 def _is_it_fast() -> Row:
-    p50 = Text("p50", "The time within which half of the requests were answered, measured in the server.", "s")
-    p99 = Text("p99", "The time within which 99 of 100 requests were answered, measured in the server.", "s")
-    p99_aligned = Text(f"p99, {ALIGNED}", "The server's p99 over 10 s, for runs made one after another.", "s")
+    p50 = Text("p50", f"The time within which half of the requests were answered, {IN_THE_SERVER}.", "s")
+    p99 = Text("p99", f"The time within which 99 of 100 requests were answered, {IN_THE_SERVER}.", "s")
+    p99_aligned = Text(f"p99, {ALIGNED}", f"The p99 over 10 s of runs made one after another, {IN_THE_SERVER}.", "s")
     throughput = Text("Throughput", "Requests answered a second, whatever their status.", "reqps")
     aligned = Text(f"Throughput, {ALIGNED}", "Requests answered a second, for runs made one after another.", "reqps")
     errors = Text("Errors", "The share of requests that were not answered 2xx.", "percentunit")

@@ -2,7 +2,7 @@
 
 from loomlab_dashboards.frame import Annotation, Json, Row, build, data_source, finished_runs, newest
 from loomlab_dashboards.palette import FINE, IDLE, SUSPECT
-from loomlab_dashboards.panels import Query, Size, Text, density, over_time
+from loomlab_dashboards.panels import IN_THE_SERVER, Query, Size, Text, density, over_time
 from loomlab_dashboards.queries import ANY_RUN, RUN, during_run, error_share, quantile, rate, total, while_run_goes
 
 HALF = Size(12, 9)
@@ -42,8 +42,8 @@ def _load() -> Row:
 def _latency() -> Row:
     p50 = during_run(quantile(0.5, "lab_requests_seconds"))
     p99 = during_run(quantile(0.99, "lab_requests_seconds"))
-    quantiles = Text("p50 and p99", "Latency as the generator sees it and as the server measures it.", "s")
-    served = Text("Latency in the server", "How many requests a second took how long, in the server's buckets.", "s")
+    quantiles = Text("p50 and p99", f"Latency as the generator sees it, and {IN_THE_SERVER}.", "s")
+    served = Text("Latency in the server", f"How many requests a second took how long, {IN_THE_SERVER}.", "s")
     seen = Text("Latency at k6", "How many requests a second took how long, as k6 saw it.", "s")
     buckets = rate("lab_requests_seconds_bucket", by="service, le")
     return Row(

@@ -28,6 +28,7 @@ DATA_SOURCE = options.DataSourceRef(type_val="prometheus", uid="${datasource}")
 MIN_STEP = "2s"
 """Below it neighbouring points share almost all of their samples, at a scrape a second."""
 NO_QUOTA = "No container has a CPU quota."
+IN_THE_SERVER = "in the server from its handler's start, so without queueing for a thread"
 ROW_FIELD, COLUMN_FIELD = "seconds", "run"
 MATRIX_FIELD = f"{ROW_FIELD}\\{COLUMN_FIELD}"
 """What Grafana's transformation groupingToMatrix calls its first field."""

@@ -11,6 +11,8 @@ from loomlab.records.models import Probe
 BYTES_LIMIT = 0.02
 NULL = "null"
 IDENTITY = frozenset({"approach", "concurrency"})
+CALIBRATED = frozenset({"cpu_iterations_per_microsecond"})
+"""What each process measures when it starts: never the same twice."""
 THREAD_KINDS = "thread_kinds"
 GROUPED = (THREAD_KINDS, "inbound.internals.dispatch", "inbound.internals", "outbound.internals")
 """Members of /about whose own members are explained together; the first that fits counts."""
@@ -167,7 +169,7 @@ def _configurations(runs: list[Subject], found: Audit) -> None:
             f"The effective configuration of {_names(unknown)} is unknown: /about was not recorded."
         )
     explained: dict[Explanation, list[str]] = {}
-    for name in sorted({name for values in known for name in values} - IDENTITY):
+    for name in sorted({name for values in known for name in values} - IDENTITY - CALIBRATED):
         if len({_shown(values.get(name)) for values in known}) == 1:
             continue
         explanation = _explanation(name)

@@ -11,6 +11,7 @@ import javax.management.ObjectName;
  * The effective configuration: what the running objects say, not what was asked for. A value that a
  * server does not have is null.
  *
+ * @param cpuIterationsPerMicrosecond what this process does for {@code cpuMicros=1}
  * @param threadKinds per endpoint path, the kind of thread that served its first request: {@code
  *     platform}, {@code virtual} or {@code event-loop}; null before that
  */
@@ -18,17 +19,19 @@ public record About(
     String approach,
     String concurrency,
     Jvm jvm,
+    int cpuIterationsPerMicrosecond,
     Inbound inbound,
     Outbound outbound,
     Map<String, String> threadKinds) {
 
   /** The same record for every approach, from what its module reads off its server and client. */
   public static About of(
-      Settings settings, RequestMetrics requests, Inbound inbound, Outbound outbound) {
+      Settings settings, RequestMetrics requests, CpuWork cpu, Inbound inbound, Outbound outbound) {
     return new About(
         settings.approach().label(),
         Names.kebab(settings.approach().concurrency()),
         Jvm.running(),
+        cpu.iterationsPerMicrosecond(),
         inbound,
         outbound,
         requests.threadKinds());

@@ -10,14 +10,19 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
   private final BlockingBackend backend;
   private final Movies movies;
   private final RequestMetrics requests;
+  private final CpuWork cpu;
+  private final FanOut fanOut;
 
   /** The last monitor of /pinned: a compiler may remove one that never escapes its thread. */
   private volatile Object published;
 
-  public BlockingEndpoints(BlockingBackend backend, Movies movies, RequestMetrics requests) {
+  public BlockingEndpoints(
+      BlockingBackend backend, Movies movies, RequestMetrics requests, CpuWork cpu, FanOut fanOut) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;
+    this.cpu = cpu;
+    this.fanOut = fanOut;
   }
 
   @Override
@@ -41,9 +46,9 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
 
   private Answer answer(ParsedRequest request) {
     return switch (request) {
-      case ParsedRequest.Capabilities none -> Answer.text(capabilities());
+      case ParsedRequest.Capabilities asked -> Answer.text(capabilities(asked));
       case ParsedRequest.Meetings asked -> Answer.json(meetings(asked.authorization()));
-      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay(), asked.cpuMicros());
       case ParsedRequest.Pinned asked -> pinned(asked.delay());
       case ParsedRequest.FindMovies asked -> {
         movies.requireKnown(asked.director());
@@ -59,10 +64,23 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
     };
   }
 
-  private String capabilities() {
+  private String capabilities(ParsedRequest.Capabilities asked) {
     String token = backend.get(BackendPaths.AUTHENTICATION);
     String role = backend.get(BackendPaths.authorization(token));
-    return backend.get(BackendPaths.capabilities(role));
+    String path = BackendPaths.capabilities(role);
+    String text =
+        asked.parallel()
+            ? fanOut.last(asked.calls(), () -> backend.get(path))
+            : lastInSuccession(asked.calls(), path);
+    cpu.spend(asked.cpuMicros());
+    return text;
+  }
+
+  private String lastInSuccession(int calls, String path) {
+    for (int i = 1; i < calls; i++) {
+      backend.get(path);
+    }
+    return backend.get(path);
   }
 
   private String meetings(String authorization) {
@@ -75,12 +93,13 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
     Object monitor = new Object();
     published = monitor;
     synchronized (monitor) {
-      return epochMillisAfter(wait);
+      return epochMillisAfter(wait, 0);
     }
   }
 
-  private static Answer epochMillisAfter(Duration wait) {
+  private Answer epochMillisAfter(Duration wait, int cpuMicros) {
     sleep(wait);
+    cpu.spend(cpuMicros);
     return Answer.json(Long.toString(System.currentTimeMillis()));
   }
 

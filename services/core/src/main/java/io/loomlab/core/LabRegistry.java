@@ -87,6 +87,7 @@ public final class LabRegistry {
         new FileDescriptorMetrics(),
         new UptimeMetrics(),
         new ProcessMemoryMetrics(),
-        new Peaks());
+        new Peaks(),
+        new Allocation());
   }
 }

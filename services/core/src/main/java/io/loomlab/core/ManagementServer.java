@@ -55,6 +55,7 @@ public final class ManagementServer implements AutoCloseable {
                 registry.scrape().getBytes(StandardCharsets.UTF_8)));
     ManagementServer management = new ManagementServer(server);
     management.serve(Peaks.PATH, new Peaks());
+    management.serve(Memory.PATH, new Memory(() -> RequestMetrics.inFlight(registry)));
     server.start();
     return management;
   }
@@ -73,6 +74,16 @@ public final class ManagementServer implements AutoCloseable {
           }
           answer(exchange, answer.status(), answer.contentType(), answer.body());
         });
+  }
+
+  /**
+   * 405, for a handler.
+   *
+   * @param allow methods that its path takes, as the Allow header names them
+   */
+  static Answer wrongMethod(String allow) {
+    byte[] sentence = "This path takes %s.".formatted(allow).getBytes(StandardCharsets.UTF_8);
+    return new Answer(405, Answer.TEXT, sentence, allow);
   }
 
   public int port() {

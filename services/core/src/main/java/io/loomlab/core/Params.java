@@ -13,7 +13,14 @@ public final class Params {
 
   public static final String DIRECTOR = "directorLastName";
 
+  public static final String CPU_MICROS = "cpuMicros";
+  public static final String CALLS = "calls";
+  public static final String PARALLEL = "parallel";
+
   private static final int LONGEST_DELAY_MILLIS = 60_000;
+  private static final int MOST_CPU_MICROS = 1_000_000;
+  private static final int MOST_CALLS = 20;
+  private static final int LONGEST_NUMBER = 9;
   private static final BigDecimal LONGEST_SECONDS = BigDecimal.valueOf(60);
   private static final int LONGEST_QUOTE = 40;
   private static final Pattern SECONDS = Pattern.compile("\\d{1,2}(\\.\\d{1,3})?");
@@ -27,14 +34,28 @@ public final class Params {
 
   /** The wait that the parameter of that name asks for. */
   public static Duration delay(String name, String value) {
-    int millis = required(name, value).length() <= 5 ? digits(value) : -1;
-    if (millis < 0 || millis > LONGEST_DELAY_MILLIS) {
-      throw RefusedException.of(
-          400,
-          "%s is \"%s\"; give a whole number from 0 to %d."
-              .formatted(name, quoted(value), LONGEST_DELAY_MILLIS));
-    }
-    return Duration.ofMillis(millis);
+    return Duration.ofMillis(whole(name, required(name, value), 0, LONGEST_DELAY_MILLIS));
+  }
+
+  /** The microseconds of CPU work that {@code cpuMicros} asks for: none without it. */
+  public static int cpuMicros(String value) {
+    return isMissing(value) ? 0 : whole(CPU_MICROS, value, 0, MOST_CPU_MICROS);
+  }
+
+  /** How often the last backend call is made: once without {@code calls}. */
+  public static int calls(String value) {
+    return isMissing(value) ? 1 : whole(CALLS, value, 1, MOST_CALLS);
+  }
+
+  /** Whether those calls are made at once: not without {@code parallel}. */
+  public static boolean parallel(String value) {
+    return switch (isMissing(value) ? "false" : value) {
+      case "true" -> true;
+      case "false" -> false;
+      default ->
+          throw RefusedException.of(
+              400, "%s is \"%s\"; give true or false.".formatted(PARALLEL, quoted(value)));
+    };
   }
 
   /** A director's last name, which need not be known. */
@@ -64,10 +85,25 @@ public final class Params {
   }
 
   private static String required(String name, String value) {
-    if (value == null || value.isEmpty()) {
+    if (isMissing(value)) {
       throw RefusedException.of(400, name + " is missing; add it to the query.");
     }
     return value;
+  }
+
+  private static boolean isMissing(String value) {
+    return value == null || value.isEmpty();
+  }
+
+  private static int whole(String name, String value, int least, int most) {
+    int number = value.length() <= LONGEST_NUMBER ? digits(value) : -1;
+    if (number < least || number > most) {
+      throw RefusedException.of(
+          400,
+          "%s is \"%s\"; give a whole number from %d to %d."
+              .formatted(name, quoted(value), least, most));
+    }
+    return number;
   }
 
   private static int digits(String value) {

@@ -7,11 +7,15 @@ import java.time.Duration;
  * order for every approach; each throws a {@link RefusedException} that says what is wrong.
  */
 public sealed interface ParsedRequest {
-  record Capabilities() implements ParsedRequest {}
+  /**
+   * @param calls how often the third backend call is made
+   * @param parallel whether these calls are made at once
+   */
+  record Capabilities(int cpuMicros, int calls, boolean parallel) implements ParsedRequest {}
 
   record Meetings(String authorization) implements ParsedRequest {}
 
-  record EpochMillis(Duration delay) implements ParsedRequest {}
+  record EpochMillis(Duration delay, int cpuMicros) implements ParsedRequest {}
 
   record Pinned(Duration delay) implements ParsedRequest {}
 
@@ -21,21 +25,26 @@ public sealed interface ParsedRequest {
 
   record Block(String seconds) implements ParsedRequest {}
 
-  static ParsedRequest capabilities() {
-    return new Capabilities();
+  /** One call needs nothing to run it beside others. */
+  static ParsedRequest capabilities(String cpuMicros, String calls, String parallel) {
+    int work = Params.cpuMicros(cpuMicros);
+    int times = Params.calls(calls);
+    return new Capabilities(work, times, Params.parallel(parallel) && times > 1);
   }
 
   static ParsedRequest meetings(String authorization) {
     return new Meetings(Params.authorization(authorization));
   }
 
-  static ParsedRequest epochMillis(String delay) {
-    return new EpochMillis(Params.delay(delay));
+  static ParsedRequest epochMillis(String delay, String cpuMicros) {
+    Duration wait = Params.delay(delay);
+    return new EpochMillis(wait, Params.cpuMicros(cpuMicros));
   }
 
   /** Asked on {@link Endpoint#EPOCH_MILLIS_OF_PATH}. */
-  static ParsedRequest epochMillisOf(String delay) {
-    return new EpochMillis(Params.delay(Params.DELAY_MILLIS, delay));
+  static ParsedRequest epochMillisOf(String delay, String cpuMicros) {
+    Duration wait = Params.delay(Params.DELAY_MILLIS, delay);
+    return new EpochMillis(wait, Params.cpuMicros(cpuMicros));
   }
 
   static ParsedRequest pinned(String delay) {

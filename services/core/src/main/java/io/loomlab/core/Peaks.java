@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -48,8 +47,7 @@ final class Peaks implements MeterBinder, ManagementServer.Handler {
   @Override
   public Answer answer(String method, String query) {
     if (!method.equals("PUT")) {
-      byte[] sentence = "This path takes PUT.".getBytes(StandardCharsets.UTF_8);
-      return new Answer(405, Answer.TEXT, sentence, "PUT");
+      return ManagementServer.wrongMethod("PUT");
     }
     reset();
     return Answer.text("The marks begin anew.");

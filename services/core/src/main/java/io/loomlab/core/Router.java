@@ -53,12 +53,17 @@ public final class Router<T> {
   /** A body that is too long is refused here, before anything is recorded. */
   private static Supplier<ParsedRequest> parsed(Route route, Call call) {
     return switch (route.endpoint()) {
-      case CAPABILITIES -> ParsedRequest::capabilities;
+      case CAPABILITIES ->
+          () ->
+              ParsedRequest.capabilities(
+                  call.query(Params.CPU_MICROS),
+                  call.query(Params.CALLS),
+                  call.query(Params.PARALLEL));
       case MEETINGS -> () -> ParsedRequest.meetings(call.header("Authorization"));
       case EPOCH_MILLIS ->
           route.argument() == null
-              ? () -> ParsedRequest.epochMillis(delay(call))
-              : () -> ParsedRequest.epochMillisOf(call.query(Params.DELAY_MILLIS));
+              ? () -> ParsedRequest.epochMillis(delay(call), cpuMicros(call))
+              : () -> ParsedRequest.epochMillisOf(call.query(Params.DELAY_MILLIS), cpuMicros(call));
       case PINNED -> () -> ParsedRequest.pinned(delay(call));
       case MOVIES -> () -> ParsedRequest.findMovies(call.query(Params.DIRECTOR), delay(call));
       case BLOCK -> () -> ParsedRequest.block(route.argument());
@@ -72,5 +77,9 @@ public final class Router<T> {
 
   private static String delay(Call call) {
     return call.query(Params.DELAY);
+  }
+
+  private static String cpuMicros(Call call) {
+    return call.query(Params.CPU_MICROS);
   }
 }

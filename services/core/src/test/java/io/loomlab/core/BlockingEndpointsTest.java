@@ -3,10 +3,16 @@ package io.loomlab.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BlockingEndpointsTest {
   private static final Map<String, String> ANSWERS =
@@ -19,7 +25,9 @@ class BlockingEndpointsTest {
           "/meetings?id=u1", "{\"meetings\":[]}",
           "/delay/0.5", "0.5");
 
-  private final List<String> calls = new ArrayList<>();
+  private static final int ITERATIONS_PER_MICROSECOND = 100;
+
+  private final List<String> calls = Collections.synchronizedList(new ArrayList<>());
   private final PrometheusMeterRegistry registry = LabRegistry.create("some-approach");
   private final BlockingEndpoints endpoints = endpoints(this::answer);
 
@@ -28,6 +36,50 @@ class BlockingEndpointsTest {
     assertAnswer(capabilities(endpoints), 200, Answer.TEXT, "EVERYTHING");
     assertThat(calls)
         .containsExactly("/authentication", "/authorization/token-1", "/capabilities/ADMIN");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"false", "true"})
+  void theLastCallIsMadeAsOftenAsAskedForAndTheAnswerIsTheSame(String parallel) {
+    Answer answer =
+        endpoints.answer(
+            Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(null, "4", parallel));
+    assertAnswer(answer, 200, Answer.TEXT, "EVERYTHING");
+    assertThat(calls)
+        .startsWith("/authentication", "/authorization/token-1")
+        .hasSize(6)
+        .endsWith(Collections.nCopies(4, "/capabilities/ADMIN").toArray(String[]::new));
+  }
+
+  @Test
+  void parallelCallsAreUnderWayAtOnce() {
+    CyclicBarrier all = new CyclicBarrier(4);
+    BlockingEndpoints waiting =
+        endpoints(
+            path -> {
+              if (path.startsWith("/capabilities")) {
+                await(all);
+              }
+              return answer(path);
+            });
+    Answer answer =
+        waiting.answer(Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(null, "4", "true"));
+    assertThat(answer.status()).isEqualTo(200);
+  }
+
+  @Test
+  void theServingThreadWorksAsLongAsAskedFor() {
+    for (boolean backend : new boolean[] {false, true}) {
+      long before = cpuNanos();
+      Answer answer =
+          backend
+              ? endpoints.answer(
+                  Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities("200000", null, null))
+              : endpoints.answer(
+                  Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis("0", "200000"));
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(cpuNanos() - before).isGreaterThan(10_000_000);
+    }
   }
 
   @Test
@@ -49,7 +101,8 @@ class BlockingEndpointsTest {
       Answer answer =
           pinned
               ? endpoints.answer(Endpoint.PINNED, () -> ParsedRequest.pinned("30"))
-              : endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis("30"));
+              : endpoints.answer(
+                  Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis("30", null));
       assertThat(Long.parseLong(new String(answer.body()))).isGreaterThanOrEqualTo(before + 30);
     }
   }
@@ -96,7 +149,7 @@ class BlockingEndpointsTest {
   }
 
   private static Answer capabilities(BlockingEndpoints asked) {
-    return asked.answer(Endpoint.CAPABILITIES, ParsedRequest::capabilities);
+    return asked.answer(Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(null, null, null));
   }
 
   private Answer meetings(String authorization) {
@@ -119,7 +172,23 @@ class BlockingEndpointsTest {
 
   private BlockingEndpoints endpoints(BlockingBackend backend) {
     return new BlockingEndpoints(
-        backend, new Movies(false), new RequestMetrics(registry, () -> 0, thread -> false));
+        backend,
+        new Movies(false),
+        new RequestMetrics(registry, () -> 0, thread -> false),
+        new CpuWork(ITERATIONS_PER_MICROSECOND),
+        FanOut.of(Approach.Concurrency.PLATFORM_THREADS));
+  }
+
+  private static void await(CyclicBarrier all) {
+    try {
+      all.await(10, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static long cpuNanos() {
+    return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
   }
 
   private static void assertAnswer(Answer answer, int status, String type, String body) {

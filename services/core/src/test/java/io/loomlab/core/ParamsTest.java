@@ -33,6 +33,44 @@ class ParamsTest {
   }
 
   @Test
+  void whatIsOptionalHasTheDefaultOfARequestWithoutIt() {
+    for (String missing : new String[] {null, ""}) {
+      assertThat(Params.cpuMicros(missing)).isZero();
+      assertThat(Params.calls(missing)).isOne();
+      assertThat(Params.parallel(missing)).isFalse();
+    }
+    assertThat(Params.cpuMicros("1000000")).isEqualTo(1_000_000);
+    assertThat(Params.calls("20")).isEqualTo(20);
+    assertThat(Params.parallel("true")).isTrue();
+    assertThat(Params.parallel("false")).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1000001", "-1", "1.5", "soon", "99999999999999999999"})
+  void otherCpuWorkIsRefused(String value) {
+    assertRefused(
+        400,
+        "cpuMicros is \"" + value + "\"; give a whole number from 0 to 1000000.",
+        () -> Params.cpuMicros(value));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "21", "-1", "two"})
+  void otherNumbersOfCallsAreRefused(String value) {
+    assertRefused(
+        400,
+        "calls is \"" + value + "\"; give a whole number from 1 to 20.",
+        () -> Params.calls(value));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"TRUE", "yes", "1", " true"})
+  void whatIsNeitherTrueNorFalseIsRefused(String value) {
+    assertRefused(
+        400, "parallel is \"" + value + "\"; give true or false.", () -> Params.parallel(value));
+  }
+
+  @Test
   void refusalQuotesOnlyTheBeginningOfALongValue() {
     assertRefused(400, "\"" + "x".repeat(40) + "…\"", () -> Params.delay("x".repeat(1_000)));
   }

@@ -3,9 +3,14 @@ package io.loomlab.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class RequestMetricsTest {
+  /** Each is a series that is scraped every second. */
+  private static final int MOST_BUCKETS = 205;
+
   private final PrometheusMeterRegistry registry = LabRegistry.create("some-approach");
   private final RequestMetrics requests = new RequestMetrics(registry, () -> 7, thread -> false);
 
@@ -19,6 +24,29 @@ class RequestMetricsTest {
         .contains("lab_requests_seconds_count" + labels + "\"200\"} 1\n")
         .contains("lab_requests_seconds_count" + labels + "\"504\"} 2\n")
         .contains("lab_requests_seconds_bucket" + labels + "\"200\",le=\"0.3\"} 1\n");
+  }
+
+  @Test
+  void fromAMillisecondToTenSecondsABoundIsAtMostFivePercentAboveTheOneBefore() {
+    requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 200);
+    List<Double> bounds =
+        Pattern.compile("lab_requests_seconds_bucket\\{.*le=\"([0-9.]+)\"")
+            .matcher(registry.scrape())
+            .results()
+            .map(bound -> Double.valueOf(bound.group(1)))
+            .toList();
+    assertThat(bounds).startsWith(0.001).contains(0.9, 10.0).endsWith(60.0);
+    assertThat(bounds).hasSizeLessThan(MOST_BUCKETS);
+    for (int i = 1; bounds.get(i) <= 10; i++) {
+      assertThat(bounds.get(i) / bounds.get(i - 1)).isLessThanOrEqualTo(1.050_000_1);
+    }
+  }
+
+  @Test
+  void aRegistryTellsItsRequestsInFlightIfItHasAny() {
+    requests.start(Endpoint.CAPABILITIES);
+    assertThat(RequestMetrics.inFlight(registry)).isEqualTo(1);
+    assertThat(RequestMetrics.inFlight(LabRegistry.create("backend"))).isNull();
   }
 
   @Test
@@ -40,6 +68,7 @@ class RequestMetricsTest {
   @Test
   void exportsWhatTheReportNeeds() {
     assertThat(registry.scrape())
+        .contains("lab_allocated_bytes_total{")
         .contains("lab_open_connections{approach=\"some-approach\"} 7.0")
         .contains("process_cpu_time_ns_total{")
         .contains("process_memory_rss_bytes{")

@@ -11,6 +11,8 @@ import io.loomlab.core.About;
 import io.loomlab.core.Answer;
 import io.loomlab.core.Approach;
 import io.loomlab.core.BlockingEndpoints;
+import io.loomlab.core.CpuWork;
+import io.loomlab.core.FanOut;
 import io.loomlab.core.LabRegistry;
 import io.loomlab.core.ManagementServer;
 import io.loomlab.core.Movies;
@@ -50,10 +52,12 @@ public final class HelidonApplication implements AutoCloseable {
     PrometheusMeterRegistry registry = LabRegistry.create(settings.approach().label());
     Connections connections = new Connections(http1());
     RequestMetrics requests = new RequestMetrics(registry, connections::open, thread -> false);
-    Supplier<About> about = () -> About.of(settings, requests, inbound(), client.about());
+    CpuWork cpu = CpuWork.calibrated();
+    Supplier<About> about = () -> About.of(settings, requests, cpu, inbound(), client.about());
+    FanOut fanOut = FanOut.of(settings.approach().concurrency());
     Router<Answer> router =
         new Router<>(
-            new BlockingEndpoints(client, new Movies(settings.saveMovies()), requests),
+            new BlockingEndpoints(client, new Movies(settings.saveMovies()), requests, cpu, fanOut),
             about,
             Function.identity());
     server = server(settings, connections, router).start();

@@ -4,18 +4,21 @@ import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.Answer;
 import io.loomlab.core.BackendPaths;
 import io.loomlab.core.ContractException;
+import io.loomlab.core.CpuWork;
 import io.loomlab.core.Endpoint;
 import io.loomlab.core.Endpoints;
 import io.loomlab.core.Movies;
 import io.loomlab.core.ParsedRequest;
 import io.loomlab.core.RequestMetrics;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The endpoints as futures: no thread waits. */
 final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
@@ -27,11 +30,13 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
   private final ReactorClient backend;
   private final Movies movies;
   private final RequestMetrics requests;
+  private final CpuWork cpu;
 
-  AsyncEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests) {
+  AsyncEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;
+    this.cpu = cpu;
   }
 
   @Override
@@ -53,10 +58,11 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
   /** For /pinned there is no thread that could hold a monitor while it waits. */
   private CompletableFuture<Answer> answer(ParsedRequest request) {
     return switch (request) {
-      case ParsedRequest.Capabilities none -> capabilities().thenApply(Answer::text);
+      case ParsedRequest.Capabilities asked ->
+          capabilities(asked).thenApply(text -> textAfterWork(text, asked.cpuMicros()));
       case ParsedRequest.Meetings asked -> meetings(asked.authorization()).thenApply(Answer::json);
-      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay());
-      case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay(), asked.cpuMicros());
+      case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay(), 0);
       case ParsedRequest.FindMovies asked -> {
         movies.requireKnown(asked.director());
         yield after(asked.delay(), () -> Answer.json(movies.by(asked.director())));
@@ -68,10 +74,37 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
     };
   }
 
-  private CompletableFuture<String> capabilities() {
+  private CompletableFuture<String> capabilities(ParsedRequest.Capabilities asked) {
     return get(BackendPaths.AUTHENTICATION)
         .thenCompose(token -> get(BackendPaths.authorization(token)))
-        .thenCompose(role -> get(BackendPaths.capabilities(role)));
+        .thenCompose(role -> lastOf(BackendPaths.capabilities(role), asked));
+  }
+
+  private CompletableFuture<String> lastOf(String path, ParsedRequest.Capabilities asked) {
+    return asked.parallel()
+        ? lastAtOnce(path, asked.calls())
+        : lastInSuccession(path, asked.calls());
+  }
+
+  /** Is complete once all calls have ended, and fails if one of them did. */
+  private CompletableFuture<String> lastAtOnce(String path, int calls) {
+    List<CompletableFuture<String>> answers =
+        Stream.generate(() -> get(path)).limit(calls).toList();
+    return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+        .thenCompose(all -> answers.getLast());
+  }
+
+  private CompletableFuture<String> lastInSuccession(String path, int calls) {
+    CompletableFuture<String> answer = get(path);
+    for (int i = 1; i < calls; i++) {
+      answer = answer.thenCompose(before -> get(path));
+    }
+    return answer;
+  }
+
+  private Answer textAfterWork(String text, int cpuMicros) {
+    cpu.spend(cpuMicros);
+    return Answer.text(text);
   }
 
   private CompletableFuture<String> meetings(String authorization) {
@@ -87,8 +120,13 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
     return backend.get(path).toFuture();
   }
 
-  private static CompletableFuture<Answer> epochMillisAfter(Duration wait) {
-    return after(wait, () -> Answer.json(Long.toString(System.currentTimeMillis())));
+  private CompletableFuture<Answer> epochMillisAfter(Duration wait, int cpuMicros) {
+    return after(wait, () -> epochMillis(cpuMicros));
+  }
+
+  private Answer epochMillis(int cpuMicros) {
+    cpu.spend(cpuMicros);
+    return Answer.json(Long.toString(System.currentTimeMillis()));
   }
 
   private static CompletableFuture<Answer> after(Duration wait, Supplier<Answer> answer) {

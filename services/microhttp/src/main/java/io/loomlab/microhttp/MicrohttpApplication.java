@@ -6,6 +6,8 @@ import io.loomlab.core.About;
 import io.loomlab.core.Answer;
 import io.loomlab.core.Approach.Concurrency;
 import io.loomlab.core.BlockingEndpoints;
+import io.loomlab.core.CpuWork;
+import io.loomlab.core.FanOut;
 import io.loomlab.core.LabRegistry;
 import io.loomlab.core.ManagementServer;
 import io.loomlab.core.Movies;
@@ -32,6 +34,7 @@ public final class MicrohttpApplication implements AutoCloseable {
   private final Settings settings;
   private final LabServer server;
   private final RequestMetrics requests;
+  private final CpuWork cpu = CpuWork.calibrated();
   private final ManagementServer management;
   private Runnable release = () -> {};
   private Supplier<About> about;
@@ -99,8 +102,12 @@ public final class MicrohttpApplication implements AutoCloseable {
           client.close();
         };
     about = () -> about(Inbound.of(server, executor), client.about());
+    FanOut fanOut = FanOut.of(settings.approach().concurrency());
     Router<Answer> router =
-        new Router<>(new BlockingEndpoints(client, movies, requests), about, Function.identity());
+        new Router<>(
+            new BlockingEndpoints(client, movies, requests, cpu, fanOut),
+            about,
+            Function.identity());
     return (request, callback) ->
         executor.execute(
             () -> callback.accept(Responses.of(router.answer(MicrohttpCall.of(request)), request)));
@@ -112,7 +119,7 @@ public final class MicrohttpApplication implements AutoCloseable {
     about = () -> about(Inbound.of(server, null), client.about());
     Router<CompletableFuture<Answer>> router =
         new Router<>(
-            new AsyncEndpoints(client, movies, requests),
+            new AsyncEndpoints(client, movies, requests, cpu),
             about,
             CompletableFuture::completedFuture);
     return (request, callback) ->
@@ -122,7 +129,7 @@ public final class MicrohttpApplication implements AutoCloseable {
   }
 
   private About about(About.Inbound inbound, About.Outbound outbound) {
-    return About.of(settings, requests, inbound, outbound);
+    return About.of(settings, requests, cpu, inbound, outbound);
   }
 
   /** Event loops and buffers are the library's defaults. */

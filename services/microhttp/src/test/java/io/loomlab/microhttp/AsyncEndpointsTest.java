@@ -13,7 +13,7 @@ class AsyncEndpointsTest {
   private final PrometheusMeterRegistry registry = LabRegistry.create("some-approach");
   private final AsyncEndpoints endpoints =
       new AsyncEndpoints(
-          null, new Movies(false), new RequestMetrics(registry, () -> 0, thread -> true));
+          null, new Movies(false), new RequestMetrics(registry, () -> 0, thread -> true), null);
 
   @Test
   void anErrorIsAProblemAndLeavesNothingInFlight() {

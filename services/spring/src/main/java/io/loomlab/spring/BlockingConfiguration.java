@@ -4,7 +4,9 @@ import io.loomlab.clients.BlockingClient;
 import io.loomlab.core.About;
 import io.loomlab.core.Answer;
 import io.loomlab.core.BlockingEndpoints;
+import io.loomlab.core.CpuWork;
 import io.loomlab.core.Endpoints;
+import io.loomlab.core.FanOut;
 import io.loomlab.core.Movies;
 import io.loomlab.core.RequestMetrics;
 import io.loomlab.core.Settings;
@@ -27,13 +29,23 @@ public class BlockingConfiguration {
   }
 
   @Bean
-  Endpoints<Answer> endpoints(BlockingClient client, Movies movies, RequestMetrics requests) {
-    return new BlockingEndpoints(client, movies, requests);
+  Endpoints<Answer> endpoints(
+      Settings settings,
+      BlockingClient client,
+      Movies movies,
+      RequestMetrics requests,
+      CpuWork cpu) {
+    FanOut fanOut = FanOut.of(settings.approach().concurrency());
+    return new BlockingEndpoints(client, movies, requests, cpu, fanOut);
   }
 
   @Bean
   Supplier<About> about(
-      Settings settings, RequestMetrics requests, LiveServer live, BlockingClient client) {
-    return () -> About.of(settings, requests, live.about(), client.about());
+      Settings settings,
+      RequestMetrics requests,
+      CpuWork cpu,
+      LiveServer live,
+      BlockingClient client) {
+    return () -> About.of(settings, requests, cpu, live.about(), client.about());
   }
 }

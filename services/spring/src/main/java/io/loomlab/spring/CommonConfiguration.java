@@ -1,5 +1,6 @@
 package io.loomlab.spring;
 
+import io.loomlab.core.CpuWork;
 import io.loomlab.core.LabRegistry;
 import io.loomlab.core.Movies;
 import io.loomlab.core.RequestMetrics;
@@ -22,6 +23,11 @@ class CommonConfiguration {
   @Bean
   RequestMetrics requestMetrics(MeterRegistry registry, LiveServer live) {
     return new RequestMetrics(registry, live::openConnections, live::isEventLoop);
+  }
+
+  @Bean
+  CpuWork cpuWork() {
+    return CpuWork.calibrated();
   }
 
   @Bean

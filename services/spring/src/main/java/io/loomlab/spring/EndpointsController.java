@@ -24,8 +24,12 @@ public abstract class EndpointsController<T> {
   }
 
   @GetMapping(Endpoint.CAPABILITIES_PATH)
-  Object capabilities() {
-    return endpoints.answer(Endpoint.CAPABILITIES, ParsedRequest::capabilities);
+  Object capabilities(
+      @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros,
+      @RequestParam(name = Params.CALLS, required = false) String calls,
+      @RequestParam(name = Params.PARALLEL, required = false) String parallel) {
+    return endpoints.answer(
+        Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(cpuMicros, calls, parallel));
   }
 
   @GetMapping(Endpoint.MEETINGS_PATH)
@@ -35,13 +39,19 @@ public abstract class EndpointsController<T> {
   }
 
   @GetMapping(Endpoint.EPOCH_MILLIS_PATH)
-  Object epochMillis(@RequestParam(name = Params.DELAY, required = false) String delay) {
-    return endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis(delay));
+  Object epochMillis(
+      @RequestParam(name = Params.DELAY, required = false) String delay,
+      @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros) {
+    return endpoints.answer(
+        Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis(delay, cpuMicros));
   }
 
   @GetMapping(Endpoint.EPOCH_MILLIS_OF_PATH)
-  Object epochMillisOf(@RequestParam(name = Params.DELAY_MILLIS, required = false) String delay) {
-    return endpoints.answer(Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillisOf(delay));
+  Object epochMillisOf(
+      @RequestParam(name = Params.DELAY_MILLIS, required = false) String delay,
+      @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros) {
+    return endpoints.answer(
+        Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillisOf(delay, cpuMicros));
   }
 
   @GetMapping(Endpoint.MOVIES_PATH)

@@ -3,6 +3,7 @@ package io.loomlab.webflux;
 import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.About;
 import io.loomlab.core.Answer;
+import io.loomlab.core.CpuWork;
 import io.loomlab.core.Endpoints;
 import io.loomlab.core.Movies;
 import io.loomlab.core.RequestMetrics;
@@ -26,13 +27,18 @@ class ReactiveConfiguration {
   }
 
   @Bean
-  Endpoints<Mono<Answer>> endpoints(ReactorClient client, Movies movies, RequestMetrics requests) {
-    return new ReactiveEndpoints(client, movies, requests);
+  Endpoints<Mono<Answer>> endpoints(
+      ReactorClient client, Movies movies, RequestMetrics requests, CpuWork cpu) {
+    return new ReactiveEndpoints(client, movies, requests, cpu);
   }
 
   @Bean
   Supplier<About> about(
-      Settings settings, RequestMetrics requests, LiveNetty live, ReactorClient client) {
-    return () -> About.of(settings, requests, live.about(), client.about());
+      Settings settings,
+      RequestMetrics requests,
+      CpuWork cpu,
+      LiveNetty live,
+      ReactorClient client) {
+    return () -> About.of(settings, requests, cpu, live.about(), client.about());
   }
 }

@@ -4,17 +4,21 @@ import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.Answer;
 import io.loomlab.core.BackendPaths;
 import io.loomlab.core.ContractException;
+import io.loomlab.core.CpuWork;
 import io.loomlab.core.Endpoint;
 import io.loomlab.core.Endpoints;
 import io.loomlab.core.Movies;
 import io.loomlab.core.ParsedRequest;
 import io.loomlab.core.RequestMetrics;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
 
 /** The endpoints without a thread that waits. */
 class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
@@ -24,11 +28,13 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   private final ReactorClient backend;
   private final Movies movies;
   private final RequestMetrics requests;
+  private final CpuWork cpu;
 
-  ReactiveEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests) {
+  ReactiveEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;
+    this.cpu = cpu;
   }
 
   @Override
@@ -43,10 +49,11 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   /** For /pinned there is no thread that could hold a monitor while it waits. */
   private Mono<Answer> answer(ParsedRequest request) {
     return switch (request) {
-      case ParsedRequest.Capabilities none -> capabilities().map(Answer::text);
+      case ParsedRequest.Capabilities asked ->
+          capabilities(asked).map(text -> textAfterWork(text, asked.cpuMicros()));
       case ParsedRequest.Meetings asked -> meetings(asked.authorization()).map(Answer::json);
-      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay());
-      case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay());
+      case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay(), asked.cpuMicros());
+      case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay(), 0);
       case ParsedRequest.FindMovies asked -> {
         movies.requireKnown(asked.director());
         yield after(asked.delay(), () -> Answer.json(movies.by(asked.director())));
@@ -58,11 +65,37 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
     };
   }
 
-  private Mono<String> capabilities() {
+  private Mono<String> capabilities(ParsedRequest.Capabilities asked) {
     return backend
         .get(BackendPaths.AUTHENTICATION)
         .flatMap(token -> backend.get(BackendPaths.authorization(token)))
-        .flatMap(role -> backend.get(BackendPaths.capabilities(role)));
+        .flatMap(role -> lastOf(backend.get(BackendPaths.capabilities(role)), asked));
+  }
+
+  private static Mono<String> lastOf(Mono<String> call, ParsedRequest.Capabilities asked) {
+    if (asked.parallel()) {
+      return Mono.zip(
+          Collections.nCopies(asked.calls(), call.materialize()), ReactiveEndpoints::last);
+    }
+    return asked.calls() == 1 ? call : call.repeat(asked.calls() - 1).last();
+  }
+
+  /** All have ended, for a failure would break the others off; here it comes to light. */
+  private static String last(Object[] outcomes) {
+    String text = null;
+    for (Object outcome : outcomes) {
+      Signal<?> signal = (Signal<?>) outcome;
+      if (signal.isOnError()) {
+        throw Exceptions.propagate(signal.getThrowable());
+      }
+      text = (String) signal.get();
+    }
+    return text;
+  }
+
+  private Answer textAfterWork(String text, int cpuMicros) {
+    cpu.spend(cpuMicros);
+    return Answer.text(text);
   }
 
   private Mono<String> meetings(String authorization) {
@@ -76,8 +109,13 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
                     .flatMap(authorities -> backend.get(BackendPaths.meetings(id, authorities))));
   }
 
-  private static Mono<Answer> epochMillisAfter(Duration wait) {
-    return after(wait, () -> Answer.json(Long.toString(System.currentTimeMillis())));
+  private Mono<Answer> epochMillisAfter(Duration wait, int cpuMicros) {
+    return after(wait, () -> epochMillis(cpuMicros));
+  }
+
+  private Answer epochMillis(int cpuMicros) {
+    cpu.spend(cpuMicros);
+    return Answer.json(Long.toString(System.currentTimeMillis()));
   }
 
   private static Mono<Answer> after(Duration wait, Supplier<Answer> answer) {

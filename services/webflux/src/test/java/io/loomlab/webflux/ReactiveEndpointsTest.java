@@ -15,7 +15,7 @@ class ReactiveEndpointsTest {
   private final PrometheusMeterRegistry registry = LabRegistry.create("some-approach");
   private final ReactiveEndpoints endpoints =
       new ReactiveEndpoints(
-          null, new Movies(false), new RequestMetrics(registry, () -> 0, thread -> true));
+          null, new Movies(false), new RequestMetrics(registry, () -> 0, thread -> true), null);
 
   @Test
   void anErrorIsAProblemAndLeavesNothingInFlight() {

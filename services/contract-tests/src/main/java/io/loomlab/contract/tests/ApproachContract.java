@@ -10,6 +10,7 @@ import static io.loomlab.contract.tests.Http.text;
 import static io.loomlab.contract.tests.Http.to;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.loomlab.backend.Backend;
 import io.loomlab.backend.BackendSettings;
 import io.loomlab.core.Answer;
@@ -19,6 +20,7 @@ import io.loomlab.core.Movies;
 import io.loomlab.core.Settings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -28,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,6 +45,11 @@ import tools.jackson.databind.json.JsonMapper;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class ApproachContract {
   private static final int DELAY_MILLIS = 50;
+
+  /** What {@code /capabilities} takes at least with as many third calls as there are connections. */
+  private static final long SUCCESSION_MILLIS =
+      (2L + TestSettings.BACKEND_CONNECTIONS) * DELAY_MILLIS;
+
   private static final int MEBIBYTE = 1 << 20;
   private static final String JSON = "application/json";
 
@@ -81,6 +89,39 @@ public abstract class ApproachContract {
     assertThat(millisSince(started)).isGreaterThanOrEqualTo(3 * DELAY_MILLIS);
     assertAnswer(response, Answer.TEXT);
     assertThat(text(response)).isIn("EVERYTHING", "READ_ONLY");
+  }
+
+  @Test
+  void theThirdCallIsMadeAsOftenAsAskedForAndTheAnswerIsTheSame() throws Exception {
+    String path = "/capabilities?calls=" + TestSettings.BACKEND_CONNECTIONS;
+    for (String asked : List.of(path, path + "&parallel=true")) {
+      HttpResponse<byte[]> response = get(running.port(), asked);
+      assertAnswer(response, Answer.TEXT);
+      assertThat(text(response)).isIn("EVERYTHING", "READ_ONLY");
+    }
+    assertThat(millisOf(path)).isGreaterThanOrEqualTo(SUCCESSION_MILLIS);
+  }
+
+  @Test
+  void parallelCallsTakeLessThanAsManyInSuccession() {
+    String path = "/capabilities?parallel=true&calls=" + TestSettings.BACKEND_CONNECTIONS;
+    assertThat(
+            LongStream.generate(() -> millisOf(path))
+                .limit(20)
+                .anyMatch(millis -> millis < SUCCESSION_MILLIS))
+        .isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/capabilities?cpuMicros=200000",
+        "/epoch-millis?delayInMillis=0&cpuMicros=200000"
+      })
+  void cpuWorkTakesCpuTime(String path) throws Exception {
+    long before = processCpuNanos();
+    assertThat(get(running.port(), path).statusCode()).isEqualTo(200);
+    assertThat(processCpuNanos() - before).isGreaterThan(100_000_000);
   }
 
   @Test
@@ -156,6 +197,11 @@ public abstract class ApproachContract {
     "400, /movies?delayInMillis=0",
     "400, /epoch-millis?delayInMillis=60001",
     "400, /pinned?delayInMillis=soon",
+    "400, /capabilities?cpuMicros=1000001",
+    "400, /capabilities?calls=0",
+    "400, /capabilities?parallel=yes",
+    "400, /epoch-millis?delayInMillis=0&cpuMicros=-1",
+    "400, /epoch-millis/any?delayMillis=0&cpuMicros=soon",
     "400, /httpbin/block/61",
     "401, /meetings"
   })
@@ -254,6 +300,7 @@ public abstract class ApproachContract {
     assertThat(about.at("/approach").asString()).isEqualTo(approach.label());
     assertThat(about.at("/jvm/carriers").asInt()).isPositive();
     assertThat(about.at("/jvm/vm_arguments").toString()).contains("--add-exports");
+    assertThat(about.at("/cpu_iterations_per_microsecond").asInt()).isPositive();
     assertThat(about.at("/inbound/backlog").asInt()).isEqualTo(TestSettings.BACKLOG);
     assertThat(about.at("/inbound/keep_alive_ms").asLong())
         .isEqualTo(TestSettings.KEEP_ALIVE.toMillis());
@@ -273,6 +320,26 @@ public abstract class ApproachContract {
     assertThat(text(response)).contains("\"status\":\"UP\"");
   }
 
+  @Test
+  void memoryIsToldAfterACollectionThatRequestsOutlive() throws Exception {
+    Queue<Integer> statuses = new ConcurrentLinkedQueue<>();
+    Thread request =
+        Thread.ofVirtual().start(() -> statuses.add(status("/epoch-millis?delayInMillis=2000")));
+    JsonNode told = memory("GET");
+    while (told.get("requests_in_flight").asLong() == 0) {
+      told = memory("GET");
+    }
+    assertThat(told.get("collection_ms").isNull()).isTrue();
+    told = memory("POST");
+    assertThat(told.get("requests_in_flight").asLong()).isOne();
+    for (String member : List.of("heap_used_bytes", "rss_anon_bytes", "threads")) {
+      assertThat(told.get(member).asLong()).as(member).isPositive();
+    }
+    assertThat(told.get("collection_ms").asLong()).isNotNegative();
+    request.join();
+    assertThat(statuses).containsExactly(200);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"/actuator/env", "/actuator/metrics", "/capabilities"})
   void managementOffersNothingElse(String path) throws Exception {
@@ -290,6 +357,7 @@ public abstract class ApproachContract {
         .contains("lab_requests_seconds_count" + labels + ",endpoint=\"/meetings\",status=\"401\"")
         .contains("lab_inflight_requests" + labels + "} 0.0")
         .containsPattern("lab_open_connections\\Q" + labels + "\\E} [1-9]")
+        .contains("lab_allocated_bytes_total" + labels)
         .contains("lab_gc_cpu_seconds_total" + labels)
         .contains("lab_jit_cpu_seconds_total" + labels)
         .contains("jvm_threads_virtual_pinned_seconds_count" + labels)
@@ -326,6 +394,11 @@ public abstract class ApproachContract {
     return JsonMapper.shared().readTree(get(running.port(), "/about").body());
   }
 
+  private JsonNode memory(String method) throws IOException, InterruptedException {
+    return JsonMapper.shared()
+        .readTree(request(method, running.managementPort(), "/memory").body());
+  }
+
   private HttpResponse<byte[]> postMovies(String type, BodyPublisher body) throws Exception {
     return post(running.port(), "/movies?delayInMillis=0", type, body);
   }
@@ -341,6 +414,17 @@ public abstract class ApproachContract {
     } catch (IOException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private long millisOf(String path) {
+    long started = System.nanoTime();
+    assertThat(status(path)).isEqualTo(200);
+    return millisSince(started);
+  }
+
+  private static long processCpuNanos() {
+    return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+        .getProcessCpuTime();
   }
 
   private static long millisSince(long started) {

@@ -1,0 +1,24 @@
+package io.loomlab.core;
+
+import com.sun.management.ThreadMXBean;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.lang.management.ManagementFactory;
+
+/**
+ * What all threads have allocated in the heap, whatever the collector. Each thread counts its own;
+ * a virtual thread's is counted by its carrier.
+ */
+final class Allocation implements MeterBinder {
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    FunctionCounter.builder("lab.allocated", THREADS, ThreadMXBean::getTotalThreadAllocatedBytes)
+        .description("Bytes that all threads have allocated in the heap")
+        .baseUnit(BaseUnits.BYTES)
+        .register(registry);
+  }
+}

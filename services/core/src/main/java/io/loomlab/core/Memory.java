@@ -1,0 +1,95 @@
+package io.loomlab.core;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Tells what the process holds now, after a full collection if that is asked for. */
+final class Memory implements ManagementServer.Handler {
+  static final String PATH = "/memory";
+
+  private final ProcessMemory process;
+  private final Supplier<Long> requestsInFlight;
+
+  /**
+   * @param requestsInFlight gives null where nobody counts them
+   */
+  Memory(Supplier<Long> requestsInFlight) {
+    this(new ProcessMemory(), requestsInFlight);
+  }
+
+  Memory(ProcessMemory process, Supplier<Long> requestsInFlight) {
+    this.process = process;
+    this.requestsInFlight = requestsInFlight;
+  }
+
+  /**
+   * What cannot be had is null. All but the heap is read before the collection, while the requests
+   * wait undisturbed.
+   *
+   * @param heapUsedBytes after the collection, without one as it is
+   * @param rssAnonBytes resident anonymous memory, the heap's touched part and all stacks in it
+   * @param heapRssAnonBytes the heap's part of that, 0 with ZGC, whose heap is shared memory
+   * @param threads of the operating system
+   * @param threadStackBytes always null: the kernel does not tell stacks from other memory
+   * @param kernelBytes the kernel's for the container
+   * @param collectionMs how long the collection took, null without one
+   */
+  record Held(
+      long heapUsedBytes,
+      Long rssAnonBytes,
+      Long heapRssAnonBytes,
+      Long threads,
+      Long threadStackBytes,
+      Long kernelBytes,
+      Long requestsInFlight,
+      Long collectionMs) {}
+
+  @Override
+  public Answer answer(String method, String query) {
+    return switch (method) {
+      case "GET" -> Answer.json(Json.bytes(held(false)));
+      case "POST" -> Answer.json(Json.bytes(held(true)));
+      default -> ManagementServer.wrongMethod("GET,POST");
+    };
+  }
+
+  private Held held(boolean afterCollection) {
+    ProcessMemory.Anonymous anonymous = HeapRange.ofThisJvm().map(process::anonymous).orElse(null);
+    Long threads = process.threads();
+    Long kernelBytes = process.kernelBytes();
+    Long inFlight = requestsInFlight.get();
+    Long collectionMs = afterCollection ? collect() : null;
+    return new Held(
+        afterCollection ? heapAfterCollection() : heapNow(),
+        anonymous == null ? null : anonymous.bytes(),
+        anonymous == null ? null : anonymous.heapBytes(),
+        threads,
+        null,
+        kernelBytes,
+        inFlight,
+        collectionMs);
+  }
+
+  /** Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector. */
+  private static long collect() {
+    long started = System.nanoTime();
+    System.gc();
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+  }
+
+  private static long heapNow() {
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  /** As the collector left it, before the requests went on. */
+  private static long heapAfterCollection() {
+    return ManagementFactory.getMemoryPoolMXBeans().stream()
+        .filter(pool -> pool.getType() == MemoryType.HEAP)
+        .map(MemoryPoolMXBean::getCollectionUsage)
+        .mapToLong(usage -> usage.getUsed())
+        .sum();
+  }
+}

@@ -1,0 +1,110 @@
+package io.loomlab.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class MemoryTest {
+  private static final int MEBIBYTE = 1 << 20;
+  private static final int LIVE_BYTES = 64 * MEBIBYTE;
+  private static final int PIECE_BYTES = 64 << 10;
+
+  /** What the JVM itself, the test's libraries and, in ZGC, half-empty pages add. */
+  private static final int OTHERS_BYTES = 40 * MEBIBYTE;
+
+  /** In a JVM of its own: holds something, lets go of more, and tells its memory and allocation. */
+  static final class Holder {
+    private static volatile byte[] last;
+
+    public static void main(String[] arguments) throws InterruptedException {
+      List<byte[]> live = pieces().toList();
+      SimpleMeterRegistry registry = new SimpleMeterRegistry();
+      new Allocation().bindTo(registry);
+      FunctionCounter allocated = registry.get("lab.allocated").functionCounter();
+      double before = allocated.count();
+      Thread.ofVirtual().start(() -> pieces().forEach(piece -> last = piece)).join();
+      long added = Math.round(allocated.count() - before);
+      Memory memory = new Memory(() -> 7L);
+      for (String method : List.of("GET", "POST")) {
+        byte[] told = memory.answer(method, null).body();
+        System.out.println(new String(told, StandardCharsets.UTF_8));
+      }
+      System.out.println(added);
+      Reference.reachabilityFence(live);
+    }
+
+    private static Stream<byte[]> pieces() {
+      return Stream.generate(() -> new byte[PIECE_BYTES]).limit(LIVE_BYTES / PIECE_BYTES);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"UseParallelGC", "UseSerialGC", "UseG1GC", "UseZGC"})
+  void everyCollectorLeavesWhatIsHeldAndEveryAllocationIsCounted(String collector)
+      throws Exception {
+    List<String> told = ChildJvm.lines(Holder.class, "-XX:+" + collector, "-Xms512m", "-Xmx512m");
+    JsonNode without = JsonMapper.shared().readTree(told.get(0));
+    JsonNode after = JsonMapper.shared().readTree(told.get(1));
+
+    assertThat(without.get("heap_used_bytes").asLong()).isGreaterThan(LIVE_BYTES);
+    assertThat(without.get("collection_ms").isNull()).isTrue();
+    assertThat(after.get("heap_used_bytes").asLong())
+        .isBetween((long) LIVE_BYTES, (long) LIVE_BYTES + OTHERS_BYTES);
+    assertThat(after.get("collection_ms").asLong()).isBetween(0L, 10_000L);
+    long heap = after.get("heap_rss_anon_bytes").asLong();
+    if (collector.equals("UseZGC")) {
+      assertThat(heap).isZero();
+    } else {
+      assertThat(heap).isBetween((long) LIVE_BYTES, 512L * MEBIBYTE);
+    }
+    assertThat(after.get("rss_anon_bytes").asLong() - heap)
+        .isBetween((long) MEBIBYTE, 256L * MEBIBYTE);
+    assertThat(Long.parseLong(told.get(2)))
+        .isBetween((long) LIVE_BYTES, (long) LIVE_BYTES + OTHERS_BYTES);
+  }
+
+  @Test
+  void membersHaveTheirNamesAndWhatCannotBeHadIsNull(@TempDir Path nothing) {
+    Memory memory = new Memory(new ProcessMemory(nothing, nothing), () -> null);
+    JsonNode told = JsonMapper.shared().readTree(memory.answer("GET", null).body());
+    assertThat(told.propertyNames())
+        .containsExactly(
+            "heap_used_bytes",
+            "rss_anon_bytes",
+            "heap_rss_anon_bytes",
+            "threads",
+            "thread_stack_bytes",
+            "kernel_bytes",
+            "requests_in_flight",
+            "collection_ms");
+    assertThat(told.get("heap_used_bytes").asLong()).isPositive();
+    for (String member : List.of("rss_anon_bytes", "threads", "kernel_bytes")) {
+      assertThat(told.get(member).isNull()).as(member).isTrue();
+    }
+    assertThat(told.get("requests_in_flight").isNull()).isTrue();
+  }
+
+  @Test
+  void aPostCollectsAndAnyOtherChangeIsRefused() {
+    Memory memory = new Memory(() -> 0L);
+    assertThat(memory.answer("PUT", null))
+        .extracting(Answer::status, Answer::allow)
+        .containsExactly(405, "GET,POST");
+    WeakReference<Object> garbage = new WeakReference<>(new byte[MEBIBYTE]);
+    memory.answer("POST", null);
+    assertThat(garbage.refersTo(null)).isTrue();
+  }
+}
