@@ -27,7 +27,6 @@ from loomlab.run.waits import Waits
 from loomlab.run.warmup.process import Process
 from loomlab.run.warmup.warmer import Subject
 from loomlab.tools.ab import Ab
-from loomlab.tools.tool import Tool
 
 CONNECTIONS = 100
 HOLD_S = 1.2

@@ -9,7 +9,6 @@ WAVES, ROUNDED_S = 29, 2
 to seconds, which costs up to one at either end."""
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
-"""A cap below leaves no time for one."""
 
 
 def fitting_duration_s(wave_s: float) -> int:
@@ -20,6 +19,11 @@ def fitting_duration_s(wave_s: float) -> int:
 def chosen_duration_s(wave_s: float) -> int:
     """What a run gets that may last as long as it needs: 210 s at most."""
     return min(fitting_duration_s(wave_s), LONGEST_RUN_S)
+
+
+def has_warmup(cap_s: float) -> bool:
+    """Whether the cap leaves time for a warm-up."""
+    return cap_s >= SHORTEST_WARMUP_S
 
 
 def most_live_set_s(connections: int) -> int:

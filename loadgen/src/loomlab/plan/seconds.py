@@ -10,6 +10,7 @@ from loomlab.basics.waves import (
     SHORTEST_INTERIOR_S,
     chosen_duration_s,
     fitting_duration_s,
+    has_warmup,
     most_live_set_s,
 )
 
@@ -59,7 +60,9 @@ def run_seconds(
     else:
         load_s, longest_s = chosen_duration_s(wave_s), LONGEST_RUN_S
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
-    live_set_s, longest_live_set_s = LIVE_SET_S + int(2 * work_s), most_live_set_s(connections)
+    live_set_s = longest_live_set_s = 0
+    if has_warmup(cap_s):
+        live_set_s, longest_live_set_s = LIVE_SET_S + int(2 * work_s), most_live_set_s(connections)
     return RunSeconds(
         START_S + OVERHEAD_S + warmup_s + load_s + live_set_s,
         START_S + 2 * OVERHEAD_S + cap_s + longest_s + longest_live_set_s,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from loomlab.basics.errors import CannotMeasureError
-from loomlab.basics.waves import most_live_set_s
+from loomlab.basics.waves import has_warmup, most_live_set_s
 from loomlab.records.about import platform_threads
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
@@ -77,7 +77,10 @@ def live_set(
     request, delay = waiting.request, delay_of(waiting.request.delay)
     endpoint = endpoint_of(request.endpoint, delay)
     connections = busy_connections(request.load, endpoint.mean_ms / 1000)
-    if hindrance := before.error or no_live_set(endpoint, connections, request.jdk, waiting.about):
+    hindrance = before.error or no_live_set(endpoint, connections, request.jdk, waiting.about)
+    if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
+        hindrance = "there was no warm-up, so what the process holds for itself still grows"
+    if hindrance:
         return MemoryLog(before=before, error=hindrance)
     subject = Subject(replace(request.load, connections=connections), delay, process_of(request.approach))
     waits = Waits(endpoint, delay, waiting.behaviour, progress)

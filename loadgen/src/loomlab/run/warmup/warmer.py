@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
