@@ -1,6 +1,7 @@
 """From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -288,10 +289,11 @@ def environment_line(environment: dict[str, Any]) -> str:
     return "Host: " + (", ".join(parts).replace("cgroup v ", "cgroup v") or "unknown") + "."
 
 
-def markdown(summary: Summary) -> str:
-    """summary.md."""
+def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
+    """summary.md; `opening` are lines that stand before the table of all runs."""
     lines = [f"# {summary.experiment}", ""]
     lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
+    lines += ["", *opening] if opening else []
     lines += ["", "| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
     lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
