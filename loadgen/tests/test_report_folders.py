@@ -94,7 +94,7 @@ def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
         (lambda folder: shutil.rmtree(first_run(folder)), "is not there: its figures stand in summary.json alone."),
         (
             lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(cpu_ms_per_request=0.001)),
-            "summary.json has another cpu_ms_per_request than run.json, so one of them was edited: run loomlab judge",
+            "summary.json has another cpu_ms_per_request than run.json, so one was edited or is older: run loomlab judge",
         ),
         (
             lambda folder: (first_run(folder) / "raw" / "warmup.json").write_text("{}"),

@@ -112,7 +112,7 @@ def summarise(
     """Sum an experiment up: writes summary.json and summary.md, prints the table."""
     summary = finish(experiment_dir) if interrupted else summarise_experiment(experiment_dir, interrupted=False)
     _show(summary)
-    _report(experiment_dir)
+    _report(experiment_dir, summary)
     if not interrupted and (summary.missing or any(run.verdict == "invalid" for run in summary.runs)):
         raise typer.Exit(errors.EXIT_INVALID)
 
@@ -124,8 +124,9 @@ def finish_killed(results: Annotated[Path, typer.Option(help="Where the experime
     for folder in killed(results):
         print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
         try:
-            _show(finish(folder))
-            _report(folder)
+            summary = finish(folder)
+            _show(summary)
+            _report(folder, summary)
         except LoomlabError as error:
             print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
             failed = True
@@ -156,10 +157,11 @@ def _write_report(folder: Path) -> Path:
     return write_report(folder)
 
 
-def _report(folder: Path) -> None:
+def _report(folder: Path, summary: Summary) -> None:
     """Of an experiment that was summed up; what it measured does not depend on its page."""
     try:
-        _write_report(folder)
+        if summary.runs:
+            _write_report(folder)
     except LoomlabError as error:
         print(f"loom-lab: no report: {error}", file=sys.stderr)  # noqa: T201
 

@@ -110,7 +110,7 @@ def _doubts_of(run: Run, files: RunFiles) -> list[str]:
     differing = _differing(run, judged)
     if differing:
         return [
-            f"{run.run}: summary.json has another {', '.join(differing)} than run.json, so one of them was edited: "
+            f"{run.run}: summary.json has another {', '.join(differing)} than run.json, so one was edited or is older: "
             "run loomlab judge on its folder, then loomlab summarise."
         ]
     if not files.raw.is_dir():
