@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from rawrun import RawRun
+
+settings.register_profile("lab", deadline=None)  # a busy host is no failure; pytest-timeout ends a test that hangs
+settings.load_profile("lab")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.parity import Subject
-from loomlab.records.models import Contrast
+from loomlab.records.contrasts import Contrast
 
 ABOUTS = Path(__file__).parent / "golden" / "abouts"
 HEADLINE: dict[str, dict[str, Any]] = json.loads((ABOUTS / "headline.json").read_text())

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.plan.planning import plan
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.records.models import Run
 from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons
@@ -23,12 +22,13 @@ from loomlab.report.dots import dots, ratio_rows
 from loomlab.report.doubts import doubts_of
 from loomlab.report.figures import CPU, FIGURES, P99, WAITING, number, spread
 from loomlab.report.folder import Experiment, read_experiment
-from loomlab.report.loads import label_of, loads_of
+from loomlab.report.loads import loads_of
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import OTHERS, looks
 from loomlab.report.svg import scale_of, tag
 from loomlab.report.table import markdown_of, rows_of
 from loomlab.report.timeline import timeline
+from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in, planned
 from report_folder import HEADLINE, folder_of
 
@@ -83,27 +83,10 @@ def test_the_centre_is_the_geometric_mean(experiment: Experiment) -> None:
     )
 
 
-def load(shape: Any, connections: int = 1000) -> Load:
-    return Load("", (Target("/capabilities"),), connections, shape, 30)
-
-
-@pytest.mark.parametrize(
-    ("shape", "label"),
-    [
-        (Closed(1, 60), "1,000 connections"),
-        (OpenRate((RateStep(250, 60),)), "250 requests/s"),
-        (OpenRate((RateStep(250, 60), RateStep(1500, 60))), "250 to 1,500 requests/s"),
-        (Users((UserStage(5000, 60),)), "up to 5,000 users"),
-    ],
-)
-def test_a_load_is_called_by_what_there_is_of_it(shape: Any, label: str) -> None:
-    assert label_of(load(shape)) == label
-
-
 def test_loads_are_told_apart_and_stand_smallest_first(experiment: Experiment) -> None:
     assert [at.label for at in experiment.loads] == ["500 connections", "2,000 connections"]
-    same = [run.model_copy(update={"load": load(Closed(1, 60))}) for run in experiment.runs]
-    assert [at.label for at in loads_of(same)] == ["1,000 connections", "1,000 connections (load 2)"]
+    same = [run.model_copy(update={"load": experiment.runs[0].load}) for run in experiment.runs]
+    assert [at.label for at in loads_of(same)] == ["500 connections (load 1)", "500 connections (load 2)"]
 
 
 def test_colours_are_the_recorded_ones_and_others_never_collide() -> None:
@@ -190,6 +173,29 @@ def test_only_controlled_contrasts_of_the_primary_figure_have_words(experiment: 
     assert {one.found.declared for one in of_cpu if one.kind == "controlled"} == {4}
 
 
+def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None:
+    turned = {"lower": "higher", "higher": "lower"}
+    held = {
+        (frozenset((one.found.pair.a, one.found.pair.b)), one.found.pair.load): one.found
+        for one in comparisons(experiment, CPU)
+    }
+    summed = [
+        (contrast, one)
+        for contrast in experiment.summary.contrasts
+        for one in contrast.comparisons
+        if one.figure == CPU_PER_REQUEST.name
+    ]
+
+    assert len(summed) == len(held) == 12
+    for contrast, one in summed:
+        mine = held[frozenset((contrast.a, contrast.b)), one.load]
+        same = mine.pair.a == contrast.a
+        assert one.ratio is not None
+        assert mine.ratio == pytest.approx(one.ratio if same else 1 / one.ratio)
+        assert mine.word == (one.word if same else turned.get(one.word, one.word))
+        assert mine.p_holm == pytest.approx(one.p_holm)
+
+
 def test_an_invalid_run_spoils_its_block_and_is_listed(folder: Path, tmp_path: Path) -> None:
     number_of = next(
         run.name.partition("-")[0] for run in sorted((folder / "runs").iterdir()) if run.name.endswith("tomcat-virtual")
@@ -199,7 +205,9 @@ def test_an_invalid_run_spoils_its_block_and_is_listed(folder: Path, tmp_path: P
     held = [one for one in comparisons(experiment, CPU) if one.found.dropped and one.kind == "controlled"]
 
     assert [one.found.blocks for one in held] == [3]
-    assert any("tomcat-virtual: its run is invalid" in line for line in doubts_of(experiment).dropped)
+    assert any(
+        f"tomcat-virtual: run {number_of}-tomcat-virtual is invalid" in line for line in doubts_of(experiment).dropped
+    )
     assert sum(one.found.blocks for one in comparisons(experiment, CPU) if one.kind == "controlled") == 15
 
 

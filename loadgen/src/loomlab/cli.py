@@ -30,6 +30,7 @@ from loomlab.run.progress import Progress
 from loomlab.run.stop import Stop
 from loomlab.run.warmup.process import process_of
 from loomlab.run.warmup.warmer import Subject, Warmer
+from loomlab.statistics import commands as statistics
 from loomlab.tools.known import tool
 
 app = typer.Typer(
@@ -39,6 +40,7 @@ app = typer.Typer(
     help="Plan an experiment, load an approach, judge the run, sum the experiment up.",
 )
 commands.register(app)
+statistics.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 
 

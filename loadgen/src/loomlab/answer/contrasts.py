@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loomlab.answer.parity import Subject, audit
-from loomlab.records.models import Contrast, Difference
+from loomlab.records.contrasts import Contrast, Difference
 
 PARTS: Mapping[str, str] = {
     "concurrency": "concurrency",

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.comparisons import comparison_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.environment import environment_of
 from loomlab.answer.parity import Subject, audit
@@ -85,7 +86,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         environment=environment,
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
-        contrasts=contrasts_of(subjects),
+        contrasts=with_comparisons(contrasts_of(subjects), runs),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -205,7 +206,7 @@ def footnotes(summary: Summary) -> list[str]:
     notes += [
         f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
     ]
-    notes += contrast_notes(summary.contrasts)
+    notes += [*contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
     notes += summary.notes
     if summary.runs:
         notes += [INTERIOR_NOTE, *_model_notes(summary.runs)]
@@ -290,14 +291,16 @@ def environment_line(environment: dict[str, Any]) -> str:
 
 
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
-    """summary.md; `opening` are lines that stand before the table of all runs."""
+    """summary.md; `opening` are lines that stand before the table of all runs, in place of what is said of the
+    contrasts."""
     lines = [f"# {summary.experiment}", ""]
     lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
     lines += ["", *opening] if opening else []
     lines += ["", "| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
     lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
-    lines += ["", *(f"- {note}" for note in footnotes(summary))]
+    said = comparison_notes(summary.contrasts) if opening else []
+    lines += ["", *(f"- {note}" for note in footnotes(summary) if note not in said)]
     lines += _stretches(summary.runs)
     collectors = [line for run in summary.runs if (line := collector_line(run))]
     lines += ["", "Collector and compilers, over the whole run:", ""] if collectors else []

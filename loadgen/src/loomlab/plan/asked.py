@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from loomlab.basics.errors import UsageError
 from loomlab.plan.lab import Lab
 from loomlab.plan.variables import check
-from loomlab.records.models import Record
+from loomlab.records.record import Record
 
 SAID_BY_SCENARIO = ("CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY")
 

@@ -9,7 +9,7 @@ import resource
 import shutil
 from pathlib import Path
 
-from loomlab.records.models import Record
+from loomlab.records.record import Record
 
 MOST_FILES = 1_048_576
 CPUS = Path("/sys/devices/system/cpu")

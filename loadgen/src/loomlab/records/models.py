@@ -2,9 +2,11 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
+from loomlab.records.record import Record
 
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
@@ -12,10 +14,6 @@ SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 Verdict = Literal["valid", "suspect", "invalid"]
 WarmupPhase = Literal["compile", "settle"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
-
-
-class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 class Hang(Record):
@@ -357,23 +355,6 @@ class SideBySide(Record):
     differs: list[str]
     scale: float
     parameters: list[Parameter]
-
-
-class Difference(Record):
-    """Which part of a stack it is, and what the two approaches have there."""
-
-    part: str
-    a: str
-    b: str
-
-
-class Contrast(Record):
-    """Of two approaches; controlled: they differ in the concurrency model alone."""
-
-    a: str
-    b: str
-    kind: Literal["controlled", "stack", "unknown"]
-    differs: list[Difference]
 
 
 class Summary(Record):

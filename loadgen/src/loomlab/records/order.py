@@ -10,7 +10,8 @@ from pydantic import Field
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json
-from loomlab.records.models import Record, Request, SideBySide
+from loomlab.records.models import Request, SideBySide
+from loomlab.records.record import Record
 
 ORDER_SCHEMA: Literal["loom-lab/order/v1"] = "loom-lab/order/v1"
 State = Literal["planned", "running", "finished", "judged", "failed"]

@@ -56,7 +56,7 @@ def observations(figure: Figure, at: At) -> list[Observation]:
 
 def _observation(figure: Figure, at: At, run: Run) -> Observation:
     if run.verdict not in COUNTED:
-        return Observation(run.repeat, run.approach, at.label, None, f"its run is {run.verdict}")
+        return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
     return Observation(run.repeat, run.approach, at.label, figure.of(run))
 
 

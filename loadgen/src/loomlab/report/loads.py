@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from loomlab.answer.comparisons import load_names
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.models import Run
 
@@ -30,13 +31,11 @@ class At:
 def loads_of(runs: Iterable[Run]) -> list[At]:
     """Smallest first."""
     found = list(runs)
-    cells: list[At] = []
-    for cell in sorted({run.cell for run in found}):
+    names = load_names(found)
+    cells = []
+    for cell, name in names.items():
         here = [run for run in found if run.cell == cell]
-        amount, unit = amount_of(here[0].load)
-        label = label_of(here[0].load)
-        known = any(at.label == label for at in cells)
-        cells.append(At(cell, f"{label} (load {cell})" if known else label, amount, unit, here))
+        cells.append(At(cell, name, *amount_of(here[0].load), here))
     return sorted(cells, key=lambda at: (at.unit, at.amount, at.cell))
 
 
@@ -49,14 +48,3 @@ def amount_of(load: Load) -> tuple[float, str]:
             return max(stage.users for stage in load.shape.stages), "users"
         case _:
             return load.connections, "connections"
-
-
-def label_of(load: Load) -> str:
-    amount, unit = amount_of(load)
-    match load.shape:
-        case OpenRate() if len(load.shape.steps) > 1:
-            return f"{min(step.rate_rps for step in load.shape.steps):,g} to {amount:,g} requests/s"
-        case Users():
-            return f"up to {amount:,.0f} users"
-        case _:
-            return f"{amount:,g} {unit}"

@@ -14,7 +14,7 @@ from pydantic import Field
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json
 from loomlab.records.load import Closed, Load
-from loomlab.records.models import Record
+from loomlab.records.record import Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, packed_lines, reason
 from loomlab.tools.tool import Tool, ToolReport

@@ -1,0 +1,53 @@
+"""What two approaches differ in, and by how much."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from loomlab.records.record import Record
+
+
+class Difference(Record):
+    """Which part of a stack it is, and what the two approaches have there."""
+
+    part: str
+    a: str
+    b: str
+
+
+class BlockRatio(Record):
+    block: int
+    ratio: float
+
+
+class Comparison(Record):
+    """Of one figure at one load (`cell`), within blocks: the ratio of a's figure to b's, with its interval at 95 %.
+    `word` holds for all contrasts declared together, `p_holm` is adjusted for them; `dropped`: blocks that do not
+    count; `blocks_needed`: to resolve what is not."""
+
+    figure: str
+    cell: int
+    load: str
+    margin: float
+    blocks: list[BlockRatio]
+    dropped: list[str]
+    ratio: float | None
+    low: float | None
+    high: float | None
+    coarse: bool
+    p_value: float | None
+    p_holm: float | None
+    word: Literal["lower", "higher", "no difference", "not resolved", "exploratory"]
+    blocks_needed: int | None
+    sentence: str
+
+
+class Contrast(Record):
+    """Of two approaches; controlled: they differ in the concurrency model alone. `comparisons` are made where there are
+    three blocks or more."""
+
+    a: str
+    b: str
+    kind: Literal["controlled", "stack", "unknown"]
+    differs: list[Difference]
+    comparisons: list[Comparison] = Field(default_factory=list)

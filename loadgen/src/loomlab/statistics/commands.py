@@ -1,0 +1,47 @@
+"""The command that shows whether the statistics keep their promise."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+COLUMNS = (
+    "what disturbs the runs",
+    "blocks",
+    "coverage %",
+    "half width %",
+    "false words %",
+    "false *no difference* %",
+    "*lower*, of 0.8, %",
+    "*no difference*, of equals, %",
+    "promise missed, points",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the program."""
+    app.command(name="simulate")(simulate)
+
+
+def simulate(
+    draws: Annotated[int, typer.Option(min=100, help="Experiments a row.")] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same experiments.")] = 1,
+) -> None:
+    """Draw experiments whose truth is known, and print how often intervals and words hold."""
+    from loomlab.statistics import promises  # noqa: PLC0415 - other commands start often, and without scipy
+
+    _print_row(COLUMNS)
+    _print_row([":--", *["--:"] * (len(COLUMNS) - 2), ":--"])
+    for row in promises.rows(draws, seed):
+        got = row.rates
+        shares = (got.coverage, got.half_width, got.family_error, got.false_no_difference, got.lower, got.no_difference)
+        figures = [f"{100 * share:.1f}" for share in shares]
+        _print_row([row.world.title, str(row.blocks), *figures, "; ".join(got.missed) or "none"])
+    print()  # noqa: T201
+    for blocks in promises.BOOTSTRAPPED:
+        coverage = promises.bootstrap_coverage(draws, blocks, seed)
+        print(f"The percentile bootstrap covers {100 * coverage:.1f} % with {blocks} blocks, in the first of these.")  # noqa: T201
+
+
+def _print_row(cells: Sequence[str]) -> None:
+    print(f"| {' | '.join(cells)} |", flush=True)  # noqa: T201

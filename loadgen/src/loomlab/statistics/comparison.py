@@ -1,0 +1,102 @@
+"""What is compared, and what comes of it. Every ratio is a's figure over b's."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+FEWEST_BLOCKS, FEWEST_FINE_BLOCKS = 3, 5
+"""For an interval, and for one that is not called coarse."""
+CONFIDENCE, ERROR_RATE = 0.95, 0.05
+"""Of each interval by itself; of the words lower and higher, over all contrasts declared together."""
+
+type Word = Literal["lower", "higher", "no difference", "not resolved", "exploratory"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`margin`: neither of two that show *no difference* exceeds the other by more than this share; the words are those
+    of "a needs 20 % less CPU per request than b". Raises ValueError for a margin that is not above 0."""
+
+    name: str
+    margin: float
+    verb: str
+    less: str
+    more: str
+
+    def __post_init__(self) -> None:
+        if not 0 < self.margin < math.inf:
+            raise ValueError(f"The margin of {self.name} is {self.margin:g}: use a share above 0, such as 0.1.")
+
+
+CPU_PER_REQUEST = Figure("CPU per request", 0.10, "needs", "less", "more")
+P99 = Figure("p99 latency", 0.15, "has", "lower", "higher")
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A figure of one run, in the figure's unit; a run whose figure does not count has None and the reason. `load`
+    tells loads apart and is how sentences call them, such as "2,000 connections"."""
+
+    block: int
+    approach: str
+    load: str
+    value: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    a: str
+    b: str
+    load: str
+
+
+@dataclass(frozen=True)
+class BlockRatio:
+    block: int
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A block that does not count for a pair."""
+
+    block: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Of the ratio, at 95 %."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`ratio` is the geometric mean of the blocks' ratios, None without a block; interval and p value are None with
+    fewer than three. `declared`: how many contrasts the words hold for together, None: exploratory, so no word is said;
+    `blocks_needed` is for what is not resolved, as far as the spread is known."""
+
+    figure: Figure
+    pair: Pair
+    declared: int | None
+    ratios: tuple[BlockRatio, ...]
+    dropped: tuple[Dropped, ...]
+    ratio: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_holm: float | None
+    word: Word
+    blocks_needed: int | None
+
+    @property
+    def blocks(self) -> int:
+        """How many count."""
+        return len(self.ratios)
+
+    @property
+    def coarse(self) -> bool:
+        """Whether the interval is of so few blocks that its own width is uncertain."""
+        return self.interval is not None and self.blocks < FEWEST_FINE_BLOCKS

@@ -1,0 +1,165 @@
+"""Repeats become blocks, and blocks become sentences in the summary."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.comparisons import load_name
+from loomlab.answer.summary import footnotes, summarise
+from loomlab.records.contrasts import Comparison
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.models import Latency, Run, Summary
+from test_summary import experiment, run
+
+ABOUTS: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
+COSTS = {
+    "tomcat-virtual": (0.240, 0.204, 0.220, 0.250, 0.206),
+    "tomcat-platform": (0.30, 0.25, 0.28, 0.31, 0.26),
+    "webflux-netty": (0.21, 0.20, 0.22, 0.23, 0.20),
+}
+NOTE = (
+    "At 10,000 connections tomcat-virtual needs 20 % less CPU per request than tomcat-platform "
+    "(95 % interval 19 to 21 % less, 5 blocks)."
+)
+
+
+def summed_up(folder: Path, repeats: int, changes: dict[str, dict[str, Any]] | None = None, cells: int = 1) -> Summary:
+    """Of so many repeats at each load; `changes` by run."""
+    runs: list[Run] = []
+    for repeat in range(1, repeats + 1):
+        for cell in range(1, cells + 1):
+            for approach, costs in COSTS.items():
+                name = f"{len(runs) + 1}-{approach}"
+                made = {"run": name, "approach": approach, "repeat": repeat, "cell": cell}
+                made |= {"cpu_ms_per_request": costs[repeat - 1]} | (changes or {}).get(name, {})
+                runs.append(run(1, **made))
+    path = experiment(folder, runs)
+    for one in runs:
+        raw = path / "runs" / one.run / "raw"
+        raw.mkdir()
+        (raw / "about.json").write_text(json.dumps(ABOUTS[one.approach]))
+    return summarise(path, interrupted=False)
+
+
+def of(summary: Summary, a: str, b: str, figure: str = "CPU per request") -> list[Comparison]:
+    (contrast,) = (one for one in summary.contrasts if (one.a, one.b) == (a, b))
+    return [one for one in contrast.comparisons if one.figure == figure]
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_one_or_two_repeats_compare_nothing(tmp_path: Path, repeats: int) -> None:
+    got = summed_up(tmp_path, repeats)
+
+    assert [one.comparisons for one in got.contrasts] == [[], [], []]
+    assert not any("interval" in note.lower() for note in footnotes(got))
+
+
+def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_path: Path) -> None:
+    got = summed_up(tmp_path, 5)
+    (controlled,) = of(got, "tomcat-virtual", "tomcat-platform")
+    (stack,) = of(got, "tomcat-virtual", "webflux-netty")
+
+    assert (controlled.word, controlled.sentence, controlled.cell) == ("lower", NOTE, 1)
+    assert controlled.p_holm == controlled.p_value
+    assert [one.ratio for one in controlled.blocks] == pytest.approx([0.8, 0.816, 11 / 14, 25 / 31, 103 / 130])
+    assert stack.word == "exploratory"
+    notes = footnotes(got)
+    assert NOTE in notes
+    assert any("hold for 1 contrast together" in note for note in notes)
+    assert not any("Exploratory" in note for note in notes)
+    folder = tmp_path / "20261121T060000Z-ab-c10000"
+    assert NOTE in (folder / "summary.md").read_text()
+    (written,) = [
+        one
+        for one in json.loads((folder / "summary.json").read_text())["contrasts"][0]["comparisons"]
+        if one["figure"] == "CPU per request"
+    ]
+    assert (written["word"], written["coarse"], written["blocks_needed"]) == ("lower", False, None)
+    assert written["high"] == pytest.approx(0.82, abs=0.01)
+
+
+def test_three_repeats_give_a_coarse_interval(tmp_path: Path) -> None:
+    (got,) = of(summed_up(tmp_path, 3), "tomcat-virtual", "tomcat-platform")
+
+    assert got.coarse
+    assert "coarse 95 % interval" in got.sentence
+
+
+def test_an_invalid_run_takes_its_block_along_and_a_suspect_one_does_not(tmp_path: Path) -> None:
+    changes = {"2-tomcat-platform": {"verdict": "invalid"}, "4-tomcat-virtual": {"verdict": "suspect"}}
+    got = summed_up(tmp_path, 5, changes)
+    (spoilt,) = of(got, "tomcat-virtual", "tomcat-platform")
+    (other,) = of(got, "tomcat-virtual", "webflux-netty")
+
+    assert [one.block for one in spoilt.blocks] == [2, 3, 4, 5]
+    assert spoilt.dropped == ["block 1 (tomcat-platform: run 2-tomcat-platform is invalid)"]
+    assert [one.block for one in other.blocks] == [1, 2, 3, 4, 5]
+    left_out = " Left out: block 1 (tomcat-platform: run 2-tomcat-platform is invalid)."
+    assert any(note.endswith(left_out) for note in footnotes(got))
+
+
+def test_with_too_few_blocks_left_the_summary_says_so(tmp_path: Path) -> None:
+    changes = {f"{number}-tomcat-platform": {"cpu_ms_per_request": None} for number in (2, 5, 8, 11)}
+    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform")
+
+    assert (got.low, got.high, got.p_value, len(got.dropped)) == (None, None, None, 4)
+    assert got.sentence.endswith("(1 block; an interval needs 3).")
+
+
+def test_a_figure_that_no_run_has_is_not_compared(tmp_path: Path) -> None:
+    changes = {
+        f"{number}-{name}": {"cpu_ms_per_request": None, "latency_ms": Latency()}
+        for number, name in enumerate([*COSTS] * 3, 1)
+    }
+
+    assert [one.comparisons for one in summed_up(tmp_path, 3, changes).contrasts] == [[], [], []]
+
+
+def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path) -> None:
+    got = summed_up(tmp_path, 5, cells=2)
+    first, second = of(got, "tomcat-virtual", "tomcat-platform")
+
+    assert [(one.cell, one.load) for one in (first, second)] == [
+        (1, "10,000 connections (load 1)"),
+        (2, "10,000 connections (load 2)"),
+    ]
+    assert first.p_holm == pytest.approx(2 * (first.p_value or 0))
+    assert any("hold for 2 contrasts together" in note for note in footnotes(got))
+
+
+def test_the_tail_is_exploratory(tmp_path: Path) -> None:
+    (got,) = of(summed_up(tmp_path, 5), "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert (got.word, got.ratio, got.margin) == ("exploratory", 1, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("shape", "name"),
+    [
+        (Closed(1_000, 60), "8,000 connections"),
+        (OpenRate((RateStep(0.5, 120),)), "0.5 requests/s"),
+        (OpenRate((RateStep(250, 60), RateStep(4000, 60))), "250 to 4,000 requests/s"),
+        (Users((UserStage(8000, 240), UserStage(0, 60)), (1, 3)), "up to 8,000 users"),
+    ],
+)
+def test_a_load_is_named_as_a_sentence_says_it(shape: Shape, name: str) -> None:
+    assert load_name(Load("http://app:8080", (Target("/capabilities"),), 8000, shape, 30)) == name
+
+
+def test_commands_that_start_often_do_without_scipy() -> None:
+    program = "import sys, loomlab.cli; print(sorted({'numpy', 'scipy'} & set(sys.modules)))"
+
+    told = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert told.stdout.strip() == "[]"

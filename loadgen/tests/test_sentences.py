@@ -1,0 +1,193 @@
+"""A sentence says what its figures say."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compared import LOAD, PAIR, compared, observed
+from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Pair
+from loomlab.statistics.paired import compare
+from loomlab.statistics.sentences import left_out, sentence
+
+COSTS = st.floats(0.01, 100)
+BLOCKS = st.lists(st.tuples(COSTS, COSTS), min_size=1, max_size=8)
+CLOSE = st.lists(st.tuples(st.floats(0.2, 0.22), st.floats(0.2, 0.23)), min_size=3, max_size=8)
+BASE = (0.30, 0.25, 0.28, 0.31, 0.26)
+LESS = (0.240, 0.204, 0.220, 0.250, 0.206)
+SPREAD = (0.30, 0.20, 0.33, 0.25, 0.28)
+SIZE = r"(under 0\.1|over 99|over 1,000|[\d.,]+)"
+SPAN = re.compile(rf"interval {SIZE}(?: % (less|more))? to {SIZE} % (less|more), (\d+) block")
+
+
+def of(blocks: list[tuple[float, float]], pair: Pair = PAIR) -> Comparison:
+    return compared([a for a, _ in blocks], [b for _, b in blocks], pair=pair)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "text"),
+    [
+        (
+            LESS, BASE,
+            "At 2,000 connections virtual needs 20 % less CPU per request than platform "
+            "(95 % interval 19 to 21 % less, 5 blocks).",
+        ),
+        (
+            BASE, LESS,
+            "At 2,000 connections virtual needs 25 % more CPU per request than platform "
+            "(95 % interval 23 to 27 % more, 5 blocks).",
+        ),
+        (
+            LESS[:3], BASE[:3],
+            "At 2,000 connections virtual needs 20 % less CPU per request than platform "
+            "(coarse 95 % interval 16 to 24 % less, 3 blocks).",
+        ),
+        (
+            BASE, BASE,
+            "No difference at 2,000 connections: virtual needs the same CPU per request as platform, within 10 % "
+            "(95 % interval 0 % less to 0 % more, 5 blocks).",
+        ),
+        (
+            LESS[:2], BASE[:2],
+            "Not resolved at 2,000 connections: whether virtual needs less or more CPU per request than platform "
+            "(2 blocks; an interval needs 3).",
+        ),
+        (
+            LESS[:1], BASE[:1],
+            "Not resolved at 2,000 connections: whether virtual needs less or more CPU per request than platform "
+            "(1 block; an interval needs 3).",
+        ),
+        (
+            (None,), BASE[:1],
+            "Not compared at 2,000 connections: no block has a CPU per request of both virtual and platform.",
+        ),
+    ],
+)  # fmt: skip
+def test_each_word_has_its_sentence(a: tuple[float | None, ...], b: tuple[float, ...], text: str) -> None:
+    assert sentence(compared(a, b)) == text
+
+
+def test_what_is_not_resolved_says_what_would_resolve_it() -> None:
+    got = compared(SPREAD, BASE)
+
+    assert re.fullmatch(
+        r"Not resolved at 2,000 connections: whether virtual needs less or more CPU per request than platform "
+        r"\(95 % interval \d+ % less to \d+ % more, 5 blocks\); with this spread, some \d+ blocks would resolve it\.",
+        sentence(got),
+    )
+    assert f"some {got.blocks_needed} blocks" in sentence(got)
+
+
+def test_what_only_one_of_many_contrasts_shows_is_not_resolved_and_says_so() -> None:
+    slight = (0.25, 0.24, 0.23, 0.29, 0.23)
+    load = "500 connections"
+    runs = [*observed("virtual", slight), *observed("platform", BASE)]
+    runs += [*observed("virtual", BASE, load), *observed("platform", SPREAD, load)]
+    alone = compared(slight, BASE)
+    first = compare(CPU_PER_REQUEST, runs, [PAIR, *(Pair("virtual", "platform", load) for _ in range(8))])[0]
+
+    assert "contrasts" not in sentence(alone)
+    assert re.search(r"% less, 5 blocks\); of 9 contrasts one may look so by chance; with this", sentence(first))
+
+
+def test_an_exploratory_sentence_says_that_it_is_one_and_no_word_of_its_own() -> None:
+    runs = [*observed("virtual", LESS), *observed("platform", BASE)]
+    (full,) = compare(CPU_PER_REQUEST, runs, [], [PAIR])
+    (two,) = compare(CPU_PER_REQUEST, [one for one in runs if one.block < 3], [], [PAIR])
+
+    assert sentence(full) == (
+        "Exploratory: at 2,000 connections virtual needs 20 % less CPU per request than platform "
+        "(95 % interval 19 to 21 % less, 5 blocks)."
+    )
+    assert sentence(two).endswith("(2 blocks; an interval needs 3).")
+
+
+def test_a_figure_brings_its_words() -> None:
+    assert "connections virtual has 20 % lower p99 latency than platform (" in sentence(compared(LESS, BASE, P99))
+    assert sentence(compared(BASE, BASE, P99)).startswith(
+        "No difference at 2,000 connections: virtual has the same p99 latency as platform, within 15 %"
+    )
+
+
+def test_blocks_left_out_are_listed() -> None:
+    assert left_out(compared((None, *LESS[1:]), BASE)) == ["block 1 (virtual: not measured)"]
+    assert left_out(compared(LESS, BASE)) == []
+
+
+def holds(text: str, share: float) -> bool:
+    """Whether that is how a share is written."""
+    percent = 100 * share
+    if text == "under 0.1":
+        return 0 < percent < 0.1
+    if text.startswith("over"):
+        return percent >= float(text.removeprefix("over ").replace(",", "")) or percent > 99
+    return abs(percent - float(text.replace(",", ""))) <= (0.051 if "." in text else 0.51)
+
+
+def signed(size: str, ratio: float) -> bool:
+    return holds(size, abs(1 - ratio))
+
+
+@given(st.one_of(BLOCKS, CLOSE))
+def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) -> None:
+    got = of(blocks)
+    text = sentence(got)
+
+    assert LOAD in text
+    if got.interval is None:
+        assert f"({len(blocks)} block" in text
+        assert "interval needs 3" in text
+        return
+    found = SPAN.search(text)
+    assert found, text
+    first, word, second, last_word, count = found.groups()
+    near, far = (got.interval.high, got.interval.low) if (word or last_word) == last_word == "less" else (
+        got.interval.low, got.interval.high
+    )  # fmt: skip
+    assert signed(first, near), text
+    assert signed(second, far), text
+    assert int(count) == len(blocks)
+    assert ("coarse" in text) == (len(blocks) < 5)
+    if got.word in {"lower", "higher"}:
+        said = re.search(rf"needs {SIZE} % (less|more)", text)
+        assert said, text
+        assert signed(said[1], got.ratio or 0)
+        assert said[2] == last_word == ("less" if got.word == "lower" else "more")
+
+
+@given(st.one_of(BLOCKS, CLOSE))
+def test_a_swapped_sentence_says_the_opposite_of_the_other_approach(blocks: list[tuple[float, float]]) -> None:
+    swapped = Pair(PAIR.b, PAIR.a, PAIR.load)
+    one, other = sentence(of(blocks)), sentence(of([(b, a) for a, b in blocks], swapped))
+
+    assert one.split(" ", 1)[0] == other.split(" ", 1)[0]
+    if one.startswith("At"):
+        assert ("% less CPU" in one) == ("% more CPU" in other)
+        assert one.index("virtual") < one.index("platform")
+        assert other.index("platform") < other.index("virtual")
+
+
+@given(st.lists(st.tuples(COSTS, COSTS), min_size=3, max_size=8))
+def test_fewer_blocks_first_make_it_coarse_and_then_take_the_interval_away(blocks: list[tuple[float, float]]) -> None:
+    for count in range(len(blocks), 0, -1):
+        text = sentence(of(blocks[:count]))
+        assert ("95 % interval" in text) == (count >= 3)
+        assert ("coarse" in text) == (count in {3, 4})
+        if count < 3:
+            assert text.startswith("Not resolved")
+
+
+@pytest.mark.parametrize(
+    ("factor", "text"),
+    [
+        (1e-6, "over 99 % less"), (0.0004, "over 99 % less"), (20.0, "over 1,000 % more"), (math.nextafter(1, 2), None),
+        (2.5, "150 % more"),
+    ],
+)  # fmt: skip
+def test_extreme_ratios_stay_readable(factor: float, text: str | None) -> None:
+    got = sentence(compared([factor * value for value in BASE], BASE))
+
+    assert text is None or f"needs {text}" in got
+    assert "e-" not in got

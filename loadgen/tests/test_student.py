@@ -1,0 +1,114 @@
+"""Formulas, against scipy's own tests and published examples."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from loomlab.statistics.student import blocks_needed, estimates, half_width, holm, words
+
+DIFFERENCES = st.lists(st.floats(-3, 3), min_size=3, max_size=12)
+
+
+@pytest.mark.parametrize("blocks", [3, 4, 5, 20])
+def test_interval_and_p_value_are_those_of_the_paired_t_test(blocks: int) -> None:
+    values = np.random.default_rng(blocks).normal(0.1, 0.2, blocks)
+
+    got = estimates(values)
+
+    expected = stats.ttest_1samp(values, 0)
+    interval = expected.confidence_interval(0.95)
+    assert got.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert (got.mean - got.half_width, got.mean + got.half_width) == pytest.approx(tuple(interval), rel=1e-9)
+
+
+def test_a_block_that_does_not_count_leaves_the_others_as_they_are() -> None:
+    holes = np.array([[0.1, np.nan, 0.3, 0.2], [np.nan, np.nan, 0.3, 0.2], [np.nan] * 4])
+
+    got = estimates(holes)
+
+    alone = estimates([0.1, 0.3, 0.2])
+    assert got.blocks.tolist() == [3, 2, 0]
+    assert (got.mean[0], got.half_width[0], got.p_value[0]) == (alone.mean, alone.half_width, alone.p_value)
+    assert got.mean[1] == pytest.approx(0.25)
+    assert np.isnan(got.mean[2])
+    assert np.isnan(got.half_width[1:]).all()
+    assert got.p_value[1:].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("value", "p_value"), [(0, 1), (0.5, 0), (-0.5, 0)])
+def test_where_nothing_varies_the_interval_is_a_point(value: float, p_value: float) -> None:
+    got = estimates([value] * 3)
+
+    assert [float(one) for one in (got.mean, got.half_width, got.p_value)] == [value, 0, p_value]
+
+
+def test_holm_adjusts_as_r_does() -> None:
+    """p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")."""
+    p_values = np.array([0.01, 0.04, 0.03, 0.005])
+
+    assert holm(p_values) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm(np.stack([p_values, p_values[::-1]]))[1] == pytest.approx([0.02, 0.06, 0.06, 0.03])
+    assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
+    assert holm(np.array([])).size == 0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_never_helps_and_keeps_the_order(p_values: list[float]) -> None:
+    given_values = np.array(p_values)
+    got = holm(given_values)
+
+    assert (got >= given_values).all()
+    assert got.min() == min(1, len(p_values) * given_values.min())
+    assert (np.diff(got[np.argsort(given_values, kind="stable")]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("differences", "p_holm", "word"),
+    [
+        ([-0.20, -0.22, -0.21], 0.01, "lower"),
+        ([0.20, 0.22, 0.21], 0.01, "higher"),
+        ([0.20, 0.22, 0.21], 0.06, "not resolved"),
+        ([0.01, -0.01, 0.0], 1.0, "no difference"),
+        ([0.04, 0.041, 0.042], 0.0, "no difference"),
+        ([0.3, -0.3, 0.0], 1.0, "not resolved"),
+        ([0.2, 0.2], 1.0, "not resolved"),
+        ([], 1.0, "not resolved"),
+    ],
+)
+def test_a_word_is_said_where_the_margin_or_holm_allows_it(differences: list[float], p_holm: float, word: str) -> None:
+    assert str(words(estimates(differences), np.array(p_holm), 0.10)) == word
+
+
+@given(DIFFERENCES)
+def test_no_difference_is_two_one_sided_tests(differences: list[float]) -> None:
+    limit = np.log(1.1)
+    values = np.array(differences)
+    if values.std() < 1e-6:
+        return
+    below = stats.ttest_1samp(values, limit, alternative="less").pvalue
+    above = stats.ttest_1samp(values, -limit, alternative="greater").pvalue
+
+    said = str(words(estimates(values), np.array(1.0), 0.10)) == "no difference"
+
+    if abs(max(below, above) - 0.025) > 1e-9:
+        assert said == (max(below, above) < 0.025)
+
+
+@pytest.mark.parametrize(("deviation", "blocks"), [(0.0, 3), (0.01, 3), (0.05, 7), (0.07, 11), (0.20, 71)])
+def test_blocks_needed_follow_the_spread(deviation: float, blocks: int) -> None:
+    assert blocks_needed(deviation, 0.10, declared=1) == blocks
+
+
+@given(st.floats(0.001, 5), st.integers(1, 12), st.sampled_from([0.05, 0.10, 0.15]))
+def test_blocks_needed_are_the_fewest_that_resolve_whatever_the_mean(
+    deviation: float, declared: int, margin: float
+) -> None:
+    blocks = blocks_needed(deviation, margin, declared)
+
+    def widths(count: int) -> float:
+        return float(half_width(deviation, count) + half_width(deviation, count, 1 - 0.05 / declared))
+
+    assert widths(blocks) <= np.log1p(margin)
+    assert blocks == 3 or widths(blocks - 1) > np.log1p(margin)
