@@ -26,6 +26,7 @@ HEADLINE = ("tomcat-platform", "tomcat-virtual", "webflux-netty", "virtual-netty
 COST = {"tomcat-platform": 1.25, "tomcat-virtual": 1.0, "webflux-netty": 1.12, "virtual-netty": 1.1}
 """CPU per request, over that of the run that was measured."""
 RUN_S = 160
+HOSTILE = '</script><script>alerted = "x"</script>&<img src=x onerror=alerted=1>{{ 7 * 7 }}'
 ENVIRONMENT = {
     "engine": "26.1.5", "cpus": 2, "memory_bytes": 25276514304, "kernel": "6.18.44", "os": "Debian GNU/Linux 13",
     "architecture": "x86_64", "cgroup": "2", "stand_in_images": True, "notes": [],
@@ -136,16 +137,33 @@ def _shifted(log: Path, later_s: float) -> list[str]:
     return lines
 
 
+def hostile(folder: Path) -> None:
+    """Makes markup and scripts of the names and texts of an experiment."""
+    path = folder / "summary.json"
+    told = json.loads(path.read_text())
+    told["experiment"] = HOSTILE
+    told["notes"].append(HOSTILE)
+    told["environment"][HOSTILE] = {HOSTILE: [HOSTILE]}
+    told["runs"][0] |= {"approach": HOSTILE, "reasons": [HOSTILE], "verdict": "suspect"}
+    for contrast in told["contrasts"]:
+        contrast["a"] = HOSTILE
+    path.write_text(json.dumps(told))
+
+
 def main(out: Path) -> None:
-    """Headline approaches at two loads in three blocks, one run alone, and names that would be markup."""
-    out.mkdir(parents=True, exist_ok=True)
-    for name, changes in {
+    """Headline approaches at two loads in three blocks, one run alone, no raw files, and names that would be markup."""
+    samples: dict[str, dict[str, Any]] = {
         "sweep": {"loads": (500, 2000), "repeats": 3},
         "single": {"approaches": ("tomcat-virtual",), "repeats": 1},
         "without-raw": {"raw": False},
-    }.items():
-        (out / name).mkdir()
-        write_report(folder_of(out / name, **changes))  # type: ignore[arg-type]
+        "hostile": {"approaches": ("tomcat-platform", "tomcat-virtual"), "repeats": 1},
+    }
+    for name, changes in samples.items():
+        (out / name).mkdir(parents=True)
+        folder = folder_of(out / name, **changes)
+        if name == "hostile":
+            hostile(folder)
+        write_report(folder)
 
 
 if __name__ == "__main__":

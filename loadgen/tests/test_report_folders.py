@@ -11,10 +11,8 @@ import pytest
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.cli import main
 from loomlab.report.page import write_report
-from report_folder import folder_of
+from report_folder import HOSTILE, folder_of, hostile
 from test_report import Parts, parts_of
-
-HOSTILE = '</script><script>alert("x")</script>&<img src=x onerror=alert(1)>{{ 7 * 7 }}'
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +92,7 @@ def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
         (lambda folder: shutil.rmtree(first_run(folder)), "is not there: its figures stand in summary.json alone."),
         (
             lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(cpu_ms_per_request=0.001)),
-            "summary.json has another cpu_ms_per_request than run.json, so one was edited or is older: run loomlab judge",
+            "summary.json has another cpu_ms_per_request than run.json, so one was edited or is older: run loomlab",
         ),
         (
             lambda folder: (first_run(folder) / "raw" / "warmup.json").write_text("{}"),
@@ -152,15 +150,7 @@ def test_a_log_of_latencies_that_was_cut_off_leaves_the_other_plots(folder: Path
 def test_names_from_outside_stay_text(folder: Path) -> None:
     old = first_run(folder).name
 
-    def hostile(told: Any) -> None:
-        told["experiment"] = HOSTILE
-        told["notes"].append(HOSTILE)
-        told["environment"][HOSTILE] = {HOSTILE: [HOSTILE]}
-        told["runs"][0] |= {"approach": HOSTILE, "reasons": [HOSTILE], "verdict": "suspect"}
-        for contrast in told["contrasts"]:
-            contrast["a"] = HOSTILE
-
-    edit(folder / "summary.json", hostile)
+    hostile(folder)
     edit(folder / "order.json", lambda told: told.update(colours={HOSTILE: '"><script>alert(2)</script>'}))
     edit(first_run(folder) / "raw" / "about.json", lambda told: told["jvm"].update(vendor=HOSTILE))
     page = parts_of(folder)

@@ -1,8 +1,7 @@
 """A report is whole, quiet and readable: on a desk, on a phone, on paper, without JavaScript."""
 
-from pathlib import Path
-
-from playwright.sync_api import BrowserContext, Page
+from conftest import Opened
+from playwright.sync_api import Page
 
 SECTIONS = ("answer", "table", "contrasts", "ratios", "latency", "course", "doubts", "environment", "again", "raw")
 SMALLEST_TEXT_PX = 8
@@ -21,88 +20,70 @@ TEXT_HEIGHTS = (
 OVERFLOWING = """() => [...document.querySelectorAll("main *")]
   .filter(one => one.getBoundingClientRect().right > innerWidth + 1)
   .map(one => one.tagName + " " + one.textContent.slice(0, 40))"""
-FINDS_DRAWN = 200
+DRAWN = """plots => plots.map(plot => {
+  const { width, height } = plot.getBoundingClientRect();
+  return [{ width, height }, plot.querySelectorAll(".mark, .phase, .curve").length];
+})"""
+LEAST_INK = 200
 """Pixels of a canvas that are not empty, at least: axes alone have more than a blank one."""
 
 
-def opened(window: BrowserContext, report: Path) -> tuple[Page, list[str]]:
-    """The page, and all that it said, threw or asked for."""
-    page, said = window.new_page(), []
-    page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: said.append(f"error: {error}"))
-    page.on(
-        "request",
-        lambda asked: said.append(f"asked for {asked.url[:80]}") if asked.url[:5] not in {"file:", "data:"} else None,
-    )
-    page.goto(report.as_uri())
-    return page, said
+def test_it_says_nothing_and_asks_for_nothing(shown: Opened) -> None:
+    assert shown.said == []
 
 
-def test_it_says_nothing_and_asks_for_nothing(window: BrowserContext, report: Path) -> None:
-    _, said = opened(window, report)
-
-    assert said == []
-
-
-def test_every_plot_is_drawn(window: BrowserContext, report: Path) -> None:
-    page, _ = opened(window, report)
-
-    plots = page.locator("figure.plot > svg")
+def test_every_plot_is_drawn(shown: Opened) -> None:
+    plots = shown.page.locator("figure.plot > svg")
     assert plots.count() > 2
-    for plot in plots.all():
-        box = plot.bounding_box()
-        assert box is not None
+    for box, marks in plots.evaluate_all(DRAWN):
         assert min(box["width"], box["height"]) > 40
-        assert plot.locator(".mark, .phase, .curve").count() > 0
-    panels = page.locator("figure.course canvas")
-    assert panels.count() == (6 if page.locator("#courses").count() else 0)
+        assert marks > 0
+    panels = shown.page.locator("figure.course canvas")
+    assert panels.count() == (6 if shown.page.locator("#courses").count() else 0)
     for panel in panels.all():
-        assert panel.evaluate(INKED) > FINDS_DRAWN
+        assert panel.evaluate(INKED) > LEAST_INK
 
 
-def test_other_runs_are_drawn_when_they_are_chosen(window: BrowserContext, report: Path) -> None:
-    page, said = opened(window, report)
-    groups = page.locator("#course-group option").all_text_contents()
-
-    for group in groups[:3]:
-        page.locator("#course-group").select_option(label=group)
-        assert page.locator("figure.course").count() == 6
-    assert said == []
+def test_other_runs_are_drawn_when_they_are_chosen(on_desk: Opened) -> None:
+    for group in on_desk.page.locator("#course-group option").all_text_contents()[:3]:
+        on_desk.page.locator("#course-group").select_option(label=group)
+        assert on_desk.page.locator("figure.course canvas").count() == 6
+    assert on_desk.said == []
 
 
-def test_nothing_makes_it_scroll_sideways(window: BrowserContext, report: Path) -> None:
-    page, _ = opened(window, report)
-
-    assert page.evaluate(OVERFLOWING) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_nothing_makes_it_scroll_sideways(shown: Opened) -> None:
+    assert shown.page.evaluate(OVERFLOWING) == []
+    assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_labels_of_plots_are_whole_and_large_enough(window: BrowserContext, report: Path) -> None:
-    page, _ = opened(window, report)
-
-    assert page.evaluate(CUT_OFF) == []
-    assert min(page.evaluate(TEXT_HEIGHTS)) >= SMALLEST_TEXT_PX
+def test_labels_of_plots_are_whole_and_large_enough(shown: Opened) -> None:
+    assert shown.page.evaluate(CUT_OFF) == []
+    assert min(shown.page.evaluate(TEXT_HEIGHTS)) >= SMALLEST_TEXT_PX
 
 
-def test_it_can_be_read_without_javascript(plain: BrowserContext, report: Path) -> None:
-    page, _ = opened(plain, report)
+def test_nothing_of_the_folder_has_run(shown: Opened) -> None:
+    assert shown.page.evaluate("window.alerted") is None
+    assert shown.page.locator("img").count() == 0
 
+
+def test_it_can_be_read_without_javascript(plain: Page) -> None:
     for section in SECTIONS:
-        assert page.locator(f"#{section}").is_visible()
-        assert page.locator(f"#{section} h2").inner_text()
-    assert page.locator("#answer .sentence").first.is_visible()
-    assert page.locator("#table tbody tr").first.is_visible()
-    assert page.locator("figure.plot > svg").first.is_visible()
-    if page.locator("#courses").count():
-        assert "JavaScript, which is off" in page.locator("#course").inner_text()
+        assert plain.locator(f"#{section}").is_visible()
+        assert plain.locator(f"#{section} h2").inner_text()
+    assert plain.locator("#answer .sentence").first.is_visible()
+    assert plain.locator("#table tbody tr").first.is_visible()
+    assert plain.locator("figure.plot > svg").first.is_visible()
+    if plain.locator("#courses").count():
+        assert "JavaScript, which is off" in plain.locator("#course").inner_text()
 
 
-def test_it_prints_on_white(window: BrowserContext, report: Path) -> None:
-    page, said = opened(window, report)
-    page.emulate_media(media="print")
+def test_it_prints_on_white(on_desk: Opened) -> None:
+    on_desk.page.emulate_media(media="print", color_scheme="dark")
 
-    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    colour = on_desk.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    printed = on_desk.page.pdf(format="A4")
+    on_desk.page.emulate_media(media="screen", color_scheme="light")
 
     assert colour == "rgb(255, 255, 255)"
-    assert len(page.pdf(format="A4")) > 20_000
-    assert said == []
+    assert len(printed) > 20_000
+    assert on_desk.said == []

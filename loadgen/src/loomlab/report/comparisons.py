@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loomlab.records.models import Contrast, Run
+from loomlab.records.contrasts import Contrast
+from loomlab.records.models import Run
 from loomlab.report.figures import UNKNOWN, Figure, number
 from loomlab.report.folder import Experiment
 from loomlab.report.loads import COUNTED, At

@@ -9,7 +9,7 @@ from loomlab.report.comparisons import Held, interval_text
 from loomlab.report.figures import Figure, number, spread
 from loomlab.report.loads import At
 from loomlab.report.palette import Look
-from loomlab.report.svg import WIDTH, Scale, bottom_axis, drawing, line, mark, scale_of, text
+from loomlab.report.svg import LETTER, WIDTH, Scale, bottom_axis, drawing, line, mark, scale_of, shortened, text
 from loomlab.statistics.comparison import Comparison
 
 ROW, RATIO_ROW, TOP, BOTTOM, EDGE = 17, 42, 6, 36, 12
@@ -37,7 +37,7 @@ def dots(figure: Figure, at: At, looks: Mapping[str, Look]) -> Markup | None:
     parts = bottom_axis(scale, TOP, bottom, figure.label)
     for place, (name, runs) in enumerate(rows):
         y = TOP + ROW * (place + 0.5)
-        parts.append(text(LABEL_WIDTH - 8, y + 4, name, "end"))
+        parts.append(text(LABEL_WIDTH - 8, y + 4, shortened(name, LABEL_WIDTH - 8), "end"))
         centre = spread(figure, [run for run in runs if run.verdict != "invalid"])
         if centre is not None and centre.count > 1:
             x = scale.at(centre.centre)
@@ -64,10 +64,10 @@ def ratio_rows(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) 
 
 def _ratio_row(held: Held, scale: Scale, top: float, looks: Mapping[str, Look]) -> Iterator[Markup]:
     found, y = held.found, top + 27
-    yield text(
-        EDGE, top + 13, f"{found.pair.a} ÷ {found.pair.b}", "start", "row" if held.kind == "controlled" else "stack"
-    )
-    yield text(WIDTH - EDGE, top + 13, _figures(found), "end", "axis")
+    figures = _figures(found)
+    names = shortened(f"{found.pair.a} ÷ {found.pair.b}", WIDTH - 2 * EDGE - LETTER * (len(figures) + 1))
+    yield text(EDGE, top + 13, names, "start", "row" if held.kind == "controlled" else "stack")
+    yield text(WIDTH - EDGE, top + 13, figures, "end", "axis")
     if found.interval is not None:
         low, high = (min(max(end, scale.low), scale.high) for end in (found.interval.low, found.interval.high))
         yield line(scale.at(low), y, scale.at(high), y, "interval")

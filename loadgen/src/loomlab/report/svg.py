@@ -12,6 +12,8 @@ WIDTH = 420
 """Units of every drawing, so that text is as large in all of them, also on a phone."""
 FEWEST_TICKS, MOST_TICKS = 3, 6
 MARK = 4.0
+LETTER = 6.4
+"""How wide one is, on average and at most."""
 CORNERS: dict[str, list[tuple[float, float]]] = {
     "square": [(-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)],
     "triangle": [(0, -1), (1, 0.8), (-1, 0.8)],
@@ -43,6 +45,12 @@ def drawing(height: float, title: str, parts: Iterable[Markup]) -> Markup:
 
 def text(x: float, y: float, words: str, anchor: str = "start", class_: str | None = None) -> Markup:
     return tag("text", words, x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def shortened(words: str, width: float) -> str:
+    """So that it fits into that many units."""
+    most = int(width / LETTER)
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str, colour: str | None = None) -> Markup:

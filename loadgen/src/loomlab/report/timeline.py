@@ -7,9 +7,9 @@ from markupsafe import Markup
 
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
-from loomlab.report.svg import WIDTH, Scale, box, drawing, line, text
+from loomlab.report.svg import WIDTH, Scale, box, drawing, line, shortened, text
 
-ROW, TOP, BOTTOM, EDGE, LABEL_WIDTH = 15, 6, 34, 10, 140
+ROW, TOP, BOTTOM, EDGE, LABEL_WIDTH = 15, 6, 34, 10, 150
 STEPS_MIN = (1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 960, 1920)
 PHASES = {
     "start": "the approach starts",
@@ -76,7 +76,7 @@ def timeline(experiment: Experiment) -> Markup | None:
     parts = _minutes(scale, bottom)
     for place, (run, phases) in enumerate(rows):
         y = TOP + ROW * place
-        parts.append(text(LABEL_WIDTH - 6, y + 11, run.run, "end", f"row {run.verdict}"))
+        parts.append(text(LABEL_WIDTH - 6, y + 11, shortened(run.run, LABEL_WIDTH - 6), "end", f"row {run.verdict}"))
         for phase in phases:
             start, end = (scale.at((time - first) / 60) for time in (phase.start, phase.end))
             tip = f"{run.run}, {PHASES[phase.kind]}: {phase.end - phase.start:,.0f} s"
