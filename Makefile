@@ -40,6 +40,10 @@ finish: ## Judge and sum up killed experiments; RESUME=latest, or a folder of re
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
 	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run ab
 
+.PHONY: report
+report: ## Make an experiment's report.html again: RESUME=latest (the default), or a folder of results/
+	@bin/report
+
 ##@ The lab
 
 .PHONY: doctor

@@ -226,6 +226,7 @@ summarise() {
     loomlab -- summarise --interrupted "/results/$name"
   fi
   say "results: results/$name"
+  [ ! -e "$EXPERIMENT/report.html" ] || say "report:  results/$name/report.html"
   return "$code"
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 from loomlab.answer.summary import summarise
 from loomlab.judge.judge import judge_run
+from loomlab.report.page import write_report
 
 STORED = sorted((Path(__file__).parent / "golden" / "experiments").glob("*.tar.gz"))
 
@@ -57,3 +58,13 @@ def test_they_are_summed_up_again_with_the_same_figures(experiment: Path) -> Non
     after = read(experiment / "summary.json")
     assert all(same(run, old) for run, old in zip(after["runs"], before["runs"], strict=True))
     assert same(after | {"runs": []}, before | {"runs": []})
+
+
+def test_they_are_reported(experiment: Path) -> None:
+    runs = read(experiment / "summary.json")["runs"]
+
+    page = write_report(experiment).read_text(encoding="utf-8")
+
+    assert [run["run"] for run in runs if f"<title>{run['run']}: " not in page] == []
+    assert "was edited" not in page
+    assert 'id="courses"' in page

@@ -58,6 +58,17 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
   cmp "$BATS_TEST_TMPDIR/copy/runs/$(basename "$run")/run.json" "$run/run.json"
 }
 
+@test "the experiment ends in a report, which make report makes again with the same bytes" {
+  local folder
+  folder=$(cd "$LAB_ROOT/results/latest" && pwd -P)
+  cp "$folder/report.html" "$BATS_TEST_TMPDIR/first"
+  "$LAB_ROOT/bin/report"
+  cmp "$folder/report.html" "$BATS_TEST_TMPDIR/first"
+  RESUME=$(basename "$folder") "$LAB_ROOT/bin/report"
+  cmp "$folder/report.html" "$BATS_TEST_TMPDIR/first"
+  grep -q "^| .*CPU per request, ms" "$folder/summary.md"
+}
+
 @test "the environment tells the base images apart" {
   local expected=false
   [ ! -e "$LAB_ROOT/compose.override.yaml" ] || expected=true

@@ -64,6 +64,11 @@ refuses() { # SETTING WORDS...
   refused 2 CONCURRENCY=0
 }
 
+@test "a report is of a folder that is there" {
+  RESUME=nowhere run "$LAB_ROOT/bin/report"
+  refused 2 "RESUME=nowhere is no folder of results/" "RESUME=latest"
+}
+
 @test "RESUME goes with finish alone, and with nothing that its order says" {
   RESUME=latest run "$LAB_ROOT/bin/run" ab
   refused 2 "RESUME=latest goes with make finish only"

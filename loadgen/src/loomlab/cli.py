@@ -116,6 +116,7 @@ def summarise(
     """Sum an experiment up: writes summary.json and summary.md, prints the table."""
     summary = finish(experiment_dir) if interrupted else summarise_experiment(experiment_dir, interrupted=False)
     _show(summary)
+    _report(experiment_dir, summary)
     if not interrupted and (summary.missing or any(run.verdict == "invalid" for run in summary.runs)):
         raise typer.Exit(errors.EXIT_INVALID)
 
@@ -127,12 +128,20 @@ def finish_killed(results: Annotated[Path, typer.Option(help="Where the experime
     for folder in killed(results):
         print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
         try:
-            _show(finish(folder))
+            summary = finish(folder)
+            _show(summary)
+            _report(folder, summary)
         except LoomlabError as error:
             print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
             failed = True
     if failed:
         raise typer.Exit(errors.EXIT_LAB)
+
+
+@app.command("report")
+def report_experiment(experiment_dir: Annotated[Path, typer.Argument(help="A folder below results/.")]) -> None:
+    """Make report.html and table.csv of an experiment from its folder, without a network."""
+    print(f"report: {_write_report(experiment_dir)}")  # noqa: T201
 
 
 @app.command("resume")
@@ -143,6 +152,22 @@ def resume_experiment(
     """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
     for line in lines_of(resume(unfinished(results, name))):
         print(line)  # noqa: T201
+
+
+def _write_report(folder: Path) -> Path:
+    """Imports what draws and compares only here, because every run starts this program several times."""
+    from loomlab.report.page import write_report  # noqa: PLC0415 - see above
+
+    return write_report(folder)
+
+
+def _report(folder: Path, summary: Summary) -> None:
+    """Of an experiment that was summed up; what it measured does not depend on its page."""
+    try:
+        if summary.runs:
+            _write_report(folder)
+    except LoomlabError as error:
+        print(f"loom-lab: no report: {error}", file=sys.stderr)  # noqa: T201
 
 
 def _show(summary: Summary) -> None:

@@ -22,7 +22,7 @@ def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run]) -> list
     controlled ones, for CPU per request; all else is exploratory. Runs that are suspect count, invalid ones do not."""
     if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
         return list(contrasts)
-    cells = _load_names(runs)
+    cells = load_names(runs)
     found = [one for figure in FIGURES for one in _compared(figure, contrasts, runs, cells)]
     numbers = {name: cell for cell, name in cells.items()}
     return [
@@ -62,7 +62,7 @@ def _observation(figure: Figure, run: Run, load: str) -> Observation:
     return Observation(run.repeat, run.approach, load, FIGURES[figure](run))
 
 
-def _load_names(runs: Sequence[Run]) -> dict[int, str]:
+def load_names(runs: Sequence[Run]) -> dict[int, str]:
     """Of each cell, all different."""
     names = {run.cell: load_name(run.load) for run in reversed(runs)}
     often = Counter(names.values())

@@ -1,6 +1,7 @@
 """From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -312,14 +313,17 @@ def environment_line(environment: dict[str, Any]) -> str:
     return "Host: " + (", ".join(parts).replace("cgroup v ", "cgroup v") or "unknown") + "."
 
 
-def markdown(summary: Summary) -> str:
-    """summary.md."""
+def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
+    """summary.md; `opening` are lines that stand before the table of all runs, in place of what is said of the
+    contrasts."""
     lines = [f"# {summary.experiment}", ""]
     lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
+    lines += ["", *opening] if opening else []
     lines += ["", "| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
     lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
-    lines += ["", *(f"- {note}" for note in footnotes(summary))]
+    said = comparison_notes(summary.contrasts) if opening else []
+    lines += ["", *(f"- {note}" for note in footnotes(summary) if note not in said)]
     lines += _stretches(summary.runs)
     collectors = [line for run in summary.runs if (line := collector_line(run))]
     lines += ["", "Collector and compilers, over the whole run:", ""] if collectors else []

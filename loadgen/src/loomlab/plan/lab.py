@@ -1,6 +1,7 @@
 """What the lab has, read from the checkout."""
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -16,8 +17,10 @@ class Lab:
         self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-        self.approaches = _services(root, "all")
-        self.headline = _services(root, "headline")
+        services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
+        self.approaches = _of_profile(services, "all")
+        self.headline = _of_profile(services, "headline")
+        self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
 
     @property
     def words(self) -> Words:
@@ -31,7 +34,6 @@ class Lab:
         return list(dict.fromkeys(named))
 
 
-def _services(root: Path, profile: str) -> list[str]:
+def _of_profile(services: dict[str, Any], profile: str) -> list[str]:
     """Of compose.yaml, which describes every approach."""
-    services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
     return [name for name, service in services.items() if profile in service.get("profiles", [])]

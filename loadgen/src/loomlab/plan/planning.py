@@ -88,6 +88,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         note=too_short(asked.duration_s, answer) if closed and work.side_by_side is None else None,
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
+        colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
         runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus))),
     )
 

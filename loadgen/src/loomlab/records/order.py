@@ -30,7 +30,7 @@ class PlannedRun(Record):
 
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
-    `longest_s` are of one run with all around it."""
+    `longest_s` are of one run with all around it; `colours` are the approaches', #RRGGBB, for reports."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
@@ -44,6 +44,7 @@ class Order(Record):
     note: str | None = None
     suspect: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
+    colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun]
 
     def run(self, name: str) -> PlannedRun:

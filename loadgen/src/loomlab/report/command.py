@@ -1,0 +1,69 @@
+"""The command that makes an experiment again."""
+
+import random
+import shlex
+from collections.abc import Iterator
+
+from loomlab.plan.limits import THREADS
+from loomlab.records.load import Closed, OpenRate
+from loomlab.records.order import Order
+
+UNSAID = {"ERROR_SHARE": "0", "SAVE_MOVIES": "false", "HTTP_CLIENT": "default"}
+"""Settings that go without saying where they have these values."""
+
+
+def command_of(order: Order) -> str:
+    """With every setting that it depends on, so that other defaults do not change it."""
+    verb = "scenario" if order.scenario else f"run-{order.runs[0].request.tool}"
+    return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in _variables(order))])
+
+
+def _variables(order: Order) -> Iterator[tuple[str, str]]:
+    request = order.runs[0].request
+    if order.scenario:
+        yield "NAME", order.scenario.name
+        yield "SCALE", f"{order.scenario.scale:g}"
+    else:
+        yield from _load(order)
+        yield "ENDPOINT", request.endpoint
+        yield "DELAY", request.delay
+    yield "APPROACH", ",".join(_approaches(order))
+    yield "REPEATS", str(max(run.request.repeat for run in order.runs))
+    yield "SEED", str(order.seed)
+    yield "SIZE", order.size
+    for name in ("JDK", "GC", "HTTP_CLIENT", "ERROR_SHARE", "SAVE_MOVIES"):
+        value = order.settings.get(name)
+        if value is not None and value != UNSAID.get(name):
+            yield name, value
+    yield "WARMUP_CAP", f"{request.warmup_cap_s:g}"
+    yield from _threads(order)
+
+
+def _load(order: Order) -> Iterator[tuple[str, str]]:
+    request = order.runs[0].request
+    cells = {run.request.cell: run.request.load for run in order.runs}
+    yield "CONCURRENCY", ",".join(str(load.connections) for load in cells.values())
+    match request.load.shape:
+        case OpenRate(steps=(step, *_)):
+            yield "RATE", f"{step.rate_rps:.3f}".rstrip("0").rstrip(".")
+            yield "DURATION", f"{step.duration_s}s"
+        case Closed(requests=requests, duration_s=duration_s):
+            if not request.fit_duration:
+                yield "DURATION", f"{duration_s}s"
+            if not request.fit_requests:
+                yield "REQUESTS", str(requests)
+
+
+def _threads(order: Order) -> Iterator[tuple[str, str]]:
+    """Where they are not as many as the load asks for."""
+    first = order.runs[0]
+    threads = first.settings.get("PLATFORM_THREADS")
+    if order.scenario is None and threads not in {None, str(min(first.request.load.connections, THREADS))}:
+        yield "PLATFORM_THREADS", str(threads)
+
+
+def _approaches(order: Order) -> list[str]:
+    """As they were listed: the seed drew the first block's order from that."""
+    block = [run.request.approach for run in order.runs if run.block == order.runs[0].block]
+    drawn = random.Random(order.seed).sample(range(len(block)), len(block))  # noqa: S311 - an order, no secret
+    return [name for _, name in sorted(zip(drawn, block, strict=True))]

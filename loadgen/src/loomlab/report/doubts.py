@@ -1,0 +1,88 @@
+"""What to doubt: of the folder, of the host, of each run."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.records.models import Run
+from loomlab.report.comparisons import comparisons
+from loomlab.report.figures import CPU, percent
+from loomlab.report.folder import Experiment
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """`who` is a run, or every run."""
+
+    who: str
+    verdict: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """`whole` concerns all figures."""
+
+    whole: list[str]
+    dropped: list[str]
+    host: list[str]
+    of_runs: list[OfRun]
+    counts: str
+
+
+def doubts_of(experiment: Experiment) -> Doubts:
+    return Doubts(
+        whole=list(_whole(experiment)),
+        dropped=list(dict.fromkeys(line for held in comparisons(experiment, CPU) for line in held.dropped)),
+        host=list(_host(experiment.runs)),
+        of_runs=list(_of_runs(experiment.runs)),
+        counts=_counts(experiment.runs),
+    )
+
+
+def _whole(experiment: Experiment) -> Iterator[str]:
+    summary = experiment.summary
+    if summary.missing or summary.finished is None:
+        planned = len(summary.missing) + len(summary.runs)
+        cure = f"make finish RESUME={experiment.name} makes them."
+        if summary.missing:
+            yield f"The experiment is unfinished: {len(summary.missing)} of {planned} runs were not made; {cure}"
+        else:
+            yield f"The experiment was interrupted; {cure}"
+    if summary.environment.get("stand_in_images"):
+        yield STAND_IN_NOTE
+    yield from experiment.doubts
+
+
+def _host(runs: list[Run]) -> Iterator[str]:
+    worst = _worst(runs, lambda run: run.foreign_cpu_share)
+    if worst is not None:
+        run, share = worst
+        yield f"Other programs took up to {percent(share)} % of the time of an approach's CPUs ({run.run})."
+    worst = _worst(runs, lambda run: max((run.steal_shares or {}).values(), default=None))
+    if worst is not None:
+        run, share = worst
+        yield f"A hypervisor gave up to {percent(share)} % of the time of a part's CPUs to others ({run.run})."
+
+
+def _worst(runs: list[Run], share_of: Callable[[Run], float | None]) -> tuple[Run, float] | None:
+    shares = [(run, share) for run in runs if (share := share_of(run)) is not None]
+    return max(shares, key=lambda one: one[1], default=None)
+
+
+def _of_runs(runs: list[Run]) -> Iterator[OfRun]:
+    shared = (
+        [reason for reason in runs[0].reasons if all(reason in run.reasons for run in runs)] if len(runs) > 1 else []
+    )
+    for reason in shared:
+        yield OfRun("every run", None, reason)
+    for run in runs:
+        for reason in run.reasons:
+            if reason not in shared:
+                yield OfRun(run.run, run.verdict, reason)
+
+
+def _counts(runs: list[Run]) -> str:
+    counts = [(sum(run.verdict == level for run in runs), level) for level in ("valid", "suspect", "invalid")]
+    told = [f"{count} {level}" for count, level in counts if count]
+    return f"Of {len(runs)} runs, {', '.join(told)}." if len(runs) > 1 else f"The run is {runs[0].verdict}."

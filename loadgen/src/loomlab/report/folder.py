@@ -1,0 +1,138 @@
+"""An experiment's folder as the page is made from it. What is missing or does not fit is told, each in a sentence."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.files import RunFiles, checksum, read_json, read_record
+from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
+from loomlab.records.order import Order, order_file
+from loomlab.report.loads import At, loads_of
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+OF_THE_EXPERIMENT = frozenset({"verdict", "reasons"})
+"""Fields of a run that the summary may say more of than run.json, because they need the other runs."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`doubts` are what is wrong with the folder; `raw` has the folders of the runs that are there."""
+
+    name: str
+    summary: Summary
+    order: Order | None
+    loads: list[At]
+    raw: dict[str, RunFiles] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[Run]:
+        return self.summary.runs
+
+    @property
+    def approaches(self) -> list[str]:
+        """In the order of their names, which does not depend on the order that was drawn."""
+        return sorted({run.approach for run in self.runs})
+
+    def raw_json(self, run: Run, name: str) -> Any:
+        """A file of the run's raw/; None where it is missing, or damaged, which `doubts` has."""
+        if run.run not in self.raw:
+            return None
+        try:
+            return read_json(self.raw[run.run].raw / name)
+        except ParseError:
+            return None
+
+
+def read_experiment(folder: Path) -> Experiment:
+    """Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary that is damaged
+    or of another version."""
+    summary = _summary(folder)
+    order, doubts = _order(folder)
+    raw: dict[str, RunFiles] = {}
+    for run in summary.runs:
+        files = RunFiles(folder / "runs" / run.run)
+        if not PLAIN_NAME.fullmatch(run.run) or not files.run_dir.is_dir():
+            doubts.append(f"runs/{run.run} is not there: its figures stand in summary.json alone.")
+            continue
+        if files.raw.is_dir():
+            raw[run.run] = files
+        doubts += _doubts_of(run, files)
+    return Experiment(folder.resolve().name, summary, order, loads_of(summary.runs), raw, doubts)
+
+
+def _summary(folder: Path) -> Summary:
+    if not (folder / "runs").is_dir():
+        raise UsageError(f"{folder} is not an experiment: it has no runs/; name a folder below results/.")
+    path = folder / "summary.json"
+    try:
+        told = read_json(path)
+    except ParseError as error:
+        raise ParseError(
+            f"{path} is not JSON, so it was cut off or edited: delete it, and run make finish, "
+            "which sums the runs up again."
+        ) from error
+    if told is None:
+        raise UsageError(f"{folder} has no summary.json, so it is unfinished: run make finish, which sums it up.")
+    schema = told.get("schema") if isinstance(told, dict) else None
+    if schema != SUMMARY_SCHEMA:
+        raise ParseError(
+            f"{path} is of schema {json.dumps(schema)}, and this version reads {SUMMARY_SCHEMA}: "
+            "use the version of the lab that wrote it."
+        )
+    summary = read_record(path, Summary)
+    if summary is None or not summary.runs:
+        raise UsageError(f"{path} has no run, so there is nothing to report: run make finish RESUME={folder.name}.")
+    return summary
+
+
+def _order(folder: Path) -> tuple[Order | None, list[str]]:
+    try:
+        return read_record(order_file(folder), Order), []
+    except ParseError:
+        return None, [
+            "order.json is damaged or of another version: the command that makes the experiment again is not known."
+        ]
+
+
+def _doubts_of(run: Run, files: RunFiles) -> list[str]:
+    """What the run's own files say against its entry in the summary."""
+    try:
+        judged = read_record(files.run, Run)
+    except ParseError:
+        return [f"{run.run}: run.json is damaged: run loomlab judge on its folder, then loomlab summarise."]
+    if judged is None:
+        return [f"{run.run}: run.json is missing: run loomlab judge on its folder, then loomlab summarise."]
+    differing = _differing(run, judged)
+    if differing:
+        return [
+            f"{run.run}: summary.json has another {', '.join(differing)} than run.json, so one was edited or is older: "
+            "run loomlab judge on its folder, then loomlab summarise."
+        ]
+    if not files.raw.is_dir():
+        return [f"{run.run} has no raw files: its course is not drawn, and its figures cannot be found again."]
+    return _doubts_of_raw(run, files)
+
+
+def _doubts_of_raw(run: Run, files: RunFiles) -> list[str]:
+    doubts = []
+    if run.raw_sha256 is not None and checksum(files.raw) != run.raw_sha256:
+        doubts.append(
+            f"{run.run}: raw/ is not what its figures were found on: run loomlab judge on its folder, "
+            "then loomlab summarise."
+        )
+    for path in (files.metrics, files.warmup, files.about, files.tool):
+        try:
+            read_json(path)
+        except ParseError:
+            doubts.append(f"{run.run}: raw/{path.name} is damaged: it is left out; measure again to have it.")
+    return doubts
+
+
+def _differing(run: Run, judged: Run) -> Sequence[str]:
+    one, other = run.model_dump(), judged.model_dump()
+    return [name for name in one if name not in OF_THE_EXPERIMENT and one[name] != other[name]]

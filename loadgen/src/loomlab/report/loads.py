@@ -1,0 +1,50 @@
+"""The loads of an experiment: what they are called, how much they are, which runs were made at each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loomlab.answer.comparisons import load_names
+from loomlab.records.load import Load, OpenRate, Users
+from loomlab.records.models import Run
+
+COUNTED: frozenset[str] = frozenset({"valid", "suspect"})
+"""Verdicts of runs whose figures are summed up; those of the others would mislead."""
+
+
+@dataclass(frozen=True)
+class At:
+    """One load; no two have the same label. `amount` is in connections, requests a second or users."""
+
+    cell: int
+    label: str
+    amount: float
+    unit: str
+    runs: list[Run]
+
+    def of(self, approach: str) -> list[Run]:
+        return [run for run in self.runs if run.approach == approach]
+
+    def counted(self, approach: str) -> list[Run]:
+        return [run for run in self.of(approach) if run.verdict in COUNTED]
+
+
+def loads_of(runs: Iterable[Run]) -> list[At]:
+    """Smallest first."""
+    found = list(runs)
+    names = load_names(found)
+    cells = []
+    for cell, name in names.items():
+        here = [run for run in found if run.cell == cell]
+        cells.append(At(cell, name, *amount_of(here[0].load), here))
+    return sorted(cells, key=lambda at: (at.unit, at.amount, at.cell))
+
+
+def amount_of(load: Load) -> tuple[float, str]:
+    """The highest of it, where it changes."""
+    match load.shape:
+        case OpenRate():
+            return max(step.rate_rps for step in load.shape.steps), "requests/s"
+        case Users():
+            return max(stage.users for stage in load.shape.stages), "users"
+        case _:
+            return load.connections, "connections"

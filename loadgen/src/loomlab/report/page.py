@@ -1,0 +1,137 @@
+"""report.html: everything on one page, in the order in which it is asked."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from loomlab.answer.summary import (
+    CLOSED_MODEL_NOTE,
+    INTERIOR_NOTE,
+    INTERRUPTED_NOTE,
+    OPEN_MODEL_NOTE,
+    STAND_IN_NOTE,
+    markdown,
+)
+from loomlab.records.files import write_text
+from loomlab.report import course, curves, surroundings, table
+from loomlab.report.command import command_of
+from loomlab.report.comparisons import comparisons, pair_rows
+from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.doubts import doubts_of
+from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
+from loomlab.report.folder import Experiment, read_experiment
+from loomlab.report.opening import opening_of
+from loomlab.report.palette import Look, looks
+from loomlab.report.svg import key_of
+from loomlab.report.timeline import PHASES, timeline
+
+PACKAGE = files("loomlab.report")
+COMPARED = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
+OVER_LOAD = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
+BESIDE_LOADS = (CPU, P99, WAITING)
+"""Figures whose repeats are drawn load by load where there are several loads."""
+
+
+def write_report(folder: Path) -> Path:
+    """Writes report.html, table.csv and summary.md of an experiment's folder from what lies in it, the same bytes each
+    time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
+    experiment = read_experiment(folder)
+    page = folder / "report.html"
+    rows, figures = table.rows_of(experiment), table.figures_of(experiment)
+    write_text(folder / "table.csv", table.csv_of(rows, figures))
+    opening = opening_of(experiment)
+    told = [f"- {sentence}" for sentence in (*opening.answers, *opening.more)]
+    write_text(
+        folder / "summary.md",
+        markdown(experiment.summary, [*told, "", *table.markdown_of(rows, figures), "", "Every run:"]),
+    )
+    write_text(page, page_of(experiment))
+    return page
+
+
+def page_of(experiment: Experiment) -> str:
+    environment = Environment(
+        loader=FunctionLoader(lambda name: _packaged(f"templates/{name}")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("report.html").render(_shown(experiment))
+
+
+def _shown(experiment: Experiment) -> dict[str, Any]:
+    recorded = experiment.order.colours if experiment.order else {}
+    look = looks(experiment.approaches, recorded)
+    figures = table.figures_of(experiment)
+    script = Markup(f"{_packaged('vendored/uPlot.iife.min.js')}\n{_packaged('templates/report.js')}")  # noqa: S704 - ours
+    courses = course.data_of(experiment, look)
+    return {
+        "summary": experiment.summary,
+        "name": experiment.name,
+        "style": Markup(_packaged("vendored/uPlot.min.css") + _packaged("templates/report.css")),  # noqa: S704 - ours
+        "script": script,
+        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "opening": opening_of(experiment),
+        "figures": figures,
+        "rows": table.rows_of(experiment),
+        "pair_rows": pair_rows(experiment, [one for one in COMPARED if one in figures]) if CPU in figures else [],
+        "run_rows": table.run_rows(experiment, figures),
+        "keys": {name: key_of(one) for name, one in look.items()},
+        "ratio_plots": _ratio_plots(experiment, look),
+        "repeat_plots": _repeat_plots(experiment, figures, look),
+        "load_plots": _drawn(curves.over_load(figure, experiment.loads, look) for figure in OVER_LOAD),
+        "latency_plots": _drawn(curves.distribution(at, look) for at in experiment.loads),
+        "timeline": timeline(experiment),
+        "phases": PHASES,
+        "courses": courses,
+        "courses_json": Markup(json.dumps(courses, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),  # noqa: S704 - escaped
+        "doubts": doubts_of(experiment),
+        "notes": _notes(experiment),
+        "explained": [note for note in experiment.summary.notes if note not in {STAND_IN_NOTE, INTERRUPTED_NOTE}],
+        "environment": surroundings.environment_rows(experiment.summary.environment),
+        "approaches": surroundings.approach_rows(experiment),
+        "tool_commands": surroundings.commands_of(experiment),
+        "command": command_of(experiment.order) if experiment.order else None,
+    }
+
+
+def _packaged(name: str) -> str:
+    return PACKAGE.joinpath(name).read_text(encoding="utf-8")
+
+
+def _drawn(plots: Iterable[Markup | None]) -> list[Markup]:
+    return [plot for plot in plots if plot is not None]
+
+
+def _ratio_plots(experiment: Experiment, look: Mapping[str, Look]) -> list[tuple[str, list[Markup]]]:
+    """By load."""
+    by_figure = [(figure, comparisons(experiment, figure)) for figure in COMPARED]
+    plots = []
+    for at in experiment.loads:
+        here = [(figure, [one for one in held if one.found.pair.load == at.label]) for figure, held in by_figure]
+        drawn = [ratio_rows(figure, held, look) for figure, held in here if any(one.found.ratios for one in held)]
+        if drawn:
+            plots.append((at.label, drawn))
+    return plots
+
+
+def _repeat_plots(
+    experiment: Experiment, figures: Sequence[Figure], look: Mapping[str, Look]
+) -> list[tuple[str, list[Markup]]]:
+    drawn = figures if len(experiment.loads) == 1 else [one for one in figures if one in BESIDE_LOADS]
+    return [(at.label, _drawn(dots(figure, at, look) for figure in drawn)) for at in experiment.loads]
+
+
+def _notes(experiment: Experiment) -> list[str]:
+    models = dict.fromkeys((run.tool, run.load.closed_model) for run in experiment.runs)
+    told = [(CLOSED_MODEL_NOTE if closed else OPEN_MODEL_NOTE).format(tool=name) for name, closed in models]
+    return list(dict.fromkeys([INTERIOR_NOTE, *told]))

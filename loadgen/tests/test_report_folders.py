@@ -1,0 +1,212 @@
+"""Folders that are unfinished, truncated, edited, of another version or without raw files; and names from outside."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.basics.errors import LoomlabError, ParseError, UsageError
+from loomlab.cli import main
+from loomlab.report.page import write_report
+from report_folder import HOSTILE, folder_of, hostile
+from test_report import Parts, parts_of
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("results"), ("tomcat-platform", "tomcat-virtual"), repeats=2)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / made.name)
+
+
+def edit(path: Path, change: Callable[[Any], object]) -> None:
+    told = json.loads(path.read_text())
+    change(told)
+    path.write_text(json.dumps(told))
+
+
+def first_run(folder: Path) -> Path:
+    return next(iter(sorted((folder / "runs").iterdir())))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "words"),
+    [
+        (lambda folder: (folder / "summary.json").unlink(), UsageError, ("has no summary.json", "make finish")),
+        (lambda folder: shutil.rmtree(folder / "runs"), UsageError, ("it has no runs/", "below results/")),
+        (
+            lambda folder: (folder / "summary.json").write_text((folder / "summary.json").read_text()[:3000]),
+            ParseError,
+            ("was cut off or edited", "delete it, and run make finish"),
+        ),
+        (
+            lambda folder: edit(folder / "summary.json", lambda told: told.update(schema="loom-lab/summary/v2")),
+            ParseError,
+            ('"loom-lab/summary/v2"', "use the version of the lab that wrote it"),
+        ),
+        (
+            lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(latency_ms="fast")),
+            ParseError,
+            ("does not have the fields that are expected", "latency_ms"),
+        ),
+        (
+            lambda folder: edit(folder / "summary.json", lambda told: told.update(runs=[])),
+            UsageError,
+            ("has no run", "make finish RESUME="),
+        ),
+        (
+            lambda folder: (folder / "summary.json").write_text("[]"),
+            ParseError,
+            ("is of schema null", "use the version of the lab that wrote it"),
+        ),
+    ],
+    ids=["unfinished", "no experiment", "truncated", "newer", "edited", "no run", "no object"],
+)
+def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
+    folder: Path, spoil: Callable[[Path], object], error: type[LoomlabError], words: tuple[str, ...]
+) -> None:
+    spoil(folder)
+
+    with pytest.raises(error) as refused:
+        write_report(folder)
+
+    told = str(refused.value)
+    assert "\n" not in told
+    assert [word for word in words if word not in told] == []
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (
+            lambda folder: shutil.rmtree(first_run(folder) / "raw"),
+            "has no raw files: its course is not drawn, and its figures cannot be found again.",
+        ),
+        (lambda folder: shutil.rmtree(first_run(folder)), "is not there: its figures stand in summary.json alone."),
+        (
+            lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(cpu_ms_per_request=0.001)),
+            "summary.json has another cpu_ms_per_request than run.json, so one was edited or is older: run loomlab",
+        ),
+        (
+            lambda folder: (first_run(folder) / "raw" / "warmup.json").write_text("{}"),
+            "raw/ is not what its figures were found on: run loomlab judge",
+        ),
+        (
+            lambda folder: (first_run(folder) / "raw" / "metrics.json").write_text('{"containers": ['),
+            "raw/metrics.json is damaged: it is left out; measure again to have it.",
+        ),
+        (lambda folder: (first_run(folder) / "run.json").write_text('{"run'), "run.json is damaged: run loomlab judge"),
+        (lambda folder: (first_run(folder) / "run.json").unlink(), "run.json is missing: run loomlab judge"),
+        (
+            lambda folder: (folder / "order.json").write_text('{"runs": 3}'),
+            "order.json is damaged or of another version: the command that makes the experiment again is not known.",
+        ),
+        (
+            lambda folder: edit(folder / "summary.json", lambda told: told.update(missing=["9-x"], finished=None)),
+            "The experiment is unfinished: 1 of 5 runs were not made; make finish RESUME=",
+        ),
+        (
+            lambda folder: edit(folder / "summary.json", lambda told: told.update(finished=None)),
+            "The experiment was interrupted; make finish RESUME=",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_folder_stands_among_the_doubts(
+    folder: Path, spoil: Callable[[Path], object], words: str
+) -> None:
+    spoil(folder)
+
+    page = parts_of(folder)
+
+    assert words in page.text
+    assert page.open == []
+
+
+def test_a_folder_that_nothing_is_wrong_with_has_no_such_doubt(folder: Path) -> None:
+    text = parts_of(folder).text
+
+    assert "damaged" not in text
+    assert "was edited" not in text
+    assert "raw/ is not what" not in text
+
+
+def test_a_log_of_latencies_that_was_cut_off_leaves_the_other_plots(folder: Path) -> None:
+    log = first_run(folder) / "raw" / "latency.hlog"
+    log.write_text(log.read_text()[:-20])
+
+    page = parts_of(folder)
+
+    assert page.open == []
+    assert "second by second" in page.text.lower()
+
+
+def test_names_from_outside_stay_text(folder: Path) -> None:
+    old = first_run(folder).name
+
+    hostile(folder)
+    edit(folder / "order.json", lambda told: told.update(colours={HOSTILE: '"><script>alert(2)</script>'}))
+    edit(first_run(folder) / "raw" / "about.json", lambda told: told["jvm"].update(vendor=HOSTILE))
+    page = parts_of(folder)
+
+    text = (folder / "report.html").read_text()
+    assert page.counts["script"] == 2
+    assert "img" not in page.counts
+    assert "<script>alert" not in text
+    assert page.text.count(HOSTILE) > 5
+    assert "49" not in page.text.partition(HOSTILE)[0]
+    assert old in page.text
+
+
+@pytest.mark.parametrize("name", ["../../../etc", "a/b", "..", "1 x?y#z"])
+def test_a_run_is_not_looked_for_outside_of_its_experiment(folder: Path, name: str) -> None:
+    edit(folder / "summary.json", lambda told: told["runs"][0].update(run=name))
+
+    page = parts_of(folder)
+
+    assert f"runs/{name} is not there" in page.text
+    assert not [link for link in page.links if ".." in link or name in link]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 0.0])
+def test_a_figure_that_is_none_is_not_drawn(folder: Path, value: float) -> None:
+    for run in (folder / "runs").iterdir():
+        edit(run / "run.json", lambda told: told.update(cpu_ms_per_request=value, throughput_rps=value))
+    edit(folder / "summary.json", lambda told: [one.update(cpu_ms_per_request=value) for one in told["runs"]])
+
+    page = parts_of(folder)
+
+    assert page.open == []
+    assert "nan" not in page.text.lower().replace("tenan", "").split()
+
+
+def test_every_run_may_be_invalid(folder: Path) -> None:
+    edit(folder / "summary.json", lambda told: [one.update(verdict="invalid") for one in told["runs"]])
+
+    assert "Every run is invalid, so no figure counts" in parts_of(folder).text
+
+
+def test_the_command_says_where_the_page_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder)])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"report: {folder}/report.html\n"
+    assert Parts((folder / "report.html").read_text()).open == []
+
+
+@pytest.mark.parametrize(("spoil", "code"), [("summary.json", 2), ("runs", 2)])
+def test_a_refusal_has_its_exit_code(folder: Path, spoil: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / spoil).rename(folder / "gone")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder)])
+
+    assert ended.value.code == code
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,286 @@
+"""What the report is made of: figures, loads, scales, comparisons, sentences, the command."""
+
+import json
+import math
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loomlab.plan.planning import plan
+from loomlab.records.models import Run
+from loomlab.report.command import command_of
+from loomlab.report.comparisons import comparisons
+from loomlab.report.course import MOST_POINTS, data_of
+from loomlab.report.curves import distribution, over_load
+from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.doubts import doubts_of
+from loomlab.report.figures import CPU, FIGURES, P99, WAITING, number, spread
+from loomlab.report.folder import Experiment, read_experiment
+from loomlab.report.loads import loads_of
+from loomlab.report.opening import opening_of
+from loomlab.report.palette import OTHERS, looks
+from loomlab.report.svg import scale_of, tag
+from loomlab.report.table import markdown_of, rows_of
+from loomlab.report.timeline import timeline
+from loomlab.statistics.comparison import CPU_PER_REQUEST
+from ordered import STAMP, TWO_CPUS, asked_for, lab_in, planned
+from report_folder import HEADLINE, folder_of
+
+PAIR = ("tomcat-platform", "tomcat-virtual")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("results"), loads=(500, 2000), repeats=4, raw=True)
+
+
+@pytest.fixture(scope="module")
+def experiment(folder: Path) -> Experiment:
+    return read_experiment(folder)
+
+
+def edited(folder: Path, to: Path, **changes: dict[str, Any]) -> Experiment:
+    """A copy with other fields in some runs."""
+    copy = shutil.copytree(folder, to / folder.name)
+    for name, change in changes.items():
+        path = copy / "summary.json"
+        told = json.loads(path.read_text())
+        for run in told["runs"]:
+            if run["run"].partition("-")[0] == name.removeprefix("run"):
+                run.update(change)
+        path.write_text(json.dumps(told))
+    return read_experiment(copy)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"), (0, "0"), (29.0, "29"), (0.48731, "0.487"), (0.00123, "0.00123"), (12.34, "12.3"), (123.4, "123"),
+        (1234.5, "1,234"), (1e-9, "0.000000"),
+    ],
+)  # fmt: skip
+def test_numbers_have_three_digits_that_count(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+def test_the_centre_is_the_geometric_mean(experiment: Experiment) -> None:
+    at = experiment.loads[0]
+    runs = at.of("tomcat-virtual")
+    found = spread(CPU, runs)
+
+    assert found is not None
+    assert found.centre == pytest.approx(math.exp(sum(math.log(run.cpu_ms_per_request or 0) for run in runs) / 4))
+    assert (found.lowest, found.highest, found.count) == (
+        min(run.cpu_ms_per_request or 0 for run in runs),
+        max(run.cpu_ms_per_request or 0 for run in runs),
+        4,
+    )
+
+
+def test_loads_are_told_apart_and_stand_smallest_first(experiment: Experiment) -> None:
+    assert [at.label for at in experiment.loads] == ["500 connections", "2,000 connections"]
+    same = [run.model_copy(update={"load": experiment.runs[0].load}) for run in experiment.runs]
+    assert [at.label for at in loads_of(same)] == ["500 connections (load 1)", "500 connections (load 2)"]
+
+
+def test_colours_are_the_recorded_ones_and_others_never_collide() -> None:
+    found = looks(["a", "b", "c"], {"a": OTHERS[0], "b": "red;}", "x": "#000000"})
+
+    assert found["a"].colour == OTHERS[0]
+    assert {found["b"].colour, found["c"].colour} == {OTHERS[1], OTHERS[2]}
+    assert len({one.shape for one in found.values()}) == 3
+
+
+def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path / "lab")
+    lab.colours = {"tomcat-virtual": "#E69F00", "jetty-virtual": "#F0E442"}
+
+    order = plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP)
+
+    assert order.colours == {"tomcat-virtual": "#E69F00"}
+
+
+@given(
+    st.lists(st.floats(min_value=1e-6, max_value=1e9), min_size=1, max_size=20),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_scale_holds_its_values_and_has_ticks_within(values: list[float], log: bool, zero: bool) -> None:
+    scale = scale_of(values, 10, 400, log=log, zero=zero and not log)
+
+    assert all(10 <= scale.at(value) <= 400.001 for value in values)
+    ticks = scale.ticks()
+    assert 1 <= len(ticks) <= 12
+    assert all(9.99 <= scale.at(tick) <= 400.01 for tick in ticks)
+
+
+def test_text_and_attributes_are_escaped() -> None:
+    made = tag("text", "<b>&", class_='x" onload="y')
+
+    assert ElementTree.fromstring(made).attrib == {"class": 'x" onload="y'}  # noqa: S314 - just made
+    assert "<b>" not in made
+
+
+def test_every_drawing_is_well_formed(experiment: Experiment) -> None:
+    look = looks(experiment.approaches, {})
+    drawn = [dots(figure, at, look) for figure in FIGURES for at in experiment.loads]
+    drawn += [over_load(figure, experiment.loads, look) for figure in FIGURES]
+    drawn += [distribution(at, look) for at in experiment.loads]
+    held = [one for one in comparisons(experiment, CPU) if one.found.pair.load == experiment.loads[0].label]
+    drawn += [timeline(experiment), ratio_rows(CPU, held, look)]
+    made = [plot for plot in drawn if plot is not None]
+
+    assert len(made) > 20
+    for plot in made:
+        whole = ElementTree.fromstring(plot)  # noqa: S314 - just made
+        assert whole.attrib["aria-label"]
+        assert "nan" not in plot
+
+
+def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
+    look = looks(experiment.approaches, {})
+
+    assert dots(WAITING, experiment.loads[0], look) is None
+    assert over_load(WAITING, experiment.loads, look) is None
+    assert over_load(CPU, experiment.loads[:1], look) is None
+
+
+def test_a_ratio_is_over_platform_threads_whoever_began(experiment: Experiment) -> None:
+    found = comparisons(experiment, CPU)
+    first = next(one.found for one in found if set(PAIR) == {one.found.pair.a, one.found.pair.b})
+
+    assert (first.pair.a, first.pair.b) == ("tomcat-virtual", "tomcat-platform")
+    assert first.ratio == pytest.approx(0.8, rel=0.05)
+    for one in first.ratios:
+        here = {
+            run.approach: run.cpu_ms_per_request or 0 for run in experiment.loads[0].runs if run.repeat == one.block
+        }
+        assert one.ratio == pytest.approx(here["tomcat-virtual"] / here["tomcat-platform"])
+
+
+def test_only_controlled_contrasts_of_the_primary_figure_have_words(experiment: Experiment) -> None:
+    of_cpu, of_p99 = comparisons(experiment, CPU), comparisons(experiment, P99)
+
+    assert {one.found.word == "exploratory" for one in of_cpu if one.kind == "controlled"} == {False}
+    assert {one.found.word for one in of_cpu if one.kind != "controlled"} == {"exploratory"}
+    assert {one.found.word for one in of_p99} == {"exploratory"}
+    assert {one.found.declared for one in of_cpu if one.kind == "controlled"} == {4}
+
+
+def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None:
+    turned = {"lower": "higher", "higher": "lower"}
+    held = {
+        (frozenset((one.found.pair.a, one.found.pair.b)), one.found.pair.load): one.found
+        for one in comparisons(experiment, CPU)
+    }
+    summed = [
+        (contrast, one)
+        for contrast in experiment.summary.contrasts
+        for one in contrast.comparisons
+        if one.figure == CPU_PER_REQUEST.name
+    ]
+
+    assert len(summed) == len(held) == 12
+    for contrast, one in summed:
+        mine = held[frozenset((contrast.a, contrast.b)), one.load]
+        same = mine.pair.a == contrast.a
+        assert one.ratio is not None
+        assert mine.ratio == pytest.approx(one.ratio if same else 1 / one.ratio)
+        assert mine.word == (one.word if same else turned.get(one.word, one.word))
+        assert mine.p_holm == pytest.approx(one.p_holm)
+
+
+def test_an_invalid_run_spoils_its_block_and_is_listed(folder: Path, tmp_path: Path) -> None:
+    number_of = next(
+        run.name.partition("-")[0] for run in sorted((folder / "runs").iterdir()) if run.name.endswith("tomcat-virtual")
+    )
+    experiment = edited(folder, tmp_path, **{f"run{number_of}": {"verdict": "invalid"}})
+
+    held = [one for one in comparisons(experiment, CPU) if one.found.dropped and one.kind == "controlled"]
+
+    assert [one.found.blocks for one in held] == [3]
+    assert any(
+        f"tomcat-virtual: run {number_of}-tomcat-virtual is invalid" in line for line in doubts_of(experiment).dropped
+    )
+    assert sum(one.found.blocks for one in comparisons(experiment, CPU) if one.kind == "controlled") == 15
+
+
+def test_a_run_that_was_made_again_counts_once(experiment: Experiment) -> None:
+    again = next(run for run in experiment.runs if run.approach == "tomcat-virtual")
+    first = again.model_copy(update={"verdict": "invalid", "run": "0-tomcat-virtual"})
+    runs = [first, *experiment.runs]
+    summary = experiment.summary.model_copy(update={"runs": runs})
+
+    both = Experiment(experiment.name, summary, experiment.order, loads_of(runs))
+
+    assert [one.found for one in comparisons(both, CPU)] == [one.found for one in comparisons(experiment, CPU)]
+
+
+def test_the_sentences_name_the_figures_they_are_of(experiment: Experiment) -> None:
+    answers = opening_of(experiment).answers
+
+    assert len(answers) == 4
+    for held, answer in zip(
+        (one for one in comparisons(experiment, CPU) if one.kind == "controlled"), answers, strict=True
+    ):
+        assert held.found.ratio is not None
+        assert held.found.pair.a in answer
+        assert held.found.pair.load in answer
+        assert f"{abs(1 - held.found.ratio) * 100:.0f} %" in answer or held.found.word in answer.lower()
+
+
+def test_waiting_memory_is_told_where_it_was_measured(experiment: Experiment) -> None:
+    def measured(run: Run) -> Run:
+        bytes_held = 80_000 if "platform" in run.approach else 20_000
+        return Measured(**run.model_dump(by_alias=True), live_bytes_per_request=bytes_held + len(run.run))
+
+    runs = [measured(run) for run in experiment.runs]
+    summary = experiment.summary.model_construct(**dict(experiment.summary) | {"runs": runs})
+    known = Experiment(experiment.name, summary, experiment.order, loads_of(runs))
+
+    assert any("memory held by a waiting request than tomcat-platform" in one for one in opening_of(known).more)
+    assert "78.1" in " ".join(markdown_of(rows_of(known), [WAITING]))
+
+
+class Measured(Run):
+    live_bytes_per_request: float
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_command_lists_approaches_as_they_were_asked_for(tmp_path: Path, seed: int) -> None:
+    asked = random.Random(seed).sample(HEADLINE, len(HEADLINE))  # noqa: S311 - an order, no secret
+    order = planned(tmp_path, approaches=asked, seed=seed, repeats=2, duration_s=90, warmup_cap_s=40)
+
+    command = command_of(order)
+
+    assert command == (
+        f"make run-ab CONCURRENCY=1000 DURATION=90s ENDPOINT=/capabilities DELAY=300 APPROACH={','.join(asked)} "
+        f"REPEATS=2 SEED={seed} SIZE=auto JDK=25 GC=parallel WARMUP_CAP=40"
+    )
+
+
+def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:
+    rate = planned(tmp_path, tool="vegeta", approaches=["tomcat-virtual"], rate_rps=12.5, connections=None)
+    scenario = planned(tmp_path, tool="k6", scenario="smoketest", connections=None, approaches=["tomcat-virtual"])
+
+    assert "make run-vegeta CONCURRENCY=100 RATE=12.5 DURATION=60s ENDPOINT=" in command_of(rate)
+    assert command_of(scenario).startswith("make scenario NAME=smoketest SCALE=1 APPROACH=tomcat-virtual REPEATS=")
+
+
+def test_the_seconds_of_long_runs_are_thinned_out(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / folder.name)
+    for path in (copy / "runs").glob("*/raw/tool.json"):
+        told = json.loads(path.read_text())
+        path.write_text(json.dumps(told | {"ended": told["ended"] + 600}))
+    experiment = read_experiment(copy)
+
+    (first, *_) = data_of(experiment, looks(experiment.approaches, {}))["groups"]
+
+    assert {run["step"] for run in first["runs"]} == {5}
+    assert all(len(points) <= MOST_POINTS for run in first["runs"] for points in run["panels"].values())

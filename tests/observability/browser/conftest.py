@@ -1,0 +1,90 @@
+"""Reports in headless Chromium: every report.html below REPORTS, each in windows of several widths."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+REPORTS = Path(os.environ.get("REPORTS", "/reports"))
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
+OWN = {"file:", "data:"}
+"""How addresses begin that need no network."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "report" in metafunc.fixturenames:
+        found = sorted(REPORTS.rglob("report.html"))
+        assert found, f"{REPORTS} has no report.html: write some, as tests/step page does."
+        metafunc.parametrize("report", found, ids=[path.parent.parent.name for path in found])
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's; its sandbox needs privileges that a container has not."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Opened:
+    """A page in a window, and all that it said, threw or asked for since it was opened."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def windows(browser: Browser) -> dict[str, BrowserContext]:
+    """Dark on the phone, light on the desk; `plain` is without JavaScript."""
+    return {
+        "desk": browser.new_context(viewport=DESK, color_scheme="light"),
+        "phone": browser.new_context(viewport=PHONE, color_scheme="dark"),
+        "plain": browser.new_context(viewport=PHONE, java_script_enabled=False),
+    }
+
+
+@pytest.fixture(scope="session")
+def pages() -> dict[tuple[Path, str], Opened]:
+    """Each is opened once."""
+    return {}
+
+
+def opened(
+    report: Path, name: str, windows: dict[str, BrowserContext], pages: dict[tuple[Path, str], Opened]
+) -> Opened:
+    if (report, name) not in pages:
+        one = pages[report, name] = Opened(windows[name].new_page())
+        one.page.on("console", lambda message: one.said.append(f"{message.type}: {message.text}"))
+        one.page.on("pageerror", lambda error: one.said.append(f"error: {error}"))
+        one.page.on("request", lambda asked: one.said.append(asked.url[:80]) if asked.url[:5] not in OWN else None)
+        one.page.goto(report.as_uri())
+    return pages[report, name]
+
+
+@pytest.fixture(params=["desk", "phone"])
+def shown(
+    report: Path,
+    request: pytest.FixtureRequest,
+    windows: dict[str, BrowserContext],
+    pages: dict[tuple[Path, str], Opened],
+) -> Opened:
+    return opened(report, request.param, windows, pages)
+
+
+@pytest.fixture
+def on_desk(report: Path, windows: dict[str, BrowserContext], pages: dict[tuple[Path, str], Opened]) -> Opened:
+    return opened(report, "desk", windows, pages)
+
+
+@pytest.fixture
+def plain(report: Path, windows: dict[str, BrowserContext], pages: dict[tuple[Path, str], Opened]) -> Page:
+    return opened(report, "plain", windows, pages).page

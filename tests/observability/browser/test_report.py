@@ -1,0 +1,89 @@
+"""A report is whole, quiet and readable: on a desk, on a phone, on paper, without JavaScript."""
+
+from conftest import Opened
+from playwright.sync_api import Page
+
+SECTIONS = ("answer", "table", "contrasts", "ratios", "latency", "course", "doubts", "environment", "again", "raw")
+SMALLEST_TEXT_PX = 8
+INKED = """canvas => {
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  return pixels.filter((value, place) => place % 4 === 3 && value > 0).length;
+}"""
+CUT_OFF = """() => [...document.querySelectorAll("figure > svg text")].filter(text => {
+  const one = text.getBoundingClientRect(), whole = text.ownerSVGElement.getBoundingClientRect();
+  const beside = one.left < whole.left - 1 || one.right > whole.right + 1;
+  return beside || one.top < whole.top - 1 || one.bottom > whole.bottom + 1;
+}).map(text => text.textContent)"""
+TEXT_HEIGHTS = (
+    """() => [...document.querySelectorAll("figure > svg text")].map(text => text.getBoundingClientRect().height)"""
+)
+OVERFLOWING = """() => [...document.querySelectorAll("main *")]
+  .filter(one => one.getBoundingClientRect().right > innerWidth + 1)
+  .map(one => one.tagName + " " + one.textContent.slice(0, 40))"""
+DRAWN = """plots => plots.map(plot => {
+  const { width, height } = plot.getBoundingClientRect();
+  return [{ width, height }, plot.querySelectorAll(".mark, .phase, .curve").length];
+})"""
+LEAST_INK = 200
+"""Pixels of a canvas that are not empty, at least: axes alone have more than a blank one."""
+
+
+def test_it_says_nothing_and_asks_for_nothing(shown: Opened) -> None:
+    assert shown.said == []
+
+
+def test_every_plot_is_drawn(shown: Opened) -> None:
+    plots = shown.page.locator("figure.plot > svg")
+    assert plots.count() > 2
+    for box, marks in plots.evaluate_all(DRAWN):
+        assert min(box["width"], box["height"]) > 40
+        assert marks > 0
+    panels = shown.page.locator("figure.course canvas")
+    assert panels.count() == (6 if shown.page.locator("#courses").count() else 0)
+    for panel in panels.all():
+        assert panel.evaluate(INKED) > LEAST_INK
+
+
+def test_other_runs_are_drawn_when_they_are_chosen(on_desk: Opened) -> None:
+    for group in on_desk.page.locator("#course-group option").all_text_contents()[:3]:
+        on_desk.page.locator("#course-group").select_option(label=group)
+        assert on_desk.page.locator("figure.course canvas").count() == 6
+    assert on_desk.said == []
+
+
+def test_nothing_makes_it_scroll_sideways(shown: Opened) -> None:
+    assert shown.page.evaluate(OVERFLOWING) == []
+    assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_labels_of_plots_are_whole_and_large_enough(shown: Opened) -> None:
+    assert shown.page.evaluate(CUT_OFF) == []
+    assert min(shown.page.evaluate(TEXT_HEIGHTS)) >= SMALLEST_TEXT_PX
+
+
+def test_nothing_of_the_folder_has_run(shown: Opened) -> None:
+    assert shown.page.evaluate("window.alerted") is None
+    assert shown.page.locator("img").count() == 0
+
+
+def test_it_can_be_read_without_javascript(plain: Page) -> None:
+    for section in SECTIONS:
+        assert plain.locator(f"#{section}").is_visible()
+        assert plain.locator(f"#{section} h2").inner_text()
+    assert plain.locator("#answer .sentence").first.is_visible()
+    assert plain.locator("#table tbody tr").first.is_visible()
+    assert plain.locator("figure.plot > svg").first.is_visible()
+    if plain.locator("#courses").count():
+        assert "JavaScript, which is off" in plain.locator("#course").inner_text()
+
+
+def test_it_prints_on_white(on_desk: Opened) -> None:
+    on_desk.page.emulate_media(media="print", color_scheme="dark")
+
+    colour = on_desk.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    printed = on_desk.page.pdf(format="A4")
+    on_desk.page.emulate_media(media="screen", color_scheme="light")
+
+    assert colour == "rgb(255, 255, 255)"
+    assert len(printed) > 20_000
+    assert on_desk.said == []
