@@ -30,8 +30,8 @@ final class ProcessMemory {
   }
 
   /**
-   * Resident anonymous memory by the page tables: the sum in {@code status} may lag, up to Linux 6.1
-   * by 64 pages a thread.
+   * Resident anonymous memory by the page tables: the sum in {@code status} may lag, up to Linux
+   * 6.1 by 64 pages a thread.
    */
   Long rssAnonBytes() {
     Long kib = find(process.resolve("smaps_rollup"), ANONYMOUS);
@@ -39,8 +39,8 @@ final class ProcessMemory {
   }
 
   /**
-   * The heap's part of that: of the mappings that begin within. They come by address, and nothing is
-   * read beyond the heap, for every thread has two of them.
+   * The heap's part of that: of the mappings that begin within. They come by address, and nothing
+   * is read beyond the heap, for every thread has two of them.
    */
   Long rssAnonBytesOf(HeapRange heap) {
     Path mappings = process.resolve("smaps");
