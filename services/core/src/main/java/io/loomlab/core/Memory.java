@@ -57,15 +57,16 @@ final class Memory implements ManagementServer.Handler {
   }
 
   private Held held(boolean afterCollection) {
-    ProcessMemory.Anonymous anonymous = HeapRange.ofThisJvm().map(process::anonymous).orElse(null);
+    Long rssAnonBytes = process.rssAnonBytes();
+    Long heapRssAnonBytes = HeapRange.ofThisJvm().map(process::rssAnonBytesOf).orElse(null);
     Long threads = process.threads();
     Long kernelBytes = process.kernelBytes();
     Long inFlight = requestsInFlight.get();
     Long collectionMs = afterCollection ? collect() : null;
     return new Held(
         afterCollection ? heapAfterCollection() : heapNow(),
-        anonymous == null ? null : anonymous.bytes(),
-        anonymous == null ? null : anonymous.heapBytes(),
+        rssAnonBytes,
+        heapRssAnonBytes,
         threads,
         null,
         kernelBytes,

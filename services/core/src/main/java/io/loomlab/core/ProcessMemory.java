@@ -30,33 +30,34 @@ final class ProcessMemory {
   }
 
   /**
-   * Resident anonymous memory.
-   *
-   * @param bytes of all mappings
-   * @param heapBytes of those that begin within the heap
+   * Resident anonymous memory by the page tables: the sum in {@code status} may lag, up to Linux
+   * 6.1 by 64 pages a thread.
    */
-  record Anonymous(long bytes, long heapBytes) {}
+  Long rssAnonBytes() {
+    Long kib = find(process.resolve("smaps_rollup"), ANONYMOUS);
+    return kib == null ? null : kib * BYTES_PER_KIB;
+  }
 
   /**
-   * By mapping, as the page tables hold it: the sums in {@code status} may lag, up to Linux 6.1 by
-   * 64 pages a thread.
+   * The heap's part of that: of the mappings that begin within. They come by address, and nothing
+   * is read beyond the heap, for every thread has two of them.
    */
-  Anonymous anonymous(HeapRange heap) {
+  Long rssAnonBytesOf(HeapRange heap) {
     Path mappings = process.resolve("smaps");
     try (BufferedReader lines = Files.newBufferedReader(mappings, StandardCharsets.ISO_8859_1)) {
       long bytes = 0;
-      long heapBytes = 0;
       boolean inHeap = false;
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        if (line.startsWith(ANONYMOUS)) {
-          long added = number(line) * BYTES_PER_KIB;
-          bytes += added;
-          heapBytes += inHeap ? added : 0;
-        } else if (beginsMapping(line)) {
+        if (beginsMapping(line)) {
+          if (heap.endsBefore(startOf(line))) {
+            return bytes;
+          }
           inHeap = heap.holds(startOf(line));
+        } else if (inHeap && line.startsWith(ANONYMOUS)) {
+          bytes += number(line) * BYTES_PER_KIB;
         }
       }
-      return new Anonymous(bytes, heapBytes);
+      return bytes;
     } catch (IOException e) {
       return null;
     }

@@ -91,7 +91,8 @@ class MemoryTest {
             "requests_in_flight",
             "collection_ms");
     assertThat(told.get("heap_used_bytes").asLong()).isPositive();
-    for (String member : List.of("rss_anon_bytes", "threads", "kernel_bytes")) {
+    for (String member :
+        List.of("rss_anon_bytes", "heap_rss_anon_bytes", "threads", "kernel_bytes")) {
       assertThat(told.get(member).isNull()).as(member).isTrue();
     }
     assertThat(told.get("requests_in_flight").isNull()).isTrue();

@@ -11,14 +11,16 @@ import org.junit.jupiter.api.io.TempDir;
 class ProcessMemoryTest {
   private static final String SMAPS =
       """
+      b0000000-b0001000 rw-p 00000000 00:00 0
+      Anonymous:             4 kB
       c0000000-d0000000 rw-p 00000000 00:00 0
       Size:             262144 kB
       Rss:                 300 kB
       Anonymous:           200 kB
       AnonHugePages:        80 kB
       VmFlags: rd wr mr mw me ac sd
-      d0000000-d0001000 ---p 00000000 00:00 0
-      Anonymous:             0 kB
+      d0000000-d0001000 rw-p 00000000 00:00 0
+      Anonymous:             3 kB
       7f0000000000-7f0000100000 rw-p 00000000 00:00 0    [anon: a stack]
       Anonymous:            16 kB
       ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
@@ -28,11 +30,21 @@ class ProcessMemoryTest {
   @TempDir Path directory;
 
   @Test
-  void anonymousMemoryIsThatOfAllMappingsAndOfTheHeaps() throws IOException {
+  void anonymousMemoryIsThatOfAllMappings() throws IOException {
+    Files.writeString(
+        directory.resolve("smaps_rollup"),
+        "b0000000-7fff000 ---p 0 00:00 0  [rollup]\nRss:  900 kB\nAnonymous:   220 kB\n");
+    assertThat(memory().rssAnonBytes()).isEqualTo(220 * 1024);
+  }
+
+  @Test
+  void thatOfTheHeapIsOfTheMappingsThatBeginWithin() throws IOException {
     Files.writeString(directory.resolve("smaps"), SMAPS);
-    assertThat(memory().anonymous(new HeapRange(0xc0000000L, 0x100000000L)))
-        .isEqualTo(new ProcessMemory.Anonymous(220 * 1024, 200 * 1024));
-    assertThat(memory().anonymous(HeapRange.NOT_ANONYMOUS).heapBytes()).isZero();
+    assertThat(memory().rssAnonBytesOf(new HeapRange(0xc0000000L, 0x100000000L)))
+        .isEqualTo(203 * 1024);
+    assertThat(memory().rssAnonBytesOf(new HeapRange(0xd0000000L, 0x100000000L)))
+        .isEqualTo(3 * 1024);
+    assertThat(memory().rssAnonBytesOf(HeapRange.NOT_ANONYMOUS)).isZero();
   }
 
   @Test
@@ -53,7 +65,8 @@ class ProcessMemoryTest {
 
   @Test
   void whatTheKernelDoesNotTellIsNull() throws IOException {
-    assertThat(memory().anonymous(HeapRange.NOT_ANONYMOUS)).isNull();
+    assertThat(memory().rssAnonBytes()).isNull();
+    assertThat(memory().rssAnonBytesOf(HeapRange.NOT_ANONYMOUS)).isNull();
     assertThat(memory().threads()).isNull();
     assertThat(memory().kernelBytes()).isNull();
     Files.writeString(directory.resolve("memory.stat"), "anon 1\n");

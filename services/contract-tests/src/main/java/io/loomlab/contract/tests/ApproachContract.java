@@ -46,7 +46,9 @@ import tools.jackson.databind.json.JsonMapper;
 public abstract class ApproachContract {
   private static final int DELAY_MILLIS = 50;
 
-  /** What {@code /capabilities} takes at least with as many third calls as there are connections. */
+  /**
+   * What {@code /capabilities} takes at least with as many third calls as there are connections.
+   */
   private static final long SUCCESSION_MILLIS =
       (2L + TestSettings.BACKEND_CONNECTIONS) * DELAY_MILLIS;
 
