@@ -1,7 +1,8 @@
 """A report is whole, quiet and readable: on a desk, on a phone, on paper, without JavaScript."""
 
-from conftest import Opened
 from playwright.sync_api import Page
+
+from browser.opened import Opened
 
 SECTIONS = ("answer", "table", "contrasts", "ratios", "latency", "course", "doubts", "environment", "again", "raw")
 SMALLEST_TEXT_PX = 8
