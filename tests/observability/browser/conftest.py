@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
-from browser.opened import Opened, opened
+from browser.opened import DESK, Opened, opened
 
 REPORTS = Path(os.environ.get("REPORTS", "/reports"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PHONE: ViewportSize = {"width": 390, "height": 844}
-DESK: ViewportSize = {"width": 1280, "height": 900}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

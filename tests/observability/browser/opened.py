@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, ViewportSize
 
+DESK: ViewportSize = {"width": 1280, "height": 900}
 OWN = {"file:", "data:"}
 """How addresses begin that need no network."""
 
