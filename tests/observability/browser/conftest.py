@@ -2,18 +2,16 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
+from browser.opened import DESK, Opened, opened
+
 REPORTS = Path(os.environ.get("REPORTS", "/reports"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PHONE: ViewportSize = {"width": 390, "height": 844}
-DESK: ViewportSize = {"width": 1280, "height": 900}
-OWN = {"file:", "data:"}
-"""How addresses begin that need no network."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -34,14 +32,6 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@dataclass
-class Opened:
-    """A page in a window, and all that it said, threw or asked for since it was opened."""
-
-    page: Page
-    said: list[str] = field(default_factory=list)
-
-
 @pytest.fixture(scope="session")
 def windows(browser: Browser) -> dict[str, BrowserContext]:
     """Dark on the phone, light on the desk; `plain` is without JavaScript."""
@@ -56,18 +46,6 @@ def windows(browser: Browser) -> dict[str, BrowserContext]:
 def pages() -> dict[tuple[Path, str], Opened]:
     """Each is opened once."""
     return {}
-
-
-def opened(
-    report: Path, name: str, windows: dict[str, BrowserContext], pages: dict[tuple[Path, str], Opened]
-) -> Opened:
-    if (report, name) not in pages:
-        one = pages[report, name] = Opened(windows[name].new_page())
-        one.page.on("console", lambda message: one.said.append(f"{message.type}: {message.text}"))
-        one.page.on("pageerror", lambda error: one.said.append(f"error: {error}"))
-        one.page.on("request", lambda asked: one.said.append(asked.url[:80]) if asked.url[:5] not in OWN else None)
-        one.page.goto(report.as_uri())
-    return pages[report, name]
 
 
 @pytest.fixture(params=["desk", "phone"])

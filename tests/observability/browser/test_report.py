@@ -1,10 +1,13 @@
 """A report is whole, quiet and readable: on a desk, on a phone, on paper, without JavaScript."""
 
-from conftest import Opened
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
+
+from browser.opened import DESK, Opened
 
 SECTIONS = ("answer", "table", "contrasts", "ratios", "latency", "course", "doubts", "environment", "again", "raw")
 SMALLEST_TEXT_PX = 8
+A4: ViewportSize = {"width": 703, "height": 1032}
+"""Within the page's margins, at 96 dots an inch."""
 INKED = """canvas => {
   const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
   return pixels.filter((value, place) => place % 4 === 3 && value > 0).length;
@@ -82,8 +85,12 @@ def test_it_prints_on_white(on_desk: Opened) -> None:
 
     colour = on_desk.page.evaluate("getComputedStyle(document.body).backgroundColor")
     printed = on_desk.page.pdf(format="A4")
+    on_desk.page.set_viewport_size(A4)
+    overflowing = on_desk.page.evaluate(OVERFLOWING)
+    on_desk.page.set_viewport_size(DESK)
     on_desk.page.emulate_media(media="screen", color_scheme="light")
 
     assert colour == "rgb(255, 255, 255)"
     assert len(printed) > 20_000
+    assert overflowing == []
     assert on_desk.said == []

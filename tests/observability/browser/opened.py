@@ -1,0 +1,31 @@
+"""A report that is open in a window."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Page, ViewportSize
+
+DESK: ViewportSize = {"width": 1280, "height": 900}
+OWN = {"file:", "data:"}
+"""How addresses begin that need no network."""
+
+
+@dataclass
+class Opened:
+    """A page, and all that it said, threw or asked for since it was opened."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+
+
+def opened(
+    report: Path, name: str, windows: dict[str, BrowserContext], pages: dict[tuple[Path, str], Opened]
+) -> Opened:
+    """The one in `pages`, which it is put into at first."""
+    if (report, name) not in pages:
+        one = pages[report, name] = Opened(windows[name].new_page())
+        one.page.on("console", lambda message: one.said.append(f"{message.type}: {message.text}"))
+        one.page.on("pageerror", lambda error: one.said.append(f"error: {error}"))
+        one.page.on("request", lambda asked: one.said.append(asked.url[:80]) if asked.url[:5] not in OWN else None)
+        one.page.goto(report.as_uri())
+    return pages[report, name]
