@@ -9,7 +9,7 @@ from test_prometheus import prometheus
 
 
 def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
-    out = small(tmp_path, "127.0.0.19", endpoint="/epoch-millis?delayInMillis=50")
+    out = small(tmp_path, "127.0.0.19", endpoint="/epoch-millis?delayInMillis=50", warmup_cap_s=5)
     with running("127.0.0.19", 0.05), prometheus(complete("127.0.0.19")) as (url, _):
         process = measure(out, prometheus_url=url)
         process.communicate(timeout=60)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.plan.planning import plan
+from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
 from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons
@@ -237,8 +238,9 @@ def test_the_sentences_name_the_figures_they_are_of(experiment: Experiment) -> N
 
 def test_waiting_memory_is_told_where_it_was_measured(experiment: Experiment) -> None:
     def measured(run: Run) -> Run:
-        bytes_held = 80_000 if "platform" in run.approach else 20_000
-        return Measured(**run.model_dump(by_alias=True), live_bytes_per_request=bytes_held + len(run.run))
+        heap = 78_000 if "platform" in run.approach else 18_000
+        held = LiveBytes(heap=heap + len(run.run), stacks_off_heap=1_500, kernel=500)
+        return run.model_copy(update={"live_bytes_per_request": held})
 
     runs = [measured(run) for run in experiment.runs]
     summary = experiment.summary.model_construct(**dict(experiment.summary) | {"runs": runs})
@@ -248,8 +250,10 @@ def test_waiting_memory_is_told_where_it_was_measured(experiment: Experiment) ->
     assert "78.1" in " ".join(markdown_of(rows_of(known), [WAITING]))
 
 
-class Measured(Run):
-    live_bytes_per_request: float
+def test_waiting_memory_of_which_a_part_is_unknown_is_not_told() -> None:
+    assert LiveBytes(heap=1, stacks_off_heap=2, kernel=4).total == 7
+    for missing in ("heap", "stacks_off_heap", "kernel"):
+        assert LiveBytes(heap=1, stacks_off_heap=2, kernel=4).model_copy(update={missing: None}).total is None
 
 
 @pytest.mark.parametrize("seed", range(5))

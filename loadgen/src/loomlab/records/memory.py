@@ -51,3 +51,10 @@ class LiveBytes(Record):
     heap: float | None = None
     stacks_off_heap: float | None = None
     kernel: float | None = None
+
+    @property
+    def total(self) -> float | None:
+        """None where a part is not known."""
+        if self.heap is None or self.stacks_off_heap is None or self.kernel is None:
+            return None
+        return self.heap + self.stacks_off_heap + self.kernel

@@ -64,7 +64,7 @@ WAITING = Figure(
     "live_kib_per_request",
     "held by a waiting request",
     "KiB",
-    lambda run: getattr(run, "live_bytes_per_request", None),
+    lambda run: run.live_bytes_per_request.total,
     compared=Compared("memory held by a waiting request", EXPLORATORY_MARGIN, "has", "less", "more"),
     divisor=2**10,
 )
