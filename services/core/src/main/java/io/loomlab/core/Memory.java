@@ -33,7 +33,7 @@ final class Memory implements ManagementServer.Handler {
    * @param rssAnonBytes resident anonymous memory, the heap's touched part and all stacks in it
    * @param heapRssAnonBytes the heap's part of that, 0 with ZGC, whose heap is shared memory
    * @param threads of the operating system
-   * @param threadStackBytes always null: the kernel does not tell stacks from other memory
+   * @param threadStackBytes the part of that in Java threads' stacks
    * @param kernelBytes the kernel's for the container
    * @param collectionMs how long the collection took, null without one
    */
@@ -59,6 +59,7 @@ final class Memory implements ManagementServer.Handler {
   private Held held(boolean afterCollection) {
     Long rssAnonBytes = process.rssAnonBytes();
     Long heapRssAnonBytes = HeapRange.ofThisJvm().map(process::rssAnonBytesOf).orElse(null);
+    Long threadStackBytes = process.threadStackBytes();
     Long threads = process.threads();
     Long kernelBytes = process.kernelBytes();
     Long inFlight = requestsInFlight.get();
@@ -68,7 +69,7 @@ final class Memory implements ManagementServer.Handler {
         rssAnonBytes,
         heapRssAnonBytes,
         threads,
-        null,
+        threadStackBytes,
         kernelBytes,
         inFlight,
         collectionMs);

@@ -63,6 +63,31 @@ final class ProcessMemory {
     }
   }
 
+  /**
+   * The part of that in Java threads' stacks, the compilers' among them. Every mapping is looked
+   * at, and a thread has two.
+   */
+  Long threadStackBytes() {
+    Path mappings = process.resolve("smaps");
+    try (BufferedReader lines = Files.newBufferedReader(mappings, StandardCharsets.ISO_8859_1)) {
+      long bytes = 0;
+      Mapping mapping = Mapping.NONE;
+      boolean isStack = false;
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (beginsMapping(line)) {
+          Mapping next = Mapping.of(line);
+          isStack = next.isStackAbove(mapping);
+          mapping = next;
+        } else if (isStack && line.startsWith(ANONYMOUS)) {
+          bytes += number(line) * BYTES_PER_KIB;
+        }
+      }
+      return bytes;
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
   /** Threads of the operating system. */
   Long threads() {
     return find(process.resolve("status"), THREADS);

@@ -9,6 +9,8 @@ import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,7 +20,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class MemoryTest {
+  private static final int KIBIBYTE = 1 << 10;
   private static final int MEBIBYTE = 1 << 20;
+  private static final int THREADS = 100;
   private static final int LIVE_BYTES = 64 * MEBIBYTE;
   private static final int PIECE_BYTES = 64 << 10;
 
@@ -38,12 +42,30 @@ class MemoryTest {
       Thread.ofVirtual().start(() -> pieces().forEach(piece -> last = piece)).join();
       long added = Math.round(allocated.count() - before);
       Memory memory = new Memory(() -> 7L);
-      for (String method : List.of("GET", "POST")) {
-        byte[] told = memory.answer(method, null).body();
-        System.out.println(new String(told, StandardCharsets.UTF_8));
-      }
+      tell(memory, "GET");
+      park(THREADS);
+      tell(memory, "POST");
       System.out.println(added);
       Reference.reachabilityFence(live);
+    }
+
+    private static void tell(Memory memory, String method) {
+      byte[] told = memory.answer(method, null).body();
+      System.out.println(new String(told, StandardCharsets.UTF_8));
+    }
+
+    private static void park(int threads) throws InterruptedException {
+      CountDownLatch parked = new CountDownLatch(threads);
+      for (int i = 0; i < threads; i++) {
+        Thread.ofPlatform()
+            .daemon()
+            .start(
+                () -> {
+                  parked.countDown();
+                  LockSupport.park();
+                });
+      }
+      parked.await();
     }
 
     private static Stream<byte[]> pieces() {
@@ -72,6 +94,9 @@ class MemoryTest {
     }
     assertThat(after.get("rss_anon_bytes").asLong() - heap)
         .isBetween((long) MEBIBYTE, 256L * MEBIBYTE);
+    long stacks = after.get("thread_stack_bytes").asLong();
+    assertThat(stacks - without.get("thread_stack_bytes").asLong())
+        .isBetween(THREADS * 4L * KIBIBYTE, THREADS * 512L * KIBIBYTE);
     assertThat(Long.parseLong(told.get(2)))
         .isBetween((long) LIVE_BYTES, (long) LIVE_BYTES + OTHERS_BYTES);
   }

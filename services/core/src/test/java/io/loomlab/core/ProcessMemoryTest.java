@@ -48,6 +48,31 @@ class ProcessMemoryTest {
   }
 
   @Test
+  void stacksBeginWhereTheirGuardZonesEnd() throws IOException {
+    long stackBytes = Mapping.STACK_BYTES;
+    long guardBytes = 16 << 10;
+    String lines =
+        mapping(0x10000000L, guardBytes, "---p", 0)
+            + mapping(0x10000000L + guardBytes, stackBytes - guardBytes, "rw-p", 92)
+            + mapping(0x20000000L, 65_420 << 10, "---p", 0)
+            + mapping(0x20000000L + (65_420 << 10), stackBytes - guardBytes, "rw-p", 8)
+            + mapping(0x30000000L, 65_404 << 10, "---p", 0)
+            + mapping(0x30000000L + (65_404 << 10), 132 << 10, "rw-p", 700)
+            + mapping(0x40000000L, stackBytes - guardBytes, "rw-p", 700)
+            + mapping(0x50000000L, guardBytes, "rw-p", 0)
+            + mapping(0x50000000L + guardBytes, stackBytes - guardBytes, "rw-p", 700)
+            + mapping(0x60000000L, guardBytes, "---p", 0)
+            + mapping(0x60000000L + guardBytes, stackBytes, "rw-p", 700);
+    Files.writeString(directory.resolve("smaps"), lines);
+    assertThat(memory().threadStackBytes()).isEqualTo(100 * 1024);
+  }
+
+  private static String mapping(long start, long bytes, String permissions, int anonymousKib) {
+    return "%x-%x %s 00000000 00:00 0\nAnonymous:  %d kB\n"
+        .formatted(start, start + bytes, permissions, anonymousKib);
+  }
+
+  @Test
   void threadsAreThoseOfTheProcess() throws IOException {
     Files.writeString(directory.resolve("status"), "Name:\tjava\nVmRSS:\t  9 kB\nThreads:\t41\n");
     assertThat(memory().threads()).isEqualTo(41);
@@ -67,6 +92,7 @@ class ProcessMemoryTest {
   void whatTheKernelDoesNotTellIsNull() throws IOException {
     assertThat(memory().rssAnonBytes()).isNull();
     assertThat(memory().rssAnonBytesOf(HeapRange.NOT_ANONYMOUS)).isNull();
+    assertThat(memory().threadStackBytes()).isNull();
     assertThat(memory().threads()).isNull();
     assertThat(memory().kernelBytes()).isNull();
     Files.writeString(directory.resolve("memory.stat"), "anon 1\n");
