@@ -62,7 +62,7 @@ def raw(out: Path, name: str) -> Any:
 def complete(approach: str) -> list[dict[str, Any]]:
     """Samples that are past the end of any run, so that none is waited for."""
     wanted = (
-        ("container_cpu_usage_seconds_total", approach),
+        *(("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")),
         ("process_start_time_seconds", approach),
         ("process_start_time_seconds", "backend"),
     )

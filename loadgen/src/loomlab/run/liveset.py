@@ -12,7 +12,7 @@ from loomlab.basics.waves import has_warmup, most_live_set_s
 from loomlab.records.about import platform_threads
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
-from loomlab.records.load import Load
+from loomlab.records.load import Closed, Load
 from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request, Warmup
 from loomlab.run.backend import Behaviour
@@ -24,13 +24,12 @@ from loomlab.run.stop import Stop
 from loomlab.run.waits import Waits
 from loomlab.run.warmup.burst import Bursts
 from loomlab.run.warmup.process import process_of
-from loomlab.run.warmup.shapes import burst_of, busy_connections
+from loomlab.run.warmup.shapes import busy_connections
 from loomlab.run.warmup.warmer import Subject
+from loomlab.tools.hey import Hey
 from loomlab.tools.tool import Tool
 
-ARRIVING_MS = 1_000
-"""Within which requests come one by one where the load has a rate; elsewhere they come at once."""
-SPARE_WAIT_MS, LONGEST_WAIT_MS = 1_000 + ARRIVING_MS, 12_000
+SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000
 """A request waits until all others have come, and so much longer; less than any time-out."""
 COLLECTIONS_S = 5
 FULL_SHARE = 0.98
@@ -69,11 +68,10 @@ class Waiting:
     behaviour: Behaviour
 
 
-def live_set(
-    waiting: Waiting, tool: Tool, before: MemoryAnswer, warmup: Warmup, stop: Stop, progress: Progress
-) -> MemoryLog:
+def live_set(waiting: Waiting, before: MemoryAnswer, warmup: Warmup, stop: Stop, progress: Progress) -> MemoryLog:
     """At as many connections as the run's load keeps busy; `before` is what the process told before its first request.
-    Nothing is sent where that was nothing."""
+    Nothing is sent where that was nothing. hey sends the requests whatever the run's tool is: ab sends one alone first,
+    and vegeta sends no wave."""
     request, delay = waiting.request, delay_of(waiting.request.delay)
     endpoint = endpoint_of(request.endpoint, delay)
     connections = busy_connections(request.load, endpoint.mean_ms / 1000)
@@ -84,7 +82,7 @@ def live_set(
         return MemoryLog(before=before, error=hindrance)
     subject = Subject(replace(request.load, connections=connections), delay, process_of(request.approach))
     waits = Waits(endpoint, delay, waiting.behaviour, progress)
-    return LiveSet(tool, subject, waits, waiting.ask, stop, progress).measure(before, warmup)
+    return LiveSet(Hey(), subject, waits, waiting.ask, stop, progress).measure(before, warmup)
 
 
 class LiveSet:
@@ -132,7 +130,7 @@ class LiveSet:
     def _one_wave(self, load: Load, each_ms: int) -> Hold:
         connections = load.connections
         limit_s = most_live_set_s(connections) - COLLECTIONS_S
-        wave = burst_of(replace(load, timeout_s=limit_s), connections, 1, ARRIVING_MS, limit_s)
+        wave = replace(load, timeout_s=limit_s, shape=Closed(requests=connections, duration_s=limit_s))
         burst = self._bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
         return Hold(
             connections=connections,

@@ -81,7 +81,7 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
         write_histograms(files, tool, endpoint.floor_ms)
     if not stop.requested:
         waiting = Waiting(request, about, ask_memory, behaviour)
-        write_json(files.memory, live_set(waiting, tool, memory_before, warmup, stop, progress))
+        write_json(files.memory, live_set(waiting, memory_before, warmup, stop, progress))
     if stop.requested:
         return False
     write_json(files.request, request.model_copy(update={"finished": True}))
