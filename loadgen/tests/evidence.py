@@ -56,6 +56,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "gc_cpu_share": ("under_test", "gc_cpu_share"),
     "throttled_ratio": ("under_test", "throttled_ratio"),
     "jit_cpu_share": ("under_test", "jit_cpu_share"),
+    "jit_cpu_fall": ("under_test", "jit_cpu_fall"),
     "about_told": ("under_test", "told"),
     "backend_pool": ("under_test", "backend_pool"),
     "platform_threads": ("under_test", "platform_threads"),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from good import GOOD, OPEN, judge, rate, steps_500_1000
 from loomlab.records.models import BackendDelays, Halves
 
@@ -63,6 +65,21 @@ def test_a_delay_that_no_request_depends_on_may_be_any() -> None:
 def test_a_fall_within_its_noise_is_none() -> None:
     assert judge(dict(GOOD, cpu_fall=Halves(fall=0.2, margin=0.21))) == ("valid", [])
     assert judge(dict(GOOD, cpu_fall=Halves(fall=-0.3, margin=0.01))) == ("valid", [])
+
+
+@pytest.mark.parametrize(
+    ("jit_cpu_fall", "verdict"), [(0.075, "valid"), (-0.1, "valid"), (0.076, "suspect"), (None, "suspect")]
+)
+def test_cpu_per_request_that_falls_without_compilers_is_the_hosts_doing(
+    jit_cpu_fall: float | None, verdict: str
+) -> None:
+    falling = dict(GOOD, cpu_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=jit_cpu_fall)
+
+    assert judge(falling)[0] == verdict
+
+
+def test_latency_that_falls_is_told_whatever_the_compilers_did() -> None:
+    assert judge(dict(GOOD, latency_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=0.0))[0] == "suspect"
 
 
 def test_below_the_backends_first_bucket_it_is_punctual() -> None:

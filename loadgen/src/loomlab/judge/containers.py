@@ -46,10 +46,19 @@ class Took:
             gc_cpu_share=gc.cpu_share,
             throttled_ratio=metrics.throttled_ratio(start, end),
             jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
+            jit_cpu_fall=self._jit_cpu_fall(),
             told=isinstance(facts.about, dict) and "outbound" in facts.about,
             backend_pool=backend_pool(facts.about),
             platform_threads=platform_threads(facts.about),
         )
+
+    def _jit_cpu_fall(self) -> float | None:
+        """Compilers' CPU of the span's first half less that of its second, as a share of half of all its CPU."""
+        metrics, (first, last) = self.facts.metrics, self.span
+        middle = (first + last) / 2
+        early_s, late_s = metrics.jit_cpu_seconds(first, middle), metrics.jit_cpu_seconds(middle, last)
+        cpu_s = metrics.cpu_seconds(self.facts.request.approach, first, last)
+        return 2 * (early_s - late_s) / cpu_s if early_s is not None and late_s is not None and cpu_s else None
 
     def backend(self) -> BackendSide:
         """Nothing of how near it was to its limits where no request asks it. Lateness is of the span that latency is

@@ -77,6 +77,7 @@ class UnderTest:
     gc_cpu_share: float | None = None
     throttled_ratio: float | None = None
     jit_cpu_share: float | None = None
+    jit_cpu_fall: float | None = None
     told: bool = False
     backend_pool: int | None = None
     platform_threads: int | None = None
