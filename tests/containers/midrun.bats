@@ -129,7 +129,7 @@ judged() {
   local reason
   [ "$(run_of '.runs | length')" -eq 9 ]
   [ "$(cat "$BATS_FILE_TMPDIR/status")" -eq 2 ]
-  for reason in "had ended" "ab ended without a report" "container under test restarted, for" "300 before and 310 after" "(the limit is 20 %): stop them"; do
+  for reason in "had ended" "ab ended without a report" "container under test restarted, because" "300 before and 310 after" "(the limit is 20 %): stop them"; do
     [ "$(run_of "[.runs[] | select(.reasons | join(\" \") | contains(\"$reason\"))] | length")" -eq 1 ] ||
       { echo "$reason"; run_of '.runs[].reasons'; return 1; }
   done
