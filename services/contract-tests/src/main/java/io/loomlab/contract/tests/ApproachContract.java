@@ -11,30 +11,23 @@ import static io.loomlab.contract.tests.Http.to;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.loomlab.backend.Backend;
-import io.loomlab.backend.BackendSettings;
 import io.loomlab.core.Answer;
 import io.loomlab.core.Approach;
 import io.loomlab.core.Endpoint;
 import io.loomlab.core.Movies;
-import io.loomlab.core.Settings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,10 +35,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What an approach does in its own process; the black-box suite has the rest. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-public abstract class ApproachContract {
-  private static final int DELAY_MILLIS = 50;
-
+public abstract class ApproachContract extends RunningContract {
   /**
    * What {@code /capabilities} takes at least with as many third calls as there are connections.
    */
@@ -55,33 +45,14 @@ public abstract class ApproachContract {
   private static final int MEBIBYTE = 1 << 20;
   private static final String JSON = "application/json";
 
-  private final Approach approach;
   private final String threadKind;
-  private Backend backend;
-  private Running running;
 
   /**
    * @param threadKind as {@code /about} names it
    */
   protected ApproachContract(Approach approach, String threadKind) {
-    this.approach = approach;
+    super(approach);
     this.threadKind = threadKind;
-  }
-
-  /** Starts the real application. */
-  protected abstract Running start(Settings settings) throws IOException;
-
-  @BeforeAll
-  void startAll() throws IOException {
-    backend =
-        Backend.start(new BackendSettings(Duration.ofMillis(DELAY_MILLIS), 1, 1_000, 100, 0, 0));
-    running = start(TestSettings.of(approach, backend.port()));
-  }
-
-  @AfterAll
-  void stopAll() throws IOException {
-    running.stop().run();
-    backend.close();
   }
 
   @Test
@@ -314,59 +285,6 @@ public abstract class ApproachContract {
         .isEqualTo(TestSettings.RESPONSE_TIMEOUT.toMillis());
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"/actuator/health/liveness", "/actuator/health/readiness"})
-  void isAliveAndReady(String path) throws Exception {
-    HttpResponse<byte[]> response = get(running.managementPort(), path);
-    assertThat(response.statusCode()).isEqualTo(200);
-    assertThat(text(response)).contains("\"status\":\"UP\"");
-  }
-
-  @Test
-  void memoryIsToldAfterACollectionThatRequestsOutlive() throws Exception {
-    Queue<Integer> statuses = new ConcurrentLinkedQueue<>();
-    Thread request =
-        Thread.ofVirtual().start(() -> statuses.add(status("/epoch-millis?delayInMillis=2000")));
-    JsonNode told = memory("GET");
-    while (told.get("requests_in_flight").asLong() == 0) {
-      told = memory("GET");
-    }
-    assertThat(told.get("collection_ms").isNull()).isTrue();
-    told = memory("POST");
-    assertThat(told.get("requests_in_flight").asLong()).isOne();
-    for (String member : List.of("heap_used_bytes", "rss_anon_bytes", "threads")) {
-      assertThat(told.get(member).asLong()).as(member).isPositive();
-    }
-    assertThat(told.get("collection_ms").asLong()).isNotNegative();
-    request.join();
-    assertThat(statuses).containsExactly(200);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"/actuator/env", "/actuator/metrics", "/capabilities"})
-  void managementOffersNothingElse(String path) throws Exception {
-    assertThat(get(running.managementPort(), path).statusCode()).isEqualTo(404);
-  }
-
-  @Test
-  void metricsTellRequestsConnectionsAndTheRuntime() throws Exception {
-    get(running.port(), "/capabilities");
-    get(running.port(), "/meetings");
-    String labels = "{approach=\"" + approach.label() + "\"";
-    assertThat(text(get(running.managementPort(), "/actuator/prometheus")))
-        .contains(
-            "lab_requests_seconds_bucket" + labels + ",endpoint=\"/capabilities\",status=\"200\"")
-        .contains("lab_requests_seconds_count" + labels + ",endpoint=\"/meetings\",status=\"401\"")
-        .contains("lab_inflight_requests" + labels + "} 0.0")
-        .containsPattern("lab_open_connections\\Q" + labels + "\\E} [1-9]")
-        .contains("lab_allocated_bytes_total" + labels)
-        .contains("lab_gc_cpu_seconds_total" + labels)
-        .contains("lab_jit_cpu_seconds_total" + labels)
-        .contains("jvm_threads_virtual_pinned_seconds_count" + labels)
-        .contains("process_cpu_time_ns_total" + labels)
-        .doesNotContain("http_server_requests", "http_client_requests", "application_started");
-  }
-
   @Test
   void whatIsRefusedBeforeAHandlerIsChosenIsNotRecorded() throws Exception {
     request("POST", running.port(), "/capabilities");
@@ -396,11 +314,6 @@ public abstract class ApproachContract {
     return JsonMapper.shared().readTree(get(running.port(), "/about").body());
   }
 
-  private JsonNode memory(String method) throws IOException, InterruptedException {
-    return JsonMapper.shared()
-        .readTree(request(method, running.managementPort(), "/memory").body());
-  }
-
   private HttpResponse<byte[]> postMovies(String type, BodyPublisher body) throws Exception {
     return post(running.port(), "/movies?delayInMillis=0", type, body);
   }
@@ -408,14 +321,6 @@ public abstract class ApproachContract {
   private static void assertAnswer(HttpResponse<byte[]> response, String contentType) {
     assertThat(response.statusCode()).isEqualTo(200);
     assertHeaders(response, contentType);
-  }
-
-  private int status(String path) {
-    try {
-      return get(running.port(), path).statusCode();
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private long millisOf(String path) {
