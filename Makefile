@@ -4,7 +4,7 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
+VARIABLES := APPROACH CONCURRENCY REQUESTS RATE TOOL PLAN DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
 	GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
@@ -21,6 +21,10 @@ run-vegeta: ## Under vegeta, at a rate: RATE=500 [CONCURRENCY=]
 	@bin/run vegeta
 run-k6: ## Under k6, at a rate or with busy connections: RATE=500 or CONCURRENCY=1000
 	@bin/run k6
+
+.PHONY: sweep
+sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only tells the plan
+	@bin/run sweep
 
 .PHONY: scenarios scenario
 scenarios: ## The scenarios by name, what each needs, and how much of it this host can hold

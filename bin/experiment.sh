@@ -63,9 +63,7 @@ begin_experiment() {
     if service_runs "$service"; then UP_BEFORE="$UP_BEFORE $service"; else STARTED_BY_US="$STARTED_BY_US $service"; fi
   done
   export LAB_WERE_UP=$STOPPED_BY_US$UP_BEFORE
-  RUN_NUMBER=1
   say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g')), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
-  RUN_NUMBER=0
   [ -z "$NOTE" ] || say "note: $NOTE"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
@@ -89,8 +87,7 @@ ready_beside_the_approach() {
     say "the backend's warm-up did not finish, so it may be cold in the first run"
 }
 
-# minutes SECONDS_A_RUN: what the runs that are left take, the present one among them.
-minutes() { echo $((((RUNS_TOTAL - RUN_NUMBER + 1) * $1 + 59) / 60)); }
+minutes() { echo $((($1 + 59) / 60)); } # SECONDS
 
 start_services() { # [--wait] SERVICES...
   local log

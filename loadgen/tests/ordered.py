@@ -56,14 +56,16 @@ def asked_for(**changes: Any) -> Asked:
     """1,000 connections under ab, with the defaults."""
     nothing = dict.fromkeys(
         (
-            "scenario", "approaches", "requests", "rate_rps", "duration_s", "warmup_cap_s", "repeats", "jdk",
+            "scenario", "approaches", "requests", "duration_s", "warmup_cap_s", "repeats", "jdk",
             "platform_threads", "backend_connections",
         )
     )  # fmt: skip
     plain = nothing | {
+        "verb": changes.get("tool", "ab"),
         "tool": "ab",
         "scale": "1",
         "connections": 1000,
+        "rate_rps": None,
         "warmup_load_s": 0,
         "endpoint": "/capabilities",
         "delay": "300",
@@ -71,7 +73,16 @@ def asked_for(**changes: Any) -> Asked:
         "size": "auto",
         "settings": {"GC": "parallel", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"},
     }
-    return Asked.model_validate(plain | changes)
+    asked = plain | changes
+    asked["connections"] = _list_of(asked["connections"])
+    asked["rates_rps"] = _list_of(asked.pop("rate_rps"))
+    return Asked.model_validate(asked)
+
+
+def _list_of(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, tuple) else [value]
 
 
 def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **changes: Any) -> Order:

@@ -74,7 +74,7 @@ def order_of(parent: Path, approaches: tuple[str, ...], loads: tuple[int, ...], 
                 runs.append(
                     one.model_copy(update={"run": name, "block": number, "request": request, "state": "judged"})
                 )
-    return parts[0].model_copy(update={"runs": runs})
+    return parts[0].model_copy(update={"runs": runs, "sweep": len(loads) > 1})
 
 
 def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:

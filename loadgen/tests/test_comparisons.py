@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.comparisons import load_name
 from loomlab.answer.summary import footnotes, summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
@@ -148,7 +147,7 @@ def test_the_tail_is_exploratory(tmp_path: Path) -> None:
     ],
 )
 def test_a_load_is_named_as_a_sentence_says_it(shape: Shape, name: str) -> None:
-    assert load_name(Load("http://app:8080", (Target("/capabilities"),), 8000, shape, 30)) == name
+    assert Load("http://app:8080", (Target("/capabilities"),), 8000, shape, 30).label == name
 
 
 def test_commands_that_start_often_do_without_scipy() -> None:

@@ -44,9 +44,11 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     lines = list(lines_of(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
 
     assert lines[0] == "LAB_EXPERIMENT=20260101T000000Z-ab-c1000"
+    assert lines[1:3] == ["EXPECTED_S=276", "LONGEST_S=802"]
+    settings = "webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004"
     assert lines[-2:] == [
-        "run 1-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004",
-        "run 2-webflux-netty webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004",
+        f"run 1-webflux-netty {settings} EXPECTED_S=276 LONGEST_S=802",
+        f"run 2-webflux-netty {settings} EXPECTED_S=138 LONGEST_S=401",
     ]
 
 
@@ -55,7 +57,7 @@ def test_variables_become_a_request(tmp_path: Path) -> None:
     given = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "APPROACH": "all", "GC": "zgc", "RATE": ""}
     asked = asked_of("ab", given, lab)
 
-    assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rate_rps) == (50, 120, 45, None)
+    assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rates_rps) == ([50], 120, 45, [])
     assert asked.approaches == lab.approaches
     assert asked.settings == {"GC": "zgc", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
 

@@ -69,6 +69,24 @@ refuses() { # SETTING WORDS...
   refused 2 "RESUME=nowhere is no folder of results/" "RESUME=latest"
 }
 
+@test "PLAN tells the plan and starts nothing" {
+  local lab=$BATS_TEST_TMPDIR/lab
+  stub docker 'case "$*" in
+    "run --rm"*" loom-lab/loadgen plan sweep --tell") echo "$*" ;;
+    *) echo "docker was asked for $*"; exit 1 ;;
+  esac'
+  mkdir -p "$lab/loadgen/src/loomlab/plan"
+  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$lab/loadgen/src/loomlab/plan"
+  cp -r "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$LAB_ROOT/.env" "$lab"
+  printf '#!/bin/sh\n' | tee "$lab/bin/engine" >"$lab/bin/prepare"
+  PROMETHEUS_PORT=19091 GRAFANA_PORT=13001 RESULTS_PORT=19081 \
+    PLAN=1 CONCURRENCY=500,2000 TOOL=hey run "$lab/bin/run" sweep
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ $output == *"--env CONCURRENCY=500,2000"* && $output == *"--env TOOL=hey"* ]] || { echo "$output"; return 1; }
+  PLAN=1 run "$LAB_ROOT/bin/run" finish
+  refused 2 "PLAN=1 does not go with make finish"
+}
+
 @test "RESUME goes with finish alone, and with nothing that its order says" {
   RESUME=latest run "$LAB_ROOT/bin/run" ab
   refused 2 "RESUME=latest goes with make finish only"

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from loomlab.records.contrasts import BlockRatio, Comparison, Contrast
-from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.models import Run
 from loomlab.statistics import comparison as statistics
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, P99, Figure, Observation, Pair
@@ -64,21 +63,9 @@ def _observation(figure: Figure, run: Run, load: str) -> Observation:
 
 def load_names(runs: Sequence[Run]) -> dict[int, str]:
     """Of each cell, all different."""
-    names = {run.cell: load_name(run.load) for run in reversed(runs)}
+    names = {run.cell: run.load.label for run in reversed(runs)}
     often = Counter(names.values())
     return {cell: name if often[name] == 1 else f"{name} (load {cell})" for cell, name in sorted(names.items())}
-
-
-def load_name(load: Load) -> str:
-    """As sentences say it."""
-    match load.shape:
-        case OpenRate():
-            rates = dict.fromkeys(f"{step.rate_rps:,g}" for step in (load.shape.steps[0], load.shape.steps[-1]))
-            return f"{' to '.join(rates)} requests/s"
-        case Users():
-            return f"up to {max(stage.users for stage in load.shape.stages):,} users"
-        case _:
-            return f"{load.connections:,} connections"
 
 
 def _record(found: statistics.Comparison, cell: int) -> Comparison:

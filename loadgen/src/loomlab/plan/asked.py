@@ -11,17 +11,21 @@ from loomlab.records.record import Record
 SAID_BY_SCENARIO = ("CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY")
 
 
-class Asked(Record):
-    """None: not asked for, so that the lab or a scenario says it. `settings` are the approaches' and the backend's, by
-    the names of their variables."""
+SWEEP = "sweep"
 
+
+class Asked(Record):
+    """None, or an empty list: not asked for, so that the lab or a scenario says it. `settings` are the approaches' and
+    the backend's, by the names of their variables."""
+
+    verb: str
     tool: str
     scenario: str | None
     scale: str
     approaches: list[str] | None
-    connections: int | None
+    connections: list[int]
     requests: int | None
-    rate_rps: float | None
+    rates_rps: list[float]
     duration_s: int | None
     warmup_cap_s: int | None
     warmup_load_s: int
@@ -35,9 +39,15 @@ class Asked(Record):
     backend_connections: int | None
     settings: dict[str, str]
 
+    @property
+    def sweep(self) -> bool:
+        """Whether it may have several loads."""
+        return self.verb == SWEEP
 
-def asked_of(tool: str, variables: Mapping[str, str], lab: Lab) -> Asked:
-    """Raises UsageError for a value that the table refuses, and for one that does not go with a scenario."""
+
+def asked_of(verb: str, variables: Mapping[str, str], lab: Lab) -> Asked:
+    """`verb` is a tool, scenario or sweep. Raises UsageError for a value that the table refuses, and for one that does
+    not go with the verb or a scenario."""
     given = {name: value for name, value in variables.items() if value}
     check(given, lab.words)
     scenario = given.get("NAME")
@@ -57,13 +67,14 @@ def asked_of(tool: str, variables: Mapping[str, str], lab: Lab) -> Asked:
 
     seed = whole("SEED")
     return Asked(
-        tool=tool,
+        verb=verb,
+        tool=given.get("TOOL", "vegeta" if "RATE" in given else "ab") if verb == SWEEP else verb,
         scenario=scenario,
         scale=given.get("SCALE", "1"),
         approaches=lab.named(given["APPROACH"]) if "APPROACH" in given else None,
-        connections=whole("CONCURRENCY"),
+        connections=[int(number) for number in _loads("CONCURRENCY", verb, given)],
         requests=whole("REQUESTS"),
-        rate_rps=float(given["RATE"]) if "RATE" in given else None,
+        rates_rps=[float(number) for number in _loads("RATE", verb, given)],
         duration_s=seconds("DURATION"),
         warmup_cap_s=seconds("WARMUP_CAP"),
         warmup_load_s=int(given.get("WARMUP_LOAD_S", 0)),
@@ -79,3 +90,15 @@ def asked_of(tool: str, variables: Mapping[str, str], lab: Lab) -> Asked:
             name: given.get(name, lab.defaults[name]) for name in ("GC", "HTTP_CLIENT", "ERROR_SHARE", "SAVE_MOVIES")
         },
     )
+
+
+def _loads(name: str, verb: str, given: Mapping[str, str]) -> list[str]:
+    """The numbers of a list; raises UsageError where they do not rise, or the verb takes one only."""
+    told = given[name].split(",") if name in given else []
+    rising = [number for _, number in sorted({float(number): number for number in told}.items())]
+    cure = f"{name}={','.join(rising)}"
+    if len(told) > 1 and verb != SWEEP:
+        raise UsageError(f"{name}={given[name]} is more than one load: use one of them, or make sweep {cure}.")
+    if rising != told:
+        raise UsageError(f"{name}={given[name]} does not rise from load to load: use {cure}.")
+    return told

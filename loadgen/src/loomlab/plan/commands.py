@@ -19,7 +19,7 @@ from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.model import json_schema, names
 from loomlab.plan.sizes import size_of
-from loomlab.plan.walk import lines_of
+from loomlab.plan.walk import lines_of, told_of
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file
 
@@ -38,21 +38,22 @@ def register(app: typer.Typer) -> None:
 
 
 def plan_experiment(
-    tool: Annotated[str, typer.Argument(help="ab, hey, vegeta or k6; of a scenario, its own counts.")],
+    verb: Annotated[str, typer.Argument(help="ab, hey, vegeta or k6; scenario, whose own tool counts; sweep.")],
     lab_dir: LabDir = Path("/lab"),
     scenarios_dir: ScenariosDir = Path("/scenarios"),
     results: Results = Path("/results"),
     dry: Annotated[bool, typer.Option("--dry", help="Only print, write nothing.")] = False,
+    tell: Annotated[bool, typer.Option("--tell", help="Print the plan for a reader, write nothing.")] = False,
 ) -> None:
     """Plan an experiment from the user's variables in the environment: writes order.json into a folder of its own and
     prints what the host's shell walks."""
     lab = Lab(lab_dir, scenarios_dir)
-    order = plan(asked_of(tool, os.environ, lab), this_host(results), lab, datetime.now(UTC).strftime(STAMP))
-    if not dry:
+    order = plan(asked_of(verb, os.environ, lab), this_host(results), lab, datetime.now(UTC).strftime(STAMP))
+    if not (dry or tell):
         folder = results / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
-    for line in lines_of(order):
+    for line in told_of(order) if tell else lines_of(order):
         print(line)  # noqa: T201
 
 

@@ -9,12 +9,13 @@ from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
+from loomlab.plan.levels import levels_of, rate_text
 from loomlab.plan.limits import THREADS, Pool, check_answer, check_load, handover, pool_of
 from loomlab.plan.scenarios.capacity import largest_scale, room_of
 from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.sidebyside import side_by_side
-from loomlab.plan.seconds import OPEN_RUN_S, REQUEST_CPU_MS, default_cap_s, run_seconds, too_short
+from loomlab.plan.seconds import OPEN_RUN_S, REQUEST_CPU_MS, RunSeconds, default_cap_s, run_seconds, too_short
 from loomlab.plan.sizes import Size, size_of
 from loomlab.plan.space import check_space
 from loomlab.records.delay import delay_of
@@ -26,8 +27,8 @@ from loomlab.tools.known import tool
 
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
-IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
-"""Connections for a rate: as many as it keeps busy, times this, and at least so many."""
+FEWEST_REPEATS, SWEEP_REPEATS = 3, 5
+"""For an interval, and for one that is not called coarse."""
 SCENARIO_CONNECTIONS = 20_000
 """For the sizes of the host that a scenario is scaled to."""
 
@@ -60,7 +61,7 @@ class Work:
 
 def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """`stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot be run."""
-    work = _of_scenario(asked, host, lab) if asked.scenario else _of_load(asked, lab)
+    work = _of_scenario(asked, host, lab) if asked.scenario else _of_load(asked, host, lab)
     answer = answer_ms(work.endpoint, delay_of(work.delay))
     check_answer(work.loads[0].targets[0].target, work.delay, answer)
     for load in work.loads:
@@ -75,7 +76,10 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     closed = isinstance(work.loads[0].shape, Closed)
     lasts_s = asked.duration_s if work.side_by_side is None else max(load.shape.duration_s for load in work.loads)
     request_cpu_ms = REQUEST_CPU_MS + work.endpoint.work_ms
-    seconds = run_seconds(work.connections, answer, request_cpu_ms, host.cpus, cap_s, lasts_s, open_model=not closed)
+    seconds = [
+        run_seconds(load.connections, answer, request_cpu_ms, host.cpus, cap_s, lasts_s, open_model=not closed)
+        for load in work.loads
+    ]
     return Order(
         experiment=f"{stamp}-{_name(asked, work)}",
         planned=stamp,
@@ -83,33 +87,52 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         size=asked.size,
         settings=asked.settings | {"JDK": str(work.jdk), "DELAY": work.delay, "SEED": str(asked.seed)} | size,
         host=host.model_dump(),
-        expected_s=seconds.expected,
-        longest_s=seconds.longest,
-        note=too_short(asked.duration_s, answer) if closed and work.side_by_side is None else None,
+        expected_s=max(one.expected for one in seconds),
+        longest_s=max(one.longest for one in seconds),
+        note=" ".join(_notes(asked, work, answer)) or None,
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
+        sweep=asked.sweep,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
-        runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus))),
+        runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus), seconds)),
     )
 
 
-def _of_load(asked: Asked, lab: Lab) -> Work:
+def _notes(asked: Asked, work: Work, answer: float) -> Iterator[str]:
+    """What to tell before anything starts."""
+    if work.side_by_side is None and work.loads[0].closed_model:
+        short = too_short(asked.duration_s, answer)
+        if short:
+            yield short
+    if asked.sweep and work.repeats < FEWEST_REPEATS:
+        yield (
+            f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more, and "
+            f"REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
+        )
+    if asked.sweep and len(work.approaches) == 1:
+        yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one."
+
+
+def _of_load(asked: Asked, host: Host, lab: Lab) -> Work:
     delay = delay_of(asked.delay)
     target = completed(asked.endpoint, delay)
     endpoint = endpoint_of(target, delay)
     answer = answer_ms(endpoint, delay)
-    connections = _connections(asked, answer)
-    check_load(asked.tool, connections, asked.requests)
-    if asked.rate_rps:
-        shape: Closed | OpenRate = OpenRate((RateStep(asked.rate_rps, asked.duration_s or OPEN_RUN_S),))
-    else:
-        shape = Closed(asked.requests or connections, asked.duration_s or LONGEST_RUN_S)
+    loads = []
+    for level in levels_of(asked, endpoint, answer, lambda: room_of(host, _size(asked, host, lab))):
+        check_load(asked.tool, level.connections, asked.requests)
+        shape: Closed | OpenRate = (
+            OpenRate((RateStep(level.rate_rps, asked.duration_s or OPEN_RUN_S),))
+            if level.rate_rps
+            else Closed(asked.requests or level.connections, asked.duration_s or LONGEST_RUN_S)
+        )
+        loads.append(Load("", (Target(target, "GET", endpoint.headers),), level.connections, shape, TIMEOUT_S))
     return Work(
         tool=asked.tool,
-        loads=[Load("", (Target(target, "GET", endpoint.headers),), connections, shape, TIMEOUT_S)],
+        loads=loads,
         delay=asked.delay,
         approaches=asked.approaches or lab.headline,
-        repeats=asked.repeats or 1,
+        repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
         jdk=asked.jdk or int(lab.defaults["JDK"]),
         cap_s=None,
         threads=None,
@@ -117,22 +140,9 @@ def _of_load(asked: Asked, lab: Lab) -> Work:
     )
 
 
-def _connections(asked: Asked, answer: float) -> int:
-    """A rate gets connections to spare where none are asked for. vegeta has nothing but rates, ab and hey have none."""
-    name, rate = asked.tool, asked.rate_rps
-    if name == "vegeta" and rate is None:
-        raise UsageError("RATE is not set: use for instance make run-vegeta RATE=500.")
-    if name in {"ab", "hey"} and rate is not None:
-        raise UsageError(
-            f"RATE={rate_text(rate)} is nothing that {name} can offer: use make run-vegeta or make run-k6."
-        )
-    if rate is not None and asked.requests is not None:
-        raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={rate_text(rate)}: use DURATION.")
-    if asked.connections is not None:
-        return asked.connections
-    if rate is None:
-        raise UsageError(f"CONCURRENCY is not set: use for instance make run-{name} CONCURRENCY=1000.")
-    return max(FEWEST_FOR_RATE, int((int(rate) + 1) * IN_FLIGHT_FACTOR * answer) // 1000)
+def _size(asked: Asked, host: Host, lab: Lab) -> Size:
+    """For loads that are yet to be fitted to the host."""
+    return size_of(asked.size, host, SCENARIO_CONNECTIONS, lab.sizes)
 
 
 def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
@@ -143,8 +153,7 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
             raise UsageError(f"{name}.yaml names {approach}: use names of {', '.join(lab.approaches)}.")
     factor = float(asked.scale) if asked.scale != "auto" else None
     if factor is None:
-        size = size_of(asked.size, host, SCENARIO_CONNECTIONS, lab.sizes)
-        factor = largest_scale(scenario, room_of(host, size), lab.scenarios)[0]
+        factor = largest_scale(scenario, room_of(host, _size(asked, host, lab)), lab.scenarios)[0]
     scaling = Scaling(factor, asked.duration_s)
     return Work(
         tool=scenario.tool,
@@ -160,23 +169,23 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
     )
 
 
-def rate_text(rate_rps: float) -> str:
-    """With its three decimals at most."""
-    return f"{rate_rps:.3f}".rstrip("0").rstrip(".")
-
-
 def _name(asked: Asked, work: Work) -> str:
     if asked.scenario:
         return asked.scenario
-    return f"{asked.tool}-r{rate_text(asked.rate_rps)}" if asked.rate_rps else f"{asked.tool}-c{work.connections}"
+    loads = [f"r{rate_text(load.rate_rps)}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
+    ends = dict.fromkeys((loads[0], loads[-1][1:] if len(loads) > 1 else loads[0]))
+    return "-".join([*([asked.verb] if asked.sweep else []), asked.tool, *ends])
 
 
-def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int, spare: int) -> Iterator[PlannedRun]:
-    """Repeat by repeat and load by load, every approach once, in an order drawn from the seed."""
+def _runs(
+    asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int, spare: int, seconds: list[RunSeconds]
+) -> Iterator[PlannedRun]:
+    """Repeat by repeat and load by load, every approach once, in an order drawn from the seed: so what drifts does not
+    become a difference between loads."""
     draw = random.Random(asked.seed)  # noqa: S311 - an order, no secret
     number = block = 0
     for repeat in range(1, work.repeats + 1):
-        for cell, load in enumerate(work.loads, 1):
+        for cell, (load, takes) in enumerate(zip(work.loads, seconds, strict=True), 1):
             block += 1
             for approach in draw.sample(work.approaches, len(work.approaches)):
                 number += 1
@@ -185,6 +194,8 @@ def _runs(asked: Asked, work: Work, size: Size, pool: Pool, cap_s: int, spare: i
                 yield PlannedRun(
                     run=f"{number}-{approach}",
                     block=block,
+                    expected_s=takes.expected,
+                    longest_s=takes.longest,
                     settings={
                         "PLATFORM_THREADS": str(threads),
                         "BACKEND_CONNECTIONS": str(min(wanted, pool.connections)),

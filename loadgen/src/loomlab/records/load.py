@@ -100,5 +100,17 @@ class Load:
         return steps[0].rate_rps if len(steps) == 1 else None
 
     @property
+    def label(self) -> str:
+        """As sentences say it."""
+        match self.shape:
+            case OpenRate():
+                rates = dict.fromkeys(f"{step.rate_rps:,g}" for step in (self.shape.steps[0], self.shape.steps[-1]))
+                return f"{' to '.join(rates)} requests/s"
+            case Users():
+                return f"up to {max(stage.users for stage in self.shape.stages):,} users"
+            case _:
+                return f"{self.connections:,} connections"
+
+    @property
     def closed_model(self) -> bool:
         return not isinstance(self.shape, OpenRate)

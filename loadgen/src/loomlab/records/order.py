@@ -18,11 +18,14 @@ State = Literal["planned", "running", "finished", "judged", "failed"]
 
 
 class PlannedRun(Record):
-    """`run` is its folder's name; a block holds every approach once, at one load; `settings` are Compose's variables
-    that are this run's own; `finished`: its raw files are complete, `failed`: they will not be."""
+    """`run` is its folder's name; a block holds every approach once, at one load; `expected_s` and `longest_s` are with
+    all around it, None: as the order has them; `settings` are Compose's variables that are this run's own; `finished`:
+    its raw files are complete, `failed`: they will not be."""
 
     run: str
     block: int
+    expected_s: int | None = None
+    longest_s: int | None = None
     state: State = "planned"
     settings: dict[str, str]
     request: Request
@@ -30,7 +33,8 @@ class PlannedRun(Record):
 
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
-    `longest_s` are of one run with all around it; `colours` are the approaches', #RRGGBB, for reports."""
+    `longest_s` are of one run at the largest load, with all around it; `colours` are the approaches', #RRGGBB, for
+    reports."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
@@ -44,6 +48,7 @@ class Order(Record):
     note: str | None = None
     suspect: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
+    sweep: bool = False
     colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun]
 

@@ -4,6 +4,7 @@ import random
 import shlex
 from collections.abc import Iterator
 
+from loomlab.plan.levels import rate_text
 from loomlab.plan.limits import THREADS
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.order import Order
@@ -14,7 +15,7 @@ UNSAID = {"ERROR_SHARE": "0", "SAVE_MOVIES": "false", "HTTP_CLIENT": "default"}
 
 def command_of(order: Order) -> str:
     """With every setting that it depends on, so that other defaults do not change it."""
-    verb = "scenario" if order.scenario else f"run-{order.runs[0].request.tool}"
+    verb = "scenario" if order.scenario else "sweep" if order.sweep else f"run-{order.runs[0].request.tool}"
     return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in _variables(order))])
 
 
@@ -24,7 +25,9 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
         yield "NAME", order.scenario.name
         yield "SCALE", f"{order.scenario.scale:g}"
     else:
-        yield from _load(order)
+        if order.sweep:
+            yield "TOOL", request.tool
+        yield from _loads(order)
         yield "ENDPOINT", request.endpoint
         yield "DELAY", request.delay
     yield "APPROACH", ",".join(_approaches(order))
@@ -39,13 +42,17 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
     yield from _threads(order)
 
 
-def _load(order: Order) -> Iterator[tuple[str, str]]:
+def _loads(order: Order) -> Iterator[tuple[str, str]]:
+    """A rate of several has connections of its own where none were asked for."""
     request = order.runs[0].request
-    cells = {run.request.cell: run.request.load for run in order.runs}
-    yield "CONCURRENCY", ",".join(str(load.connections) for load in cells.values())
+    loads = {run.request.cell: run.request.load for run in order.runs}.values()
+    rates = [rate_text(load.rate_rps) for load in loads if load.rate_rps is not None]
+    connections = dict.fromkeys(str(load.connections) for load in loads)
+    if not rates or len(connections) == 1:
+        yield "CONCURRENCY", ",".join(connections)
     match request.load.shape:
         case OpenRate(steps=(step, *_)):
-            yield "RATE", f"{step.rate_rps:.3f}".rstrip("0").rstrip(".")
+            yield "RATE", ",".join(rates)
             yield "DURATION", f"{step.duration_s}s"
         case Closed(requests=requests, duration_s=duration_s):
             if not request.fit_duration:

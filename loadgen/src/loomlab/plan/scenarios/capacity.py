@@ -106,24 +106,33 @@ def _rate_rps(load: Load, answer_s: float) -> float:
 def largest_scale(scenario: Scenario, room: Room, folder: Path) -> tuple[float, str | None]:
     """The largest factor up to 1, of two figures, at which the room is not what limits the runs; and what would."""
     need = need_of(scenario, folder)
-    sharing_ms = BACKEND_MS if room.shared else 0.0
-    rates = {
-        "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / (APPROACH_MS + need.work_ms),
-        f"{scenario.tool}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[scenario.tool] + sharing_ms),
-    }
-    files = max(room.open_files - APPROACH_FILES, 1) * need.connections / (need.open_files - APPROACH_FILES)
-    connections = {
-        "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
-        "the ports of one address": (PORTS - GENERATOR_FILES) / max(need.backend_connections, 1),
-    }
+    rates, connections = most_of(scenario.tool, room, need.work_ms, need.backend_connections)
     if any(name.endswith("-platform") for name in scenario.approaches):
         connections["threads"] = THREADS / need.platform_threads
-    if scenario.tool == "k6":
-        connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
     shares = {what: most / need.rate_rps for what, most in rates.items()}
     shares |= {what: most / need.connections for what, most in connections.items()}
     what, share = min(shares.items(), key=lambda pair: pair[1])
     return (1.0, None) if share >= 1 else (two_figures(share), what)
+
+
+def most_of(
+    tool: str, room: Room, work_ms: float, backend_connections: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Requests a second, and connections, beyond which the room would be the limit, by what would. `work_ms` is the CPU
+    that a request asks for, `backend_connections` how many it holds at once."""
+    sharing_ms = BACKEND_MS if room.shared else 0.0
+    rates_rps = {
+        "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / (APPROACH_MS + work_ms),
+        f"{tool}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[tool] + sharing_ms),
+    }
+    files = max(room.open_files - APPROACH_FILES, 1) / (1 + backend_connections)
+    connections = {
+        "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
+        "the ports of one address": (PORTS - GENERATOR_FILES) / max(backend_connections, 1),
+    }
+    if tool == "k6":
+        connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
+    return rates_rps, connections
 
 
 def two_figures(share: float) -> float:
