@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 STARTED_BY_US="" STOPPED_BY_US="" UP_BEFORE="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
+EXPERIMENT="" LEFT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
 WARMER=loom-lab-warmer-$$
 
 # use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before.
@@ -53,6 +53,7 @@ write_engine_facts() {
 # begin_experiment: in the folder that the plan made.
 begin_experiment() {
   local service
+  rm -f "$EXPERIMENT/.again"
   for service in $(approaches); do
     if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
   done
@@ -103,6 +104,29 @@ start_services() { # [--wait] SERVICES...
 
 in_loadgen() { LAB_USER=$(id -u):$(id -g) compose run --no-deps "$@"; }
 
+# walk: every run of the plan, and again what the host spoilt of a sweep, as soon as that is known.
+walk() {
+  local line
+  LEFT=$RUNS
+  while [ -n "$LEFT" ]; do
+    line=${LEFT%%$'\n'*} LEFT=${LEFT#"${LEFT%%$'\n'*}"} LEFT=${LEFT#$'\n'}
+    # shellcheck disable=SC2086  # words of a plan
+    measure_one $line
+    [ -n "$LEFT" ] || wait_for_background
+  done
+}
+
+# Puts what is to be made again before the runs that are left.
+take_again() {
+  local again
+  [ -s "$EXPERIMENT/.again" ] || return 0
+  again=$(sed 's/^run //' "$EXPERIMENT/.again")
+  rm "$EXPERIMENT/.again"
+  RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
+  LEFT=$again${LEFT:+$'\n'$LEFT}
+  start_beside || true # monitoring may have died
+}
+
 # measure_one RUN APPROACH SETTINGS...: a line of the plan.
 measure_one() {
   local run=$1 approach=$2 begun terminal=
@@ -142,9 +166,17 @@ end_run() {
   GENERATOR="" UNDER_TEST=""
   # The verdict decides in `summarise`; meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
   set -m
-  { loomlab -- judge "/results/$LAB_EXPERIMENT/runs/$run" >&2 || [ $? -ne "$LAB_FAILED" ] || exit "$LAB_FAILED"; } &
+  judge_run "/results/$LAB_EXPERIMENT/runs/$run" &
   BACKGROUND=$!
   set +m
+}
+
+# judge_run FOLDER: fails only where the lab does; what is to be made again of it is left in .again.
+judge_run() {
+  local code=0
+  loomlab -- judge "$1" >&2 || code=$?
+  [ "$code" -ne "$RUN_INVALID" ] || { code=0 && loomlab -- again "$1" >>"$EXPERIMENT/.again" || code=$?; }
+  [ "$code" -ne "$LAB_FAILED" ] || return "$code"
 }
 
 # wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start.
@@ -152,6 +184,7 @@ wait_for_background() {
   local code=0
   [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
+  take_again
   [ $code -ne "$LAB_FAILED" ] || { LAB_BROKE=yes && return; }
   return $code
 }

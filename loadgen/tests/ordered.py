@@ -70,6 +70,8 @@ def asked_for(**changes: Any) -> Asked:
         "endpoint": "/capabilities",
         "delay": "300",
         "seed": 1,
+        "twin": False,
+        "margin": None,
         "size": "auto",
         "settings": {"GC": "parallel", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"},
     }

@@ -40,10 +40,11 @@ def folder_of(
     loads: tuple[int, ...] = (1000,),
     repeats: int = 3,
     raw: bool = True,
+    twin: bool = False,
     **changes: Any,
 ) -> Path:
     """An experiment that was summed up; `changes` are of every run.json."""
-    order = order_of(parent, approaches, loads, repeats)
+    order = order_of(parent, approaches, loads, repeats, twin)
     folder = parent / order.experiment
     write = random.Random(7)  # noqa: S311 - noise, no secret
     for place, one in enumerate(order.runs):
@@ -60,21 +61,19 @@ def folder_of(
     return folder
 
 
-def order_of(parent: Path, approaches: tuple[str, ...], loads: tuple[int, ...], repeats: int) -> Order:
-    """Blocks of every load in turn."""
+def order_of(parent: Path, approaches: tuple[str, ...], loads: tuple[int, ...], repeats: int, twin: bool) -> Order:
     with TemporaryDirectory(dir=parent) as made:
-        parts = [planned(Path(made), approaches=list(approaches), connections=load, repeats=repeats) for load in loads]
-    runs: list[PlannedRun] = []
-    for block in sorted({run.block for run in parts[0].runs}):
-        for cell, part in enumerate(parts, 1):
-            for one in (run for run in part.runs if run.block == block):
-                request = one.request.model_copy(update={"cell": cell})
-                number = (block - 1) * len(loads) + cell
-                name = f"{len(runs) + 1}-{request.approach}"
-                runs.append(
-                    one.model_copy(update={"run": name, "block": number, "request": request, "state": "judged"})
-                )
-    return parts[0].model_copy(update={"runs": runs, "sweep": len(loads) > 1})
+        order = planned(
+            Path(made),
+            verb="sweep" if len(loads) > 1 else "ab",
+            approaches=list(approaches),
+            connections=loads,
+            repeats=repeats,
+            twin=twin,
+        )
+    for run in order.runs:
+        run.state = "judged"
+    return order
 
 
 def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:
@@ -88,7 +87,8 @@ def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run
     return told.model_copy(
         update={
             "run": planned_run.run,
-            "approach": request.approach,
+            "approach": request.name,
+            "twin_of": request.approach if request.twin else None,
             "tool": request.tool,
             "cell": request.cell,
             "repeat": request.repeat,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from loomlab.answer.comparisons import with_comparisons
 from loomlab.answer.summary import footnotes, summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
@@ -129,6 +130,31 @@ def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path
     ]
     assert first.p_holm == pytest.approx(2 * (first.p_value or 0))
     assert any("hold for 2 contrasts together" in note for note in footnotes(got))
+
+
+def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> None:
+    contrasts = summed_up(tmp_path, 5).contrasts
+    runs = json.loads((tmp_path / "20261121T060000Z-ab-c10000" / "summary.json").read_text())["runs"]
+
+    got = with_comparisons(contrasts, [Run.model_validate(one) for one in runs], margin=0.3)
+
+    (cpu, p99) = next(one for one in got if one.kind == "controlled").comparisons
+    assert (cpu.margin, p99.margin, cpu.word) == (0.3, 0.3, "no difference")
+    assert "the same CPU per request as tomcat-platform, within 30 % (" in cpu.sentence
+
+
+def test_a_run_that_was_made_again_counts_by_its_last_try(tmp_path: Path) -> None:
+    spoilt = {"2-tomcat-platform": {"verdict": "invalid"}}
+    summary = summed_up(tmp_path, 3, spoilt)
+    again = next(one for one in summary.runs if one.run == "2-tomcat-platform")
+    tried = again.model_copy(update={"run": "2-tomcat-platform-try-2", "verdict": "valid"})
+
+    (before,) = of(summary, "tomcat-virtual", "tomcat-platform")
+    got = with_comparisons(summary.contrasts, [*summary.runs, tried])
+
+    (after,) = of(summary.model_copy(update={"contrasts": got}), "tomcat-virtual", "tomcat-platform")
+    assert ([one.block for one in before.blocks], [one.block for one in after.blocks]) == ([2, 3], [1, 2, 3])
+    assert (len(before.dropped), after.dropped) == (1, [])
 
 
 def test_the_tail_is_exploratory(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ def test_a_contrast_in_the_model_alone_is_controlled(pair: tuple[str, str], mode
     got = contrast(*pair, about(pair[0]), about(pair[1]))
 
     assert got.kind == "controlled"
-    assert [(one.part, one.a, one.b) for one in got.differs] == [("concurrency", *models)]
+    assert (got.a, got.b) == pair[::-1]
+    assert [(one.part, one.b, one.a) for one in got.differs] == [("concurrency", *models)]
 
 
 def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_without_saying() -> None:
@@ -99,7 +100,7 @@ def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
     got = contrast(*TOMCATS, about(TOMCATS[0]), about(TOMCATS[1], **change))
 
     assert got.kind == "stack"
-    assert [(one.part, one.a, one.b) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
+    assert [(one.part, one.b, one.a) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
 
 
 @pytest.mark.parametrize("other_first", [True, False])
@@ -109,8 +110,8 @@ def test_a_run_made_with_other_settings_than_the_others_of_its_approach_counts(o
     (got,) = contrasts_of([Subject(TOMCATS[0], one), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], last)])
 
     assert (got.kind, parts(got)) == ("stack", ["concurrency", "client"])
-    assert got.differs[1].a == f"{one['outbound']['client']}; {last['outbound']['client']}"
-    assert got.differs[1].b == "apache-httpclient"
+    assert got.differs[1].b == f"{one['outbound']['client']}; {last['outbound']['client']}"
+    assert got.differs[1].a == "apache-httpclient"
 
 
 def test_a_client_of_one_run_is_said_beside_one_that_differs_anyway() -> None:
@@ -172,7 +173,7 @@ def test_answers_that_differ_make_it_a_contrast_of_stacks() -> None:
     (long,) = contrasts_of([one, replace(other, response_bytes_per_request=160)])
 
     assert [one.kind for one in (kept, long)] == ["stack", "stack"]
-    assert [(one.part, one.a, one.b) for one in (kept.differs[-1], long.differs[-1])] == [
+    assert [(one.part, one.b, one.a) for one in (kept.differs[-1], long.differs[-1])] == [
         ("keeping an HTTP/1.1 connection", "true", "false"),
         ("the bytes of an answer", "150", "160"),
     ]
@@ -199,7 +200,7 @@ def test_what_differs_under_one_of_the_loads_counts() -> None:
     (in_both,) = contrasts_of(told)
 
     assert (in_one.kind, parts(in_one)) == ("stack", ["concurrency", "jvm.max_heap_bytes"])
-    assert [(one.a, one.b) for one in in_both.differs] == [
+    assert [(one.b, one.a) for one in in_both.differs] == [
         ("platform-threads", "virtual-threads"),
         ("709885952", "6; 7"),
     ]
@@ -254,12 +255,31 @@ def test_what_was_recorded_before_internals_were_told_is_not_compared() -> None:
     assert {one.kind for one in contrasts_of(Subject(name, told) for name, told in OLD.items())} == {"unknown"}
 
 
-def test_approaches_come_in_the_order_of_their_runs() -> None:
-    got = contrasts_of(Subject(name, about(name)) for name in (*NETTYS, *TOMCATS))
+@pytest.mark.parametrize("first", [(*NETTYS, *TOMCATS), (*TOMCATS, *NETTYS)])
+def test_what_is_asked_about_is_held_against_what_is_usual_whoever_ran_first(first: tuple[str, ...]) -> None:
+    got = contrasts_of(Subject(name, about(name)) for name in first)
 
-    assert (got[0].a, got[0].b) == NETTYS
-    assert (got[-1].a, got[-1].b) == TOMCATS
-    assert len(got) == 6
+    assert [(one.a, one.b) for one in got] == [
+        ("tomcat-virtual", "tomcat-platform"),
+        ("tomcat-virtual", "virtual-netty"),
+        ("tomcat-virtual", "webflux-netty"),
+        ("virtual-netty", "tomcat-platform"),
+        ("virtual-netty", "webflux-netty"),
+        ("webflux-netty", "tomcat-platform"),
+    ]
+
+
+def test_a_twin_is_held_against_its_own_approach_alone() -> None:
+    told = [Subject(name, about(name)) for name in (*TOMCATS, "webflux-netty")]
+    twin = Subject("tomcat-virtual-twin", about("tomcat-virtual"), twin_of="tomcat-virtual")
+    got = contrasts_of([*told, twin])
+
+    assert [(one.a, one.b, one.differs) for one in got if one.kind == "same"] == [
+        ("tomcat-virtual", "tomcat-virtual-twin", [])
+    ]
+    assert len(got) == 4
+    note = "tomcat-virtual and tomcat-virtual-twin are one approach, measured twice: what they differ by is chance."
+    assert note in contrast_notes(got)
 
 
 def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_differ_in() -> None:
@@ -268,10 +288,10 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
     other = [alone[0], Subject("c", about(TOMCATS[0], outbound__client="jdk-httpclient"))]
 
     assert contrast_notes(contrasts_of([*told, Subject("d", None)])) == [
-        "tomcat-platform and tomcat-virtual differ in the concurrency model alone (controlled contrast).",
-        "tomcat-platform and webflux-netty; tomcat-virtual and webflux-netty differ in server, framework, client "
+        "tomcat-virtual and tomcat-platform differ in the concurrency model alone (controlled contrast).",
+        "tomcat-virtual and webflux-netty; webflux-netty and tomcat-platform differ in server, framework, client "
         "besides the model (stack contrast): a difference between them is not the concurrency model's alone.",
-        "What tomcat-platform and d; tomcat-virtual and d; webflux-netty and d differ in is not known: raw/about.json "
+        "What d and tomcat-platform; d and tomcat-virtual; d and webflux-netty differ in is not known: raw/about.json "
         "does not tell all of it, or tells two models of one approach.",
     ]
     assert contrast_notes(contrasts_of(alone)) == [

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loomlab.answer.loads import loads_of
 from loomlab.plan.planning import plan
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
@@ -23,7 +24,6 @@ from loomlab.report.dots import dots, ratio_rows
 from loomlab.report.doubts import doubts_of
 from loomlab.report.figures import CPU, FIGURES, P99, WAITING, number, spread
 from loomlab.report.folder import Experiment, read_experiment
-from loomlab.report.loads import loads_of
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import OTHERS, looks
 from loomlab.report.svg import scale_of, tag
@@ -175,11 +175,7 @@ def test_only_controlled_contrasts_of_the_primary_figure_have_words(experiment: 
 
 
 def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None:
-    turned = {"lower": "higher", "higher": "lower"}
-    held = {
-        (frozenset((one.found.pair.a, one.found.pair.b)), one.found.pair.load): one.found
-        for one in comparisons(experiment, CPU)
-    }
+    held = {(one.found.pair.a, one.found.pair.b, one.found.pair.load): one for one in comparisons(experiment, CPU)}
     summed = [
         (contrast, one)
         for contrast in experiment.summary.contrasts
@@ -189,12 +185,10 @@ def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None
 
     assert len(summed) == len(held) == 12
     for contrast, one in summed:
-        mine = held[frozenset((contrast.a, contrast.b)), one.load]
-        same = mine.pair.a == contrast.a
-        assert one.ratio is not None
-        assert mine.ratio == pytest.approx(one.ratio if same else 1 / one.ratio)
-        assert mine.word == (one.word if same else turned.get(one.word, one.word))
-        assert mine.p_holm == pytest.approx(one.p_holm)
+        mine = held[contrast.a, contrast.b, one.load]
+        assert (mine.sentence, mine.kind) == (one.sentence, contrast.kind)
+        assert mine.found.ratio == pytest.approx(one.ratio)
+        assert mine.found.p_holm == pytest.approx(one.p_holm)
 
 
 def test_an_invalid_run_spoils_its_block_and_is_listed(folder: Path, tmp_path: Path) -> None:
@@ -234,6 +228,22 @@ def test_the_sentences_name_the_figures_they_are_of(experiment: Experiment) -> N
         assert held.found.pair.a in answer
         assert held.found.pair.load in answer
         assert f"{abs(1 - held.found.ratio) * 100:.0f} %" in answer or held.found.word in answer.lower()
+
+
+def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, ("tomcat-virtual", "tomcat-platform"), repeats=3, twin=True)
+    experiment = read_experiment(folder)
+    found = [(held.kind, held.found.pair.a, held.found.pair.b) for held in comparisons(experiment, CPU)]
+
+    assert found == [
+        ("controlled", "tomcat-virtual", "tomcat-platform"),
+        ("same", "tomcat-virtual", "tomcat-virtual-twin"),
+    ]
+    (floor,) = [one for one in opening_of(experiment).more if one.startswith("One approach against itself")]
+    assert "the lab's own floor. Exploratory: at 1,000 connections tomcat-virtual needs " in floor
+    groups = data_of(experiment, looks(experiment.approaches, {}))["groups"]
+    twin = next(run for run in groups[0]["runs"] if run["approach"] == "tomcat-virtual-twin")
+    assert [value for value in twin["panels"]["cpu"] if value is not None]
 
 
 def test_waiting_memory_is_told_where_it_was_measured(experiment: Experiment) -> None:

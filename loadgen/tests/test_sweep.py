@@ -87,7 +87,7 @@ def test_a_plan_is_told_block_by_block(tmp_path: Path) -> None:
     ("changes", "part"),
     [
         ({"repeats": 1}, "REPEATS=1 gives no interval: use REPEATS=3 or more, and REPEATS=5 or more for"),
-        ({"approaches": ["jetty-virtual"]}, "APPROACH=jetty-virtual is compared with nothing: name a second one."),
+        ({"approaches": ["jetty-virtual"]}, "is compared with nothing: name a second one, or use AA=1."),
     ],
 )
 def test_what_gives_no_answer_is_told_with_the_cure(tmp_path: Path, changes: dict[str, Any], part: str) -> None:
@@ -155,6 +155,33 @@ def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(tool: str, room:
     assert all(low < high for low, high in pairwise(levels))
     most_rps = 1000 * BUSY_LIMIT * room.approach_cpus / APPROACH_MS
     assert levels[-1] <= max(most_rps * 3 * delay_ms / 1000, 1)
+
+
+def test_a_twin_is_the_first_approach_once_more_in_every_block(tmp_path: Path) -> None:
+    order = swept(tmp_path, twin=True, approaches=["tomcat-virtual", "webflux-netty"], seed=5)
+    blocks = list(batched(order.runs, 3, strict=True))
+
+    named = ["tomcat-virtual", "tomcat-virtual-twin", "webflux-netty"]
+    assert all(sorted(run.request.name for run in block) == named for block in blocks)
+    twins = [run for run in order.runs if run.request.twin]
+    assert {run.request.approach for run in twins} == {"tomcat-virtual"}
+    assert {run.request.load.origin for run in twins} == {"http://tomcat-virtual:8080"}
+    assert all(run.run.endswith("-tomcat-virtual-twin") for run in twins)
+    walked = next(line for line in lines_of(order) if line.startswith(f"run {twins[0].run} "))
+    assert walked.split()[2] == "tomcat-virtual"
+    assert "APPROACH=tomcat-virtual,webflux-netty REPEATS=5 SEED=5 AA=1 SIZE=" in command_of(order)
+    alone = swept(tmp_path, twin=True, approaches=["tomcat-virtual"])
+    assert (alone.note, len(alone.runs)) == (None, 20)
+
+
+def test_a_margin_is_declared_with_the_plan(tmp_path: Path) -> None:
+    asked = asked_of("sweep", {"MARGIN": "0.05", "AA": "1"}, lab_in(tmp_path / "lab"))
+    order = swept(tmp_path, margin=0.05)
+
+    assert (asked.margin, asked.twin) == (0.05, True)
+    assert order.margin == 0.05
+    assert " MARGIN=0.05 " in command_of(order)
+    assert (swept(tmp_path).margin, "MARGIN" in command_of(swept(tmp_path))) == (None, False)
 
 
 def test_the_command_names_all_loads(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from loomlab.answer.again import again, made_again
 from loomlab.answer.finish import finish, killed, resume, unfinished
 from loomlab.answer.papers import commands as papers
 from loomlab.answer.summary import WIDEST_TABLE, show
@@ -19,7 +20,7 @@ from loomlab.basics.errors import CannotMeasureError, LoomlabError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.judge.judge import judge_run
 from loomlab.plan import commands
-from loomlab.plan.walk import lines_of
+from loomlab.plan.walk import line_of, lines_of
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.models import Summary
@@ -106,6 +107,16 @@ def judge(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]
         raise typer.Exit(errors.EXIT_INVALID)
 
 
+@app.command("again")
+def make_again(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]) -> None:
+    """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
+    planned = again(run_dir)
+    if planned is not None:
+        order, run = planned
+        print(f"{run_dir.name} was spoilt by the host: {run.run} is its next try", file=sys.stderr)  # noqa: T201
+        print(line_of(order, run))  # noqa: T201
+
+
 @app.command()
 def summarise(
     experiment_dir: Annotated[Path, typer.Argument(help="A folder below results/.")],
@@ -117,7 +128,9 @@ def summarise(
     summary = finish(experiment_dir) if interrupted else summarise_experiment(experiment_dir, interrupted=False)
     _show(summary)
     _report(experiment_dir, summary)
-    if not interrupted and (summary.missing or any(run.verdict == "invalid" for run in summary.runs)):
+    replaced = made_again(summary.runs)
+    invalid = any(run.verdict == "invalid" and run.run not in replaced for run in summary.runs)
+    if not interrupted and (summary.missing or invalid):
         raise typer.Exit(errors.EXIT_INVALID)
 
 

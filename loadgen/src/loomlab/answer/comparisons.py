@@ -1,71 +1,90 @@
-"""Compares the approaches of an experiment that has repeats."""
+"""Approaches held against one another within blocks: a block has every approach once, at one load, in one repeat."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from loomlab.records.contrasts import BlockRatio, Comparison, Contrast
+from loomlab.answer.again import made_again
+from loomlab.answer.loads import COUNTED, At, loads_of
+from loomlab.records.contrasts import BlockRatio, Comparison, Contrast, Kind
 from loomlab.records.models import Run
 from loomlab.statistics import comparison as statistics
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, P99, Figure, Observation, Pair
 from loomlab.statistics.sentences import left_out, sentence
 
 PRIMARY = CPU_PER_REQUEST
-FIGURES: Mapping[Figure, Callable[[Run], float | None]] = {
+type Read = Callable[[Run], float | None]
+FIGURES: Mapping[Figure, Read] = {
     CPU_PER_REQUEST: lambda run: run.cpu_ms_per_request,
     P99: lambda run: run.latency_ms.p99,
 }
 
 
-def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run]) -> list[Contrast]:
-    """The contrasts, compared within blocks at each load where there are three blocks or more. Declared are the
-    controlled ones, for CPU per request; all else is exploratory. Runs that are suspect count, invalid ones do not."""
-    if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
-        return list(contrasts)
-    cells = load_names(runs)
-    found = [one for figure in FIGURES for one in _compared(figure, contrasts, runs, cells)]
-    numbers = {name: cell for cell, name in cells.items()}
-    return [
-        contrast.model_copy(
-            update={
-                "comparisons": [
-                    _record(one, numbers[one.pair.load])
-                    for one in found
-                    if (one.pair.a, one.pair.b) == (contrast.a, contrast.b)
-                ]
-            }
-        )
-        for contrast in contrasts
-    ]
+@dataclass(frozen=True)
+class Held:
+    """`kind` is the contrast's."""
+
+    kind: Kind
+    found: statistics.Comparison
+
+    @property
+    def sentence(self) -> str:
+        return sentence(self.found)
+
+    @property
+    def dropped(self) -> list[str]:
+        pair = self.found.pair
+        return [f"{pair.a} and {pair.b} at {pair.load} are not compared in {why}." for why in left_out(self.found)]
 
 
-def _compared(
-    figure: Figure, contrasts: Sequence[Contrast], runs: Sequence[Run], cells: Mapping[int, str]
-) -> list[statistics.Comparison]:
+def compared(
+    figure: Figure, read: Read, contrasts: Sequence[Contrast], loads: Sequence[At], margin: float | None
+) -> list[Held]:
+    """Controlled contrasts first, each at every load that has both approaches. Of the primary figure, the controlled
+    ones were declared beforehand; all else is exploratory. Runs that are suspect count, invalid ones do not, and of
+    those that were made again the last one does. `margin` replaces the figure's."""
     from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
-    measured = [_observation(figure, run, cells[run.cell]) for run in runs]
-    loads = [name for name in cells.values() if any(one.load == name and one.value is not None for one in measured)]
-    pairs = {kind: _pairs(contrasts, loads, kind) for kind in ("controlled", "stack", "unknown")}
-    declared = pairs["controlled"] if figure == PRIMARY else []
-    exploratory = [pair for kind in pairs for pair in pairs[kind] if pair not in declared]
-    return compare(figure, measured, declared, exploratory)
+    pairs = [
+        (one.kind, Pair(one.a, one.b, at.label))
+        for one_kind in (True, False)
+        for at in loads
+        for one in contrasts
+        if (one.kind == "controlled") is one_kind and at.of(one.a) and at.of(one.b)
+    ]
+    declared = [pair for kind, pair in pairs if kind == "controlled" and figure.name == PRIMARY.name]
+    found = compare(
+        replace(figure, margin=margin or figure.margin),
+        [one for at in loads for one in _observations(read, at)],
+        declared,
+        [pair for _, pair in pairs[len(declared) :]],
+    )
+    return [Held(kind, one) for (kind, _), one in zip(pairs, found, strict=True)]
 
 
-def _pairs(contrasts: Sequence[Contrast], loads: Sequence[str], kind: str) -> list[Pair]:
-    return [Pair(one.a, one.b, load) for load in loads for one in contrasts if one.kind == kind]
+def _observations(read: Read, at: At) -> list[Observation]:
+    replaced = made_again(at.runs)
+    return [_observation(read, at, run) for run in at.runs if run.run not in replaced]
 
 
-def _observation(figure: Figure, run: Run, load: str) -> Observation:
-    if run.verdict == "invalid":
-        return Observation(run.repeat, run.approach, load, None, f"run {run.run} is invalid")
-    return Observation(run.repeat, run.approach, load, FIGURES[figure](run))
+def _observation(read: Read, at: At, run: Run) -> Observation:
+    if run.verdict not in COUNTED:
+        return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
+    return Observation(run.repeat, run.approach, at.label, read(run))
 
 
-def load_names(runs: Sequence[Run]) -> dict[int, str]:
-    """Of each cell, all different."""
-    names = {run.cell: run.load.label for run in reversed(runs)}
-    often = Counter(names.values())
-    return {cell: name if often[name] == 1 else f"{name} (load {cell})" for cell, name in sorted(names.items())}
+def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None) -> list[Contrast]:
+    """The contrasts, compared at each load where there are three blocks or more."""
+    if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
+        return list(contrasts)
+    loads = loads_of(runs)
+    cells = {at.label: at.cell for at in loads}
+    records: dict[tuple[str, str], list[Comparison]] = {}
+    for figure, read in FIGURES.items():
+        told = [at for at in loads if any(read(run) is not None for run in at.runs)]
+        for held in compared(figure, read, contrasts, told, margin):
+            pair = held.found.pair
+            records.setdefault((pair.a, pair.b), []).append(_record(held.found, cells[pair.load]))
+    return [one.model_copy(update={"comparisons": records.get((one.a, one.b), [])}) for one in contrasts]
 
 
 def _record(found: statistics.Comparison, cell: int) -> Comparison:

@@ -26,6 +26,7 @@ FINER: Mapping[str, Mapping[str, str]] = {
 }
 """What may differ within one server, or one client."""
 NAMES: Mapping[str, str] = {**PARTS, **{at: name for finer in FINER.values() for at, name in finer.items()}}
+USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 NONE = "none"
 MOST_PAIRS = 4
@@ -33,14 +34,30 @@ MOST_PAIRS = 4
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
-    """Of every two approaches, in the order of their first runs. *controlled*: the concurrency model differs and
-    nothing else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run
-    of one of the two did not tell, or its runs told different models."""
+    """Of every two approaches, in the order of their names. *controlled*: the concurrency model differs and nothing
+    else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run of one
+    of the two did not tell, or its runs told different models; *same*: one is the other once more, and is held against
+    no third."""
     runs = list(subjects)
-    names = list(dict.fromkeys(run.approach for run in runs))
-    return [
-        _contrast(a, b, [run for run in runs if run.approach in {a, b}]) for a, b in itertools.combinations(names, 2)
-    ]
+    twins = {run.approach: run.twin_of for run in runs if run.twin_of}
+    names = sorted({run.approach for run in runs})
+    found = []
+    for a, b in itertools.combinations(names, 2):
+        contrast = _contrast(a, b, [run for run in runs if run.approach in {a, b}])
+        if twins.get(a) == b or twins.get(b) == a:
+            found.append(contrast.model_copy(update={"kind": "same"}))
+        elif not {a, b} & twins.keys():
+            found.append(_turned(contrast))
+    return sorted(found, key=lambda one: (one.a, one.b))
+
+
+def _turned(contrast: Contrast) -> Contrast:
+    """What is asked about over what is usual: virtual threads over anything else, anything over platform threads."""
+    a, b = next(((one.a, one.b) for one in contrast.differs if one.part == "concurrency"), ("", ""))
+    if USUAL.get(a, 1) <= USUAL.get(b, 1):
+        return contrast
+    differs = [Difference(part=one.part, a=one.b, b=one.a) for one in contrast.differs]
+    return contrast.model_copy(update={"a": contrast.b, "b": contrast.a, "differs": differs})
 
 
 def _contrast(a: str, b: str, runs: Sequence[Subject]) -> Contrast:
@@ -135,6 +152,11 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
         f"{one.a} and {one.b} differ in the concurrency model alone (controlled contrast)."
         for one in found
         if one.kind == "controlled"
+    ]
+    notes += [
+        f"{one.a} and {one.b} are one approach, measured twice: what they differ by is chance."
+        for one in found
+        if one.kind == "same"
     ]
     stacks: dict[str, list[Contrast]] = {}
     for one in found:

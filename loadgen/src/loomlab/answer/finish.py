@@ -4,6 +4,7 @@ import shutil
 import warnings
 from pathlib import Path
 
+from loomlab.answer.again import next_try, plan_next_try
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
@@ -58,12 +59,15 @@ def _judged(run_dir: Path) -> State:
 
 
 def resume(experiment_dir: Path) -> Order:
-    """The order, in which every run without a verdict of its whole is planned again; what such a run left is removed.
-    Raises UsageError where nothing is missing."""
+    """The order, in which every run without a verdict of its whole is planned again, and of a sweep the next try of
+    every run that the host spoilt; what a run without a verdict left is removed. Raises UsageError where nothing is
+    missing."""
     if _cut_off(read_order(experiment_dir)):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
         order.experiment = experiment_dir.name
+        for run in tuple(order.runs):
+            plan_next_try(experiment_dir, order, run)
         missing = [run for run in order.runs if run.state != "judged"]
         if not missing:
             name = experiment_dir.name
@@ -89,7 +93,8 @@ def unfinished(results: Path, name: str) -> Path:
             )
         return results / name
     for folder in reversed(_planned(results)):
-        if any(run.state != "judged" for run in read_order(folder).runs):
+        order = read_order(folder)
+        if any(run.state != "judged" or next_try(folder, order, run) for run in order.runs):
             return folder
     raise UsageError(
         "RESUME=latest finds no experiment that lacks a run: start a new one, such as make run-ab CONCURRENCY=1000."

@@ -24,7 +24,8 @@ Told = list[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class Subject:
-    """What one run recorded of its approach; None: it did not. `cell` is its load."""
+    """What one run recorded of its approach; None: it did not. `cell` is its load, `twin_of` the approach that it is
+    once more."""
 
     approach: str
     about: Mapping[str, Any] | None = None
@@ -32,6 +33,7 @@ class Subject:
     constant_body: bool = False
     response_bytes_per_request: float | None = None
     cell: int = 1
+    twin_of: str | None = None
 
 
 @dataclass

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.again import again_notes
 from loomlab.answer.comparisons import comparison_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.environment import environment_of
@@ -85,6 +86,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     notes += [str(note) for note in environment.get("notes", [])]
     subjects = [_subject(experiment_dir, run) for run in runs]
     parities = {cell: audit(one for one in subjects if one.cell == cell) for cell in _cells(runs)}
+    margin = order.margin if order else None
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
     summary = Summary(
@@ -95,7 +97,8 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         environment=environment,
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
-        contrasts=with_comparisons(contrasts_of(subjects), runs),
+        margin=margin,
+        contrasts=with_comparisons(contrasts_of(subjects), runs, margin),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -125,6 +128,7 @@ def _about(experiment_dir: Path, run: Run) -> dict[str, Any] | None:
 def _subject(experiment_dir: Path, run: Run) -> Subject:
     return Subject(
         approach=run.approach,
+        twin_of=run.twin_of,
         about=_about(experiment_dir, run),
         probe=read_record(RunFiles(experiment_dir / "runs" / run.run).probe, Probe),
         constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
@@ -134,7 +138,7 @@ def _subject(experiment_dir: Path, run: Run) -> Subject:
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
-    """In the order they were made; and a note for each folder that was not judged."""
+    """In the order they were planned, tries of one beside each other; a note for each folder that was not judged."""
     runs: list[Run] = []
     notes: list[str] = []
     for run_dir in sorted((experiment_dir / "runs").iterdir(), key=_run_order):
@@ -230,7 +234,7 @@ def footnotes(summary: Summary) -> list[str]:
     ]
     notes += [f"every run: {note}" for note in noted]
     notes += [f"{run.run}: {note}" for run in summary.runs for note in run.notes if note not in noted]
-    notes += [*contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
+    notes += [*again_notes(summary.runs), *contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
     notes += summary.notes
     if summary.runs:
         notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs)]

@@ -48,7 +48,8 @@ def _judged(facts: Facts) -> Run:
     )
     return Run(
         run=facts.files.run_dir.resolve().name,
-        approach=request.approach,
+        approach=request.name,
+        twin_of=request.approach if request.twin else None,
         tool=request.tool,
         scenario=request.scenario,
         cell=request.cell,

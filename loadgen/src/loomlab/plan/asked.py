@@ -33,6 +33,8 @@ class Asked(Record):
     delay: str
     repeats: int | None
     seed: int
+    twin: bool
+    margin: float | None
     size: str
     jdk: int | None
     platform_threads: int | None
@@ -82,6 +84,8 @@ def asked_of(verb: str, variables: Mapping[str, str], lab: Lab) -> Asked:
         delay=given.get("DELAY", lab.defaults["DELAY"]),
         repeats=whole("REPEATS"),
         seed=random.SystemRandom().randrange(1_000_000) if seed is None else seed,
+        twin="AA" in given,
+        margin=float(given["MARGIN"]) if "MARGIN" in given else None,
         size=given.get("SIZE", "auto"),
         jdk=whole("JDK"),
         platform_threads=whole("PLATFORM_THREADS"),

@@ -70,7 +70,9 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     wait_ms = answer if work.endpoint.backend_calls else 0
     pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, asked.scenario, work.endpoint.at_once)
     counted = asked.scenario is not None or asked.requests is not None
-    check_space(host.free_mb, work.tool, work.loads, work.repeats * len(work.approaches), answer, counted=counted)
+    check_space(
+        host.free_mb, work.tool, work.loads, work.repeats * len(_subjects(asked, work)), answer, counted=counted
+    )
     caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))
     cap_s = next(one for one in caps_s if one is not None)
     closed = isinstance(work.loads[0].shape, Closed)
@@ -93,6 +95,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
         sweep=asked.sweep,
+        margin=asked.margin,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
         runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus), seconds)),
     )
@@ -109,8 +112,8 @@ def _notes(asked: Asked, work: Work, answer: float) -> Iterator[str]:
             f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more, and "
             f"REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
         )
-    if asked.sweep and len(work.approaches) == 1:
-        yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one."
+    if asked.sweep and len(work.approaches) == 1 and not asked.twin:
+        yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
 
 
 def _of_load(asked: Asked, host: Host, lab: Lab) -> Work:
@@ -183,16 +186,19 @@ def _runs(
     """Repeat by repeat and load by load, every approach once, in an order drawn from the seed: so what drifts does not
     become a difference between loads."""
     draw = random.Random(asked.seed)  # noqa: S311 - an order, no secret
+    subjects = _subjects(asked, work)
     number = block = 0
     for repeat in range(1, work.repeats + 1):
         for cell, (load, takes) in enumerate(zip(work.loads, seconds, strict=True), 1):
             block += 1
-            for approach in draw.sample(work.approaches, len(work.approaches)):
+            for approach, twin in draw.sample(subjects, len(subjects)):
                 number += 1
+                request = _request(asked, work, size, cap_s, approach, repeat, cell, load)
+                request.twin = twin
                 threads = asked.platform_threads or work.threads or min(load.connections, THREADS)
                 wanted = load.connections * work.endpoint.at_once + spare
                 yield PlannedRun(
-                    run=f"{number}-{approach}",
+                    run=f"{number}-{request.name}",
                     block=block,
                     expected_s=takes.expected,
                     longest_s=takes.longest,
@@ -200,8 +206,13 @@ def _runs(
                         "PLATFORM_THREADS": str(threads),
                         "BACKEND_CONNECTIONS": str(min(wanted, pool.connections)),
                     },
-                    request=_request(asked, work, size, cap_s, approach, repeat, cell, load),
+                    request=request,
                 )
+
+
+def _subjects(asked: Asked, work: Work) -> list[tuple[str, bool]]:
+    """What a block holds: each approach, and whether it is the first one's twin."""
+    return [(name, False) for name in work.approaches] + ([(work.approaches[0], True)] if asked.twin else [])
 
 
 def _request(

@@ -54,6 +54,6 @@ def told_of(order: Order) -> Iterator[str]:
     for run in order.runs:
         blocks.setdefault(run.block, []).append(run)
     for number, block in blocks.items():
-        names = ", ".join(run.request.approach for run in block)
+        names = ", ".join(run.request.name for run in block)
         yield f"block {number}, {block[0].request.load.label}, repeat {block[0].request.repeat}: {names}"
     yield f"SEED={order.seed} gives this order again. Nothing was started."

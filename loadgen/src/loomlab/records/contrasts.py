@@ -6,6 +6,8 @@ from pydantic import Field
 
 from loomlab.records.record import Record
 
+Kind = Literal["controlled", "stack", "unknown", "same"]
+
 
 class Difference(Record):
     """Which part of a stack it is, and what the two approaches have there."""
@@ -43,11 +45,11 @@ class Comparison(Record):
 
 
 class Contrast(Record):
-    """Of two approaches; controlled: they differ in the concurrency model alone. `comparisons` are made where there are
-    three blocks or more."""
+    """Of two approaches; controlled: they differ in the concurrency model alone; same: they are one, measured twice.
+    `comparisons` are made where there are three blocks or more."""
 
     a: str
     b: str
-    kind: Literal["controlled", "stack", "unknown"]
+    kind: Kind
     differs: list[Difference]
     comparisons: list[Comparison] = Field(default_factory=list)

@@ -25,13 +25,15 @@ class Hang(Record):
 
 
 class Request(Record):
-    """What was asked for (raw/request.json); `delay` is the backend's, as its variable has it; `cell` numbers the loads
-    of a scenario; `warmup_load_s`: the load itself for so long instead of a warm-up; `start_s` is how long the approach
-    took until it was ready; `fit_duration`, `fit_requests`: duration and requests were left to the lab, which sets them
-    after the warm-up; `finished` tells whether the measurement came to its end."""
+    """What was asked for (raw/request.json); `twin`: the approach once more, under another name; `delay` is the
+    backend's, as its variable has it; `cell` numbers the loads; `warmup_load_s`: the load itself for so long instead of
+    a warm-up; `start_s` is how long the approach took until it was ready; `fit_duration`, `fit_requests`: duration and
+    requests were left to the lab, which sets them after the warm-up; `finished` tells whether the measurement came to
+    its end."""
 
     tool: str
     approach: str
+    twin: bool = False
     load: Load
     delay: str
     hangs: list[Hang] = Field(default_factory=list)
@@ -52,6 +54,11 @@ class Request(Record):
     fit_requests: bool = False
     started: float = 0
     finished: bool = False
+
+    @property
+    def name(self) -> str:
+        """What tables call the approach."""
+        return f"{self.approach}-twin" if self.twin else self.approach
 
     @property
     def endpoint(self) -> str:
@@ -269,12 +276,14 @@ class RuleResult(Record):
 
 
 class Run(Record):
-    """run.json, and one entry of summary.json's `runs`. `http_client` is what was asked for; event-driven approaches
-    use reactor-netty whatever it says. `raw_sha256` is the checksum of raw/ that the figures were found on."""
+    """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
+    what was asked for: event-driven approaches use reactor-netty whatever it says; `raw_sha256` is the checksum of raw/
+    that the figures were found on."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
     approach: str
+    twin_of: str | None = None
     tool: str
     scenario: str | None = None
     cell: int = 1
@@ -366,7 +375,7 @@ class SideBySide(Record):
 
 class Summary(Record):
     """summary.json; `finished` is None when the experiment was interrupted; `missing` are the planned runs without a
-    verdict."""
+    verdict; `margin` is a share, None: each figure has its own."""
 
     schema_: Literal["loom-lab/summary/v1"] = Field(default=SUMMARY_SCHEMA, alias="schema")
     experiment: str
@@ -376,5 +385,6 @@ class Summary(Record):
     environment: dict[str, Any]
     missing: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
+    margin: float | None = None
     contrasts: list[Contrast] = Field(default_factory=list)
     runs: list[Run]

@@ -33,8 +33,8 @@ class PlannedRun(Record):
 
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
-    `longest_s` are of one run at the largest load, with all around it; `colours` are the approaches', #RRGGBB, for
-    reports."""
+    `longest_s` are of one run at the largest load, with all around it; `margin` is as the
+    summary has it; `colours` are the approaches', #RRGGBB, for reports."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
@@ -49,6 +49,7 @@ class Order(Record):
     suspect: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
     sweep: bool = False
+    margin: float | None = None
     colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun]
 

@@ -33,6 +33,10 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
     yield "APPROACH", ",".join(_approaches(order))
     yield "REPEATS", str(max(run.request.repeat for run in order.runs))
     yield "SEED", str(order.seed)
+    if any(run.request.twin for run in order.runs):
+        yield "AA", "1"
+    if order.margin is not None:
+        yield "MARGIN", f"{order.margin:g}"
     yield "SIZE", order.size
     for name in ("JDK", "GC", "HTTP_CLIENT", "ERROR_SHARE", "SAVE_MOVIES"):
         value = order.settings.get(name)
@@ -70,7 +74,8 @@ def _threads(order: Order) -> Iterator[tuple[str, str]]:
 
 
 def _approaches(order: Order) -> list[str]:
-    """As they were listed: the seed drew the first block's order from that."""
-    block = [run.request.approach for run in order.runs if run.block == order.runs[0].block]
-    drawn = random.Random(order.seed).sample(range(len(block)), len(block))  # noqa: S311 - an order, no secret
-    return [name for _, name in sorted(zip(drawn, block, strict=True))]
+    """As they were listed: the seed drew the first block's order from that, a twin and no further tries among them."""
+    first = {run.request.name: run.request for run in order.runs if run.block == order.runs[0].block}
+    drawn = random.Random(order.seed).sample(range(len(first)), len(first))  # noqa: S311 - an order, no secret
+    listed = sorted(zip(drawn, first.values(), strict=True), key=lambda one: one[0])
+    return [request.approach for _, request in listed if not request.twin]

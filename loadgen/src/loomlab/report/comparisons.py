@@ -1,76 +1,25 @@
-"""Approaches held against one another within blocks: a block has every approach once, at one load, in one repeat."""
+"""The comparisons that the page shows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loomlab.records.contrasts import Contrast
-from loomlab.records.models import Run
+from loomlab.answer.comparisons import Held, compared
 from loomlab.report.figures import UNKNOWN, Figure, number
 from loomlab.report.folder import Experiment
-from loomlab.report.loads import COUNTED, At
-from loomlab.statistics.comparison import Comparison, Observation, Pair
-from loomlab.statistics.paired import compare
-from loomlab.statistics.sentences import left_out, sentence
+from loomlab.statistics.comparison import Comparison, Pair
 
-USUAL = {"virtual-threads": 0, "platform-threads": 2}
 MOST_STACK_PAIRS = 6
-"""Of more, only the controlled contrasts are compared."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """`kind` is the contrast's."""
-
-    kind: str
-    found: Comparison
-
-    @property
-    def sentence(self) -> str:
-        return sentence(self.found)
-
-    @property
-    def dropped(self) -> list[str]:
-        pair = self.found.pair
-        return [f"{pair.a} and {pair.b} at {pair.load} are not compared in {why}." for why in left_out(self.found)]
+"""Of more, none is shown."""
 
 
 def comparisons(experiment: Experiment, figure: Figure) -> list[Held]:
-    """Controlled contrasts first, then those of stacks, each at every load that has both approaches. Of the primary
-    figure, the controlled ones were declared beforehand; all else is exploratory."""
+    """Controlled contrasts first, each at every load that has both approaches."""
     if figure.compared is None:
         return []
-    contrasts = experiment.summary.contrasts
-    controlled = _pairs(experiment, [one for one in contrasts if one.kind == "controlled"])
-    others = [one for one in contrasts if one.kind != "controlled"]
-    stacks = _pairs(experiment, others) if len(others) <= MOST_STACK_PAIRS else []
-    declared, exploratory = (controlled, stacks) if figure.primary else ([], [*controlled, *stacks])
-    observed = [one for at in experiment.loads for one in observations(figure, at)]
-    found = compare(figure.compared, observed, declared, exploratory)
-    return [Held("controlled" if place < len(controlled) else "stack", one) for place, one in enumerate(found)]
-
-
-def observations(figure: Figure, at: At) -> list[Observation]:
-    """The last run of an approach in a block, where one was made again."""
-    last = {(run.repeat, run.approach): run for run in at.runs}
-    return [_observation(figure, at, run) for run in last.values()]
-
-
-def _observation(figure: Figure, at: At, run: Run) -> Observation:
-    if run.verdict not in COUNTED:
-        return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
-    return Observation(run.repeat, run.approach, at.label, figure.of(run))
-
-
-def _pairs(experiment: Experiment, contrasts: list[Contrast]) -> list[Pair]:
-    named = [_turned(contrast) for contrast in contrasts]
-    return [Pair(a, b, at.label) for at in experiment.loads for a, b in sorted(named) if at.of(a) and at.of(b)]
-
-
-def _turned(contrast: Contrast) -> tuple[str, str]:
-    """What is asked about over what is usual: virtual threads over anything else, anything over platform threads."""
-    models = next(((one.a, one.b) for one in contrast.differs if one.part == "concurrency"), ("", ""))
-    sides = sorted(zip(models, (contrast.a, contrast.b), strict=True), key=lambda one: (USUAL.get(one[0], 1), one[1]))
-    return sides[0][1], sides[1][1]
+    summary = experiment.summary
+    stacks = [one for one in summary.contrasts if one.kind in {"stack", "unknown"}]
+    shown = [one for one in summary.contrasts if len(stacks) <= MOST_STACK_PAIRS or one not in stacks]
+    return compared(figure.compared, figure.of, shown, experiment.loads, summary.margin)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,9 @@ def course_of(experiment: Experiment, run: Run) -> Course | None:
     except (TypeError, KeyError, ValueError):
         return None
     files = experiment.raw[run.run]
-    panels = _latencies(files, began) | _samples(experiment.raw_json(run, "metrics.json"), run.approach, began, ended)
+    panels = _latencies(files, began) | _samples(
+        experiment.raw_json(run, "metrics.json"), run.twin_of or run.approach, began, ended
+    )
     panels = {name: points for name, points in panels.items() if points}
     if not panels:
         return None

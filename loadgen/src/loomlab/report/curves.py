@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from loomlab.answer.loads import At
 from loomlab.records.models import Latency
 from loomlab.report.dots import MARKS
 from loomlab.report.figures import Figure, number, spread
-from loomlab.report.loads import At
 from loomlab.report.palette import Look
 from loomlab.report.svg import WIDTH, Scale, drawing, left_axis, line, mark, path, scale_of, text
 

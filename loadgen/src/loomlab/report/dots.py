@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from loomlab.report.comparisons import Held, interval_text
+from loomlab.answer.comparisons import Held
+from loomlab.answer.loads import At
+from loomlab.report.comparisons import interval_text
 from loomlab.report.figures import Figure, number, spread
-from loomlab.report.loads import At
 from loomlab.report.palette import Look
 from loomlab.report.svg import LETTER, WIDTH, Scale, bottom_axis, drawing, line, mark, scale_of, shortened, text
 from loomlab.statistics.comparison import Comparison

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loomlab.answer.loads import At, loads_of
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
 from loomlab.records.order import Order, order_file
-from loomlab.report.loads import At, loads_of
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 OF_THE_EXPERIMENT = frozenset({"verdict", "reasons"})

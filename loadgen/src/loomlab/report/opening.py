@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from loomlab.answer.loads import COUNTED, At
 from loomlab.report.comparisons import comparisons
 from loomlab.report.figures import CPU, P99, THROUGHPUT, WAITING, number, spread
 from loomlab.report.folder import Experiment
-from loomlab.report.loads import COUNTED, At
 
 SAME_THROUGHPUT = 1.05
 """The highest over the lowest, up to which approaches are said to answer as much as each other."""
@@ -37,6 +37,8 @@ def opening_of(experiment: Experiment) -> Opening:
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
+    floor = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "same"]
+    yield from (f"One approach against itself, the lab's own floor. {sentence}" for sentence in floor)
     for figure in (P99, WAITING):
         found = [held for held in comparisons(experiment, figure) if held.kind == "controlled"]
         yield from (held.sentence for held in found if held.found.ratio is not None)

@@ -1,9 +1,9 @@
-"""The loads of an experiment: what they are called, how much they are, which runs were made at each."""
+"""The loads of an experiment, smallest first, and which runs were made at each."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loomlab.answer.comparisons import load_names
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.models import Run
 
@@ -31,12 +31,18 @@ class At:
 def loads_of(runs: Iterable[Run]) -> list[At]:
     """Smallest first."""
     found = list(runs)
-    names = load_names(found)
     cells = []
-    for cell, name in names.items():
+    for cell, name in _names(found).items():
         here = [run for run in found if run.cell == cell]
         cells.append(At(cell, name, *amount_of(here[0].load), here))
     return sorted(cells, key=lambda at: (at.unit, at.amount, at.cell))
+
+
+def _names(runs: list[Run]) -> dict[int, str]:
+    """Of each cell, all different."""
+    names = {run.cell: run.load.label for run in reversed(runs)}
+    often = Counter(names.values())
+    return {cell: name if often[name] == 1 else f"{name} (load {cell})" for cell, name in sorted(names.items())}
 
 
 def amount_of(load: Load) -> tuple[float, str]:
