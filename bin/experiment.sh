@@ -119,9 +119,10 @@ walk() {
 # Puts what is to be made again before the runs that are left.
 take_again() {
   local again
-  [ -s "$EXPERIMENT/.again" ] || return 0
+  [ -e "$EXPERIMENT/.again" ] || return 0
   again=$(sed 's/^run //' "$EXPERIMENT/.again")
   rm "$EXPERIMENT/.again"
+  [ -n "$again" ] || return 0
   RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
   LEFT=$again${LEFT:+$'\n'$LEFT}
   start_beside || true # monitoring may have died
@@ -129,20 +130,20 @@ take_again() {
 
 # measure_one RUN APPROACH SETTINGS...: a line of the plan.
 measure_one() {
-  local run=$1 approach=$2 begun terminal=
+  local run=$1 approach=$2 name=${1#*-} begun terminal=
   shift 2
   RUN_NUMBER=$((RUN_NUMBER + 1))
   use_settings "$@"
-  say "[$RUN_NUMBER/$RUNS_TOTAL $approach] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
+  say "[$RUN_NUMBER/$RUNS_TOTAL $name] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
-  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $approach] did not get ready: measuring it anyway; its log will be in runs/$run/raw/"
+  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $name] did not get ready: measuring it anyway; its log will be in runs/$run/raw/"
   wait_for_background || exit "$HOST_CANNOT"
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   [ ! -t 2 ] || terminal=yes
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
-    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $approach" ${terminal:+--terminal} >/dev/null 2>&1 ||
-    say "[$RUN_NUMBER/$RUNS_TOTAL $approach] the load generator did not start: this run has no figures"
+    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $name" ${terminal:+--terminal} >/dev/null 2>&1 ||
+    say "[$RUN_NUMBER/$RUNS_TOTAL $name] the load generator did not start: this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends the waiting.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loomlab.answer.again import MOST_TRIES, again, again_notes, made_again, spoilt
-from loomlab.answer.finish import resume, unfinished
+from loomlab.answer.finish import unfinished
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import UsageError
 from loomlab.cli import main
@@ -20,6 +20,7 @@ from loomlab.records.files import write_json
 from loomlab.records.models import RuleResult, Run
 from loomlab.records.order import order_file, read_order, set_state
 from ordered import planned
+from test_finish import resume
 from test_summary import run as run_record
 
 HOST = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
@@ -147,6 +148,10 @@ def test_both_tries_are_shown_and_the_last_one_counts(tmp_path: Path, capsys: py
         main(["summarise", str(folder)])
     assert ended.value.code == 0
     assert note in " ".join(capsys.readouterr().out.split())
+    page = (folder / "report.html").read_text()
+    assert note in page
+    assert f"<title>{second}: " in page
+    assert f"<title>{second}-try-2: " in page
 
 
 def test_a_next_try_that_was_not_planned_in_time_is_what_a_resumption_makes(tmp_path: Path) -> None:

@@ -1,16 +1,20 @@
 """Experiments that were cut off: nothing finished is lost, nothing is made twice."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from loomlab.answer import finish as finishing
 from loomlab.answer.environment import environment_of
-from loomlab.answer.finish import finish, killed, resume, unfinished
-from loomlab.basics.errors import UsageError
+from loomlab.answer.finish import finish, killed, unfinished
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.models import Run
-from loomlab.records.order import State, changing, order_file, read_order, set_state
-from ordered import planned
+from loomlab.records.order import Order, State, changing, order_file, read_order, set_state
+from ordered import TWO_CPUS, lab_in, planned
 
 
 def experiment(tmp_path: Path, *states: State, stamp: str = "20260101T000000Z") -> Path:
@@ -26,8 +30,16 @@ def experiment(tmp_path: Path, *states: State, stamp: str = "20260101T000000Z") 
             request = run.request.model_copy(update={"started": 1.8e9, "finished": state in {"finished", "judged"}})
             write_json(raw / "request.json", request)
             (raw / "ab.txt").write_text("what ab said\n")
+        if state == "judged":
+            judge_run(raw.parent)
     write_json(order_file(folder), order)
     return folder
+
+
+def resume(folder: Path, **host: Any) -> Order:
+    """On the host and with the lab that it was begun with."""
+    lab = lab_in(folder.parent.parent / "lab")
+    return finishing.resume(folder, TWO_CPUS.model_copy(update=host), lab.checksum)
 
 
 def states(folder: Path) -> list[str]:
@@ -124,7 +136,68 @@ def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
     resume(lacking)
     with changing(lacking) as order:
         order.runs[1].state = "judged"
+    again = RunFiles(lacking / "runs" / "2-tomcat-virtual").run
+    again.parent.mkdir()
+    again.write_text("{}")
     assert unfinished(results, "latest") == older
+
+
+def test_a_judged_run_whose_folder_is_gone_is_made_again(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "finished", "finished")
+    finish(folder)
+    (folder / "runs" / "1-tomcat-virtual" / "run.json").unlink()
+
+    assert unfinished(folder.parent, "latest") == folder
+    assert [run.state for run in resume(folder).runs] == ["planned", "judged"]
+
+
+@pytest.mark.parametrize(
+    ("host", "words"),
+    [
+        ({"cpus": 8}, "was begun on a host with 2 CPUs (None), and this one has 8 (None): go on there, or start"),
+        ({"cpu_model": "EPYC"}, ""),
+    ],
+)
+def test_an_experiment_of_another_host_is_not_resumed(tmp_path: Path, host: dict[str, Any], words: str) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    before = order_file(folder).read_bytes()
+
+    if words:
+        with pytest.raises(UsageError, match=re.escape(words)):
+            resume(folder, **host)
+        assert order_file(folder).read_bytes() == before
+    else:
+        assert resume(folder, **host)
+
+
+def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "failed")
+    (tmp_path / "lab" / "services" / "core" / "target").mkdir(parents=True)
+    (tmp_path / "lab" / "services" / "core" / "target" / "built").write_text("no source")
+    (tmp_path / "lab" / "README.md").write_text("no source, either")
+    assert resume(folder)
+    set_state(folder / "runs" / "2-tomcat-virtual", "failed")
+    before = order_file(folder).read_bytes()
+
+    (tmp_path / "lab" / "services" / "core" / "Router.java").write_text("class Router {}")
+    with pytest.raises(UsageError, match=r"with other sources of the lab.*: go back to that version, or start a new"):
+        resume(folder)
+
+    assert order_file(folder).read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ['{"schema": "loom-lab/order/v2"}', '{"runs": [', "[]"])
+def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Path, text: str) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    order_file(folder).write_text(text)
+
+    for act in (finish, resume):
+        with pytest.raises(ParseError) as refused:
+            act(folder)
+        assert "order.json is damaged, or of another version of the lab: use that version, or" in str(refused.value)
+        assert "\n" not in str(refused.value)
+    with pytest.warns(UserWarning, match=r"order\.json is damaged"), pytest.raises(UsageError):
+        unfinished(folder.parent, "latest")
 
 
 @pytest.mark.parametrize("name", ["no-such", "..", "../results"])
@@ -169,6 +242,21 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     assert environment["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b"}
     assert environment["notes"] == ["stopped: x"]
     assert environment["suspect"] == []
+
+
+def test_the_environment_has_the_cpu_the_tool_and_the_jvms(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "judged")
+    with changing(folder) as order:
+        order.host |= {"cpu_model": "AMD EPYC 7R32"}
+        order.tool_version = "2.3"
+    about = {"jvm": {"version": "25.0.3", "vm_arguments": ["-Xmx700m"], "vendor": "Debian"}}
+    write_json(folder / "runs" / "2-tomcat-virtual" / "raw" / "about.json", about)
+
+    environment = environment_of(folder)
+
+    assert (environment["cpu_model"], environment["governor"]) == ("AMD EPYC 7R32", None)
+    assert environment["tool_versions"] == {"ab": "2.3"}
+    assert environment["jvm"] == {"tomcat-virtual": {"version": "25.0.3", "arguments": ["-Xmx700m"]}}
 
 
 def test_a_resumption_on_another_image_or_host_makes_every_run_suspect(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.plan.host import cpu_order, this_host
+from loomlab.plan.host import cpu_model, cpu_order, governor, this_host
+from ordered import lab_in
 
 
 def topology(folder: Path, *cores: tuple[int, int]) -> Path:
@@ -37,3 +38,34 @@ def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
     assert host.memory_mb > 500
     assert host.open_files >= 1024
     assert host.free_mb > 0
+
+
+def test_a_cpu_tells_its_model(tmp_path: Path) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text("processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7R32\nprocessor\t: 1\nmodel name\t: x\n")
+
+    assert cpu_model(info) == "AMD EPYC 7R32"
+    info.write_text("processor : 0\nCPU part : 0xd0c\n")
+    assert cpu_model(info) is None
+    assert cpu_model(tmp_path / "none") is None
+
+
+def test_governors_are_told_once_each_and_none_where_there_is_none(tmp_path: Path) -> None:
+    for number, name in enumerate(("performance", "powersave", "performance")):
+        place = tmp_path / f"cpu{number}" / "cpufreq"
+        place.mkdir(parents=True)
+        (place / "scaling_governor").write_text(f"{name}\n")
+
+    assert governor(tmp_path) == "performance, powersave"
+    assert governor(tmp_path / "none") is None
+
+
+def test_a_tool_has_the_version_that_the_image_is_built_with(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    modules = tmp_path / "loadgen" / "tools" / "go.mod"
+    modules.parent.mkdir(parents=True)
+    modules.write_text((Path(__file__).parent.parent / "tools" / "go.mod").read_text())
+
+    assert [str(lab.tool_version(name))[:2] for name in ("hey", "vegeta", "k6")] == ["v0", "v1", "v1"]
+    modules.unlink()
+    assert lab.tool_version("hey") is None

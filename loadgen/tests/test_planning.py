@@ -270,7 +270,7 @@ def test_a_scenario_that_is_too_large_for_the_host_is_cured_by_its_scale(connect
     host = TWO_CPUS.model_copy(update={"open_files": open_files})
 
     with pytest.raises(HostError, match=rf"^NAME=sixty with {connections} connections .*use SCALE=auto\.$"):
-        pool_of(host, connections, None, 900, "sixty")
+        pool_of(host, connections, None, 900, "NAME=sixty")
 
 
 def test_connections_beyond_the_ports_of_one_address_are_the_hosts_lack(tmp_path: Path) -> None:

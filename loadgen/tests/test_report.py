@@ -8,6 +8,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -130,6 +131,22 @@ def test_every_repeat_is_a_dot_and_every_block_a_ratio(experiment: Path) -> None
     for run in json.loads((experiment / "summary.json").read_text())["runs"]:
         assert f"<title>{run['run']}: " in text
     assert text.count("<title>block 1: ") == text.count("<title>block 3: ") > 0
+
+
+def test_every_plot_is_a_file_that_needs_no_style_of_the_page(experiment: Path) -> None:
+    write_report(experiment)
+    text = (experiment / "report.html").read_text()
+    files = sorted((experiment / "plots").iterdir())
+
+    assert len(files) == text.count('role="img"') > 15
+    assert {"cpu-per-request-over-load.svg", "ratios-of-cpu-per-request-at-2000-connections.svg"} <= {
+        file.name for file in files
+    }
+    for file in files:
+        told = file.read_text()
+        assert ElementTree.fromstring(told).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - just made
+        assert "var(" not in told
+        assert all(f">{name}</text>" in told for name in HEADLINE)
 
 
 def test_the_table_has_a_row_for_each_approach_at_each_load(experiment: Path) -> None:

@@ -217,6 +217,21 @@ def test_a_run_that_was_made_again_counts_once(experiment: Experiment) -> None:
     assert [one.found for one in comparisons(both, CPU)] == [one.found for one in comparisons(experiment, CPU)]
 
 
+def test_an_approach_whose_runs_at_a_load_are_all_invalid_is_not_compared_there_and_says_so(
+    folder: Path, tmp_path: Path
+) -> None:
+    spoilt = [run for run in read_experiment(folder).loads[0].runs if run.approach == "tomcat-virtual"]
+    changes = {f"run{run.run.partition('-')[0]}": {"verdict": "invalid"} for run in spoilt}
+
+    answers = opening_of(edited(folder, tmp_path, **changes)).answers
+
+    assert (
+        "Not compared at 500 connections: no block has a CPU per request of both tomcat-virtual and tomcat-platform; "
+        "the verdicts of their runs say why."
+    ) in answers
+    assert len(answers) == 4
+
+
 def test_the_sentences_name_the_figures_they_are_of(experiment: Experiment) -> None:
     answers = opening_of(experiment).answers
 

@@ -61,7 +61,8 @@ def of(blocks: list[tuple[float, float]], pair: Pair = PAIR) -> Comparison:
         ),
         (
             (None,), BASE[:1],
-            "Not compared at 2,000 connections: no block has a CPU per request of both virtual and platform.",
+            "Not compared at 2,000 connections: no block has a CPU per request of both virtual and platform; "
+            "the verdicts of their runs say why.",
         ),
     ],
 )  # fmt: skip

@@ -120,6 +120,11 @@ def test_loads_that_do_not_rise_or_are_too_many_are_refused(tmp_path: Path, verb
     [
         ({"connections": (500, 30_000)}, UsageError, "CONCURRENCY=30000 is more than ab's 20000 connections: use"),
         ({"connections": (500, 19_999)}, HostError, "CONCURRENCY=19999 needs 20500 open files and the hard limit is"),
+        (
+            {"tool": "vegeta", "connections": None, "rate_rps": (5.0, 30_000.0)},
+            HostError,
+            "RATE=30000 with 108003 connections needs more than the 64511 ephemeral ports of one address: use a lower",
+        ),
         ({"tool": "vegeta"}, UsageError, "RATE is not set: use for instance make sweep RATE=100,200."),
         ({"tool": "ab", "rate_rps": (5.0, 9.0)}, UsageError, "RATE=5,9 is nothing that ab can offer: use TOOL=vegeta"),
         ({"tool": "k6", "rate_rps": 5.0}, UsageError, "CONCURRENCY=500,2000 does not go with RATE=5: use one number"),

@@ -20,6 +20,8 @@ from loomlab.basics.errors import CannotMeasureError, LoomlabError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.judge.judge import judge_run
 from loomlab.plan import commands
+from loomlab.plan.host import this_host
+from loomlab.plan.lab import Lab
 from loomlab.plan.walk import line_of, lines_of
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, Target
@@ -161,9 +163,12 @@ def report_experiment(experiment_dir: Annotated[Path, typer.Argument(help="A fol
 def resume_experiment(
     name: Annotated[str, typer.Argument(help="latest, or a folder below results/.")],
     results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results"),
+    lab_dir: commands.LabDir = Path("/lab"),
+    scenarios_dir: commands.ScenariosDir = Path("/scenarios"),
 ) -> None:
     """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
-    for line in lines_of(resume(unfinished(results, name))):
+    folder = unfinished(results, name)
+    for line in lines_of(resume(folder, this_host(results), Lab(lab_dir, scenarios_dir).checksum)):
         print(line)  # noqa: T201
 
 

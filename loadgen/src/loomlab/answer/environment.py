@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from loomlab.basics.errors import ParseError
-from loomlab.records.files import read_json, read_record, write_json
-from loomlab.records.order import Order, order_file
+from loomlab.records.files import RunFiles, read_json, write_json
+from loomlab.records.order import Order, order_of
 
 SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "stand_in_images", "inherited")
 """Facts of the host and the engine that all runs of an experiment should share."""
@@ -15,10 +15,10 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
     """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file
     that holds something else."""
     written = experiment_dir / "environment.json"
-    order = read_record(order_file(experiment_dir), Order)
+    order = order_of(experiment_dir)
     if order is not None:
         told, changed = _engine(experiment_dir)
-        planned = _planned(order)
+        planned = _planned(order) | {"jvm": _jvms(experiment_dir, order)}
         sizes = planned["sizes"] | told.pop("inherited", {})
         write_json(written, planned | told | {"sizes": sizes, "suspect": planned["suspect"] + changed})
     return _told(written)
@@ -60,8 +60,23 @@ def _planned(order: Order) -> dict[str, Any]:
         "size": order.size,
         "seed": order.seed,
         "open_files": order.host["open_files"],
+        "cpu_model": order.host.get("cpu_model"),
+        "governor": order.host.get("governor"),
+        "tool_versions": {request.tool: order.tool_version},
         "started": order.planned,
         "sizes": {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
         | order.runs[0].settings,
         "suspect": order.suspect,
     }
+
+
+def _jvms(experiment_dir: Path, order: Order) -> dict[str, dict[str, Any]]:
+    """Of each approach, as its first run that told it has it: version and arguments."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in order.runs:
+        about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
+        jvm = about.get("jvm") if isinstance(about, dict) else None
+        if isinstance(jvm, dict):
+            told = {"version": jvm.get("version"), "arguments": jvm.get("vm_arguments")}
+            found.setdefault(run.request.approach, told)
+    return found

@@ -8,6 +8,7 @@ from loomlab.answer.again import next_try, plan_next_try
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
+from loomlab.plan.host import Host
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Request, Summary
 from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
@@ -58,23 +59,42 @@ def _judged(run_dir: Path) -> State:
     return "judged" if request.finished else "failed"
 
 
-def resume(experiment_dir: Path) -> Order:
+def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     """The order, in which every run without a verdict of its whole is planned again, and of a sweep the next try of
     every run that the host spoilt; what a run without a verdict left is removed. Raises UsageError where nothing is
-    missing."""
+    missing, and where host or lab are not those that the experiment was begun with."""
+    _check(read_order(experiment_dir), experiment_dir.name, host, lab_sha256)
     if _cut_off(read_order(experiment_dir)):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
         order.experiment = experiment_dir.name
         for run in tuple(order.runs):
             plan_next_try(experiment_dir, order, run)
-        missing = [run for run in order.runs if run.state != "judged"]
+        missing = [run for run in order.runs if _is_missing(experiment_dir, run)]
         if not missing:
             name = experiment_dir.name
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in missing:
             _plan_again(experiment_dir, run)
     return order
+
+
+def _check(order: Order, name: str, host: Host, lab_sha256: str) -> None:
+    begun, here = ((told.get("cpus"), told.get("cpu_model")) for told in (order.host, host.model_dump()))
+    if begun != here and begun != (here[0], None):
+        raise UsageError(
+            f"RESUME={name} was begun on a host with {begun[0]} CPUs ({begun[1]}), and this one has {here[0]} "
+            f"({here[1]}): go on there, or start a new experiment here."
+        )
+    if order.lab_sha256 not in {None, lab_sha256}:
+        raise UsageError(
+            f"RESUME={name} was begun with other sources of the lab, so its runs would not be comparable: go back to "
+            "that version, or start a new experiment; what was measured stays as it is."
+        )
+
+
+def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:
+    return run.state != "judged" or not RunFiles(experiment_dir / "runs" / run.run).run.exists()
 
 
 def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
@@ -94,7 +114,7 @@ def unfinished(results: Path, name: str) -> Path:
         return results / name
     for folder in reversed(_planned(results)):
         order = read_order(folder)
-        if any(run.state != "judged" or next_try(folder, order, run) for run in order.runs):
+        if any(_is_missing(folder, run) or next_try(folder, order, run) for run in order.runs):
             return folder
     raise UsageError(
         "RESUME=latest finds no experiment that lacks a run: start a new one, such as make run-ab CONCURRENCY=1000."

@@ -16,14 +16,14 @@ from loomlab.answer.comparisons import comparison_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.environment import environment_of
 from loomlab.answer.parity import Subject, audit
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record, write_json, write_text
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Probe, Run, SideBySide, Summary
-from loomlab.records.order import Order, order_file
+from loomlab.records.order import order_of
 
 FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
 UNKNOWN = "–"
@@ -74,7 +74,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if not (experiment_dir / "runs").is_dir():
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
     environment = environment_of(experiment_dir)
-    order = read_record(order_file(experiment_dir), Order)
+    order = order_of(experiment_dir)
     runs, notes = _runs(experiment_dir)
     judged = {run.run for run in runs}
     if not runs and order is None and not interrupted:
@@ -144,12 +144,22 @@ def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
     for run_dir in sorted((experiment_dir / "runs").iterdir(), key=_run_order):
         if not run_dir.is_dir():
             continue
-        run = read_record(RunFiles(run_dir).run, Run)
+        run = _run(run_dir)
         if run:
             runs.append(run)
         else:
             notes.append(f"Run {run_dir.name} was not judged: it is not in the table.")
     return runs, notes
+
+
+def _run(run_dir: Path) -> Run | None:
+    try:
+        return read_record(RunFiles(run_dir).run, Run)
+    except ParseError as error:
+        raise ParseError(
+            f"{RunFiles(run_dir).run} is damaged, or of another version of the lab: run loomlab judge on its folder, "
+            "which makes it again from its raw files."
+        ) from error
 
 
 def _run_order(run_dir: Path) -> tuple[int, str]:

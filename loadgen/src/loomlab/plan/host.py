@@ -5,6 +5,7 @@ virtual one.
 """
 
 import os
+import re
 import resource
 import shutil
 from pathlib import Path
@@ -13,17 +14,21 @@ from loomlab.records.record import Record
 
 MOST_FILES = 1_048_576
 CPUS = Path("/sys/devices/system/cpu")
+CPU_INFO = Path("/proc/cpuinfo")
 
 
 class Host(Record):
     """`open_files` is the hard limit of a process in a container; `cpu_order` names every CPU, hardware threads of a
-    core next to each other; `free_mb` is the room for results."""
+    core next to each other; `free_mb` is the room for results; `cpu_model` and `governor` are None where the kernel
+    does not tell them, as in most virtual machines the governor."""
 
     cpus: int
     memory_mb: int
     open_files: int
     cpu_order: list[int]
     free_mb: int
+    cpu_model: str | None = None
+    governor: str | None = None
 
 
 def this_host(results: Path) -> Host:
@@ -36,7 +41,24 @@ def this_host(results: Path) -> Host:
         open_files=MOST_FILES if limit == resource.RLIM_INFINITY else min(limit, MOST_FILES),
         cpu_order=cpu_order(cpus),
         free_mb=shutil.disk_usage(results).free // 2**20,
+        cpu_model=cpu_model(),
+        governor=governor(),
     )
+
+
+def cpu_model(file: Path = CPU_INFO) -> str | None:
+    """As the first CPU names itself."""
+    try:
+        found = re.search(r"^model name\s*: *(.+)$", file.read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return found[1] if found else None
+
+
+def governor(folder: Path = CPUS) -> str | None:
+    """What sets the CPUs' frequencies; several where they differ."""
+    files = sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))
+    return ", ".join(dict.fromkeys(file.read_text().strip() for file in files)) or None
 
 
 def cpu_order(count: int, folder: Path = CPUS) -> list[int]:

@@ -1,5 +1,10 @@
 """What the lab has, read from the checkout."""
 
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +13,16 @@ import yaml
 from loomlab.plan.scenarios import model
 from loomlab.plan.variables import Words
 
+SOURCES = ("compose.yaml", "compose.override.yaml", ".env", "services", "loadgen")
+NO_SOURCES = frozenset({"target", "test", "tests", "__pycache__"})
+"""Folders of those that images are not made of; hidden ones are not, either."""
+
 
 class Lab:
     """The checkout at `root`; the scenarios are where the load generator finds the bodies of their requests, too."""
 
     def __init__(self, root: Path, scenarios: Path) -> None:
+        self.root = root
         self.sizes = root / "sizes"
         self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
@@ -28,6 +38,27 @@ class Lab:
         sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
         return Words(self.approaches, sizes, model.names(self.scenarios))
 
+    def tool_version(self, tool: str) -> str | None:
+        """Of those that the image is built with, and of ab as it tells it; None where that is not known."""
+        modules = self.root / "loadgen" / "tools" / "go.mod"
+        if tool != "ab" and modules.exists():
+            found = re.search(rf"^\s+\S+/{tool}(?:/v\d+)? (v\S+)", modules.read_text(encoding="utf-8"), re.MULTILINE)
+            return found[1] if found else None
+        path = shutil.which(tool)
+        if tool != "ab" or path is None:
+            return None
+        told = subprocess.run([path, "-V"], capture_output=True, text=True, check=False)  # noqa: S603
+        found = re.search(r"Version (\S+)", told.stdout)
+        return found[1] if found else None
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of what images are built from."""
+        whole = hashlib.sha256()
+        for path in sorted(path for name in SOURCES for path in _files(self.root / name)):
+            whole.update(f"{path.relative_to(self.root)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+        return whole.hexdigest()
+
     def named(self, approaches: str) -> list[str]:
         """`headline`, `all`, or names with commas between them."""
         named = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
@@ -37,3 +68,12 @@ class Lab:
 def _of_profile(services: dict[str, Any], profile: str) -> list[str]:
     """Of compose.yaml, which describes every approach."""
     return [name for name, service in services.items() if profile in service.get("profiles", [])]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        for one in path.iterdir():
+            if one.is_file() or not (one.name in NO_SOURCES or one.name.startswith(".")):
+                yield from _files(one)

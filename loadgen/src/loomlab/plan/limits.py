@@ -69,20 +69,20 @@ def handover(cpus: int) -> int:
 
 
 def pool_of(
-    host: Host, connections: int, asked: int | None, wait_ms: float, scenario: str | None = None, at_once: int = 1
+    host: Host, connections: int, asked: int | None, wait_ms: float, whose: str | None = None, at_once: int = 1
 ) -> Pool:
     """As many backend connections as were asked for, else as requests can hold and `handover` more, or what open files
     and ports leave. `wait_ms` is how long a request holds `at_once` of them, 0: it needs none. Raises HostError where
     the host cannot hold the connections, and UsageError or HostError where requests would time out in the pool's queue.
-    `scenario`: whose load it is."""
+    `whose`: what the connections follow from, such as RATE=500, where they were not asked for."""
     files = host.open_files
     busy = connections * at_once
     wanted = asked or busy + handover(host.cpus)
-    what = f"NAME={scenario} with {connections} connections" if scenario else f"CONCURRENCY={connections}"
+    what = f"{whose} with {connections} connections" if whose else f"CONCURRENCY={connections}"
 
     def fewer(most: int | None = None) -> str:
-        if scenario:
-            return "use SCALE=auto"
+        if whose:
+            return "use a lower RATE" if whose.startswith("RATE=") else "use SCALE=auto"
         return "use a lower CONCURRENCY" if most is None else f"use CONCURRENCY={most} or less"
 
     if connections + GENERATOR_FILES > PORTS:

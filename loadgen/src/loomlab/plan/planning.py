@@ -68,7 +68,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         tool(work.tool).check(load)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     wait_ms = answer if work.endpoint.backend_calls else 0
-    pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, asked.scenario, work.endpoint.at_once)
+    whose = _whose(asked)
+    pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, whose, work.endpoint.at_once)
     counted = asked.scenario is not None or asked.requests is not None
     check_space(
         host.free_mb, work.tool, work.loads, work.repeats * len(_subjects(asked, work)), answer, counted=counted
@@ -95,10 +96,19 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
         sweep=asked.sweep,
+        tool_version=lab.tool_version(work.tool),
+        lab_sha256=lab.checksum,
         margin=asked.margin,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
         runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus), seconds)),
     )
+
+
+def _whose(asked: Asked) -> str | None:
+    """What the connections follow from, where they were not asked for."""
+    if asked.scenario:
+        return f"NAME={asked.scenario}"
+    return f"RATE={rate_text(asked.rates_rps[-1])}" if asked.rates_rps and not asked.connections else None
 
 
 def _notes(asked: Asked, work: Work, answer: float) -> Iterator[str]:

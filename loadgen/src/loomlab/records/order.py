@@ -33,8 +33,8 @@ class PlannedRun(Record):
 
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
-    `longest_s` are of one run at the largest load, with all around it; `margin` is as the
-    summary has it; `colours` are the approaches', #RRGGBB, for reports."""
+    `longest_s` are of one run at the largest load, with all around it; `lab_sha256` is of what the images are built
+    from; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
@@ -49,6 +49,8 @@ class Order(Record):
     suspect: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
     sweep: bool = False
+    tool_version: str | None = None
+    lab_sha256: str | None = None
     margin: float | None = None
     colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun]
@@ -65,9 +67,20 @@ def order_file(experiment_dir: Path) -> Path:
     return experiment_dir / "order.json"
 
 
+def order_of(experiment_dir: Path) -> Order | None:
+    """None where there is none; raises ParseError for one that cannot be read."""
+    try:
+        return read_record(order_file(experiment_dir), Order)
+    except ParseError as error:
+        raise ParseError(
+            f"{order_file(experiment_dir)} is damaged, or of another version of the lab: use that version, or start a "
+            "new experiment; what was measured stays in runs/."
+        ) from error
+
+
 def read_order(experiment_dir: Path) -> Order:
-    """Raises UsageError where there is none."""
-    order = read_record(order_file(experiment_dir), Order)
+    """Raises UsageError where there is none, and ParseError as `order_of`."""
+    order = order_of(experiment_dir)
     if order is None:
         raise UsageError(
             f"{experiment_dir} has no order.json: it was not planned by this version of the lab; measure again."

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from loomlab.answer.again import again_notes
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
@@ -34,7 +35,7 @@ def doubts_of(experiment: Experiment) -> Doubts:
     return Doubts(
         whole=list(_whole(experiment)),
         dropped=list(dict.fromkeys(line for held in comparisons(experiment, CPU) for line in held.dropped)),
-        host=list(_host(experiment.runs)),
+        host=[*again_notes(experiment.runs), *_host(experiment.runs)],
         of_runs=list(_of_runs(experiment.runs)),
         counts=_counts(experiment.runs),
     )

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +21,7 @@ from loomlab.answer.summary import (
     markdown,
 )
 from loomlab.records.files import write_text
-from loomlab.report import course, curves, surroundings, table
+from loomlab.report import course, curves, slides, surroundings, table
 from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.dots import dots, ratio_rows
@@ -35,13 +36,15 @@ from loomlab.report.timeline import PHASES, timeline
 PACKAGE = files("loomlab.report")
 COMPARED = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
 OVER_LOAD = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
+PLOT_STYLE = "templates/plot.css"
+STYLES = ("vendored/uPlot.min.css", PLOT_STYLE, "templates/report.css")
 BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
 
 
 def write_report(folder: Path) -> Path:
-    """Writes report.html, table.csv and summary.md of an experiment's folder from what lies in it, the same bytes each
-    time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
+    """Writes report.html, table.csv, plots/ and summary.md of an experiment's folder from what lies in it, the same
+    bytes each time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
     experiment = read_experiment(folder)
     page = folder / "report.html"
     rows, figures = table.rows_of(experiment), table.figures_of(experiment)
@@ -52,11 +55,26 @@ def write_report(folder: Path) -> Path:
         folder / "summary.md",
         markdown(experiment.summary, [*told, "", *table.markdown_of(rows, figures), "", "Every run:"]),
     )
-    write_text(page, page_of(experiment))
+    shown = _shown(experiment)
+    _write_plots(folder / "plots", experiment, shown)
+    write_text(page, _page_of(shown))
     return page
 
 
-def page_of(experiment: Experiment) -> str:
+def _write_plots(folder: Path, experiment: Experiment, shown: Mapping[str, Any]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    by_load = [plot for _, plots in (*shown["ratio_plots"], *shown["repeat_plots"]) for plot in plots]
+    plots = [*by_load, *shown["load_plots"], *shown["latency_plots"], *_drawn([shown["timeline"]])]
+    for name, text in slides.files_of(plots, _packaged(PLOT_STYLE), _looks(experiment)).items():
+        write_text(folder / name, text)
+
+
+def _looks(experiment: Experiment) -> dict[str, Look]:
+    return looks(experiment.approaches, experiment.order.colours if experiment.order else {})
+
+
+def _page_of(shown: Mapping[str, Any]) -> str:
     environment = Environment(
         loader=FunctionLoader(lambda name: _packaged(f"templates/{name}")),
         autoescape=True,
@@ -65,19 +83,18 @@ def page_of(experiment: Experiment) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("report.html").render(_shown(experiment))
+    return environment.get_template("report.html").render(shown)
 
 
 def _shown(experiment: Experiment) -> dict[str, Any]:
-    recorded = experiment.order.colours if experiment.order else {}
-    look = looks(experiment.approaches, recorded)
+    look = _looks(experiment)
     figures = table.figures_of(experiment)
     script = Markup(f"{_packaged('vendored/uPlot.iife.min.js')}\n{_packaged('templates/report.js')}")  # noqa: S704 - ours
     courses = course.data_of(experiment, look)
     return {
         "summary": experiment.summary,
         "name": experiment.name,
-        "style": Markup(_packaged("vendored/uPlot.min.css") + _packaged("templates/report.css")),  # noqa: S704 - ours
+        "style": Markup("".join(_packaged(name) for name in STYLES)),  # noqa: S704 - ours
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "opening": opening_of(experiment),

@@ -28,7 +28,7 @@ LABELS = {
     "stand_in_images": "stand-in base images",
     "tool_versions": "tools",
 }
-ELSEWHERE = frozenset({"notes", "suspect", "started"})
+ELSEWHERE = frozenset({"notes", "suspect", "started", "jvm"})
 """What other parts of the page have."""
 OF_ABOUT = (
     ("JVM", ("jvm", "version")),

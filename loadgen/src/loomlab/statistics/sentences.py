@@ -10,7 +10,10 @@ def sentence(found: Comparison) -> str:
     """One sentence, with the interval and the number of blocks it rests on."""
     pair, figure = found.pair, found.figure
     if found.ratio is None:
-        return f"Not compared at {pair.load}: no block has a {figure.name} of both {pair.a} and {pair.b}."
+        return (
+            f"Not compared at {pair.load}: no block has a {figure.name} of both {pair.a} and {pair.b}; the verdicts of "
+            "their runs say why."
+        )
     change = f"{pair.a} {figure.verb} {_change(found.ratio, figure)} {figure.name} than {pair.b}"
     match found.word:
         case "lower" | "higher":
