@@ -3,6 +3,7 @@
 
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
+METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 
 say() { printf '%s\n' "$*" >&2; }
@@ -30,7 +31,18 @@ load_env() {
   done <"$1"
 }
 
-compose() { docker compose --project-directory "$LAB_ROOT" "$@"; }
+# compose ARGUMENTS...: docker compose on the lab, with the overlay for what bin/metrics found.
+compose() {
+  local files=$LAB_ROOT/compose.yaml
+  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
+  files=${COMPOSE_FILE:-$files}
+  [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND"
+  case ${CONTAINER_METRICS:-} in
+    cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
+    cgroups) files=$files:$LAB_ROOT/compose.cgroups.yaml ;;
+  esac
+  COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"
+}
 
 # approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
 approaches() {
