@@ -73,8 +73,23 @@ loomlab() {
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }
 is_debian() { [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
+can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/null; }
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$LAB_ROOT/compose.override.yaml" ] && grep -q loom-lab-airgap "$LAB_ROOT/compose.override.yaml"; }
+
+# registry: `here` where base images can be pulled or are there, `limited` where one answers that it was asked too often,
+# `none` where none answers.
+registry() {
+  local said
+  if docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1); then
+    echo here
+    return
+  fi
+  case $said in
+    *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
+    *) echo none ;;
+  esac
+}
 
 debian_mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
