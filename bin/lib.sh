@@ -31,18 +31,21 @@ load_env() {
   done <"$1"
 }
 
+# container_metrics: by which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
+container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
+
 # compose ARGUMENTS...: docker compose on the lab, with the overlay for what bin/metrics found.
-compose() {
-  local files=$LAB_ROOT/compose.yaml
+compose() (
+  files=$LAB_ROOT/compose.yaml
   [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
   files=${COMPOSE_FILE:-$files}
-  [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND"
-  case ${CONTAINER_METRICS:-} in
+  case $(container_metrics) in
     cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
     cgroups) files=$files:$LAB_ROOT/compose.cgroups.yaml ;;
   esac
+  [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND" 'ENGINE_*'
   COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"
-}
+)
 
 # approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
 approaches() {
