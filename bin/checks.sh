@@ -170,7 +170,7 @@ hybrid() {
 
 check_governor() {
   local governors
-  governors=$(cat "$ROOT"/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u | paste -sd, -)
+  governors=$(cat "$ROOT"/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u | paste -sd, - || true)
   case $governors in
     '') fine governor "not told, as in virtual machines" ;;
     performance) fine governor performance ;;

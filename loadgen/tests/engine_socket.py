@@ -50,7 +50,7 @@ def engine_of(services: dict[str, str]) -> Iterator[Told]:
         told = Told(Path(folder) / "docker.sock", services)
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802 - the library's name
+            def do_GET(self) -> None:
                 answer = told.answer(self.path)
                 body = json.dumps(answer).encode()
                 self.send_response(404 if answer is None else 200)

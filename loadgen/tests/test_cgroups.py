@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from recorded import replace, unpack
 
 from loomlab.basics.errors import HostError
 from loomlab.exporter.trees import Quota, tree_at
+from recorded import replace, unpack
 
 V1_WITH_QUOTA = "2d74e0a5b8e56c0ecd4e1f9dff3a58eb0c8e2c67334f97e8d559eb2160879dcb"
 V1_WITHOUT = "90fc0208b1c7a33bd2e9829a3363b022b37e9f935570c032460ea35b894f0686"

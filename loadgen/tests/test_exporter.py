@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_socket import Told, engine_of
 from prometheus_client import CollectorRegistry, generate_latest
-from recorded import unpack
-from test_cgroups import V2_OF_SYSTEMD, V2_WITHOUT
 
+from engine_socket import Told, engine_of
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.exporter.engine import Engine
 from loomlab.exporter.page import ContainerFigures
@@ -21,6 +19,8 @@ from loomlab.exporter.seen import figures_of
 from loomlab.exporter.trees import tree_at
 from loomlab.run.collect import CONTAINER_METRICS
 from loomlab.run.prometheus import get_text
+from recorded import unpack
+from test_cgroups import V2_OF_SYSTEMD, V2_WITHOUT
 
 MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:   1500000 kB\nInactive(file):   9 kB\n"
 SCOPE = f"/system.slice/docker-{V2_OF_SYSTEMD}.scope"
@@ -154,7 +154,9 @@ def test_the_server_tells_what_sees_containers_asks(engine: Told, tmp_path: Path
     program = "from loomlab.cli import main; main()"
     options = ["--cgroups", str(tmp_path), "--engine", str(engine.socket), "--port", "18089"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    server = subprocess.Popen([sys.executable, "-c", program, "export-cgroups", *options], env=environment)
+    server = subprocess.Popen(  # noqa: S603 - this program
+        [sys.executable, "-c", program, "export-cgroups", *options], env=environment
+    )
     try:
         figures = figures_of(_answered("http://127.0.0.1:18089/metrics?max_age=0s"), V2_OF_SYSTEMD[:12])
     finally:

@@ -31,7 +31,7 @@ def served(wrong: bool = False) -> Iterator[str]:
     """A page that tells this process's CPU time; or one that knows other containers only."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - the library's name
+        def do_GET(self) -> None:
             body = page(time.process_time(), f"/docker/{'0' if wrong else ''}{ID}").encode()
             self.send_response(200)
             self.end_headers()

@@ -96,6 +96,17 @@ nothing_broken() {
   nothing_broken "$output"
 }
 
+@test "doctor comes to its end where /proc and /sys tell nothing, and no line is broken" {
+  engine_says version= driver= cgroup= security=
+  export HOST_ROOT=$BATS_TEST_TMPDIR/nothing PULL='no such host'
+  run "$LAB_ROOT/bin/doctor"
+  [[ $status -eq 3 || $status -eq 0 ]]
+  nothing_broken "$output"
+  grep -qE '^caveat +steal +not known' <<<"$output"
+  grep -qE '^fine +governor +not told' <<<"$output"
+  grep -qE '^[a-z ]+ container metrics ' <<<"${lines[${#lines[@]} - 1]}"
+}
+
 @test "an engine or a Compose that is too old will not work, one that is just new enough is fine" {
   engine_says version=24.0.7 compose=2.24.3
   says check_engine "will not work  engine +24.0.7, 25.0 wanted" "will not work  Compose +2.24.3, 2.24.4 wanted"

@@ -24,8 +24,8 @@ class Quota:
 
 @dataclass(frozen=True)
 class Usage:
-    """Of the cgroup at `path`, since it was made; `inode` tells it from a later one there. `anonymous_bytes` are without
-    mapped files and without kernel memory. None: the kernel does not tell, or there is no quota."""
+    """Of the cgroup at `path`, since it was made; `inode` tells it from a later one there. `anonymous_bytes` has no
+    mapped files and no kernel memory. None: the kernel does not tell, or there is no quota."""
 
     path: str
     inode: int
