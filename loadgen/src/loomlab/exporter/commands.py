@@ -35,7 +35,7 @@ def export_cgroups(
 def sees_containers(
     url: Annotated[str, typer.Argument(help="A page of container metrics.")],
     container: Annotated[str, typer.Option(help="What the ID of the container that this runs in begins with.")] = "",
-    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 20,
+    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 15,
 ) -> None:
     """Spend CPU time, and say whether the page tells that, RSS and threads of the container that this runs in."""
     prove(url, container or socket.gethostname(), cap_s)
