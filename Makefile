@@ -47,7 +47,7 @@ report: ## Make an experiment's report.html again: RESUME=latest (the default), 
 ##@ The lab
 
 .PHONY: doctor
-doctor: ## What this host has and lacks, each with its cure
+doctor: ## What this host has and lacks, each with its cure; proves that container metrics arrive
 	@bin/doctor
 
 .PHONY: up
