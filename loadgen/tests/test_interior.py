@@ -1,6 +1,7 @@
 """Interior figures, on simulated closed loops of which everything is known."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -82,6 +83,17 @@ def test_synchronised_waves_do_not_show_a_throughput_no_server_could_have(wave_m
     assert got is not None
     assert got.waves is not None
     assert got.throughput_rps == pytest.approx(50_000 / wave_ms, rel=1 / got.waves)
+
+
+@pytest.mark.parametrize(("wave_ms", "rps"), [(2450, 20.4), (4100, 12.2)])
+def test_the_throughput_of_few_waves_is_theirs_within_two_percent(wave_ms: int, rps: float) -> None:
+    starts = [BEGIN + wave * wave_ms / 1000 for wave in range(60_000 // wave_ms)]
+    log = RequestLog([int(start) for start in starts for _ in range(50)], [wave_ms] * 50 * len(starts))
+
+    got = interior_figures(log, 50, BEGIN, BEGIN + 60)
+
+    assert got is not None
+    assert got.throughput_rps == pytest.approx(rps, rel=0.02)
 
 
 def test_a_little_more_latency_does_not_cost_a_third_of_the_window() -> None:
@@ -336,3 +348,65 @@ def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     assert got is not None
     assert (got.window.start, got.window.seconds) == (BEGIN + 4, 3)
     assert got.throughput_rps == pytest.approx(2 / 3)
+
+
+def answers(count: int, failed: int = 0, lag_ms: float = 0.0) -> RequestLog:
+    """So many of 100 ms in 20 s, and failures between them; every hundredth starts so late."""
+    starts = [1000 + 20 * number / count for number in range(count)]
+    return RequestLog(
+        starts,
+        [100.0] * count,
+        failed_start_s=[1005.0] * failed,
+        failed_latency_ms=[1.0] * failed,
+        lag_ms=[lag_ms if number % 100 == 0 else 0.0 for number in range(count)] if lag_ms else [],
+        failed_lag_ms=[0.0] * failed if lag_ms else [],
+    )
+
+
+@pytest.mark.parametrize(("failed", "known"), [(20, True), (21, False)])
+def test_p99_9_is_not_known_where_more_than_one_in_a_thousand_failed(failed: int, known: bool) -> None:
+    assert (window_figures(answers(19_980, failed), 1000, 1020).latency.p99_9 is not None) is known
+
+
+@pytest.mark.parametrize(("lag_ms", "known"), [(5.2, True), (5.3, False)])
+def test_p99_9_is_not_known_where_a_twentieth_of_it_is_lag(lag_ms: float, known: bool) -> None:
+    assert (window_figures(answers(20_000, lag_ms=lag_ms), 1000, 1020).latency.p99_9 is not None) is known
+
+
+def test_p99_9_is_not_known_where_too_many_connections_closed_without_an_answer() -> None:
+    log, _ = closed_loop(200, 40, 500, 20, seed=4)
+    load = Load("http://x", (Target("/"),), 200, Closed(99_999, 40), timeout_s=30)
+
+    few, many = (figures_of(replace(log, unanswered=closed), load, BEGIN, BEGIN + 40) for closed in (10, 20))
+
+    assert few is not None and many is not None
+    assert few.latency.p99_9 is not None
+    assert many.latency.p99_9 is None
+
+
+def test_the_lag_of_failed_requests_counts() -> None:
+    log = RequestLog(
+        [10.0] * 9, [1.0] * 9, failed_start_s=[11.0], failed_latency_ms=[1.0], lag_ms=[0.0] * 9, failed_lag_ms=[700.0]
+    )
+
+    assert window_figures(log, 10, 12).start_lag_p99_ms == 700
+
+
+def test_the_second_in_which_an_open_load_ends_is_not_counted() -> None:
+    """It ends amid a second."""
+    log = RequestLog([1000 + number / 100 for number in range(1250)], [50.0] * 1250)
+
+    got = open_figures(log, 1000, 1012.5)
+
+    assert got is not None
+    assert (got.window.start + got.window.seconds, got.started_rps) == (1012, 100)
+
+
+def test_connections_that_are_done_early_end_the_window() -> None:
+    """Two in a hundred are done after 12 of 20 seconds."""
+    log = RequestLog(
+        [BEGIN + second for connection in range(100) for second in range(12 if connection < 2 else 20)],
+        [999.0 for connection in range(100) for second in range(12 if connection < 2 else 20)],
+    )
+
+    assert last_full_second(log, 100, BEGIN + 20) == pytest.approx(BEGIN + 12, abs=1)
