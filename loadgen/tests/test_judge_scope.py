@@ -11,7 +11,7 @@ from loomlab.judge import facts
 from loomlab.judge.judge import judge_run
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
-from rawrun import CONCURRENCY, LATENCY_MS, SAMPLED, SECONDS, RawRun, Samples, at, load, ramp, rows
+from rawrun import CONCURRENCY, LATENCY_MS, SAMPLED, SECONDS, RawRun, Samples, at, container, load, ramp, rows
 from test_metrics import matrix
 
 
@@ -168,6 +168,25 @@ def test_the_compilers_part_is_that_of_cpu_per_request(falls_by: float, verdict:
     replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", spent))
 
     assert judged(run, tmp_path).verdict == verdict
+
+
+@pytest.mark.parametrize(("cores", "verdict"), [(0.045, "valid"), (0.055, "suspect")])
+def test_compilers_that_are_a_small_part_of_many_cpus_were_at_work_all_the_same(
+    cores: float, verdict: str, tmp_path: Path
+) -> None:
+    """CPU falls from 6 CPUs to 4.5, and the compilers take so much less in the second half: a hundredth."""
+    run = RawRun()
+    interior = judged(run, tmp_path).interior
+    spent = [(at(second), 90 + 6 * second - 1.5 * second**2 / 80) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["containers"], container("cpu_usage_seconds_total", spent, cpu="total"))
+    loss = 2 * cores / interior.seconds
+    compiled = [(at(second), 100 + 0.2 * second - loss * second**2 / 2) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", compiled))
+
+    got = judged(run, tmp_path)
+
+    assert got.cpu_fall.fall == pytest.approx(0.13, abs=0.02)
+    assert got.verdict == verdict
 
 
 def calls_at_once(run: RawRun, pool: int) -> None:

@@ -81,12 +81,22 @@ def test_a_fall_within_its_noise_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("jit_cpu_fall", "verdict"), [(0.075, "valid"), (-0.1, "valid"), (0.076, "suspect"), (None, "suspect")]
+    ("jit_cpu_fall", "jit_cores_fall", "verdict"),
+    [
+        (0.075, 0.01, "valid"),
+        (-0.1, -0.1, "valid"),
+        (0.076, 0.01, "suspect"),
+        (0.01, 0.05, "valid"),
+        (0.01, 0.051, "suspect"),
+        (None, None, "suspect"),
+    ],
 )
 def test_cpu_per_request_that_falls_without_compilers_is_the_hosts_doing(
-    jit_cpu_fall: float | None, verdict: str
+    jit_cpu_fall: float | None, jit_cores_fall: float | None, verdict: str
 ) -> None:
-    falling = dict(GOOD, cpu_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=jit_cpu_fall)
+    falling = dict(
+        GOOD, cpu_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=jit_cpu_fall, jit_cores_fall=jit_cores_fall
+    )
 
     assert judge(falling)[0] == verdict
 
