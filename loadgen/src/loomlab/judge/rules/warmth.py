@@ -3,13 +3,10 @@
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence, UnderTest
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
+from loomlab.judge.limits import COMPILED_LIMIT, FALL_LIMIT
 from loomlab.run.warmup.compiling import REST_CORES
 
 SHORTEST_CAP_S = 120
-FALL_LIMIT = 0.10
-"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
-COMPILED_LIMIT = 0.075
-"""Of CPU per request: by how much the compilers' part of it fell."""
 NO_RECORD = unknown("how warm the approach was, because its warm-up was not recorded")
 
 
