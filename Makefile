@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
+	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
