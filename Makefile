@@ -75,7 +75,7 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 	@tests/lint
 
 .PHONY: bench-observer
-bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHORT=1 in four; fails above 5 % of one CPU
+bench-observer: ## What Prometheus and cAdvisor cost, and a viewer, in 13 minutes or with SHORT=1 in five; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
 .PHONY: bench-verdict bench-healthy bench-warmup
