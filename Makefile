@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
+	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -75,7 +75,7 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 	@tests/lint
 
 .PHONY: bench-observer
-bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHORT=1 in four; fails above 5 % of one CPU
+bench-observer: ## What Prometheus and cAdvisor cost, and a viewer, in 13 minutes or with SHORT=1 in five; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
 .PHONY: bench-verdict bench-healthy bench-warmup

@@ -7,6 +7,7 @@ import pytest
 
 from lab import LAB
 from loomlab_dashboards import lab_health
+from loomlab_dashboards.queries import WINDOW_FULL_S
 
 ALERTS = (LAB / "prometheus/rules/alerts.yml").read_text()
 TABLE = [
@@ -65,6 +66,12 @@ def test_a_limit_is_one(name: str, alerts: list[str], panel: str | None, row: st
         assert getattr(lab_health, panel) == limit
     (line,) = [line for line in TABLE if row in line]
     assert re.search(rf"(?<!\d){limit * 100:g} %", line), line
+
+
+def test_the_panels_wait_as_long_as_the_rule_for_full_windows() -> None:
+    rules = (LAB / "prometheus/rules/run.yml").read_text()
+
+    assert f"lab_run_elapsed_seconds < bool {WINDOW_FULL_S})" in rules
 
 
 def test_every_share_of_the_verdict_is_tied() -> None:

@@ -32,6 +32,7 @@ from loomlab.run.progress import Progress
 from loomlab.run.stop import Stop
 from loomlab.run.warmup.process import process_of
 from loomlab.run.warmup.warmer import Subject, Warmer
+from loomlab.show import server
 from loomlab.statistics import commands as statistics
 from loomlab.tools.known import tool
 
@@ -45,6 +46,7 @@ commands.register(app)
 papers.register(app)
 exporter.register(app)
 statistics.register(app)
+server.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 
 
