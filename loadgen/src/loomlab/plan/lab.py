@@ -13,7 +13,7 @@ import yaml
 from loomlab.plan.scenarios import model
 from loomlab.plan.variables import Words
 
-SOURCES = ("compose.yaml", "compose.override.yaml", ".env", "services", "loadgen")
+SOURCES = ("compose.yaml", ".env", "services", "loadgen")
 NO_SOURCES = frozenset({"target", "test", "tests", "__pycache__"})
 """Folders of those that images are not made of; hidden ones are not, either."""
 
