@@ -15,7 +15,7 @@ load ../helpers
   run make -C "$LAB_ROOT"
   [ "$status" -eq 0 ]
   local verb
-  for verb in run-ab scenario papers smoke doctor up down clean test lint; do
+  for verb in run-ab scenario papers reproduce smoke doctor up down clean test lint; do
     [[ $output == *"  $verb "* ]] || { echo "$verb is missing"; return 1; }
   done
 }

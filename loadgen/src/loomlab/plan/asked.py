@@ -13,10 +13,11 @@ SAID_BY_SCENARIO = ("CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY")
 
 class Asked(Record):
     """None: not asked for, so that the lab or a scenario says it. `settings` are the approaches' and the backend's, by
-    the names of their variables."""
+    the names of their variables; `paper`: which published experiment it is made for."""
 
     tool: str
     scenario: str | None
+    paper: str | None = None
     scale: str
     approaches: list[str] | None
     connections: int | None
@@ -59,6 +60,7 @@ def asked_of(tool: str, variables: Mapping[str, str], lab: Lab) -> Asked:
     return Asked(
         tool=tool,
         scenario=scenario,
+        paper=given.get("PAPER"),
         scale=given.get("SCALE", "1"),
         approaches=lab.named(given["APPROACH"]) if "APPROACH" in given else None,
         connections=whole("CONCURRENCY"),

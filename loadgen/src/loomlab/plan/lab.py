@@ -14,6 +14,7 @@ class Lab:
 
     def __init__(self, root: Path, scenarios: Path) -> None:
         self.sizes = root / "sizes"
+        self.papers = root / "loadgen" / "published"
         self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
@@ -26,7 +27,7 @@ class Lab:
     def words(self) -> Words:
         """What variables may name."""
         sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
-        return Words(self.approaches, sizes, model.names(self.scenarios))
+        return Words(self.approaches, sizes, model.names(self.scenarios), model.names(self.papers))
 
     def named(self, approaches: str) -> list[str]:
         """`headline`, `all`, or names with commas between them."""

@@ -30,7 +30,8 @@ class PlannedRun(Record):
 
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
-    `longest_s` are of one run with all around it; `colours` are the approaches', #RRGGBB, for reports."""
+    `longest_s` are of one run with all around it; `colours` are the approaches', #RRGGBB, for reports; `paper`: the
+    published experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
@@ -44,6 +45,8 @@ class Order(Record):
     note: str | None = None
     suspect: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
+    paper: str | None = None
+    left_out: list[str] = Field(default_factory=list)
     colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun]
 
