@@ -23,6 +23,7 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
     if order.scenario:
         yield "NAME", order.scenario.name
         yield "SCALE", f"{order.scenario.scale:g}"
+        yield "DURATION", f"{request.load.shape.duration_s}s"
     else:
         yield from _load(order)
         yield "ENDPOINT", request.endpoint

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from loomlab.answer.papers.keeping import PICTURE
 from loomlab.answer.summary import (
     CLOSED_MODEL_NOTE,
     INTERIOR_NOTE,
@@ -29,6 +30,7 @@ from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Fi
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import Look, looks
+from loomlab.report.published import Published, published_of
 from loomlab.report.svg import key_of
 from loomlab.report.timeline import PHASES, timeline
 
@@ -39,10 +41,20 @@ BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
 
 
-def write_report(folder: Path) -> Path:
+PAPERS, SCENARIOS = Path("/lab/loadgen/published"), Path("/scenarios")
+"""Where the load generator's container has them."""
+
+
+def write_report(folder: Path, papers: Path = PAPERS, scenarios: Path = SCENARIOS) -> Path:
     """Writes report.html, table.csv and summary.md of an experiment's folder from what lies in it, the same bytes each
-    time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
+    time, and gives the page's path; of a published experiment published.svg, too, and what was published from `papers`.
+    Raises UsageError and ParseError as `read_experiment`."""
     experiment = read_experiment(folder)
+    look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
+    published = published_of(experiment, folder, look, papers, scenarios)
+    picture = published.picture(look) if published else None
+    if picture:
+        write_text(folder / PICTURE, picture)
     page = folder / "report.html"
     rows, figures = table.rows_of(experiment), table.figures_of(experiment)
     write_text(folder / "table.csv", table.csv_of(rows, figures))
@@ -52,11 +64,11 @@ def write_report(folder: Path) -> Path:
         folder / "summary.md",
         markdown(experiment.summary, [*told, "", *table.markdown_of(rows, figures), "", "Every run:"]),
     )
-    write_text(page, page_of(experiment))
+    write_text(page, page_of(experiment, look, published))
     return page
 
 
-def page_of(experiment: Experiment) -> str:
+def page_of(experiment: Experiment, look: Mapping[str, Look], published: Published | None) -> str:
     environment = Environment(
         loader=FunctionLoader(lambda name: _packaged(f"templates/{name}")),
         autoescape=True,
@@ -65,12 +77,10 @@ def page_of(experiment: Experiment) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("report.html").render(_shown(experiment))
+    return environment.get_template("report.html").render(_shown(experiment, look) | {"published": published})
 
 
-def _shown(experiment: Experiment) -> dict[str, Any]:
-    recorded = experiment.order.colours if experiment.order else {}
-    look = looks(experiment.approaches, recorded)
+def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
     figures = table.figures_of(experiment)
     script = Markup(f"{_packaged('vendored/uPlot.iife.min.js')}\n{_packaged('templates/report.js')}")  # noqa: S704 - ours
     courses = course.data_of(experiment, look)
