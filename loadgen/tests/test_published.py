@@ -1,5 +1,6 @@
 """A paper's tables, claims and charts in the report of an experiment that runs it."""
 
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -112,13 +113,19 @@ def test_two_iterations_are_drawn_on_one_scale(folders: dict[str, Path]) -> None
     assert ticks.count(ticks[0]) == 4
 
 
-def test_an_experiment_of_no_paper_or_without_papers_at_hand_has_neither(
-    tmp_path: Path, folders: dict[str, Path]
-) -> None:
+def test_an_experiment_of_no_paper_has_neither(tmp_path: Path) -> None:
     own = folder_of(tmp_path, ("tomcat-virtual",), repeats=1)
     write_report(own, PUBLISHED, SCENARIOS)
-    write_report(folders["levels"], tmp_path / "nowhere", SCENARIOS)
 
     assert "published" not in page(own).sections
     assert not (own / "published.svg").exists()
-    assert "published" not in page(folders["levels"]).sections
+
+
+@pytest.mark.parametrize("missing", ["papers", "scenarios"])
+def test_a_report_is_made_without_what_is_not_at_hand(folders: dict[str, Path], tmp_path: Path, missing: str) -> None:
+    folder = shutil.copytree(folders["two-by-two"], tmp_path / "copy")
+    at_hand = {"papers": PUBLISHED, "scenarios": SCENARIOS} | {missing: tmp_path / "nowhere"}
+
+    write_report(folder, **at_hand)
+
+    assert "published" not in page(folder).sections

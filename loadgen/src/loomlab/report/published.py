@@ -12,6 +12,7 @@ from loomlab.answer.papers.library import load_paper, paper_names
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured
 from loomlab.answer.papers.model import Paper
 from loomlab.answer.papers.page import found_of, number, why_of
+from loomlab.basics.errors import LoomlabError
 from loomlab.records.models import Run
 from loomlab.report.figures import UNKNOWN
 from loomlab.report.folder import Experiment
@@ -62,7 +63,7 @@ class Published:
 
     def picture(self, looks: Mapping[str, Look]) -> str | None:
         """All panels as one SVG file; None where there is none."""
-        if not any(panel for row in self.panels for panel in row):
+        if not self.panels:
             return None
         return sheet(f"{self.paper.title}, drawn again", self.columns, self.panels, looks)
 
@@ -70,14 +71,17 @@ class Published:
 def published_of(
     experiment: Experiment, folder: Path, looks: Mapping[str, Look], papers: Path, scenarios: Path
 ) -> Published | None:
-    """None for an experiment of no paper, or where the papers are not at hand."""
+    """None for an experiment of no paper, and where the paper or its scenario is not at hand, or has changed since."""
     order, scenario = experiment.order, experiment.summary.scenario
     name = order.paper or (scenario.experiment if scenario else None) if order else None
     if order is None or scenario is None or name not in paper_names(papers):
         return None
-    paper = load_paper(papers, name)
-    kept = kept_experiment(folder, order, paper, scenarios)
-    if kept is None:
+    try:
+        paper = load_paper(papers, name)
+        kept = kept_experiment(folder, order, paper, scenarios)
+    except LoomlabError:
+        return None
+    if kept is None or not kept.runs:
         return None
     columns, panels = _panels(paper, experiment, kept, looks)
     return Published(
@@ -87,7 +91,7 @@ def published_of(
         tables=_tables(paper, kept.runs),
         claims=[*_claims(paper, name, scenario.name, kept)],
         columns=columns,
-        panels=panels,
+        panels=panels if any(panel for row in panels for panel in row) else [],
     )
 
 

@@ -1,7 +1,7 @@
 """From experiments' folders to what is kept of them."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -94,20 +94,19 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
         setup=_setup(experiment_dir, order, summary, cpus),
         differs=order.scenario.differs if order.scenario else [],
         left_out=order.left_out,
-        runs=[_kept(run, wanted, cpus, levels) for run in summary.runs],
+        runs=[_kept(run, wanted, cpus, levels[_key(run.load)]) for run in summary.runs if _key(run.load) in levels],
     )
 
 
-def _kept(run: Run, wanted: Iterable[str], cpus: float, levels: Mapping[Key, tuple[int, float]]) -> KeptRun:
-    level, amount = levels[_key(run.load)]
+def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float]) -> KeptRun:
     values = {name: figure_of(run, name, cpus) for name in wanted}
     return KeptRun(
         run=run.run,
         approach=run.approach,
         jdk=run.jdk,
         repeat=run.repeat,
-        level=level,
-        amount=amount,
+        level=at[0],
+        amount=at[1],
         verdict=run.verdict,
         failed=[one.rule for one in run.rules if one.outcome == "failed" and one.level == "invalid"],
         reasons=run.reasons,
@@ -165,13 +164,9 @@ def _approach_cpus(order: Order) -> float:
 
 def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) -> dict[str, str]:
     environment = summary.environment
-    abouts = {run.approach: _about(experiment_dir, run.run) for run in summary.runs}
-    versions = dict.fromkeys(str(about["jvm"]["version"]) for about in abouts.values() if about.get("jvm"))
-    servers = dict.fromkeys(
-        f"{inbound.get('server')} {inbound.get('version') or ''}".strip()
-        for about in abouts.values()
-        if (inbound := about.get("inbound"))
-    )
+    abouts = [_about(experiment_dir, run.run) for run in summary.runs]
+    versions = dict.fromkeys(text for about in abouts if (text := _words(about, "jvm", "version")))
+    servers = dict.fromkeys(text for about in abouts if (text := _words(about, "inbound", "server", "version")))
     stand_ins = ", stand-in base images" if environment.get("stand_in_images") else ""
     memory = environment.get("memory_bytes")
     told = {
@@ -183,6 +178,11 @@ def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) ->
         "system": f"{environment.get('os', '')}, kernel {environment.get('kernel', '')}{stand_ins}",
     }
     return {key: value for key, value in told.items() if value.strip(", ")}
+
+
+def _words(about: dict[str, Any], part: str, *names: str) -> str:
+    told = about.get(part)
+    return " ".join(str(told[name]) for name in names if told.get(name)) if isinstance(told, dict) else ""
 
 
 def _about(experiment_dir: Path, run: str) -> dict[str, Any]:
