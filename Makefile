@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART PAPER
+	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART PAPER
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -49,7 +49,7 @@ report: ## Make an experiment's report.html again: RESUME=latest (the default), 
 ##@ The lab
 
 .PHONY: doctor
-doctor: ## What this host has and lacks, each with its cure
+doctor: ## What this host has and lacks, each with its cure; proves that container metrics arrive
 	@bin/doctor
 
 .PHONY: up
@@ -69,7 +69,7 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 .PHONY: test test-all
 test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
 	@tests/run
-test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|provocations|verdict|warmup; goes on where it was cut off
+test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|prometheus3|provocations|verdict|warmup; goes on where it was cut off
 	@tests/all
 
 .PHONY: lint
@@ -77,7 +77,7 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 	@tests/lint
 
 .PHONY: bench-observer
-bench-observer: ## What Prometheus and cAdvisor cost, in 11 minutes or with SHORT=1 in four; fails above 5 % of one CPU
+bench-observer: ## What Prometheus and cAdvisor cost, and a viewer, in 13 minutes or with SHORT=1 in five; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
 .PHONY: bench-verdict bench-healthy bench-warmup

@@ -7,8 +7,9 @@ import pytest
 
 from lab import COMMITTED, LAB, approaches
 from loomlab_dashboards.frame import Json
-from loomlab_dashboards.palette import APPROACHES
-from loomlab_dashboards.panels import MIN_STEP
+from loomlab_dashboards.palette import APPROACHES, FINE, IDLE
+from loomlab_dashboards.panels import LIMIT, MIN_STEP
+from loomlab_dashboards.queries import UNMEASURED, WINDOW_FULL_S
 from loomlab_dashboards.series import colour
 from loomlab_dashboards.substitute import panels
 from loomlab_dashboards.units import UNITS
@@ -71,10 +72,9 @@ def test_its_legend_can_be_read(panel: Json) -> None:
     if panel["type"] in WITH_LEGEND:
         legend = panel["options"]["legend"]
         assert (legend["displayMode"], legend["placement"], legend["showLegend"]) == ("table", "bottom", True)
-        assert {"mean", "max"} <= set(legend["calcs"])
     names = [target["legendFormat"] for target in panel["targets"]]
     assert all(names)
-    assert len({*names}) == len(names) or set(names) == {"{{service}}"}
+    assert len({*names}) == len(names) or {*names} - {LIMIT} == {"{{service}}"}
 
 
 @each_panel
@@ -89,7 +89,8 @@ def test_every_approach_has_its_colour(panel: Json) -> None:
     "name", ["tomcat-virtual-2", "virtual", "jetty-virtual p99", "20261121T161808Z-tomcat-virtual/1-unknown"]
 )
 def test_other_series_have_no_colour_of_an_approach(name: str) -> None:
-    assert colour(panels(COMMITTED["compare"])[0], name) is None
+    lines = next(panel for panel in panels(COMMITTED["compare"]) if panel["type"] == "timeseries")
+    assert colour(lines, name) is None
 
 
 @each_dashboard
@@ -123,13 +124,63 @@ def test_no_panels_overlap(name: str) -> None:
 def test_it_links_to_the_others_and_to_results(name: str) -> None:
     others, results = COMMITTED[name]["links"]
     assert (others["type"], others["tags"], others["keepTime"]) == ("dashboards", ["loom-lab"], True)
-    assert results["url"] == "http://127.0.0.1:9080"
+    assert results["url"] == "${results:raw}"
 
 
 @each_dashboard
-def test_a_finished_run_links_to_its_folder(name: str) -> None:
+def test_a_finished_run_links_to_its_folder_where_prometheus_knows_it_to_be(name: str) -> None:
     (finished,) = [each for each in COMMITTED[name]["annotations"]["list"] if each["name"] == "Finished runs"]
-    assert 'href="http://127.0.0.1:9080/{{experiment}}/"' in finished["textFormat"]
+    assert 'href="{{url}}/{{experiment}}/"' in finished["textFormat"]
+    assert "lab_results_info" in finished["target"]["expr"]
+
+
+@each_dashboard
+def test_nobody_looks_who_does_not_ask(name: str) -> None:
+    assert COMMITTED[name]["refresh"] == ""
+
+
+@pytest.mark.parametrize("name", ["compare", "one-run"])
+def test_it_begins_with_the_newest_experiment(name: str) -> None:
+    """A query variable without a value takes its first option, but `All` where there is that."""
+    (experiment,) = [each for each in COMMITTED[name]["templating"]["list"] if each["name"] == "experiment"]
+    natural_descending = 8
+    assert (experiment["sort"], experiment["includeAll"]) == (natural_descending, False)
+    assert "current" not in experiment
+    assert "lab_result_info" in experiment["query"]["query"]
+
+
+@pytest.mark.parametrize("panel", [panel for panel in panels(COMMITTED["compare"]) if panel["type"] in WITH_LEGEND])
+def test_what_compare_tells_of_a_line_is_of_the_measured_phase(panel: Json) -> None:
+    assert {"mean", "max"} <= set(panel["options"]["legend"]["calcs"])
+    for target in panel["targets"]:
+        over_levels = panel["title"].startswith(("RSS", "OS threads"))
+        gates = (f" unless on (service) {UNMEASURED}", f">= {0 if over_levels else WINDOW_FULL_S})")
+        assert any(gate in target["expr"] for gate in gates), target["expr"]
+
+
+def test_one_run_tells_no_mean_over_its_warm_up() -> None:
+    for panel in panels(COMMITTED["one-run"]):
+        if panel["type"] in WITH_LEGEND:
+            assert panel["options"]["legend"]["calcs"] == ["lastNotNull"]
+
+
+def test_lab_health_is_green_of_a_run_only() -> None:
+    (alerts,) = [panel for panel in panels(COMMITTED["lab-health"]) if panel["type"] == "stat"]
+    without, fine, _ = alerts["fieldConfig"]["defaults"]["thresholds"]["steps"]
+    assert (without, fine["value"]) == ({"value": None, "color": IDLE}, 0)
+    assert alerts["fieldConfig"]["defaults"]["noValue"] == "No run goes on."
+    assert "lab_run_info" in alerts["targets"][0]["expr"]
+    assert FINE not in str([panel for panel in panels(COMMITTED["lab-health"]) if panel is not alerts])
+
+
+@pytest.mark.parametrize("name", ["compare", "one-run"])
+@pytest.mark.parametrize("title", ["CPU", "RSS", "Heap"])
+def test_limits_are_dashed(name: str, title: str) -> None:
+    (panel,) = [panel for panel in panels(COMMITTED[name]) if panel["title"] == title]
+    assert panel["targets"][-1]["legendFormat"] == LIMIT
+    assert {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 10]}} in [
+        each for override in panel["fieldConfig"]["overrides"] for each in override["properties"]
+    ]
 
 
 @each_dashboard
@@ -143,13 +194,13 @@ def test_its_variables_are_all_used_and_defined(name: str) -> None:
 @each_dashboard
 def test_all_matches_what_has_no_such_label(name: str) -> None:
     for variable in COMMITTED[name]["templating"]["list"]:
-        assert variable["type"] == "datasource" or variable["includeAll"] == variable["multi"]
+        assert variable["type"] == "datasource" or not variable["includeAll"] or variable["multi"]
         assert not variable["includeAll"] or variable["allValue"] == ".*"
 
 
 def test_compare_lets_choose_source_experiment_approach_and_jdk() -> None:
     names = [variable["name"] for variable in COMMITTED["compare"]["templating"]["list"]]
-    assert names == ["datasource", "experiment", "approach", "jdk"]
+    assert names == ["datasource", "results", "experiment", "approach", "jdk"]
 
 
 def test_nobody_edits_in_grafana_what_a_restart_would_undo() -> None:

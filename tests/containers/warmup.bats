@@ -1,12 +1,16 @@
 #!/usr/bin/env bats
-# A warm-up that comes to its own end, with the defaults.
+# A warm-up that comes to its own end, with the defaults, and what the dashboards make of it.
 
 load ../helpers
 
 setup_file() {
+  (cd "$LAB_ROOT" && docker compose up --detach --wait prometheus cadvisor backend results) >"$BATS_FILE_TMPDIR/log" 2>&1 ||
+    { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
   make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=200 APPROACH=microhttp-async >"$BATS_FILE_TMPDIR/log" 2>&1 ||
     { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
 }
+
+teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }
 
 run_dir() { echo "$LAB_ROOT/results/latest/runs/1-microhttp-async"; }
 warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
@@ -34,4 +38,15 @@ warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
 
 @test "the plan has told how long it takes" {
   grep -qE "1 runs \(microhttp-async\), about [0-9]+ min, [0-9]+ at most" "$BATS_FILE_TMPDIR/log"
+}
+
+@test "Compare leaves the warm-up out: its legends and its table say what the summary says" {
+  local experiment
+  experiment=$(basename "$(newest)")
+  settles '[.data.result[].metric.run] | join(" ")' "lab_result_info{experiment=\"$experiment\"}" 1-microhttp-async
+  docker run --rm --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards \
+    python -m loomlab_dashboards queries compare --set "experiment=$experiment" >"$BATS_TEST_TMPDIR/queries"
+  docker run --rm --network loom-lab_default --user "$(id -u):$(id -g)" --volume "$BATS_TEST_TMPDIR:/data:ro" \
+    --volume "$LAB_ROOT/results:/results:ro" loom-lab/observability \
+    pytest live/test_measured_phase.py --experiment "/results/$experiment" --queries /data/queries
 }

@@ -1,15 +1,55 @@
-"""Compare: the approaches over each other, a row a question."""
+"""Compare: a table of the runs, then the approaches over each other, a row a question."""
 
-from loomlab_dashboards.frame import Json, Row, build, data_source, finished_runs, many
-from loomlab_dashboards.panels import IN_THE_SERVER, NO_QUOTA, Query, Size, Text, by_run_time, labels, over_time
-from loomlab_dashboards.queries import APPROACH, by_seconds, chosen, error_share, quantile, rate, total
+from loomlab_dashboards.frame import Json, Row, build, finished_runs, many, newest_of_many
+from loomlab_dashboards.panels import (
+    AT_GENERATOR,
+    IN_THE_SERVER,
+    NO_QUOTA,
+    NOT_TOLD_LIVE,
+    Query,
+    Size,
+    Text,
+    by_run_time,
+    labels,
+    over_time,
+)
+from loomlab_dashboards.queries import (
+    APPROACH,
+    at_generator,
+    by_seconds,
+    chosen,
+    heap_limit,
+    memory_limit,
+    rate,
+    select,
+    total,
+)
+from loomlab_dashboards.runs_table import runs
 
-CPU = rate("container_cpu_usage_seconds_total", APPROACH)
-REQUESTS = rate("lab_requests_seconds_count", APPROACH)
-RSS = total("container_memory_rss", APPROACH)
+APPROACHES = '{__name__=~"lab_approach_info|lab_result_info"}'
+EXPERIMENTS = '{__name__=~"service:lab_run:info|lab_result_info"}'
 ALIGNED = "by seconds since the run began"
+CPU_LIMIT = select("service:container_cpu_limit_cores:sum", APPROACH)
+RUNS = 'experiment=~"$experiment", approach=~"$approach", jdk=~"$jdk"'
 QUARTER = Size(6)
 HALF = Size(12)
+
+
+def _of(rule: str) -> str:
+    return select(rule, APPROACH)
+
+
+def _chosen(rule: str) -> Query:
+    return Query(chosen(_of(rule)))
+
+
+def _what_came_out() -> Row:
+    table = Text(
+        "Runs",
+        "What the newest judged runs measured, without their warm-ups, and whether that can be believed.",
+        "none",
+    )
+    return Row("What came out?", [runs(table, RUNS, Size(24, 10))])
 
 
 def _what_differs() -> Row:
@@ -28,62 +68,92 @@ def _what_differs() -> Row:
 
 
 def _is_it_fast() -> Row:
-    p50 = Text("p50", f"The time within which half of the requests were answered, {IN_THE_SERVER}.", "s")
-    p99 = Text("p99", f"The time within which 99 of 100 requests were answered, {IN_THE_SERVER}.", "s")
-    p99_aligned = Text(f"p99, {ALIGNED}", f"The p99 over 10 s of runs made one after another, {IN_THE_SERVER}.", "s")
+    p50, p99 = at_generator("run:lab_request_seconds:p50_rate10s"), at_generator("run:lab_request_seconds:p99_rate10s")
+    served_p99 = "service:lab_requests_seconds:p99_rate10s"
     throughput = Text("Throughput", "Requests answered a second, whatever their status.", "reqps")
     aligned = Text(f"Throughput, {ALIGNED}", "Requests answered a second, for runs made one after another.", "reqps")
     errors = Text("Errors", "The share of requests that were not answered 2xx.", "percentunit")
     return Row(
         "Is it fast?",
         [
-            over_time(throughput, Query(chosen(REQUESTS))),
-            over_time(p50, Query(chosen(quantile(0.5, "lab_requests_seconds", APPROACH)))),
-            over_time(p99, Query(chosen(quantile(0.99, "lab_requests_seconds", APPROACH)))),
-            by_run_time(aligned, by_seconds("service:lab_requests:rate10s")),
-            over_time(errors, Query(chosen(error_share(APPROACH)))),
-            by_run_time(p99_aligned, by_seconds("service:lab_requests_seconds:p99_rate10s")),
+            over_time(throughput, _chosen("service:lab_requests:rate10s")),
+            over_time(_latency("p50", "half"), Query(chosen(p50)), empty=NOT_TOLD_LIVE),
+            over_time(_latency("p99", "99 of 100"), Query(chosen(p99)), empty=NOT_TOLD_LIVE),
+            by_run_time(aligned, by_seconds(_of("service:lab_requests:rate10s"))),
+            over_time(errors, _chosen("service:lab_request_errors:ratio_rate10s")),
+            by_run_time(
+                Text(f"p99, {ALIGNED}", f"The p99 over 10 s of runs made one after another, {AT_GENERATOR}.", "s"),
+                by_seconds(p99),
+                empty=NOT_TOLD_LIVE,
+            ),
+            over_time(_served("p50", "half"), _chosen("service:lab_requests_seconds:p50_rate10s")),
+            over_time(_served("p99", "99 of 100"), _chosen(served_p99)),
+            by_run_time(
+                Text(f"p99 in the server, {ALIGNED}", f"The p99 of runs made one after another, {IN_THE_SERVER}.", "s"),
+                by_seconds(_of(served_p99)),
+            ),
         ],
     )
 
 
+def _latency(percentile: str, requests: str) -> Text:
+    return Text(percentile, f"The time within which {requests} of the requests were answered, {AT_GENERATOR}.", "s")
+
+
+def _served(percentile: str, requests: str) -> Text:
+    what = f"The time within which {requests} of the requests were answered, {IN_THE_SERVER}."
+    return Text(f"{percentile} in the server", what, "s")
+
+
 def _cpu() -> Row:
-    throttled = rate("container_cpu_cfs_throttled_periods_total", APPROACH)
-    periods = rate("container_cpu_cfs_periods_total", APPROACH)
     cores = Text("CPU", "The CPU time that the container used, in cores.", "suffix:cores")
     cost = Text("CPU per request", "The container's CPU time divided by the requests it answered.", "ms")
     held = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
-    aligned = Text(f"CPU per request, {ALIGNED}", "CPU a request over 10 s, for runs made one after another.", "ms")
+    aligned = Text(f"CPU per request, {ALIGNED}", "CPU per request over 10 s, for runs made one after another.", "ms")
+    per_request = "service:container_cpu_ms_per_request:rate10s"
+    throttled = "service:container_cpu_cfs_throttled_periods:ratio_rate10s"
     return Row(
         "What does it cost in CPU?",
         [
-            over_time(cores, Query(chosen(CPU)), size=QUARTER),
-            over_time(cost, Query(chosen(f"1000 * {CPU} / ({REQUESTS} > 1)")), size=QUARTER),
-            over_time(held, Query(chosen(f"{throttled} / ({periods} > 0)")), size=QUARTER, empty=NO_QUOTA),
-            by_run_time(aligned, by_seconds("service:container_cpu_ms_per_request:rate10s"), QUARTER),
+            over_time(
+                cores,
+                _chosen("service:container_cpu_usage_seconds:rate10s"),
+                size=QUARTER,
+                limit=chosen(CPU_LIMIT),
+            ),
+            over_time(cost, _chosen(per_request), size=QUARTER),
+            over_time(held, _chosen(throttled), size=QUARTER, empty=NO_QUOTA),
+            by_run_time(aligned, by_seconds(_of(per_request)), QUARTER),
         ],
     )
 
 
 def _memory() -> Row:
     rss = Text("RSS", "The anonymous memory of the container's processes, heap included.", "bytes")
-    waiting = Text("RSS per request in flight", "RSS divided by the requests being answered at that moment.", "bytes")
+    waiting = Text(
+        "RSS per request in flight",
+        "RSS divided by the requests being answered at that moment, where they are ten at least.",
+        "bytes",
+    )
     aligned = Text(f"RSS, {ALIGNED}", "The container's RSS, for runs made one after another.", "bytes")
+    per_request = "service:container_memory_rss_bytes_per_inflight_request:ratio"
+    rule = "service:container_memory_rss_bytes:sum"
     return Row(
         "What does it cost in memory?",
         [
-            over_time(rss, Query(chosen(RSS))),
-            over_time(waiting, Query(chosen(f"{RSS} / ({total('lab_inflight_requests', APPROACH)} > 0)"))),
-            by_run_time(aligned, by_seconds("service:container_memory_rss_bytes:sum")),
+            over_time(rss, _chosen(rule), limit=chosen(memory_limit(APPROACH))),
+            over_time(waiting, _chosen(per_request), empty="Next to nothing is in flight."),
+            by_run_time(aligned, by_seconds(_of(rule), since_s=0)),
         ],
     )
 
 
 def _threads() -> Row:
-    virtual = f"sum by (service) (jvm_threads_virtual_live_threads{{{APPROACH}}} >= 0)"
     threads = Text("OS threads", "The threads of the container, among them the carriers of virtual threads.", "none")
     runnable = Text(
-        "Virtual threads", "Virtual threads that run or queue for a carrier: the waiting are not known.", "none"
+        "Runnable virtual threads",
+        "Virtual threads that run or queue for a carrier: the JDK does not tell how many wait.",
+        "none",
     )
     inflight = Text(
         "Requests in flight",
@@ -91,21 +161,20 @@ def _threads() -> Row:
         "none",
     )
     aligned = Text(f"OS threads, {ALIGNED}", "The container's threads, for runs made one after another.", "none")
+    rule = "service:container_threads:sum"
     return Row(
         "What does it cost in threads?",
         [
-            over_time(threads, Query(chosen(total("container_threads", APPROACH))), size=QUARTER),
-            over_time(runnable, Query(chosen(virtual)), size=QUARTER),
-            over_time(inflight, Query(chosen(total("lab_inflight_requests", APPROACH))), size=QUARTER),
-            by_run_time(aligned, by_seconds("service:container_threads:sum"), QUARTER),
+            over_time(threads, _chosen(rule), size=QUARTER),
+            over_time(runnable, _chosen("service:jvm_virtual_threads:sum"), size=QUARTER),
+            over_time(inflight, _chosen("service:lab_inflight_requests:sum"), size=QUARTER),
+            by_run_time(aligned, by_seconds(_of(rule), since_s=0), QUARTER),
         ],
     )
 
 
 def _jvm() -> Row:
-    gc = f"{rate('lab_gc_cpu_seconds_total', APPROACH)} / ({CPU} > 0)"
-    stopped = f"{rate('jvm_gc_pause_seconds_sum', APPROACH)} or 0 * {total('jvm_threads_live_threads', APPROACH)}"
-    heap = total("jvm_memory_used_bytes", APPROACH, 'area="heap"')
+    heap = Query(chosen(total("jvm_memory_used_bytes", APPROACH, 'area="heap"')))
     collecting = Text("GC, share of CPU", "The collector's share of the container's CPU time.", "percentunit")
     pauses = Text("GC, share of time", "The share of time in which the collector stopped the approach.", "percentunit")
     used = Text("Heap", "The heap in use, garbage included.", "bytes")
@@ -114,9 +183,9 @@ def _jvm() -> Row:
     return Row(
         "What is the JVM doing?",
         [
-            over_time(collecting, Query(chosen(gc))),
-            over_time(pauses, Query(chosen(stopped))),
-            over_time(used, Query(chosen(heap))),
+            over_time(collecting, _chosen("service:lab_gc_cpu:ratio_rate10s")),
+            over_time(pauses, _chosen("service:jvm_gc_pause_seconds:ratio_rate10s")),
+            over_time(used, heap, limit=chosen(heap_limit(APPROACH))),
             over_time(pinned, Query(chosen(rate("jvm_threads_virtual_pinned_seconds_count", APPROACH))), size=HALF),
             over_time(compiler, Query(chosen(rate("lab_jit_cpu_seconds_total", APPROACH))), size=HALF),
         ],
@@ -127,13 +196,12 @@ def compare() -> Json:
     return build(
         "loomlab-compare",
         "Compare",
-        "The approaches over each other: how fast they are, and what that costs in CPU, memory and threads.",
+        "The runs in a table, and the approaches over each other: how fast they are, and what that costs.",
         [
-            data_source(),
-            many("experiment", "Experiment", "label_values(lab_run_info, experiment)"),
-            many("approach", "Approach", 'label_values(up{job="approach"}, service)'),
-            many("jdk", "JDK", "label_values(service:lab_run:info, jdk)"),
+            newest_of_many("experiment", "Experiment", f"label_values({EXPERIMENTS}, experiment)"),
+            many("approach", "Approach", f"label_values({APPROACHES}, approach)"),
+            many("jdk", "JDK", f"label_values({EXPERIMENTS}, jdk)"),
         ],
         [finished_runs('experiment=~"$experiment", approach=~"$approach"')],
-        [_what_differs(), _is_it_fast(), _cpu(), _memory(), _threads(), _jvm()],
+        [_what_came_out(), _what_differs(), _is_it_fast(), _cpu(), _memory(), _threads(), _jvm()],
     )

@@ -10,11 +10,13 @@ from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import dashboard as model
 
-from loomlab_dashboards.panels import DATA_SOURCE
+from loomlab_dashboards.panels import DATA_SOURCE, RESULTS
 
 TAG = "loom-lab"
-RESULTS_URL = "http://127.0.0.1:9080"
-"""Where the lab serves results/, at the default port."""
+DEFAULT_URL = "http://127.0.0.1:9080"
+"""Of the results, where nobody says another one."""
+RUNS = '__name__=~"lab_run_info|lab_result_info"'
+"""Those that go on, or went on in the time that is shown, and the newest that were judged."""
 Json = dict[str, Any]
 
 
@@ -56,15 +58,28 @@ def newest(name: str, label: str, query: str) -> dashboard.QueryVariable:
     return _labels_of(name, label, query, model.VariableSort.NATURAL_DESC)
 
 
+def newest_of_many(name: str, label: str, query: str) -> dashboard.QueryVariable:
+    """Any number of a label's values, at first the last by name: Grafana would begin with `All` if there were it."""
+    return newest(name, label, query).multi(True)
+
+
+def results() -> dashboard.QueryVariable:
+    """The address that RESULTS stands for; nobody has to choose it."""
+    variable = _labels_of("results", "Results", "label_values(lab_results_info, url)", model.VariableSort.DISABLED)
+    variable.current(model.VariableOption(text=DEFAULT_URL, value=DEFAULT_URL))
+    return variable.hide(model.VariableHide.HIDE_VARIABLE)
+
+
 def finished_runs(matchers: str) -> Annotation:
-    """Where runs ended. The phase in which it can be seen is about a second long."""
+    """Where runs ended. Variables are not replaced in an annotation's text, labels are."""
     ending = f'lab_run_phase{{phase="collect"}} * on (service) group_left (experiment, run) lab_run_info{{{matchers}}}'
-    link = f'<a href="{RESULTS_URL}/{{{{experiment}}}}/" target="_blank">{{{{experiment}}}}</a>'
+    told = f"({ending}) * on () group_left (url) (lab_results_info @ end())"
+    default = f'label_replace({ending}, "url", "{DEFAULT_URL}", "", "")'
     return Annotation(
         "Finished runs",
-        f"max_over_time(({ending})[$__interval:1s]) == 1",
+        f"max_over_time(({told} or on (service) {default})[$__interval:1s]) == 1",
         "{{run}} finished",
-        f"Results: {link}",
+        'Results: <a href="{{url}}/{{experiment}}/" target="_blank">{{experiment}}</a>',
         "blue",
     )
 
@@ -77,7 +92,7 @@ def _annotation(of: Annotation) -> dashboard.AnnotationQuery:
 
 def _links() -> list[Builder[model.DashboardLink]]:
     others = dashboard.DashboardLink("Dashboards").type(model.DashboardLinkType.DASHBOARDS).tags([TAG]).keep_time(True)
-    results = dashboard.DashboardLink("Results").type(model.DashboardLinkType.LINK).url(RESULTS_URL).icon("doc")
+    results = dashboard.DashboardLink("Results").type(model.DashboardLinkType.LINK).url(RESULTS).icon("doc")
     return [others, results.target_blank(True).tooltip("The folders of all experiments")]
 
 
@@ -99,9 +114,11 @@ def build(
     rows: Sequence[Row],
 ) -> Json:
     frame = dashboard.Dashboard(title).uid(uid).description(description).tags([TAG]).readonly()
-    frame.tooltip(model.DashboardCursorSync.CROSSHAIR).time("now-15m", "now").refresh("5s").timezone("browser")
+    frame.tooltip(model.DashboardCursorSync.CROSSHAIR).time("now-1h", "now").refresh("").timezone("browser")
     frame.timepicker(dashboard.TimePicker().refresh_intervals(["2s", "5s", "10s", "30s", "1m"]))
-    frame.variables(list(variables)).annotations([_annotation(each) for each in annotations]).links(_links())
+    frame.variables([data_source(), results(), *variables]).annotations(
+        [_annotation(each) for each in annotations]
+    ).links(_links())
     _lay_out(frame, rows)
     return visible(json.loads(JSONEncoder().encode(frame.build())))
 

@@ -1,7 +1,7 @@
 """Lab health: whether the run that goes on can be trusted."""
 
-from loomlab_dashboards.frame import Json, Row, build, data_source, finished_runs, many
-from loomlab_dashboards.palette import FINE, IDLE, INVALID, SUSPECT
+from loomlab_dashboards.frame import Json, Row, build, finished_runs, many
+from loomlab_dashboards.palette import IDLE, INVALID, SUSPECT, UP
 from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, number, over_time, states
 from loomlab_dashboards.queries import APPROACH, rate, select, total
 
@@ -18,7 +18,7 @@ FIRING = 'alertstate="firing"'
 
 
 def _trust() -> Row:
-    firing = Text("Alerts", "How many alerts say now that the run is not to be trusted.", "none")
+    firing = Text("Alerts", "How many alerts say now that the run that goes on is not to be trusted.", "none")
     history = Text("Alerts over time", "Which alerts made the run invalid or suspect, and when.", "none")
     up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is none.", "none")
     invalid = select("ALERTS", FIRING, 'severity="invalid"')
@@ -28,7 +28,11 @@ def _trust() -> Row:
         "Can this run be trusted?",
         [
             number(
-                firing, Query(f"count({select('ALERTS', FIRING)}) or vector(0)", "firing"), bad_from=1, size=Size(4)
+                firing,
+                Query(f"count({select('ALERTS', FIRING)}) or 0 * max(lab_run_info)", "firing"),
+                bad_from=1,
+                empty="No run goes on.",
+                size=Size(4),
             ),
             states(
                 history,
@@ -37,7 +41,7 @@ def _trust() -> Row:
                 size=Size(10),
                 empty="No alert fired.",
             ),
-            states(up, Query("max by (service) (up)"), {"0": ("down", IDLE), "1": ("up", FINE)}, size=Size(10)),
+            states(up, Query("max by (service) (up)"), {"0": ("down", IDLE), "1": ("up", UP)}, size=Size(10)),
         ],
     )
 
@@ -138,7 +142,7 @@ def lab_health() -> Json:
         "loomlab-lab-health",
         "Lab health",
         "Whether the run that goes on can be trusted: generator, backend, throttling, scrapes and host.",
-        [data_source(), many("approach", "Approach", 'label_values(up{job="approach"}, service)')],
+        [many("approach", "Approach", 'label_values(up{job="approach"}, service)')],
         [finished_runs(APPROACH.replace("service", "approach"))],
         [_trust(), _limits(), _held_back(), _record(), _host()],
     )

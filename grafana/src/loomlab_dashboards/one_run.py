@@ -1,17 +1,36 @@
 """One run: what was offered, what came back, and what it took."""
 
-from loomlab_dashboards.frame import Annotation, Json, Row, build, data_source, finished_runs, newest
+from functools import partial
+
+from loomlab_dashboards.frame import RUNS, Annotation, Json, Row, build, finished_runs, newest
 from loomlab_dashboards.palette import FINE, IDLE, SUSPECT
-from loomlab_dashboards.panels import IN_THE_SERVER, Query, Size, Text, density, over_time
-from loomlab_dashboards.queries import ANY_RUN, RUN, during_run, error_share, quantile, rate, total, while_run_goes
+from loomlab_dashboards.panels import (
+    AT_GENERATOR,
+    IN_THE_SERVER,
+    NOT_TOLD_LIVE,
+    Query,
+    Size,
+    Text,
+    density,
+    over_time,
+)
+from loomlab_dashboards.queries import ANY_RUN, RUN, during_run, heap_limit, memory_limit, rate, total, while_run_goes
+from loomlab_dashboards.runs_table import runs
 
 HALF = Size(12, 9)
 LAB = 'service=~"backend|loadgen"'
 PHASES = {"warm-up": SUSPECT, "measure": FINE, "collect": IDLE}
+course = partial(over_time, calcs=("lastNotNull",))
+"""Lines from the warm-up on: their mean would say nothing, and the table has the figures of the measured phase."""
 
 
 def _run(rule: str) -> str:
     return f"{rule}{{{RUN}}}"
+
+
+def _what_came_out() -> Row:
+    table = Text("This run", "What was measured, without the warm-up, and whether that can be believed.", "none")
+    return Row("What came out?", [runs(table, RUN, Size(24, 5))])
 
 
 def _load() -> Row:
@@ -22,17 +41,17 @@ def _load() -> Row:
     return Row(
         "Did it get the load that was offered?",
         [
-            over_time(
+            course(
                 rates,
                 Query(_run("run:lab_offered_rate_rps:max"), "offered"),
                 Query(_run("run:lab_requests_ended:rate10s"), "by the generator"),
-                Query(during_run(rate("lab_requests_seconds_count")), "by the approach"),
+                Query(during_run("service:lab_requests:rate10s"), "by the approach"),
                 size=HALF,
             ),
-            over_time(
+            course(
                 errors,
                 Query(_run("run:lab_requests_failed:ratio_rate10s"), "by the generator"),
-                Query(during_run(error_share()), "by the approach"),
+                Query(during_run("service:lab_request_errors:ratio_rate10s"), "by the approach"),
                 size=HALF,
             ),
         ],
@@ -40,54 +59,62 @@ def _load() -> Row:
 
 
 def _latency() -> Row:
-    p50 = during_run(quantile(0.5, "lab_requests_seconds"))
-    p99 = during_run(quantile(0.99, "lab_requests_seconds"))
-    quantiles = Text("p50 and p99", f"Latency as the generator sees it, and {IN_THE_SERVER}.", "s")
-    served = Text("Latency in the server", f"How many requests a second took how long, {IN_THE_SERVER}.", "s")
+    p50, p99 = "run:lab_request_seconds:p50_rate10s", "run:lab_request_seconds:p99_rate10s"
+    at_generator = Text("p50 and p99", f"Latency {AT_GENERATOR}.", "s")
+    in_server = Text("p50 and p99 in the server", f"Latency {IN_THE_SERVER}.", "s")
     seen = Text("Latency at k6", "How many requests a second took how long, as k6 saw it.", "s")
+    served = Text("Latency in the server", f"How many requests a second took how long, {IN_THE_SERVER}.", "s")
     buckets = rate("lab_requests_seconds_bucket", by="service, le")
     return Row(
         "How long did requests take?",
         [
-            over_time(
-                quantiles,
-                Query(_run("run:lab_request_seconds:p50_rate10s"), "p50, generator"),
-                Query(p50, "p50, server"),
-                Query(_run("run:lab_request_seconds:p99_rate10s"), "p99, generator"),
-                Query(p99, "p99, server"),
-            ),
-            density(served, Query(f"sum by (le) ({during_run(buckets)})", "{{le}}"), "reqps"),
+            course(at_generator, Query(_run(p50), "p50"), Query(_run(p99), "p99"), size=HALF, empty=NOT_TOLD_LIVE),
             density(
-                seen, Query(f"sum (rate(k6_http_req_duration_seconds[$__rate_interval])) and on () {ANY_RUN}"), "reqps"
+                seen,
+                Query(f"sum (rate(k6_http_req_duration_seconds[$__rate_interval])) and on () {ANY_RUN}"),
+                "reqps",
+                HALF,
             ),
+            course(
+                in_server,
+                Query(during_run("service:lab_requests_seconds:p50_rate10s"), "p50"),
+                Query(during_run("service:lab_requests_seconds:p99_rate10s"), "p99"),
+                size=HALF,
+            ),
+            density(served, Query(f"sum by (le) ({during_run(buckets)})", "{{le}}"), "reqps", HALF),
         ],
     )
 
 
-def _of_all_three(approach: str, others: str) -> tuple[Query, Query]:
-    return Query(during_run(approach)), Query(while_run_goes(others))
+def _of_all_three(rule: str) -> tuple[Query, Query]:
+    return Query(during_run(rule)), Query(while_run_goes(f"{rule}{{{LAB}}}"))
 
 
 def _resources() -> Row:
-    cpu = "container_cpu_usage_seconds_total"
     cores = Text("CPU", "The CPU time that approach, backend and load generator used, in cores.", "suffix:cores")
     memory = Text("RSS", "The anonymous memory of approach, backend and load generator.", "bytes")
     threads = Text("OS threads", "The threads of approach, backend and load generator.", "none")
+    heap = Text("Heap", "The approach's heap in use, garbage included.", "bytes")
     connections = Text("Connections and requests", "What the approach has open and in flight.", "none")
     backend = Text("Backend lateness", "How late the backend answers, beyond the delay it was told.", "s")
+    cpu_limit = during_run("service:container_cpu_limit_cores:sum")
     return Row(
         "What did it take?",
         [
-            over_time(cores, *_of_all_three(rate(cpu), rate(cpu, LAB))),
-            over_time(memory, *_of_all_three(total("container_memory_rss"), total("container_memory_rss", LAB))),
-            over_time(threads, *_of_all_three(total("container_threads"), total("container_threads", LAB))),
-            over_time(
-                connections,
-                Query(during_run(total("lab_open_connections")), "connections"),
-                Query(during_run(total("lab_inflight_requests")), "requests in flight"),
-                size=HALF,
+            course(cores, *_of_all_three("service:container_cpu_usage_seconds:rate10s"), limit=cpu_limit),
+            course(memory, *_of_all_three("service:container_memory_rss_bytes:sum"), limit=during_run(memory_limit())),
+            course(threads, *_of_all_three("service:container_threads:sum")),
+            course(
+                heap,
+                Query(during_run(total("jvm_memory_used_bytes", 'area="heap"'))),
+                limit=during_run(heap_limit()),
             ),
-            over_time(backend, Query(while_run_goes(quantile(0.99, "backend_lateness_seconds")), "p99"), size=HALF),
+            course(
+                connections,
+                Query(during_run("service:lab_open_connections:sum"), "connections"),
+                Query(during_run("service:lab_inflight_requests:sum"), "requests in flight"),
+            ),
+            course(backend, Query(while_run_goes("service:backend_lateness_seconds:p99_rate10s"), "p99")),
         ],
     )
 
@@ -104,12 +131,11 @@ def one_run() -> Json:
     return build(
         "loomlab-one-run",
         "One run",
-        "One run from its warm-up to its end: load, latency and what they took.",
+        "One run: its verdict, then load, latency and what they took, from the warm-up to the end.",
         [
-            data_source(),
-            newest("experiment", "Experiment", "label_values(lab_run_info, experiment)"),
-            newest("run", "Run", 'label_values(lab_run_info{experiment=~"$experiment"}, run)'),
+            newest("experiment", "Experiment", f"label_values({{{RUNS}}}, experiment)"),
+            newest("run", "Run", f'label_values({{{RUNS}, experiment=~"$experiment"}}, run)'),
         ],
         [*_phases(), finished_runs(RUN)],
-        [_load(), _latency(), _resources()],
+        [_what_came_out(), _load(), _latency(), _resources()],
     )

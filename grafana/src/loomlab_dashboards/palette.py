@@ -13,6 +13,8 @@ APPROACHES: dict[str, str] = dict(SERVICE.findall((LAB / "compose.yaml").read_te
 OTHERS = {"backend": "#3D3D8F", "loadgen": "#B0413E", "prometheus": "#E6522C", "cadvisor": "#5B7C99"}
 """The lab's own containers, which share panels with an approach."""
 INVALID, SUSPECT, FINE, IDLE = "#C4162A", "#FF9830", "#37872D", "#808080"
+UP = "#3274D9"
+"""That a target answers makes no run fine."""
 
 
 def series_of(service: str) -> str:

@@ -4,6 +4,9 @@ APPROACH = 'service=~"$approach"'
 RUN = 'experiment=~"$experiment", run=~"$run"'
 ANY_RUN = f"max(lab_run_info{{{RUN}}})"
 """1 while the chosen run goes, without labels."""
+UNMEASURED = "service:lab_run_unmeasured:max"
+WINDOW_FULL_S = 12
+"""From then on the rates of a run are of its measured phase alone, as the rule UNMEASURED has it."""
 
 
 def select(metric: str, *matchers: str) -> str:
@@ -19,20 +22,27 @@ def total(metric: str, *matchers: str) -> str:
     return f"sum by (service) ({select(metric, *matchers)})"
 
 
-def quantile(share: float, histogram: str, *matchers: str) -> str:
-    return f"histogram_quantile({share}, {rate(f'{histogram}_bucket', *matchers, by='service, le')})"
+def heap_limit(*matchers: str) -> str:
+    """Both of ZGC's pools may grow to the whole heap; of the other collectors the pools add up to it."""
+    most = select("jvm_memory_max_bytes", *matchers, 'area="heap"', 'id!="ZGC Old Generation"')
+    return f"sum by (service) ({most} > 0)"
 
 
-def error_share(*matchers: str) -> str:
-    """The share of requests not answered 2xx; nothing while there are none."""
-    answered = rate("lab_requests_seconds_count", *matchers)
-    failed = rate("lab_requests_seconds_count", 'status!~"2.."', *matchers)
-    return f"({failed} or 0 * {answered}) / ({answered} > 0)"
+def memory_limit(*matchers: str) -> str:
+    return f"max by (service) ({select('container_spec_memory_limit_bytes', *matchers)} > 0)"
+
+
+def at_generator(rule: str) -> str:
+    """A rule of runs as a figure of the approach that is under test."""
+    return f'label_replace({rule}{{approach=~"$approach"}}, "service", "$1", "approach", "(.+)")'
 
 
 def chosen(expr: str) -> str:
-    """Only what was measured of the chosen experiments and JDKs; outside of runs the experiment is empty."""
-    return f'({expr}) * on (service) service:lab_run:info{{experiment=~"$experiment", jdk=~"$jdk"}}'
+    """What was measured of the chosen experiments and JDKs, without warm-ups."""
+    return (
+        f'({expr}) * on (service) service:lab_run:info{{experiment=~"$experiment", jdk=~"$jdk"}}'
+        f" unless on (service) {UNMEASURED}"
+    )
 
 
 def during_run(expr: str) -> str:
@@ -45,12 +55,12 @@ def while_run_goes(expr: str) -> str:
     return f"({expr}) * on () group_left () {ANY_RUN}"
 
 
-def by_seconds(rule: str) -> str:
-    """A rule's values by `run`, the folder of the run, and `seconds` since its measure phase began: so runs made one
-    after another lie over each other. One instant query, at the end of the dashboard's range."""
-    elapsed = 'run:lab_elapsed_seconds:max{experiment=~"$experiment"}'
+def by_seconds(expr: str, since_s: int = WINDOW_FULL_S) -> str:
+    """Figures of approaches by `run`, the folder of the run, and `seconds` since its measured phase began: so runs made
+    one after another lie over each other. One instant query, at the end of the dashboard's range."""
+    elapsed = f'run:lab_elapsed_seconds:max{{experiment=~"$experiment"}} >= {since_s}'
     folder = f'label_join(count_values without () ("seconds", {elapsed}), "run", "/", "experiment", "run")'
     of_service = f'label_replace({folder}, "service", "$1", "approach", "(.+)")'
-    timed = f"{rule}{{{APPROACH}}} * on (service) group_left (run, seconds) {of_service}"
+    timed = f"{expr} * on (service) group_left (run, seconds) {of_service}"
     of_jdk = 'service:lab_run:info{jdk=~"$jdk"}'
     return f"max by (run, seconds) (max_over_time(({timed} and on (service) {of_jdk})[$__range:1s]))"

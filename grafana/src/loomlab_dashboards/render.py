@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from math import ceil, log2
 from pathlib import Path
+from textwrap import shorten
 
 import matplotlib as mpl
 
@@ -15,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from loomlab_dashboards.frame import Json
 from loomlab_dashboards.prometheus import Prometheus
-from loomlab_dashboards.series import Line, cells, colour, line, lines_by_seconds, name_of
+from loomlab_dashboards.series import Line, cells, colour, line, lines_by_seconds, name_of, table
 from loomlab_dashboards.substitute import PanelQuery, Window, panel_queries, replaced
 from loomlab_dashboards.units import written
 
@@ -23,6 +24,7 @@ COLUMN_INCHES, UNIT_INCHES = 0.8, 0.38
 GAP_INCHES, LEFT_INCHES, TOP_INCHES, BOTTOM_INCHES, LEGEND_INCHES = 0.12, 0.85, 0.35, 0.35, 0.17
 DPI = 100
 TICKS_PER_PICTURE = 25
+LONGEST_CELL = 60
 CLASSIC = ["#73BF69", "#F2CC0C", "#5794F2", "#FF9830", "#F2495C", "#B877D9"]
 """The first of Grafana's own colours, for series whose colour is not fixed."""
 
@@ -46,7 +48,7 @@ class Picture:
             "heatmap": self._density,
             "state-timeline": self._states,
             "stat": self._number,
-            "table": self._labels,
+            "table": self._table,
         }
 
     def draw(self) -> None:
@@ -197,6 +199,21 @@ class Picture:
         self._clock(axes)
         if not found:
             self._empty(axes, panel)
+
+    def _table(self, axes: Axes, panel: Json) -> None:
+        if len(panel["targets"]) == 1:
+            self._labels(axes, panel)
+            return
+        axes.set_axis_off()
+        rows = table(panel, [self._prometheus.at(self._window.end, query.expr) for query in self._queries(panel)])
+        if not rows:
+            self._empty(axes, panel)
+            return
+        cells = [[shorten(cell, LONGEST_CELL, placeholder="…") for cell in row.values()] for row in rows]
+        drawn = axes.table(cells, colLabels=list(rows[0]), loc="upper left", cellLoc="left", edges="horizontal")
+        drawn.auto_set_font_size(False)
+        drawn.set_fontsize(7)
+        drawn.auto_set_column_width(list(range(len(rows[0]))))
 
     def _labels(self, axes: Axes, panel: Json) -> None:
         (query,) = self._queries(panel)

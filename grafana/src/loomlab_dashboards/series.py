@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from loomlab_dashboards.frame import Json
 from loomlab_dashboards.panels import COLUMN_FIELD, ROW_FIELD
 from loomlab_dashboards.prometheus import Series
+from loomlab_dashboards.units import written
 
 Numbers = NDArray[np.float64]
 LABEL = re.compile(r"{{\s*(\w+)\s*}}")
@@ -91,8 +92,38 @@ def cells(found: list[Series]) -> Cells | None:
 def colour(panel: Json, name: str) -> str | None:
     """The colour that the panel's overrides fix for a series of that name."""
     for override in panel["fieldConfig"]["overrides"]:
-        matcher = override["matcher"]
-        if matcher["id"] == "byRegexp" and re.search(matcher["options"].strip("/"), name):
-            fixed: str = override["properties"][0]["value"]["fixedColor"]
+        matcher, first = override["matcher"], override["properties"][0]
+        named = matcher["options"] == name if matcher["id"] == "byName" else re.search(matcher["options"][1:-1], name)
+        if named and first["id"] == "color":
+            fixed: str = first["value"]["fixedColor"]
             return fixed
     return None
+
+
+def table(panel: Json, answers: list[list[Series]]) -> list[dict[str, str]]:
+    """The rows of a panel of judged runs, as its transformations make them of its queries' answers: columns by name in
+    their order, with figures as they are written; an empty cell where a run lacks a figure."""
+    settings = {one["id"]: one["options"] for one in panel["transformations"]}
+    order, names = settings["organize"]["indexByName"], settings["organize"]["renameByName"]
+    properties = {
+        override["matcher"]["options"]: {one["id"]: one["value"] for one in override["properties"]}
+        for override in panel["fieldConfig"]["overrides"]
+    }
+    merged: dict[str, dict[str, str]] = {}
+    began: dict[str, float] = {}
+    for place, answer in enumerate(answers):
+        column = names.get(f"Value #{chr(ord('A') + place)}")
+        for series in answer:
+            labels = dict(series["metric"])
+            key = f"{labels.get('experiment')}/{labels.get('run')}"
+            row = merged.setdefault(key, {})
+            row |= labels
+            if column:
+                value = float(series["value"][1])
+                row[column] = written(value, properties[column]["unit"])
+                began[key] = value if column == settings["sortBy"]["sort"][0]["field"] else began.get(key, 0)
+    shown = [names.get(one, one) for one in sorted(order, key=lambda name: order[name])]
+    shown = [one for one in shown if not properties.get(one, {}).get("custom.hideFrom.viz")]
+    return [
+        {one: merged[key].get(one, "") for one in shown} for key in sorted(merged, key=lambda key: -began.get(key, 0))
+    ]

@@ -1,6 +1,7 @@
 """Grafana's units that the dashboards use, as text."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from math import isfinite
 
 
@@ -30,6 +31,7 @@ UNITS: dict[str, Callable[[float], str]] = {
     "reqps": lambda value: f"{_plain(value)} req/s",
     "cps": lambda value: f"{_plain(value)} /s",
     "suffix:cores": lambda value: f"{_plain(value)} cores",
+    "dateTimeAsIso": lambda value: f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M:%S}",
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from watching.check import problems
 from watching.experiment import Experiment, Run
 from watching.load import Load
-from watching.panels import QUOTA_PANELS, PanelQuery, plausible, queries_of
+from watching.panels import QUOTA_PANELS, RUN_TABLES, PanelQuery, plausible, queries_of
 from watching.prometheus import Prometheus
 from watching.series import Series
 
@@ -18,7 +18,8 @@ WIDEST_GAP_SECONDS = 3
 
 @pytest.fixture(scope="module")
 def queries(pytestconfig: pytest.Config) -> list[PanelQuery]:
-    return queries_of(pytestconfig.getoption("--queries"))
+    """Of what can be seen while the runs go on."""
+    return [query for query in queries_of(pytestconfig.getoption("--queries")) if query.panel not in RUN_TABLES]
 
 
 def answer_of(prometheus: Prometheus, query: PanelQuery, experiment: Experiment, run: Run) -> list[Series]:

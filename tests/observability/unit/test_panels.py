@@ -36,6 +36,12 @@ def test_a_title_goes_before_the_unit() -> None:
     assert plausible(replace(THROUGHPUT, panel="Backend lateness", unit="s"), LOAD).admits(0.02)
 
 
+def test_a_limit_is_not_what_it_limits() -> None:
+    limit = replace(THROUGHPUT, panel="Heap", unit="bytes", legend="limit")
+    assert plausible(limit, LOAD).admits(12 << 30)
+    assert not plausible(replace(limit, legend="{{service}}"), LOAD).admits(12 << 30)
+
+
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(UnknownUnitError, match="'furlongs'"):
         plausible(replace(THROUGHPUT, unit="furlongs"), LOAD)

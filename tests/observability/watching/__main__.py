@@ -1,4 +1,4 @@
-"""`python -m watching record FILE | sample ... | report FOLDER`; see --help."""
+"""`python -m watching record FILE | view FILE | sample ... | report FOLDER`; see --help."""
 
 import argparse
 import sys
@@ -6,7 +6,10 @@ from pathlib import Path
 
 from watching import bench
 from watching.own import Kernel
+from watching.panels import queries_of
+from watching.prometheus import Prometheus
 from watching.record import record
+from watching.view import view
 
 
 def services_of(file: Path) -> dict[str, str]:
@@ -19,6 +22,10 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("record", help="every container's own counters, until SIGTERM")
     one.add_argument("file", type=Path)
+    one = commands.add_parser("view", help="what a dashboard asks, again and again, until SIGTERM")
+    one.add_argument("--prometheus", default="http://prometheus:9090")
+    one.add_argument("--every", type=float, default=5, help="seconds from one refresh to the next")
+    one.add_argument("queries", type=Path, help="every panel's queries, lines of JSON")
     one = commands.add_parser("sample", help="one window of the benchmark")
     one.add_argument("--case", required=True)
     one.add_argument("--observers", choices=("with", "without", "warm-up"), required=True)
@@ -34,6 +41,8 @@ def run(asked: argparse.Namespace) -> int:
     match asked.command:
         case "record":
             record(Kernel(), asked.file)
+        case "view":
+            view(Prometheus(asked.prometheus), queries_of(asked.queries), asked.every)
         case "sample":
             ids = services_of(asked.folder / "services")
             sample = bench.take(asked.case, asked.observers, Kernel(), ids, asked.loaded, asked.seconds)

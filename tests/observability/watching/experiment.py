@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,10 @@ class Run:
     @property
     def connections(self) -> int:
         return int(self._result["concurrency"])
+
+    @property
+    def warm_up_started(self) -> float:
+        return datetime.fromisoformat(self._result["started"]).timestamp()
 
     @property
     def started(self) -> float:
@@ -90,6 +95,15 @@ class Experiment:
     @property
     def ended(self) -> float:
         return self.runs[-1].ended
+
+    def summed_up(self, run: Run) -> Any:
+        """The run's entry in summary.json."""
+        [entry] = [one for one in self._summary["runs"] if one["run"] == run.name]
+        return entry
+
+    @cached_property
+    def _summary(self) -> Any:
+        return _json(self.folder / "summary.json")
 
     @cached_property
     def environment(self) -> Any:

@@ -17,6 +17,10 @@ LABELS: dict[str, tuple[str, ...]] = {"Alerts over time": ("alertname",), "Laten
 """Where not every label of the legend is on every series."""
 QUOTA_PANELS = ("Throttled",)
 """Empty during runs, which limit CPU by cpusets, without quota periods."""
+RUN_TABLES = ("Runs", "This run")
+"""Of judged runs: nothing of a run is in them before its verdict."""
+LIMIT = "limit"
+"""The legend of a line that others may not cross."""
 NO_COLLECTION = "no garbage collection may fall into so small a load"
 NOTHING_WRONG = "nothing of the kind happens in a run that goes well"
 WAITING = "virtual threads that wait are not known to the JDK, and a small load leaves no others"
@@ -60,7 +64,10 @@ def queries_of(file: Path) -> list[PanelQuery]:
 
 def plausible(query: PanelQuery, load: Load) -> Plausible:
     """For the query's panel; raises UnknownUnitError."""
-    found = _by_title(load).get(query.panel) or _by_unit(load).get(query.unit)
+    if query.legend == LIMIT:
+        found = _limits(load).get(query.unit)
+    else:
+        found = _by_title(load).get(query.panel) or _by_unit(load).get(query.unit)
     if not found:
         raise UnknownUnitError(f"The unit {query.unit!r} of {query.name} has no plausible range: add one.")
     return found
@@ -78,6 +85,10 @@ def _by_unit(load: Load) -> Mapping[str, Plausible]:
     }
 
 
+def _limits(load: Load) -> Mapping[str, Plausible]:
+    return {"suffix:cores": Plausible(0.5, load.cpus), "bytes": Plausible(128 * MIB, 64 * 1024 * MIB)}
+
+
 def _by_title(load: Load) -> Mapping[str, Plausible]:
     failing = Plausible(0.2 * load.failing_share, 6 * load.failing_share)
     collecting = Plausible(0.001, 0.9, zero=NO_COLLECTION)
@@ -93,7 +104,7 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
         "GC, share of time": collecting,
         "RSS per request in flight": Plausible(1.5 * MIB, 1400 * MIB),
         "Heap": Plausible(5 * MIB, 4096 * MIB),
-        "Virtual threads": Plausible(1, 400, zero=WAITING),
+        "Runnable virtual threads": Plausible(1, 400, zero=WAITING),
         "JIT": Plausible(0.002, 1.5),
         "Backend": late,
         "Backend lateness": late,

@@ -8,6 +8,7 @@ from watching.load import MIB, Load
 NO_COLLECTION = "no garbage collection may fall into ten seconds of a small load"
 WAITING = "virtual threads that wait are not known to the JDK, and a small load leaves no others"
 ALONE = "nobody else may use the CPUs"
+MEASURED = "the measured phase has it in its first seconds only"
 JUST_SCRAPED = "rules may be evaluated right after a scrape"
 
 
@@ -66,6 +67,7 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
         "service:lab_stolen_cpu:ratio_rate10s": [Expected(Plausible(0.001, 0.9, zero=ALONE))],
         "service:scrape_gap_seconds:max": [Expected(Plausible(0.01, 5, zero=JUST_SCRAPED))],
         "service:lab_run:info": [Expected(Plausible(1, 1))],
+        "service:lab_run_unmeasured:max": [Expected(Plausible(1, 1, empty=MEASURED))],
         "run:lab_requests_ended:rate10s": [Expected(rate, of="run")],
         "run:lab_requests_failed:ratio_rate10s": [Expected(failing, of="run")],
         "run:lab_request_seconds:p50_rate10s": [Expected(latency, of="run")],

@@ -74,9 +74,7 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
     write_json(files.request, request)
     wait_for_samples(Prometheus(prometheus_url), request.approach, began, stop)
     if not stop.requested:
-        live.phase("measure")
-        run = _run(request, tool, files, behaviour, prometheus_url, stop, progress)
-        live.phase("collect")
+        run = _run(request, tool, files, behaviour, live, prometheus_url, stop, progress)
         _collect(request.approach, prometheus_url, run, files, stop, progress)
         write_histograms(files, tool, endpoint.floor_ms)
     if not stop.requested:
@@ -133,16 +131,19 @@ def _run(
     tool: Tool,
     files: RunFiles,
     behaviour: Behaviour,
+    live: LiveFigures,
     prometheus_url: str,
     stop: Stop,
     progress: Progress,
 ) -> ToolRun:
+    """The measured phase is told for as long as the tool runs: what is drawn of it is of nothing else."""
     load = request.load
     shown = LiveProgress(request.approach, load, tool, prometheus_url, progress)
     delay_before = _told_delay(behaviour)
     peaks_reset = reset_peaks(f"http://{request.approach}:8081")
     before = hoststat.network_counters()
     with Hangs(request.hangs, progress, behaviour):
+        live.phase("measure")
         run, samples = run_tool(
             tool.command(load, files.raw, tool.name),
             tool.output(files.raw, tool.name),
@@ -151,6 +152,7 @@ def _run(
             stop,
             shown.show,
         )
+        live.phase("collect")
     write_json(files.tool, run)
     network_after = hoststat.network_counters()
     write_json(

@@ -1,0 +1,1 @@
+"""What was measured, for browsers and for Prometheus."""

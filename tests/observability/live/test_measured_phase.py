@@ -1,0 +1,91 @@
+"""What Compare tells of a run is of its measured phase alone: its legends and its table say what the summary says."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from watching.experiment import Experiment, Run
+from watching.panels import PanelQuery, queries_of
+from watching.prometheus import Prometheus
+
+LEGEND_TOLERANCE = 0.02
+COME_AND_GO = {"threads_max": 1}
+"""The JVM may end a thread of its compilers before the panel begins."""
+TABLE_TOLERANCE = 1e-9
+STEP_SECONDS = 2
+AFTER_SECONDS = 10
+"""What the load generator does after the measured phase is on the panels, too, if nothing leaves it out."""
+LEGENDS: list[tuple[str, Callable[[Iterable[float]], float], str]] = [
+    ("Throughput", statistics.fmean, "throughput_rps"),
+    ("CPU per request", statistics.fmean, "cpu_ms_per_request"),
+    ("RSS", max, "rss_max_bytes"),
+    ("OS threads", max, "threads_max"),
+]
+COLUMNS = [
+    ("req/s", "throughput_rps"),
+    ("CPU per request", "cpu_ms_per_request"),
+    ("RSS", "rss_max_bytes"),
+    ("threads", "threads_max"),
+]
+
+
+@pytest.fixture(scope="module")
+def queries(pytestconfig: pytest.Config) -> list[PanelQuery]:
+    return queries_of(pytestconfig.getoption("--queries"))
+
+
+def of_panel(queries: list[PanelQuery], panel: str, legend: str) -> PanelQuery:
+    [found] = [query for query in queries if (query.panel, query.legend) == (panel, legend)]
+    return found
+
+
+def line(prometheus: Prometheus, query: PanelQuery, run: Run) -> list[float]:
+    """What the panel draws of the approach from the warm-up on."""
+    answer = prometheus.range(query.expr, run.warm_up_started, run.ended + AFTER_SECONDS, STEP_SECONDS)
+    [values] = [series.values for series in answer if series.labels.get("service") == run.approach]
+    return values
+
+
+@pytest.mark.parametrize(("panel", "told", "figure"), LEGENDS, ids=[panel for panel, *_ in LEGENDS])
+def test_a_legend_is_the_summarys_figure(
+    prometheus: Prometheus,
+    experiment: Experiment,
+    queries: list[PanelQuery],
+    panel: str,
+    told: Callable[[Iterable[float]], float],
+    figure: str,
+) -> None:
+    query = of_panel(queries, panel, "{{service}}")
+    for run in experiment.runs:
+        legend = told(line(prometheus, query, run))
+        summed_up = experiment.summed_up(run)[figure]
+        assert legend == pytest.approx(summed_up, rel=LEGEND_TOLERANCE, abs=COME_AND_GO.get(figure)), run.name
+
+
+@pytest.mark.parametrize(("column", "figure"), COLUMNS, ids=[column for column, _ in COLUMNS])
+def test_the_table_has_the_summarys_figure(
+    prometheus: Prometheus, experiment: Experiment, queries: list[PanelQuery], column: str, figure: str
+) -> None:
+    query = of_panel(queries, "Runs", column)
+    for run in experiment.runs:
+        [value] = [
+            value
+            for series in prometheus.instant(query.expr, time.time())
+            if (series.labels["experiment"], series.labels["run"]) == (experiment.name, run.name)
+            for value in series.values
+        ]
+        assert value == pytest.approx(experiment.summed_up(run)[figure], rel=TABLE_TOLERANCE), run.name
+
+
+def test_the_table_has_verdict_and_reasons(
+    prometheus: Prometheus, experiment: Experiment, queries: list[PanelQuery]
+) -> None:
+    told = {
+        series.labels["run"]: (series.labels["verdict"], series.labels.get("reasons", ""))
+        for series in prometheus.instant(of_panel(queries, "Runs", "verdict").expr, time.time())
+        if series.labels["experiment"] == experiment.name
+    }
+    summed_up = {run.name: experiment.summed_up(run) for run in experiment.runs}
+    assert told == {name: (one["verdict"], " ".join(one["reasons"])) for name, one in summed_up.items()}
