@@ -47,7 +47,7 @@ report: ## Make an experiment's report.html again: RESUME=latest (the default), 
 ##@ The lab
 
 .PHONY: doctor
-doctor: ## What this host has and lacks, each with its cure
+doctor: ## What this host has and lacks, each with its cure; proves that container metrics arrive
 	@bin/doctor
 
 .PHONY: up
@@ -67,7 +67,7 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 .PHONY: test test-all
 test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
 	@tests/run
-test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|provocations|verdict|warmup; goes on where it was cut off
+test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|prometheus3|provocations|verdict|warmup; goes on where it was cut off
 	@tests/all
 
 .PHONY: lint

@@ -39,6 +39,7 @@ write_engine_facts() {
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
  "cgroup": {{json .CgroupVersion}},'
     printf ' "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n' "$MAX_CONNECTIONS" "$BACKLOG"
+    printf ' "container_metrics": "%s",\n' "$(container_metrics)"
     printf ' "stand_in_images": %s,\n "notes": [%s],\n "images": {' "$(on_stand_ins && echo true || echo false)" \
       "${STOPPED_BY_US:+"\"stopped for the experiment and started again after it:$STOPPED_BY_US\""}"
     for service in $(approaches_of_plan) backend loadgen; do

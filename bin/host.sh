@@ -11,9 +11,9 @@ host_memory_mb() {
   bytes=$(docker info --format '{{.MemTotal}}' 2>/dev/null | grep -E '^[1-9]' || true)
   if [ -n "$bytes" ]; then
     echo $((bytes / 1048576))
-  else
+  elif is_linux; then
     awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo
-  fi
+  fi # elsewhere the engine's machine has it, and only the engine knows
 }
 
 # The hard limit of open files that a container's process gets.

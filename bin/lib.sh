@@ -3,6 +3,7 @@
 
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
+METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 
 say() { printf '%s\n' "$*" >&2; }
@@ -30,7 +31,21 @@ load_env() {
   done <"$1"
 }
 
-compose() { docker compose --project-directory "$LAB_ROOT" "$@"; }
+# container_metrics: by which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
+container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
+
+# compose ARGUMENTS...: docker compose on the lab, with the overlay for what bin/metrics found.
+compose() (
+  files=$LAB_ROOT/compose.yaml
+  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
+  files=${COMPOSE_FILE:-$files}
+  case $(container_metrics) in
+    cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
+    cgroups) files=$files:$LAB_ROOT/compose.cgroups.yaml ;;
+  esac
+  [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND" 'ENGINE_*'
+  COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"
+)
 
 # approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
 approaches() {
@@ -61,8 +76,23 @@ loomlab() {
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }
 is_debian() { [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
+can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/null; }
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$LAB_ROOT/compose.override.yaml" ] && grep -q loom-lab-airgap "$LAB_ROOT/compose.override.yaml"; }
+
+# registry: `here` where base images can be pulled or are there, `limited` where one answers that it was asked too often,
+# `none` where none answers.
+registry() {
+  local said
+  if docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1); then
+    echo here
+    return
+  fi
+  case $said in
+    *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
+    *) echo none ;;
+  esac
+}
 
 debian_mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |

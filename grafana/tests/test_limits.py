@@ -15,10 +15,10 @@ TABLE = [
 ]
 
 
-def limits() -> dict[str, float]:
+def limits(path: str = "judge/limits.py") -> dict[str, float]:
     """The constants of the verdict, by name."""
     found: dict[str, float] = {}
-    for statement in ast.parse((LAB / "loadgen/src/loomlab/judge/limits.py").read_text()).body:
+    for statement in ast.parse((LAB / "loadgen/src/loomlab" / path).read_text()).body:
         if isinstance(statement, ast.Assign):
             (target,) = statement.targets
             names = target.elts if isinstance(target, ast.Tuple) else [target]
@@ -51,6 +51,8 @@ TIES = [
     ("GROWTH_LIMIT", [], None, "latency grew likewise"),
     ("MUCH_GROWTH_LIMIT", [], None, "latency grew from the first half"),
     ("IDLE_LIMIT", [], None, "connections without a request"),
+    ("FALL_LIMIT", [], None, "CPU per request, while"),
+    ("COMPILED_LIMIT", [], None, "CPU per request, while"),
 ]
 
 
@@ -88,3 +90,10 @@ def test_seconds_and_multiples_are_those_of_the_table() -> None:
     assert f"over {value['RESOLVED_LATE_MS']} ms" in table
     assert f"> {value['LONGEST_LAG_MS'] / 1000:.0f} s" in table
     assert f"> {value['CLOCK_LIMIT_S']} s" in table
+
+
+def test_what_an_interior_needs_is_that_of_the_table() -> None:
+    needed = limits("basics/waves.py")
+    (line,) = [line for line in TABLE if "interior; waves in it" in line]
+
+    assert f"< {needed['SHORTEST_INTERIOR_S']} s; < {needed['FEWEST_WAVES']} |" in line

@@ -61,8 +61,9 @@ class Approach:
         cost_ms = self.cost_ms(self.served)
         waited_ms = endpoint_of(load.targets[0].target, self.delay).mean_ms
         if isinstance(load.shape, OpenRate):
-            self.latency_ms = waited_ms + cost_ms
-            taken_s = max(load.shape.duration_s, requests * cost_ms / 1000) + self.latency_ms / 1000
+            queued_ms = max(requests * cost_ms - 1000 * load.shape.duration_s, 0)
+            self.latency_ms = waited_ms + cost_ms + queued_ms / 2
+            taken_s = load.shape.duration_s + (waited_ms + cost_ms + queued_ms) / 1000
         else:
             self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
             taken_s = requests / load.connections * self.latency_ms / 1000

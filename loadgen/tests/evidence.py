@@ -57,6 +57,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "throttled_ratio": ("under_test", "throttled_ratio"),
     "jit_cpu_share": ("under_test", "jit_cpu_share"),
     "jit_cpu_fall": ("under_test", "jit_cpu_fall"),
+    "jit_cores_fall": ("under_test", "jit_cores_fall"),
     "about_told": ("under_test", "told"),
     "backend_pool": ("under_test", "backend_pool"),
     "platform_threads": ("under_test", "platform_threads"),

@@ -91,11 +91,11 @@ def test_a_killed_ab_leaves_its_last_progress_line() -> None:
 def test_failed_connects_and_surplus_exceptions_are_attempts_without_a_completed_request() -> None:
     text = (
         "Time taken for tests:   1.000 seconds\nComplete requests:      100\nFailed requests:        19\n"
-        "   (Connect: 3, Receive: 5, Length: 0, Exceptions: 11)\nWrite errors:           2\n"
+        "   (Connect: 3, Receive: 5, Length: 4, Exceptions: 11)\nWrite errors:           2\n"
     )
     got = parse_report(text)
 
-    assert (got.attempted, got.failed) == (100 + 3 + 6, 3 + 5 + 6 + 2)
+    assert (got.attempted, got.failed) == (100 + 3 + 6, 3 + 5 + 4 + 6 + 2)
 
 
 def test_requests_are_read_with_their_second_and_latency() -> None:
@@ -106,6 +106,12 @@ def test_requests_are_read_with_their_second_and_latency() -> None:
     assert all(100 <= latency <= 120 for latency in log.latency_ms)
     assert max(log.start_s) - min(log.start_s) <= 3
     assert log.unanswered == 0
+
+
+def test_latency_is_all_that_a_request_took_connecting_included() -> None:
+    log = parse_requests([REQUEST_COLUMNS + "\n", "Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t300\n"], 100)
+
+    assert (list(log.start_s), list(log.latency_ms)) == ([1795241544], [350])
 
 
 @pytest.mark.parametrize("name", ["count", "interrupted", "noka", "non2xx", "refused"])

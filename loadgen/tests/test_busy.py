@@ -30,3 +30,21 @@ def test_the_busiest_thread_is_weighed_by_time() -> None:
     samples = [sample(0, 0, thread_s=0), sample(1, 0, thread_s=0.96), sample(3, 0, thread_s=1.96)]
 
     assert busiest_thread_full_share(samples, 0.95) == pytest.approx(1 / 3)
+
+
+def test_a_cpu_that_waits_for_a_disk_is_not_busy() -> None:
+    samples = [
+        HostSample(time=second, cpus={"0": [0, 0, 0, 0, 100 * second, 0, 0, 0]}, tool_threads={}, tool_read_bytes=0)
+        for second in (0, 1)
+    ]
+
+    assert full_share(samples, None, 0.95) == 0
+
+
+def test_one_full_thread_of_several_is_enough() -> None:
+    samples = [
+        HostSample(time=second, cpus={}, tool_threads={"7": second, "8": 0.1 * second}, tool_read_bytes=0)
+        for second in (0, 1, 2)
+    ]
+
+    assert busiest_thread_full_share(samples, 0.95) == 1

@@ -216,3 +216,14 @@ def test_a_run_may_begin_between_two_seconds() -> None:
 
     assert got.end == BEGIN + 70.25
     assert got.recovery_s == pytest.approx(6.75)
+
+
+def test_users_wait_from_when_their_request_was_due_in_a_hang_and_after_it() -> None:
+    """Those of the first five seconds after the hang are answered at once, but started two seconds late."""
+    log = hanging(0)
+    lagging = replace(log, lag_ms=[2000.0 if 65 <= start - BEGIN < 75 else 0.0 for start in log.start_s])
+
+    got = episode_of(lagging, HANG, BEGIN)
+
+    assert got.recovery_s == 5
+    assert got.worst_ms == 100 + 10_000

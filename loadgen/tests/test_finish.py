@@ -173,9 +173,13 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
 
 def test_a_resumption_on_another_image_or_host_makes_every_run_suspect(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "planned")
-    write_json(folder / "engine.json", told({"tomcat-virtual": "a", "backend": "c"}))
-    write_json(folder / "engine-20260102T000000Z.json", told({"tomcat-virtual": "z", "backend": "c"}, cpus=8))
+    write_json(folder / "engine.json", told({"tomcat-virtual": "a", "backend": "c"}, container_metrics="cadvisor"))
+    write_json(
+        folder / "engine-20260102T000000Z.json",
+        told({"tomcat-virtual": "z", "backend": "c"}, cpus=8, container_metrics="cgroups"),
+    )
 
     assert environment_of(folder)["suspect"] == [
-        "the experiment was resumed on a changed host or with changed images: cpus, image of tomcat-virtual"
+        "the experiment was resumed on a changed host or with changed images: "
+        "cpus, container_metrics, image of tomcat-virtual"
     ]

@@ -92,7 +92,7 @@ def test_the_start_of_a_request_is_heys_own_and_its_offset() -> None:
     row = "0.100400,0.000000,0.000000,0.000010,0.100300,0.000020,200,2.600000\n"
     log = parse_requests([REQUEST_COLUMNS + "\n", row], STARTED_S, Summary(1, 2.7, {200: 1}, {}))
 
-    assert list(log.start_s) == pytest.approx([STARTED_S + 2.6])
+    assert list(log.start_s) == pytest.approx([STARTED_S + 2.6], abs=1e-6)
     assert log.latency_ms[0] == pytest.approx(100.4)
 
 

@@ -40,6 +40,15 @@ def test_this_process_can_be_sampled() -> None:
     assert {"TCPSynRetrans", "ActiveOpens"} <= hoststat.network_counters().keys()
 
 
+def test_a_sample_carries_the_clocks_time_and_one_that_nobody_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.time", lambda: 1_000.0)
+    monkeypatch.setattr("time.monotonic", lambda: 7.5)
+
+    got = hoststat.sample(os.getpid())
+
+    assert (got.time, got.monotonic) == (1_000.0, 7.5)
+
+
 def test_an_ended_process_leaves_the_cpus() -> None:
     got = hoststat.sample(2**22 + 1)
 

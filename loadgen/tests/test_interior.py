@@ -1,6 +1,7 @@
 """Interior figures, on simulated closed loops of which everything is known."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from loomlab.judge.interior import (
     window_figures,
 )
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silences, silent_end_s
+from loomlab.records.requestlog import RequestLog
 
 BEGIN = 1_000_000.25
 
@@ -84,6 +85,17 @@ def test_synchronised_waves_do_not_show_a_throughput_no_server_could_have(wave_m
     assert got.throughput_rps == pytest.approx(50_000 / wave_ms, rel=1 / got.waves)
 
 
+@pytest.mark.parametrize(("wave_ms", "rps"), [(2450, 20.4), (4100, 12.2)])
+def test_the_throughput_of_few_waves_is_theirs_within_two_percent(wave_ms: int, rps: float) -> None:
+    starts = [BEGIN + wave * wave_ms / 1000 for wave in range(60_000 // wave_ms)]
+    log = RequestLog([int(start) for start in starts for _ in range(50)], [wave_ms] * 50 * len(starts))
+
+    got = interior_figures(log, 50, BEGIN, BEGIN + 60)
+
+    assert got is not None
+    assert got.throughput_rps == pytest.approx(rps, rel=0.02)
+
+
 def test_a_little_more_latency_does_not_cost_a_third_of_the_window() -> None:
     assert [whole_waves(56, wave_ms / 1000) for wave_ms in (905.0, 905.5, 906.0)] == [56, 56, 56]
 
@@ -137,22 +149,6 @@ def test_without_data_there_are_no_figures() -> None:
     assert connect_wave_end(RequestLog([10], [1]), 2) is None
 
 
-@given(st.lists(st.integers(0, 10_000), min_size=1), st.integers(1, 100))
-def test_nearest_rank_is_the_smallest_value_not_exceeded_by_that_share(values: list[int], percent: int) -> None:
-    ordered = sorted(values)
-    got = percentile(ordered, percent)
-
-    assert 100 * sum(value <= got for value in ordered) >= percent * len(ordered)
-    assert 100 * sum(value < got for value in ordered) < percent * len(ordered)
-
-
-@pytest.mark.parametrize(("count", "known"), [(9_999, False), (10_000, True)])
-def test_p99_9_wants_ten_requests_above_it(count: int, known: bool) -> None:
-    got = latency_figures(range(1, count + 1)).p99_9
-
-    assert got == (9_990 if known else None)
-
-
 def test_time_in_which_a_tool_only_waits_for_its_last_answers_does_not_count() -> None:
     """k6 starts nothing after its duration, and waits: here 5 s for the last of some 6,500 answers."""
     log, _ = closed_loop(100, 60, 920, 50, seed=3)
@@ -195,33 +191,6 @@ def test_where_no_second_is_full_the_whole_run_counts() -> None:
     log = quotas_of_their_own(connections=3, requests=1)
 
     assert last_full_second(log, 50, BEGIN + 9) == BEGIN + 9
-
-
-def test_latency_figures() -> None:
-    got = latency_figures([40, 10, 20, 30])
-
-    assert (got.min, got.mean, got.max, got.p50, got.p75, got.p99) == (10, 25, 40, 20, 30, 40)
-    assert got.stdev == pytest.approx(12.909944)
-    assert latency_figures([]).p50 is None
-    assert latency_figures([7]).stdev is None
-
-
-def test_the_silence_a_run_ends_with_counts_up_to_its_last_event() -> None:
-    steady = [(second, 100) for second in range(100, 130)]
-    log = RequestLog([second for second, _ in steady] + [129], [ms for _, ms in steady] + [20_000])
-
-    assert silent_end_s(log, 149.5) == 17
-    assert silent_end_s(RequestLog(range(100, 130), [100] * 30), 130.0) == 0
-    assert silent_end_s(RequestLog([], []), 130.0) == 0
-
-
-def test_every_silence_between_two_times_is_told() -> None:
-    seconds = [*range(100, 110), *range(118, 130), *range(135, 140)]
-    log = RequestLog(seconds, [100] * len(seconds))
-
-    assert silences(log, 100, 140) == [7, 4]
-    assert silences(log, 113.5, 131.5) == [4]
-    assert silences(log, 100, 145) == [7, 4, 4]
 
 
 OPEN_S = 60
@@ -336,3 +305,65 @@ def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     assert got is not None
     assert (got.window.start, got.window.seconds) == (BEGIN + 4, 3)
     assert got.throughput_rps == pytest.approx(2 / 3)
+
+
+def answers(count: int, failed: int = 0, lag_ms: float = 0.0) -> RequestLog:
+    """So many of 100 ms in 20 s, and failures between them; every hundredth starts so late."""
+    starts = [1000 + 20 * number / count for number in range(count)]
+    return RequestLog(
+        starts,
+        [100.0] * count,
+        failed_start_s=[1005.0] * failed,
+        failed_latency_ms=[1.0] * failed,
+        lag_ms=[lag_ms if number % 100 == 0 else 0.0 for number in range(count)] if lag_ms else [],
+        failed_lag_ms=[0.0] * failed if lag_ms else [],
+    )
+
+
+@pytest.mark.parametrize(("failed", "known"), [(20, True), (21, False)])
+def test_p99_9_is_not_known_where_more_than_one_in_a_thousand_failed(failed: int, known: bool) -> None:
+    assert (window_figures(answers(19_980, failed), 1000, 1020).latency.p99_9 is not None) is known
+
+
+@pytest.mark.parametrize(("lag_ms", "known"), [(5.2, True), (5.3, False)])
+def test_p99_9_is_not_known_where_a_twentieth_of_it_is_lag(lag_ms: float, known: bool) -> None:
+    assert (window_figures(answers(20_000, lag_ms=lag_ms), 1000, 1020).latency.p99_9 is not None) is known
+
+
+def test_p99_9_is_not_known_where_too_many_connections_closed_without_an_answer() -> None:
+    log, _ = closed_loop(200, 40, 500, 20, seed=4)
+    load = Load("http://x", (Target("/"),), 200, Closed(99_999, 40), timeout_s=30)
+
+    few, many = (figures_of(replace(log, unanswered=closed), load, BEGIN, BEGIN + 40) for closed in (10, 20))
+
+    assert few is not None and many is not None
+    assert few.latency.p99_9 is not None
+    assert many.latency.p99_9 is None
+
+
+def test_the_lag_of_failed_requests_counts() -> None:
+    log = RequestLog(
+        [10.0] * 9, [1.0] * 9, failed_start_s=[11.0], failed_latency_ms=[1.0], lag_ms=[0.0] * 9, failed_lag_ms=[700.0]
+    )
+
+    assert window_figures(log, 10, 12).start_lag_p99_ms == 700
+
+
+def test_the_second_in_which_an_open_load_ends_is_not_counted() -> None:
+    """It ends amid a second."""
+    log = RequestLog([1000 + number / 100 for number in range(1250)], [50.0] * 1250)
+
+    got = open_figures(log, 1000, 1012.5)
+
+    assert got is not None
+    assert (got.window.start + got.window.seconds, got.started_rps) == (1012, 100)
+
+
+def test_connections_that_are_done_early_end_the_window() -> None:
+    """Two in a hundred are done after 12 of 20 seconds."""
+    log = RequestLog(
+        [BEGIN + second for connection in range(100) for second in range(12 if connection < 2 else 20)],
+        [999.0 for connection in range(100) for second in range(12 if connection < 2 else 20)],
+    )
+
+    assert last_full_second(log, 100, BEGIN + 20) == pytest.approx(BEGIN + 12, abs=1)

@@ -45,20 +45,38 @@ def open_run(
         failures={"timeout": failed} if failed else {},
     )
 
+    report = ToolReport(
+        completed=len(log), attempted=started, failed=failed + len(refused), dropped=dropped, duration_s=SECONDS
+    )
+    return judged_log(run_dir, monkeypatch, log, report, rates(offered_rps), **request)
+
+
+def rates(offered_rps: list[int]) -> dict[str, Any]:
+    step_s = SECONDS // len(offered_rps)
+    return {"kind": "open-rate", "steps": [{"rate_rps": rate, "duration_s": step_s} for rate in offered_rps]}
+
+
+def judged_log(
+    run_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    log: RequestLog,
+    report: ToolReport,
+    shape: dict[str, Any],
+    **request: Any,
+) -> Run:
+    """Judges a run of k6's of which the tool tells this."""
+
     class Known(Ab):
         name = "k6"
         discards = False
 
         def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
-            return ToolReport(
-                completed=len(log), attempted=started, failed=failed + len(refused), dropped=dropped, duration_s=SECONDS
-            )
+            return report
 
         def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
             return log
 
     monkeypatch.setattr(facts, "tool", lambda _: Known())
-    shape = {"kind": "open-rate", "steps": [{"rate_rps": rate, "duration_s": step_s} for rate in offered_rps]}
     asked = json.loads((run_dir / "raw" / "request.json").read_text())
     asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request
     write(run_dir, "request.json", asked)
@@ -149,3 +167,57 @@ def test_a_hang_is_an_episode_and_no_stall(run_dir: Path, monkeypatch: pytest.Mo
     assert (hang.start - BEGIN, hang.end - BEGIN, hang.before_p50_ms) == (20, 25, LATENCY_MS)
     assert (run.scenario, run.cell) == ("slow", 2)
     assert run.verdict == "valid"
+
+
+def test_latency_that_grows_because_the_backend_hangs_is_no_queue(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], grows_by=0.5, hangs=[{"at_s": 20, "duration_s": 5}])
+
+    assert run.latency_fall is None
+    assert run.reasons == []
+
+
+def lagging_ladder(run_dir: Path, monkeypatch: pytest.MonkeyPatch, lags_ms: list[float], dropped: int = 0) -> Run:
+    """A step each of 50, 60, ... requests/s, in whose middle half of the requests start so late."""
+    step_s = SECONDS // len(lags_ms)
+    starts = []
+    for place, lag_ms in enumerate(lags_ms):
+        rate = 50 + 10 * place
+        due = [int(BEGIN) + place * step_s + number / rate for number in range(rate * step_s)]
+        starts += [one + (lag_ms / 1000 if 3 <= one - due[0] < 6 else 0) for one in due]
+    log = RequestLog(starts, [LATENCY_MS] * len(starts))
+    report = ToolReport(completed=len(starts), attempted=len(starts), failed=0, dropped=dropped, duration_s=SECONDS)
+    return judged_log(run_dir, monkeypatch, log, report, rates([50 + 10 * place for place in range(len(lags_ms))]))
+
+
+def test_of_a_ladder_the_step_that_lags_most_is_judged(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lagging_ladder(run_dir, monkeypatch, [0, 40]).verdict == "valid"
+
+    run = lagging_ladder(run_dir, monkeypatch, [0, 300])
+
+    assert run.verdict == "suspect"
+    assert "ms late at p99, 24.8 % of the p99 latency" in run.reasons[0]
+
+
+def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = lagging_ladder(run_dir, monkeypatch, [0, 1500])
+
+    assert run.verdict == "suspect"
+    assert run.reasons == [
+        "The steps of 60 requests a second did not hold (requests started 1.5 s late): "
+        "only the figures of the other steps count."
+    ]
+
+
+def test_users_who_come_and_go_are_neither_silent_nor_too_few(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = [int(BEGIN) + 2 + number / 50 for number in range(50 * 30)]
+    report = ToolReport(completed=len(starts), attempted=len(starts), failed=0, dropped=0, duration_s=SECONDS)
+    users = {"kind": "users", "stages": [{"users": 20, "duration_s": SECONDS}], "think_s": [0, 1]}
+
+    run = judged_log(run_dir, monkeypatch, RequestLog(starts, [LATENCY_MS] * len(starts)), report, users)
+
+    assert (run.verdict, run.reasons) == ("valid", [])
+    assert run.throughput_rps == pytest.approx(50, rel=0.04)

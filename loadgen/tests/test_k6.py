@@ -76,6 +76,7 @@ def test_requests_without_a_connection_are_counted_and_have_no_start(name: str, 
     assert log is not None
     assert log.failures == {reason: 24}
     assert (report.attempted, report.failed, len(log.failed_start_s)) == (24, 24, 0)
+    assert report.duration_s is not None
 
 
 def test_an_interrupted_run_reports_what_has_ended(tmp_path: Path) -> None:

@@ -87,6 +87,15 @@ def test_figures_of_the_approach_itself() -> None:
     assert got.gc(0, 100).concurrent_seconds == 0
 
 
+def test_a_phase_that_runs_beside_the_requests_is_no_pause() -> None:
+    beside = matrix("jvm_gc_concurrent_phase_time_seconds_sum", ramp(0.3))
+
+    gc = metrics(approach=[*APPROACH, beside]).gc(0, 100)
+
+    assert gc.concurrent_seconds == pytest.approx(30)
+    assert gc.share == metrics().gc(0, 100).share
+
+
 def test_the_collectors_share_and_the_compilers() -> None:
     got = metrics()
     gc = got.gc(0, 100)
@@ -124,10 +133,11 @@ def test_a_start_time_that_changes_is_a_restart() -> None:
     times = [(float(second), -500.0 if second < 50 else 49.0) for second in range(110)]
 
     assert metrics(approach=[matrix("process_start_time_seconds", times)]).process_restarts(0, 100) == 1
+    assert metrics(containers=[container("start_time_seconds", times)]).process_restarts(0, 100) == 1
 
 
 def test_an_older_container_of_the_service_does_not_count() -> None:
-    older = container("cpu_usage_seconds_total", ramp(9, -10, 2), cpu="total", id="old")
+    older = container("cpu_usage_seconds_total", ramp(9, -500, 2), cpu="total", id="old")
 
     assert metrics(containers=[older, *CONTAINERS]).cpu_seconds("app", 10, 20) == pytest.approx(5)
 

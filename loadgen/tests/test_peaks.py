@@ -9,7 +9,7 @@ import pytest
 from loomlab.run.peaks import reset_peaks
 
 
-@pytest.fixture(params=[200, 404, 500])
+@pytest.fixture(params=[200, 204, 404, 500])
 def server(request: pytest.FixtureRequest) -> Iterator[tuple[HTTPServer, int]]:
     """A server that answers PUT /peaks with that status."""
 

@@ -155,6 +155,14 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
         "0.908 of the 22 connections",
     ),
     (
+        "request",
+        "invalid",
+        lambda run, it: run.request["load"].update(connections=it),
+        20,
+        19,
+        "1.05. of the 19 connections",
+    ),
+    (
         "ab",
         "suspect",
         lambda run, it: run.rows.append((int(at(10)), it)),

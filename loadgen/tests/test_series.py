@@ -66,6 +66,8 @@ def test_missing_is_the_share_of_the_window_in_long_gaps() -> None:
 
     assert series.missing_ratio(every_second, 0, 100) == 0
     assert series.missing_ratio(with_gap, 0, 100) == pytest.approx(0.2)
+    assert series.missing_ratio(every_second, 80, 120) == 0.5
+    assert series.missing_ratio(every_second, -20, 20) == 0.5
     assert series.missing_ratio(counter((1, 0)), 10, 100) == 1
     assert series.missing_ratio(None, 10, 100) == 1
 

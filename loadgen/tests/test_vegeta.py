@@ -205,6 +205,26 @@ def test_without_results_vegetas_last_words_are_kept(tmp_path: Path) -> None:
     assert vegeta.requests(tmp_path, "vegeta", 100) is None
 
 
+def test_of_vegetas_csv_start_latency_status_and_error_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time stamp comes first, then the status, the latency, bytes out and in, and the error."""
+    rows = "1795000000250000000,200,350000000,7,9,,,,0,GET,u,\\n1795000001250000000,0,90000000,1,2,EOF,,,1,GET,u,\\n"
+    program = tmp_path / "bin" / "vegeta"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n[ $1 != encode ] || printf '{rows}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    (tmp_path / "vegeta.bin").write_bytes(b"")
+
+    Vegeta().finish(tmp_path, "vegeta")
+
+    log = log_of(Vegeta(), tmp_path)
+    assert (list(log.start_s), list(log.latency_ms)) == ([1_795_000_000.25], [350])
+    assert (list(log.failed_start_s), list(log.failed_latency_ms)) == ([1_795_000_001.25], [90])
+    assert log.failures == {"connection closed": 1}
+
+
 def test_without_vegeta_its_results_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "vegeta.bin").write_bytes(b"")

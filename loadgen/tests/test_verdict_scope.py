@@ -23,6 +23,19 @@ def test_below_twenty_waves_one_wave_is_the_limit_of_littles_law() -> None:
     assert judge(dict(GOOD, waves=10.0, little_ratio=1.11))[0] == "invalid"
 
 
+def test_of_few_waves_a_count_of_idle_connections_is_off_by_more() -> None:
+    (reason,) = judge(dict(GOOD, waves=19.7, little_ratio=0.97))[1]
+
+    assert "19.7 waves" in reason
+
+
+def test_what_a_ladder_dropped_counts_though_all_its_steps_held() -> None:
+    assert judge(GOOD | OPEN | {"held_steps": (500.0, 1000.0), "dropped": 5}) == (
+        "invalid",
+        ["ab dropped 5 requests that it should have started (the limit is 0)."],
+    )
+
+
 def test_an_open_model_has_no_waves_and_no_omission() -> None:
     assert judge(dict(GOOD, **OPEN, silences_s=(30,), slow_ms=(90_000.0,))) == ("valid", [])
 
@@ -68,12 +81,22 @@ def test_a_fall_within_its_noise_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("jit_cpu_fall", "verdict"), [(0.075, "valid"), (-0.1, "valid"), (0.076, "suspect"), (None, "suspect")]
+    ("jit_cpu_fall", "jit_cores_fall", "verdict"),
+    [
+        (0.075, 0.01, "valid"),
+        (-0.1, -0.1, "valid"),
+        (0.076, 0.01, "suspect"),
+        (0.01, 0.05, "valid"),
+        (0.01, 0.051, "suspect"),
+        (None, None, "suspect"),
+    ],
 )
 def test_cpu_per_request_that_falls_without_compilers_is_the_hosts_doing(
-    jit_cpu_fall: float | None, verdict: str
+    jit_cpu_fall: float | None, jit_cores_fall: float | None, verdict: str
 ) -> None:
-    falling = dict(GOOD, cpu_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=jit_cpu_fall)
+    falling = dict(
+        GOOD, cpu_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=jit_cpu_fall, jit_cores_fall=jit_cores_fall
+    )
 
     assert judge(falling)[0] == verdict
 

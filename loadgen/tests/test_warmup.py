@@ -1,6 +1,7 @@
 """The two phases of a warm-up, on a made-up approach whose costs are known."""
 
 import io
+import itertools
 import math
 from typing import cast
 
@@ -93,6 +94,39 @@ def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
     assert {load.connections for load in approach.sent} == {400}
     last = phase(got, "compile")[-1]
     assert (last.requests or 0) / last.duration_s > 2 * 200
+
+
+@pytest.mark.parametrize(
+    ("rate_rps", "wait_ms", "settles_at"),
+    [
+        (100, 0, RateStep(100, 4)),
+        (100, 5, RateStep(100, 4)),
+        (3, 900, RateStep(10, 4)),
+        (1, 9000, RateStep(10, 9)),
+        (3000, 900, RateStep(444.444, 4)),
+    ],
+)
+def test_a_rate_settles_at_its_own_however_soon_requests_are_answered(
+    rate_rps: float, wait_ms: int, settles_at: RateStep
+) -> None:
+    """But at ten a second at least, and at no more than 400 connections can carry."""
+    approach, target = Approach(), f"/epoch-millis?delayInMillis={wait_ms}"
+
+    got = warmer(approach, 400, cap_s=400, target=target, shape=OpenRate((RateStep(rate_rps, 60),))).run()
+
+    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
+    assert {sent[burst.start].shape for burst in phase(got, "settle")} == {OpenRate((settles_at,))}
+
+
+def test_cold_requests_that_queue_under_a_rate_slow_it_down_by_their_cost_only() -> None:
+    """250/s of 20 ms are five times what one CPU carries, and queue for seconds."""
+    approach = Approach(cost_ms=lambda served: 0.25 + 20 * 0.9 ** (served / 500))
+
+    got = warmer(approach, 400, shape=OpenRate((RateStep(100, 60),))).run()
+
+    rates = [load.rate_rps or 0 for load in approach.sent[: len(phase(got, "compile"))]]
+    assert all(later >= earlier / 3.1 for earlier, later in itertools.pairwise(rates)), rates
+    assert min(rates) > 20
 
 
 def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:

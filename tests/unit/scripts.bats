@@ -47,9 +47,9 @@ load ../helpers
   stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
   run "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 3 ]
-  [[ $output == *"LACK  engine"*"start Docker"* ]]
-  [[ $output == *"LACK  CPUs"*"use a larger host"* ]]
-  [[ $output == *"LACK  memory"* ]]
+  [[ $output == *"will not work  engine"*"start Docker"* ]]
+  [[ $output == *"will not work  CPUs"*"use a larger host"* ]]
+  [[ $output == *"will not work  memory"* ]]
 }
 
 @test "papers without an engine is one message with the cure" {

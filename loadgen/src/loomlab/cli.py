@@ -17,6 +17,7 @@ from loomlab.answer.summary import summarise as summarise_experiment
 from loomlab.basics import errors
 from loomlab.basics.errors import CannotMeasureError, LoomlabError
 from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.exporter import commands as exporter
 from loomlab.judge.judge import judge_run
 from loomlab.plan import commands
 from loomlab.plan.walk import lines_of
@@ -43,6 +44,7 @@ app = typer.Typer(
 )
 commands.register(app)
 papers.register(app)
+exporter.register(app)
 statistics.register(app)
 server.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30

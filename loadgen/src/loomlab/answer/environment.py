@@ -7,7 +7,7 @@ from loomlab.basics.errors import ParseError
 from loomlab.records.files import read_json, read_record, write_json
 from loomlab.records.order import Order, order_file
 
-SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "stand_in_images", "inherited")
+SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images", "inherited")
 """Facts of the host and the engine that all runs of an experiment should share."""
 
 

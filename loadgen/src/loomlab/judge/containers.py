@@ -36,6 +36,8 @@ class Took:
         start, end = facts.start, facts.end
         gc = metrics.gc(start, end)
         jit_s, cpu_s = metrics.jit_cpu_seconds(start, end), metrics.cpu_seconds(facts.request.approach, start, end)
+        less_s, interior_cpu_s = self._compiled_less_s(), metrics.cpu_seconds(facts.request.approach, *self.span)
+        half_s = (self.span[1] - self.span[0]) / 2
         return UnderTest(
             known=facts.container is not None,
             failure=container_failure(facts.container, start),
@@ -46,19 +48,19 @@ class Took:
             gc_cpu_share=gc.cpu_share,
             throttled_ratio=metrics.throttled_ratio(start, end),
             jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
-            jit_cpu_fall=self._jit_cpu_fall(),
+            jit_cpu_fall=2 * less_s / interior_cpu_s if less_s is not None and interior_cpu_s else None,
+            jit_cores_fall=less_s / half_s if less_s is not None and half_s else None,
             told=isinstance(facts.about, dict) and "outbound" in facts.about,
             backend_pool=backend_pool(facts.about),
             platform_threads=platform_threads(facts.about),
         )
 
-    def _jit_cpu_fall(self) -> float | None:
-        """Compilers' CPU of the span's first half less that of its second, as a share of half of all its CPU."""
+    def _compiled_less_s(self) -> float | None:
+        """CPU seconds of the compilers in the span's first half less those in its second."""
         metrics, (first, last) = self.facts.metrics, self.span
         middle = (first + last) / 2
         early_s, late_s = metrics.jit_cpu_seconds(first, middle), metrics.jit_cpu_seconds(middle, last)
-        cpu_s = metrics.cpu_seconds(self.facts.request.approach, first, last)
-        return 2 * (early_s - late_s) / cpu_s if early_s is not None and late_s is not None and cpu_s else None
+        return None if early_s is None or late_s is None else early_s - late_s
 
     def backend(self) -> BackendSide:
         """Nothing of how near it was to its limits where no request asks it. Lateness is of the span that latency is

@@ -66,7 +66,8 @@ class Loaded:
 @dataclass(frozen=True)
 class UnderTest:
     """The container under test and its process; `known`: its state after the run was recorded; `told`: it told its
-    configuration, in which what has no limit has no figure."""
+    configuration, in which what has no limit has no figure. The `jit_` falls are how much less compilers took in the
+    second half of the interior than in the first, as a share of the approach's CPU and in CPUs."""
 
     known: bool = True
     failure: str | None = None
@@ -78,6 +79,7 @@ class UnderTest:
     throttled_ratio: float | None = None
     jit_cpu_share: float | None = None
     jit_cpu_fall: float | None = None
+    jit_cores_fall: float | None = None
     told: bool = False
     backend_pool: int | None = None
     platform_threads: int | None = None

@@ -9,6 +9,10 @@ CLOCK_LIMIT_S = 0.5
 GROWTH_LIMIT, MUCH_GROWTH_LIMIT = 0.10, 0.25
 """Of latency at one rate, from half to half: what grows by more, beyond noise, is a queue. A rate that is one hundredth
 over what can be carried makes 0.9 s grow by a quarter within a minute."""
+FALL_LIMIT = 0.10
+"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
+COMPILED_LIMIT = 0.075
+"""Of CPU per request: by how much the compilers' part of it fell."""
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
 RATE_LIMIT = 0.02
 LAG_LIMIT, LONGEST_LAG_MS, RESOLVED_LAG_MS = 0.05, 1000, 2

@@ -15,6 +15,7 @@ LABELS = {
     "architecture": "architecture",
     "engine": "engine",
     "cgroup": "cgroup",
+    "container_metrics": "container metrics from",
     "jdk": "JDK",
     "gc": "collector",
     "http_client": "backend client",

@@ -1,15 +1,12 @@
 """Rules on whether the approach was warm."""
 
 from loomlab.basics.words import percent
-from loomlab.judge.evidence import Evidence
+from loomlab.judge.evidence import Evidence, UnderTest
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
+from loomlab.judge.limits import COMPILED_LIMIT, FALL_LIMIT
+from loomlab.run.warmup.compiling import REST_CORES
 
 SHORTEST_CAP_S = 120
-FALL_LIMIT = 0.10
-"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
-COMPILED_LIMIT = 0.075
-"""Of CPU per request: by how much the compilers' part of it fell. Code gets cheaper when it is compiled; where they
-hardly worked, CPU per request fell with the host, as it also rises."""
 NO_RECORD = unknown("how warm the approach was, because its warm-up was not recorded")
 
 
@@ -56,8 +53,8 @@ def still_falling(run: Evidence) -> Finding:
     measured = (("CPU per request", run.loaded.cpu_fall), ("mean latency", run.loaded.latency_fall))
     if all(halves is None for _, halves in measured):
         return not_here("the measured part is too short for two halves, or the load changes")
-    compiled, share = run.under_test.jit_cpu_fall, run.under_test.jit_cpu_share
-    told = measured if compiled is None or compiled > COMPILED_LIMIT else measured[1:]
+    share = run.under_test.jit_cpu_share
+    told = measured if _compilers_came_to_rest(run.under_test) else measured[1:]
     falls = [
         f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
         for what, halves in told
@@ -70,3 +67,10 @@ def still_falling(run: Evidence) -> Finding:
         f"The approach was still getting cheaper or faster: {' and '.join(falls)} from the first half of the measured "
         f"part to the second (the limit is {percent(FALL_LIMIT)}){compilers}; measure again, with a longer DURATION."
     )
+
+
+def _compilers_came_to_rest(process: UnderTest) -> bool:
+    """Or it is not known. Code gets cheaper when it is compiled; where they hardly worked, CPU per request fell with
+    the host, as it also rises. What they take is a small part of the CPU where many CPUs are busy."""
+    part, cores = process.jit_cpu_fall, process.jit_cores_fall
+    return part is None or cores is None or part > COMPILED_LIMIT or cores > REST_CORES

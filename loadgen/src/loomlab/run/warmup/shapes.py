@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users
 
-FEWEST_CONNECTIONS = 10
-"""That a burst keeps busy, so that it has a throughput to speak of."""
+FEWEST_CONNECTIONS = FEWEST_RPS = 10
+"""That a burst keeps busy, or sends a second, so that it has a throughput to speak of."""
 
 
 def busy_connections(load: Load, answer_s: float) -> int:
@@ -24,13 +24,22 @@ def busy_connections(load: Load, answer_s: float) -> int:
     return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
 
 
+def settled_rps(shape: OpenRate, connections: int, answer_s: float) -> float:
+    """The highest rate of the load, ten at least, and no more than so many connections carry when an answer takes
+    `answer_s`."""
+    offered_rps = max(FEWEST_RPS, *(step.rate_rps for step in shape.steps))
+    return min(offered_rps, connections / answer_s) if answer_s else offered_rps
+
+
+def at_rate(load: Load, rate_rps: float, lasts_s: float) -> Load:
+    return replace(load, shape=OpenRate((RateStep(round(rate_rps, 3), max(round(lasts_s), 1)),)))
+
+
 def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_s: float) -> Load:
     """A burst of this load that keeps `connections` busy for so many waves of `latency_ms`. A closed load takes them in
     whole waves, and is told to stop after `limit_s`. Under a rate, requests arrive one by one, which takes other code
     and more CPU time; so its bursts are rates, too, on all of its connections, and no longer than `limit_s`."""
     if isinstance(load.shape, OpenRate):
-        rate_rps = round(1000 * connections / max(latency_ms, 1), 3)
-        lasts_s = max(round(min(waves * latency_ms / 1000, limit_s)), 1)
-        return replace(load, shape=OpenRate((RateStep(rate_rps, lasts_s),)))
+        return at_rate(load, 1000 * connections / max(latency_ms, 1), min(waves * latency_ms / 1000, limit_s))
     shape = Closed(requests=waves * connections, duration_s=max(int(limit_s), 1))
     return replace(load, connections=connections, shape=shape)

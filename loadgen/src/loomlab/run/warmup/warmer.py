@@ -18,7 +18,7 @@ from loomlab.run.waits import Waits
 from loomlab.run.warmup import compiling, settling
 from loomlab.run.warmup.burst import Bursts
 from loomlab.run.warmup.process import ReadProcess
-from loomlab.run.warmup.shapes import FEWEST_CONNECTIONS, burst_of, busy_connections
+from loomlab.run.warmup.shapes import FEWEST_CONNECTIONS, at_rate, burst_of, busy_connections, settled_rps
 from loomlab.tools.tool import Tool
 
 COMPILE_SHARE = 0.6
@@ -54,6 +54,7 @@ class Warmer:
         self._subject = subject
         self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
         self._connections = busy_connections(subject.load, self._endpoint.mean_ms / 1000)
+        self._rated = isinstance(subject.load.shape, OpenRate)
         self._waits = Waits(self._endpoint, subject.delay, behaviour, progress)
         self._cap_s = cap_s
         self._stop = stop
@@ -88,7 +89,7 @@ class Warmer:
         cpus = self._cpus = process.cpus or 1
         connections = min(max(self._connections, FEWEST_CONNECTIONS), compiling.MOST_CONNECTIONS)
         wait_ms = compiling.first_wait_ms(connections, cpus, self._subject.cold_cost_ms)
-        if not self._endpoint.waits_as_configured:
+        if not self._endpoint.waits_as_configured and not self._rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
         done: list[Burst] = []
@@ -101,8 +102,10 @@ class Warmer:
                 done.append(last)
                 if compiling.at_rest(done):
                     return True
-                following_ms = compiling.next_wait_ms(last, wait_ms, cpus)
-                latency_ms = (last.mean_latency_ms or wait_ms) + following_ms - wait_ms
+                # A rate does not yield to requests that queue, so how long they took says nothing of the next one.
+                told = last.model_copy(update={"mean_latency_ms": wait_ms}) if self._rated else last
+                following_ms = compiling.next_wait_ms(told, wait_ms, cpus)
+                latency_ms = (told.mean_latency_ms or wait_ms) + following_ms - wait_ms
                 wait_ms = following_ms
         except UnreachableError as error:
             self._progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
@@ -143,7 +146,9 @@ class Warmer:
     def _settling_burst(self, expected_ms: float, left_s: float) -> Load:
         load = self._subject.load
         if isinstance(load.shape, OpenRate):
-            expected_ms = self._endpoint.mean_ms  # a rate does not yield to a server that is slow
+            answer_s = self._endpoint.mean_ms / 1000
+            rate_rps = settled_rps(load.shape, load.connections, answer_s)
+            return at_rate(load, rate_rps, min(max(answer_s, settling.BURST_S), self._limited_s(left_s)))
         return burst_of(
             load, self._connections, settling.burst_waves(expected_ms), expected_ms, self._limited_s(left_s)
         )

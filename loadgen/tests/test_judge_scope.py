@@ -1,0 +1,228 @@
+"""From raw files to run.json: of which seconds, of whose CPUs and of which requests a figure is."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from changes import beside_prometheus, cooling, replaced
+from loomlab.judge import facts
+from loomlab.judge.judge import judge_run
+from loomlab.records.requestlog import RequestLog
+from loomlab.tools.ab import Ab
+from rawrun import CONCURRENCY, LATENCY_MS, SAMPLED, SECONDS, RawRun, Samples, at, container, load, ramp, rows
+from test_metrics import matrix
+
+
+def judged(run: RawRun, folder: Path) -> Any:
+    return judge_run(run.write(folder / "1-app"))
+
+
+class Draining(Ab):
+    """A tool that waits for its last answers."""
+
+    discards = False
+
+
+def extra(samples: Samples, first: float, last: float, per_second: float) -> Samples:
+    """The counter, which grows by that much more between two seconds of the run."""
+    return [(time, value + per_second * min(max(time - at(first), 0), last - first)) for time, value in samples]
+
+
+@pytest.mark.parametrize(("first", "last", "counts"), [(-2, 1, False), (10, 13, True), (39.5, 42, False)])
+def test_only_what_is_late_on_the_interior_counts(first: float, last: float, counts: bool, tmp_path: Path) -> None:
+    """Three seconds in which the backend is 500 ms late: the connect wave, the middle, the end."""
+    run = RawRun()
+    for one in run.metrics["backend"]:
+        name, bound = one["metric"]["__name__"], one["metric"].get("le")
+        more = {"backend_lateness_seconds_sum": 50, "backend_lateness_seconds_count": 100}.get(name)
+        if more or bound == "+Inf":
+            values = [(time, float(value)) for time, value in one["values"]]
+            one["values"] = [(time, str(value)) for time, value in extra(values, first, last, more or 100)]
+
+    got = judged(run, tmp_path)
+
+    assert (got.backend_lateness_mean_ms > 20) is counts
+    assert (got.backend_lateness_p99_ms > 8.6 + 0.1) is counts
+    assert (got.verdict == "invalid") is counts
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(0, "valid"), (10, "invalid")])
+def test_only_waits_for_a_cpu_on_the_interior_count(first: int, verdict: str, tmp_path: Path) -> None:
+    run = RawRun()
+    for second, sample in zip(SAMPLED, run.samples, strict=True):
+        waited_s, turns = sample["tool_waits"]["1"]
+        sample["tool_waits"]["1"] = [waited_s + (500 if second > first else 0), turns]
+
+    assert judged(run, tmp_path).verdict == verdict
+
+
+def test_a_silence_before_the_interior_is_no_omission(tmp_path: Path) -> None:
+    """Every connection's first answer takes 5 s."""
+    run = RawRun(rows=rows(lambda second: 5000 if second < 0.92 else LATENCY_MS))
+
+    assert judged(run, tmp_path).reasons == []
+
+
+def test_what_a_tool_does_after_its_load_is_no_silence(tmp_path: Path) -> None:
+    run = RawRun()
+    run.tool["ended"] = at(SECONDS + 7)
+
+    assert judged(run, tmp_path).reasons == []
+
+
+def test_the_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_no_throughput(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "tool", lambda _: Draining())
+    run = RawRun()
+    last = (int(at(SECONDS - 1)), 2500)
+    run.rows += [last]
+    run.report["Time taken for tests"] = f"{SECONDS + 8}.000 seconds"
+
+    got = judged(run, tmp_path)
+
+    assert got.reasons == []
+    assert got.throughput_rps == pytest.approx(CONCURRENCY / 0.92, rel=0.02)
+
+
+def test_a_request_that_failed_after_long_stands_for_those_it_kept_from_being_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(Draining):
+        def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
+            log = super().requests(raw, stem, floor_ms)
+            assert log is not None
+            return RequestLog(log.start_s, log.latency_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
+
+    monkeypatch.setattr(facts, "tool", lambda _: Failing())
+
+    assert any("1 request took up to 8.5 s" in reason for reason in judged(RawRun(), tmp_path).reasons)
+
+
+def steal(run: RawRun, name: str) -> None:
+    """Of that CPU a good fifth, which was idle."""
+    for second, sample in zip(SAMPLED, run.samples, strict=True):
+        sample["cpus"][name][7] += 21 * (second - SAMPLED.start)
+        sample["cpus"][name][3] -= 21 * (second - SAMPLED.start)
+
+
+@pytest.mark.parametrize(("cpu", "whose"), [("0", "approach"), ("1", "backend"), ("2", "load generator")])
+def test_stolen_time_is_told_by_whose_it_was(cpu: str, whose: str, tmp_path: Path) -> None:
+    run = RawRun()
+    steal(run, cpu)
+
+    got = judged(run, tmp_path)
+
+    assert got.verdict == ("invalid" if whose == "approach" else "suspect")
+    assert f"21 % of the {whose}'s CPUs" in got.reasons[0]
+
+
+def test_interrupts_are_not_foreign_where_the_kernel_counts_them_apart(tmp_path: Path) -> None:
+    """The container used half of the CPU, interrupts a fifth."""
+    run = RawRun()
+    for second, sample in zip(SAMPLED, run.samples, strict=True):
+        sample["cpus"]["0"][6] += 20 * (second - SAMPLED.start)
+        sample["cpus"]["0"][3] -= 20 * (second - SAMPLED.start)
+
+    got = judged(run, tmp_path)
+
+    assert got.reasons == []
+    assert got.foreign_cpu_share == pytest.approx(0, abs=0.01)
+
+
+def test_a_container_beside_the_approach_that_was_not_measured_took_an_unknown_share(tmp_path: Path) -> None:
+    run = RawRun()
+    beside_prometheus(run, "0")
+    run.metrics["containers"] = [
+        one for one in run.metrics["containers"] if one["metric"].get("service") != "prometheus"
+    ]
+
+    got = judged(run, tmp_path)
+
+    assert got.verdict == "suspect"
+    assert got.foreign_cpu_share is None
+    assert "what others took of the approach's CPUs" in got.reasons[0]
+
+
+def test_a_clock_that_is_set_and_set_back_was_set(tmp_path: Path) -> None:
+    run = RawRun()
+    for sample in run.samples[10:20]:
+        sample["monotonic"] -= 0.6
+
+    got = judged(run, tmp_path)
+
+    assert got.verdict == "invalid"
+    assert "clock was set by 0.6 s" in got.reasons[0]
+
+
+@pytest.mark.parametrize(("falls_by", "verdict"), [(0.07, "valid"), (0.08, "suspect")])
+def test_the_compilers_part_is_that_of_cpu_per_request(falls_by: float, verdict: str, tmp_path: Path) -> None:
+    """CPU falls from 0.5 to 0.35, 0.425 on average; the compilers' part by that share of it from half to half."""
+    run = RawRun()
+    cooling(run, 0.15)
+    interior = judged(run, tmp_path).interior
+    loss = 2 * falls_by * 0.425 / interior.seconds
+    spent = [(at(second), 100 + 0.2 * second - loss * second**2 / 2) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", spent))
+
+    assert judged(run, tmp_path).verdict == verdict
+
+
+@pytest.mark.parametrize(("cores", "verdict"), [(0.045, "valid"), (0.055, "suspect")])
+def test_compilers_that_are_a_small_part_of_many_cpus_were_at_work_all_the_same(
+    cores: float, verdict: str, tmp_path: Path
+) -> None:
+    """CPU falls from 6 CPUs to 4.5, and the compilers take so much less in the second half: a hundredth."""
+    run = RawRun()
+    interior = judged(run, tmp_path).interior
+    spent = [(at(second), 90 + 6 * second - 1.5 * second**2 / 80) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["containers"], container("cpu_usage_seconds_total", spent, cpu="total"))
+    loss = 2 * cores / interior.seconds
+    compiled = [(at(second), 100 + 0.2 * second - loss * second**2 / 2) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", compiled))
+
+    got = judged(run, tmp_path)
+
+    assert got.cpu_fall.fall == pytest.approx(0.13, abs=0.02)
+    assert got.verdict == verdict
+
+
+def calls_at_once(run: RawRun, pool: int) -> None:
+    """Each request makes two calls and then five at once."""
+    run.request["load"] = load("/capabilities?calls=5&parallel=true")
+    replaced(run.metrics["backend"], matrix("backend_requests_total", ramp(7 * CONCURRENCY / 0.92)))
+    run.about["outbound"]["max_connections_per_route"] = pool
+
+
+@pytest.mark.parametrize(("pool", "verdict"), [(5 * CONCURRENCY, "valid"), (5 * CONCURRENCY - 1, "suspect")])
+def test_a_request_that_makes_calls_at_once_needs_as_many_connections(pool: int, verdict: str, tmp_path: Path) -> None:
+    run = RawRun()
+    calls_at_once(run, pool)
+
+    got = judged(run, tmp_path)
+
+    assert got.verdict == verdict
+    assert all("whose requests make 5 calls at once" in reason for reason in got.reasons)
+
+
+Edit = Callable[[RawRun], Any]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (lambda run: run.request.update(finished=False), "was interrupted"),
+        (lambda run: run.tool.update(stopped_by="interrupt", killed=True), "killed"),
+    ],
+)
+def test_a_run_that_was_cut_off_is_invalid_whatever_its_figures(edit: Edit, said: str, tmp_path: Path) -> None:
+    run = RawRun()
+    edit(run)
+
+    got = judged(run, tmp_path)
+
+    assert got.verdict == "invalid"
+    assert said in got.reasons[0]
+    assert (got.finished is None) is ("interrupted" in said)

@@ -1,0 +1,50 @@
+"""Percentiles, and the seconds in which no answer came."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loomlab.records.requestlog import RequestLog, latency_figures, percentile, silences, silent_end_s
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1), st.integers(1, 100))
+def test_nearest_rank_is_the_smallest_value_not_exceeded_by_that_share(values: list[int], percent: int) -> None:
+    ordered = sorted(values)
+    got = percentile(ordered, percent)
+
+    assert 100 * sum(value <= got for value in ordered) >= percent * len(ordered)
+    assert 100 * sum(value < got for value in ordered) < percent * len(ordered)
+
+
+@pytest.mark.parametrize(("count", "known"), [(9_999, False), (10_000, True)])
+def test_p99_9_wants_ten_requests_above_it(count: int, known: bool) -> None:
+    got = latency_figures(range(1, count + 1)).p99_9
+
+    assert got == (9_990 if known else None)
+
+
+def test_latency_figures() -> None:
+    got = latency_figures([40, 10, 20, 30])
+
+    assert (got.min, got.mean, got.max, got.p50, got.p75, got.p99) == (10, 25, 40, 20, 30, 40)
+    assert got.stdev == pytest.approx(12.909944)
+    assert latency_figures([]).p50 is None
+    assert latency_figures([7]).stdev is None
+
+
+def test_the_silence_a_run_ends_with_counts_up_to_its_last_event() -> None:
+    steady = [(second, 100) for second in range(100, 130)]
+    log = RequestLog([second for second, _ in steady] + [129], [ms for _, ms in steady] + [20_000])
+
+    assert silent_end_s(log, 149.5) == 17
+    assert silent_end_s(RequestLog(range(100, 130), [100] * 30), 130.0) == 0
+    assert silent_end_s(RequestLog([], []), 130.0) == 0
+
+
+def test_every_silence_between_two_times_is_told() -> None:
+    seconds = [*range(100, 110), *range(118, 130), *range(135, 140)]
+    log = RequestLog(seconds, [100] * len(seconds))
+
+    assert silences(log, 100, 140) == [7, 4]
+    assert silences(log, 113.5, 131.5) == [4]
+    assert silences(log, 100, 145) == [7, 4, 4]

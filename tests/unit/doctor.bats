@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# What doctor says of hosts of our making: every line is fine, a caveat or will not work, and none is broken.
+
+# shellcheck disable=SC2030,SC2031  # every test is a process
+load ../helpers
+
+# engine_says KEY=VALUE...: an engine that answers so; what is not given is that of a plain Linux host.
+engine_says() {
+  local pair
+  printf '%s\n' version=28.5.1 'driver=overlay2 [[Backing Filesystem extfs]]' root=/var/lib/docker 'system=Debian 13' cgroup=2 \
+    'security=[name=seccomp,profile=builtin name=cgroupns]' cpuset=true cpus=true memory=true pids=true proxy= >"$BATS_TEST_TMPDIR/facts"
+  echo 2.40.3 >"$BATS_TEST_TMPDIR/compose"
+  for pair in "$@"; do
+    if [ "${pair%%=*}" = compose ]; then echo "${pair#*=}" >"$BATS_TEST_TMPDIR/compose"; else
+      sed -i "s|^${pair%%=*}=.*|$pair|" "$BATS_TEST_TMPDIR/facts"
+    fi
+  done
+  stub docker "case \$* in
+    'compose version --short') cat $BATS_TEST_TMPDIR/compose ;;
+    'compose version') ;;
+    'info --format {{.NCPU}}') echo \${CPUS:-8} ;;
+    'info --format {{.MemTotal}}') echo \${MEMORY:-25769803776} ;;
+    'info --format version='*) cat $BATS_TEST_TMPDIR/facts ;;
+    info) ;;
+    'pull '*) echo \"\${PULL:-}\" >&2; [ -z \"\${PULL:-}\" ] ;;
+    *) exit 1 ;;
+    esac"
+  unset HTTPS_PROXY https_proxy
+}
+
+# host_has FILE TEXT: below the /proc and /sys of the host.
+host_has() {
+  mkdir -p "$(dirname "$HOST_ROOT/$1")"
+  printf '%s\n' "$2" >"$HOST_ROOT/$1"
+}
+
+setup() {
+  host_of 8 24000
+  stub getent 'exit 0'
+  stub sleep 'exit 0'
+  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
+  export HOST_ROOT=$BATS_TEST_TMPDIR/host PROMETHEUS_PORT=1 GRAFANA_PORT=2 RESULTS_PORT=3
+  host_has proc/cpuinfo $'processor : 0\nmodel name\t: AMD EPYC 9B14\nprocessor : 1\nmodel name\t: AMD EPYC 9B14'
+  host_has proc/stat 'cpu  100 0 100 800 0 0 0 10 0 0'
+  host_has proc/sys/vm/max_map_count 1048576
+  host_has proc/sys/kernel/pid_max 4194304
+  host_has proc/sys/kernel/threads-max 190000
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  # shellcheck source=bin/host.sh
+  . "$LAB_ROOT/bin/host.sh"
+  # shellcheck source=bin/checks.sh
+  . "$LAB_ROOT/bin/checks.sh"
+  load_env "$LAB_ROOT/.env"
+}
+
+# says CHECK LINES...: that check's output has a line that begins with each of these.
+says() {
+  local wanted
+  output=$("$1") || true
+  shift
+  for wanted in "$@"; do
+    grep -qE "^$wanted" <<<"$output" || { echo "no line '$wanted' in: $output"; return 1; }
+  done
+}
+
+# nothing_broken OUTPUT: every line but those that tell what doctor does has a level, a name and words, and no value is missing before a unit or a colon.
+nothing_broken() {
+  local one
+  while IFS= read -r one; do
+    [[ $one == doctor:* ]] && continue
+    [[ ${one:0:15} =~ ^(fine|caveat|will\ not\ work)\ +$ && ${one:15:17} =~ ^[A-Za-z] && ${one:33} =~ ^[^\ :] && ! ${one:33} =~ ^(MB|CPUs|descriptors) &&
+      $one != *': :'* && $one != *[:\ ] ]] || { echo "broken: '$one'"; return 1; }
+  done <<<"$1"
+}
+
+@test "a plain Linux host is fine in every line of engine, machine and limits" {
+  engine_says
+  local check
+  for check in check_engine check_machine check_kernel_limits check_dns check_proxy; do
+    output=$($check)
+    nothing_broken "$output"
+    [[ $check = check_kernel_limits || $output != *caveat* ]] || { echo "$output"; return 1; }
+    [[ $output != *"will not work"* ]]
+  done
+}
+
+@test "on macOS with the engine stopped no line is broken, and the memory is not known" {
+  stub uname 'echo Darwin'
+  stub docker 'exit 1'
+  stub sysctl 'case $* in *nperflevels) echo 2 ;; *brand_string) echo Apple M3 ;; esac'
+  run "$LAB_ROOT/bin/doctor"
+  [ "$status" -eq 3 ]
+  grep -qE '^will not work  engine +none answers: start Docker' <<<"$output"
+  grep -qE '^caveat +memory +not known: start the engine' <<<"$output"
+  grep -qE '^caveat +hybrid cores ' <<<"$output"
+  nothing_broken "$output"
+}
+
+@test "doctor comes to its end where /proc and /sys tell nothing, and no line is broken" {
+  engine_says version= driver= cgroup= security=
+  export HOST_ROOT=$BATS_TEST_TMPDIR/nothing PULL='no such host'
+  run "$LAB_ROOT/bin/doctor"
+  [[ $status -eq 3 || $status -eq 0 ]]
+  nothing_broken "$output"
+  grep -qE '^caveat +steal +not known' <<<"$output"
+  grep -qE '^fine +governor +not told' <<<"$output"
+  grep -qE '^[a-z ]+ container metrics ' <<<"${lines[${#lines[@]} - 1]}"
+}
+
+@test "an engine or a Compose that is too old will not work, one that is just new enough is fine" {
+  engine_says version=24.0.7 compose=2.24.3
+  says check_engine "will not work  engine +24.0.7, 25.0 wanted" "will not work  Compose +2.24.3, 2.24.4 wanted"
+  engine_says version=25.0.0 compose=v2.24.4
+  says check_engine "fine +engine +25.0.0" "fine +Compose +v2.24.4"
+  engine_says version=26.1.5+dfsg1 compose=2.26.1-4
+  says check_engine "fine +engine +26.1.5" "fine +Compose +2.26.1-4"
+  engine_says version=29.0.0-rc.1 compose=5.0.0
+  says check_engine "fine +engine +29" "fine +Compose +5.0.0"
+}
+
+@test "what the engine does not tell is not known, and no line is broken" {
+  engine_says version= driver= cgroup= security=
+  says check_engine "caveat +engine +its version is not known" "caveat +image store +not known" "caveat +cgroup +version not known"
+  nothing_broken "$output"
+}
+
+@test "the image store and the data root are named" {
+  engine_says 'driver=overlayfs [[driver-type io.containerd.snapshotter.v1]]' root=/data/docker
+  says check_engine "fine +image store +containerd's; data in /data/docker"
+  engine_says
+  says check_engine "fine +image store +overlay2, Docker's own; data in /var/lib/docker"
+}
+
+@test "a rootless engine without delegated controllers will not work, with the cure" {
+  engine_says 'security=[name=seccomp,profile=builtin name=rootless name=cgroupns]' cpuset=false cpus=false
+  says check_engine "caveat +rootless" "will not work  limits +the engine cannot set cpuset cpus,.*Delegate=cpu cpuset io memory pids"
+}
+
+@test "few kernel limits, few descriptors: the caveat says what a run of 10,000 connections gets" {
+  engine_says
+  host_has proc/sys/vm/max_map_count 16000
+  says check_kernel_limits "caveat +threads +8000 at most: 10,000 platform threads do not fit" \
+    "caveat +open files +CONCURRENCY=10000 wants 20500: .*suspect"
+}
+
+@test "governor, hybrid cores, SMT on two CPUs and steal are caveats" {
+  engine_says
+  host_has sys/devices/system/cpu/cpu0/cpufreq/scaling_governor powersave
+  host_has sys/devices/system/cpu/smt/active 1
+  host_has sys/devices/system/cpu/cpu0/cpu_capacity 1024
+  host_has sys/devices/system/cpu/cpu1/cpu_capacity 430
+  stub sleep "echo 'cpu  150 0 100 830 0 0 0 30 0 0' >$HOST_ROOT/proc/stat"
+  export CPUS=2
+  says check_machine "caveat +governor +powersave: .*cpupower" "caveat +SMT" "caveat +hybrid cores" \
+    "caveat +steal +20 % of the CPUs' time just now: runs are suspect above 5 %" "fine +CPU model +2 × AMD EPYC 9B14"
+  nothing_broken "$output"
+}
+
+@test "too few CPUs and too little memory will not work" {
+  engine_says
+  export CPUS=1 MEMORY=2000000000
+  says check_machine "will not work  CPUs +1 CPUs, 2 wanted: .*use a larger host" "will not work  memory +1907 MB, 6000 wanted"
+}
+
+@test "a registry that limits pulls is told from none, and does not lead to stand-ins" {
+  engine_says
+  export PULL='Error response from daemon: toomanyrequests: You have reached your unauthenticated pull rate limit.'
+  stub id 'echo 0'
+  stub apt-get 'exit 0'
+  stub debootstrap 'exit 1'
+  # shellcheck disable=SC2329  # check_images asks them
+  on_stand_ins() { false; }
+  says check_images "will not work  registry +it limits how often images are pulled: docker login"
+  PULL='Error response from daemon: Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host'
+  [ "$(registry)" = none ]
+  # shellcheck disable=SC2329
+  can_build_stand_ins() { false; }
+  says check_images "will not work  registry +none answers: connect to one"
+  # shellcheck disable=SC2329
+  can_build_stand_ins() { true; }
+  says check_images "caveat +registry +none answers: base images are built from Debian's packages"
+}
+
+@test "prepare refuses a limited registry, whoever the user is, and selects nothing" {
+  local copy=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$copy"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/airgap" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$copy/"
+  mkdir "$copy/services" "$copy/loadgen"
+  engine_says
+  export PULL='toomanyrequests: retry-after: 500ms'
+  stub id 'echo 0'
+  stub debootstrap 'touch '"$BATS_TEST_TMPDIR/built"
+  run "$copy/bin/prepare" loadgen
+  refused 3 "limits how often images are pulled" "docker login"
+  [ ! -e "$copy/compose.override.yaml" ] && [ ! -e "$BATS_TEST_TMPDIR/built" ]
+}
+
+# metrics_end CODE WAY SENTENCE: check_metrics where bin/metrics ends so, having found that way.
+metrics_end() {
+  local lab=$BATS_TEST_TMPDIR/of-metrics
+  mkdir -p "$lab/bin" "$lab/.cache"
+  printf '#!/bin/sh\nexit 0\n' >"$lab/bin/prepare"
+  printf '#!/bin/sh\necho "%s" >&2\nexit %s\n' "$3" "$1" >"$lab/bin/metrics"
+  chmod +x "$lab/bin/prepare" "$lab/bin/metrics"
+  printf 'CONTAINER_METRICS=%s\nCADVISOR_FAILED=%s\n' "$2" "The page does not know this container" >"$lab/.cache/container-metrics"
+  registry() { echo here; }
+  image_id() { echo sha256:1; }
+  LAB_ROOT=$lab METRICS_FOUND=$lab/.cache/container-metrics check_metrics >"$BATS_TEST_TMPDIR/said"
+  output=$(cat "$BATS_TEST_TMPDIR/said")
+}
+
+@test "the probe's line is fine by cAdvisor, a caveat by the exporter, and will not work where nothing arrives" {
+  engine_says
+  metrics_end 0 cadvisor ""
+  [[ $output == "fine           container metrics CPU, RSS and threads of a container arrive from cAdvisor" ]] || { echo "$output"; return 1; }
+  metrics_end 0 cgroups "container metrics come from ..."
+  [[ $output == "caveat         container metrics not from cAdvisor, which sees no container here (The page does not know this container)"*environment.json* ]]
+  [ "$FOUND" -eq 0 ]
+  metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive by cadvisor (x): docs/hosts.md has cures."
+  [[ $output == "will not work  container metrics"*"docs/hosts.md"* ]]
+  [ "$FOUND" -eq 3 ]
+}
+
+@test "while a run has the engine the probe is put off, which is no failure" {
+  engine_says
+  metrics_end 3 "" "loom-lab: the engine is in use by /lab (make run-ab), process 7: wait for it."
+  [[ $output == "caveat         container metrics not proven"*"process 7"* ]]
+  [ "$FOUND" -eq 0 ]
+}

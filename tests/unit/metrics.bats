@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# By which way container metrics come, with an engine of our making.
+
+# shellcheck disable=SC2030,SC2031  # every test is a process
+load ../helpers
+
+setup() {
+  LAB=$BATS_TEST_TMPDIR/lab CALLS=$BATS_TEST_TMPDIR/calls
+  mkdir -p "$LAB"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT"/compose*.yaml "$LAB/"
+  rm -f "$LAB/compose.override.yaml"
+  unset CONTAINER_METRICS COMPOSE_FILE DOCKER_HOST
+  export ENGINE=one WORKS="cadvisor cgroups" SECURITY="[name=seccomp]" LAB_LOCK=held
+  # Which way a Compose file list stands for, and what a container that asks for its figures gets.
+  stub docker "echo \"\${COMPOSE_FILE##*/} \$* \${LAB_EXPERIMENT:-}\" >>$CALLS"'
+    case ${COMPOSE_FILE:-} in *compose.kmsg.yaml) way=cadvisor ;; *compose.cgroups.yaml) way=cgroups ;; *) way=none ;; esac
+    case $* in
+      "volume inspect held") ;;
+      "info --format {{.DockerRootDir}}") echo /data/docker ;;
+      "info --format {{.SecurityOptions}}") echo "$SECURITY" ;;
+      "info --format"*) echo "$ENGINE 28.5.1" ;;
+      "context inspect"*) echo unix:///run/user/1000/docker.sock ;;
+      ps*) [ -z "${UP:-}" ] || echo up ;;
+      *" run "*sees-containers*) [[ " $WORKS " == *" $way "* ]] || { echo "loom-lab: $way does not know this container." >&2; exit 3; } ;;
+      *" up "*) ;;
+    esac'
+}
+
+found() { sed -n "s/^$1=//p" "$LAB/.cache/container-metrics"; }
+asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut -d' ' -f1 | paste -sd' ' -; }
+
+@test "cAdvisor is taken where it sees containers, with the engine's own data root" {
+  run "$LAB/bin/metrics"
+  [ "$status" -eq 0 ] && [ -z "$output" ] || { echo "$output"; return 1; }
+  [ "$(found CONTAINER_METRICS) $(found ENGINE_DATA_ROOT) $(found ENGINE_SOCKET)" = "cadvisor /data/docker /var/run/docker.sock" ]
+  [ "$(asked_ways)" = compose.kmsg.yaml ]
+}
+
+@test "the exporter of cgroups is taken where it sees none, and that is said" {
+  export WORKS=cgroups
+  run "$LAB/bin/metrics"
+  [ "$status" -eq 0 ]
+  [[ $output == *"the lab's own exporter of cgroups"*"cadvisor does not know this container"* ]]
+  [ "$(found CONTAINER_METRICS)" = cgroups ]
+  [ "$(found CADVISOR_FAILED)" = "cadvisor does not know this container" ]
+}
+
+@test "where neither sees any, both reasons and the cure are one sentence, and nothing is kept" {
+  export WORKS=""
+  run "$LAB/bin/metrics"
+  refused 3 "cadvisor or cgroups" "cadvisor does not know" "cgroups does not know" docs/hosts.md
+  [ ! -e "$LAB/.cache/container-metrics" ]
+}
+
+@test "an engine is asked once, another one anew, and any with --again" {
+  "$LAB/bin/metrics"
+  : >"$CALLS"
+  "$LAB/bin/metrics"
+  [ -z "$(asked_ways)" ]
+  "$LAB/bin/metrics" --again
+  [ "$(asked_ways)" = compose.kmsg.yaml ]
+  : >"$CALLS"
+  ENGINE=two "$LAB/bin/metrics"
+  [ "$(asked_ways)" = compose.kmsg.yaml ]
+}
+
+@test "a way that was asked for is the only one that is tried" {
+  WORKS=cgroups CONTAINER_METRICS=cadvisor run "$LAB/bin/metrics"
+  refused 3 "do not arrive by cadvisor (cadvisor does not know"
+  CONTAINER_METRICS=cgroups "$LAB/bin/metrics"
+  [ "$(found CONTAINER_METRICS)" = cgroups ]
+  CONTAINER_METRICS=docker run "$LAB/bin/metrics"
+  refused 2 "CONTAINER_METRICS=docker" "neither cadvisor nor cgroups"
+}
+
+@test "a rootless engine's socket is its user's" {
+  SECURITY='[name=seccomp name=rootless]' "$LAB/bin/metrics"
+  [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
+}
+
+@test "what was started for the question is removed, and what was up before stays" {
+  "$LAB/bin/metrics"
+  grep -q 'up --detach --no-deps cadvisor probe$' "$CALLS"
+  grep -q 'rm --stop --force cadvisor' "$CALLS"
+  : >"$CALLS"
+  UP=yes "$LAB/bin/metrics" --again
+  grep -q 'up --detach --no-deps cadvisor $' "$CALLS"
+  [[ $(cat "$CALLS") != *"rm --stop --force cadvisor"* ]]
+}
+
+@test "every Compose command of the lab takes the overlay of the way that was found" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB/bin/lib.sh"
+  docker() { echo "$COMPOSE_FILE"; }
+  [ "$(compose ps)" = "$LAB/compose.yaml" ]
+  mkdir "$LAB/.cache"
+  echo CONTAINER_METRICS=cgroups >"$LAB/.cache/container-metrics"
+  [ "$(compose ps)" = "$LAB/compose.yaml:$LAB/compose.cgroups.yaml" ]
+  touch "$LAB/compose.override.yaml"
+  [ "$(CONTAINER_METRICS=cadvisor compose ps)" = "$LAB/compose.yaml:$LAB/compose.override.yaml:$LAB/compose.kmsg.yaml" ]
+  [ "$(COMPOSE_FILE=/a:/b compose ps)" = "/a:/b:$LAB/compose.cgroups.yaml" ]
+}
