@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE TOOL AA MARGIN PLAN DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
 	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART
+	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART PAPER
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -32,9 +32,11 @@ scenarios: ## The scenarios by name, what each needs, and how much of it this ho
 scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
 	@bin/run scenario
 
-.PHONY: papers
+.PHONY: papers reproduce
 papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
 	@bin/papers
+reproduce: ## Run one and answer its claims: PAPER=virtual-threads-hey [SCALE=auto DURATION=60s WARMUP_CAP= REPEATS= RESUME=]
+	@bin/reproduce
 
 .PHONY: finish
 finish: ## Judge and sum up killed experiments; RESUME=latest, or a folder of results/: also make the runs that it lacks

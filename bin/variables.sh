@@ -3,13 +3,14 @@
 
 VARIABLES_FILE=$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt
 
-# filled TEXT: with the lab's own names in place of {approaches}, {sizes}, {scenarios}.
+# filled TEXT: with the lab's own names in place of {approaches}, {sizes}, {scenarios}, {papers}.
 filled() {
   local text=$1
   case $text in *'{'*) ;; *) printf '%s' "$text" && return ;; esac
   text=${text//'{approaches}'/$(approaches | paste -sd, - | sed 's/,/, /g')}
   text=${text//'{sizes}'/$(names_of "$LAB_ROOT/sizes" env)}
-  printf '%s' "${text//'{scenarios}'/$(names_of "$LAB_ROOT/loadgen/scenarios" yaml)}"
+  text=${text//'{scenarios}'/$(names_of "$LAB_ROOT/loadgen/scenarios" yaml)}
+  printf '%s' "${text//'{papers}'/$(names_of "$LAB_ROOT/loadgen/published" yaml)}"
 }
 
 names_of() { (cd "$1" && printf '%s\n' *."$2" | sed "s/\.$2\$//" | paste -sd, - | sed 's/,/, /g'); }

@@ -23,13 +23,17 @@ case "${LAB_HEAP_PERCENT:=60}" in
   *) refuse "LAB_HEAP_PERCENT is \"$LAB_HEAP_PERCENT\"; give a whole number from 1 to 90." ;;
 esac
 
+# Classes that the image has ready to be mapped. ZGC has no compressed references, which the archive was made with.
+archive=
+[ "$GC" = zgc ] || [ ! -e /app/classes.jsa ] || archive="-Xshare:auto -XX:SharedArchiveFile=/app/classes.jsa"
+
 # A connection is a descriptor here and one towards the backend.
 ulimit -S -n "$(ulimit -H -n)"
 
 # Every approach waits for its sockets through the JDK: Netty's own transport is off.
 # Minimum counts where the limit is small, the others elsewhere: together they fix the heap's size.
 # shellcheck disable=SC2086  # one word an option
-exec java $collector \
+exec java $collector $archive \
   -XX:InitialRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:MinRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:MaxRAMPercentage="$LAB_HEAP_PERCENT" \

@@ -48,3 +48,18 @@ def test_every_panel_without_data_says_so(name: str) -> None:
     panels = [panel for panel in document["panels"] if panel["type"] != "row"]
     wanted = [panel["fieldConfig"]["defaults"].get("noValue", "No data") for panel in panels]
     assert [text.get_text() for axes in picture.figure.axes for text in axes.texts] == wanted
+
+
+@pytest.mark.parametrize(("name", "told"), [("compare", True), ("one-run", False)])
+def test_a_legend_tells_what_the_panel_has_it_tell(name: str, told: bool) -> None:
+    document = DASHBOARDS[name]()
+    series = {"metric": {"service": "tomcat-virtual", "le": "1"}, "values": [[1000, "1"], [1002, "3"]]}
+    picture = Picture(document, Answers([series], []), WINDOW, values_of(document, WINDOW, {}))
+    picture.draw()
+    (cpu,) = [panel for panel in document["panels"] if panel["title"] == "CPU"]
+    place = [panel for panel in document["panels"] if panel["type"] != "row"].index(cpu)
+    legend = picture.figure.axes[place].get_legend()
+    assert legend is not None
+    assert ("tomcat-virtual   mean 2 cores   max 3 cores" in [text.get_text() for text in legend.texts]) == told
+    (limit,) = [line for line in picture.figure.axes[place].lines if str(line.get_label()).startswith("limit")]
+    assert limit.get_linestyle() == "--"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from loomlab.plan.host import Host
 from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
 from loomlab.plan.scenarios.capacity import (
     APPROACH_MS,
@@ -16,13 +17,16 @@ from loomlab.plan.scenarios.capacity import (
     GENERATOR_MS,
     K6_USER_MB,
     Room,
+    full_size,
     largest_scale,
     need_of,
+    room_of,
     two_figures,
 )
 from loomlab.plan.scenarios.cells import Scaling
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.model import Scenario, names
+from loomlab.plan.sizes import auto_size
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 ALL = {name: load_scenario(SCENARIOS, name) for name in names(SCENARIOS)}
@@ -168,3 +172,21 @@ def test_two_figures_stay_below_and_near(share: float) -> None:
     assert got <= share < got * 1.1
     assert two_figures(got) == got
     assert math.isclose(float(f"{got:.1e}"), got)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_full_size_host_holds_the_whole_scenario_and_a_smaller_one_does_not(name: str) -> None:
+    needed = full_size(ALL[name], SCENARIOS)
+
+    def scale(cpus: int) -> float:
+        host = Host(
+            cpus=cpus,
+            memory_mb=needed.memory_gib * 1024,
+            open_files=needed.open_files,
+            cpu_order=list(range(cpus)),
+            free_mb=100_000,
+        )
+        return largest_scale(ALL[name], room_of(host, auto_size(host, 60_000)), SCENARIOS)[0]
+
+    assert scale(needed.cpus) == 1
+    assert needed.cpus == 2 or scale(needed.cpus - 2) < 1

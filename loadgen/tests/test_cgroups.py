@@ -39,6 +39,16 @@ def test_without_a_quota_there_is_none(tmp_path: Path, version: int, container: 
     assert tree_at(unpack(version, tmp_path)).usage(f"/docker/{container}").quota is None
 
 
+@pytest.mark.parametrize(("version", "cgroup", "limit"), [
+    (1, f"/docker/{V1_WITH_QUOTA}", 64 << 20), (1, f"/docker/{V1_WITHOUT}", None),
+    (2, f"/system.slice/docker-{V2_OF_SYSTEMD}.scope", 1536 << 20), (2, f"/docker/{V2_WITHOUT}", None),
+])  # fmt: skip
+def test_the_memory_limit_is_told_where_there_is_one(
+    tmp_path: Path, version: int, cgroup: str, limit: int | None
+) -> None:
+    assert tree_at(unpack(version, tmp_path)).usage(cgroup).memory_limit_bytes == limit
+
+
 def test_kills_are_counted_in_version_1_too(tmp_path: Path) -> None:
     root = unpack(1, tmp_path)
     replace(root / f"memory/docker/{V1_WITHOUT}/memory.oom_control", "oom_kill 0", "oom_kill 3")

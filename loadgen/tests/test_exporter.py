@@ -79,6 +79,13 @@ def test_a_container_without_a_quota_has_no_series_of_one(registry: CollectorReg
         assert registry.get_sample_value(f"container_{name}", backend) is None
 
 
+def test_a_memory_limit_is_told_and_none_where_there_is_none(registry: CollectorRegistry) -> None:
+    limited, unlimited = labels_of("tomcat-virtual", SCOPE), labels_of("backend", f"/docker/{V2_WITHOUT}")
+
+    assert registry.get_sample_value("container_spec_memory_limit_bytes", limited) == 1536 << 20
+    assert registry.get_sample_value("container_spec_memory_limit_bytes", unlimited) is None
+
+
 def test_the_host_is_the_root_cgroup(registry: CollectorRegistry) -> None:
     root = dict.fromkeys(labels_of("", ""), "") | {"id": "/"}
 

@@ -21,6 +21,7 @@ FIGURES = {
     "spring-boot-edition": 265,
     "virtual-threads-hey": 173,
 }
+OWN = {one.name: one.scenarios for one in listed(PUBLISHED, SCENARIOS)}
 CLAIMS = [(name, claim.id) for name in FIGURES for claim in load_paper(PUBLISHED, name).claims]
 
 
@@ -73,9 +74,8 @@ def test_a_claim_can_be_run_as_it_says(name: str, claim: str) -> None:
     told = claim_of(name, claim)
     if told.load is None:
         return
-    own = next(one.scenarios for one in listed(PUBLISHED, SCENARIOS) if one.name == name)
 
-    assert set(told.load.scenarios) <= set(own)
+    assert set(told.load.scenarios) <= set(OWN[name])
     for scenario in told.load.scenarios:
         assert approaches_of(told) <= set(load_scenario(SCENARIOS, scenario).approaches)
     assert told.load.tool or set(told.load.levels) <= set(paper(name).levels.values)

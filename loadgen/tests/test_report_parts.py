@@ -299,7 +299,9 @@ def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:
     scenario = planned(tmp_path, tool="k6", scenario="smoketest", connections=None, approaches=["tomcat-virtual"])
 
     assert "make run-vegeta CONCURRENCY=100 RATE=12.5 DURATION=60s ENDPOINT=" in command_of(rate)
-    assert command_of(scenario).startswith("make scenario NAME=smoketest SCALE=1 APPROACH=tomcat-virtual REPEATS=")
+    assert command_of(scenario).startswith(
+        "make scenario NAME=smoketest SCALE=1 DURATION=60s APPROACH=tomcat-virtual REPEATS="
+    )
 
 
 def test_the_seconds_of_long_runs_are_thinned_out(folder: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from loomlab.plan.scenarios.capacity import full_size
 from loomlab.plan.scenarios.cells import Scaling, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.model import Scenario, duration_s, json_schema, names
@@ -194,3 +195,10 @@ def test_editors_are_pointed_to_the_schema(name: str) -> None:
     first = (SCENARIOS / f"{name}.yaml").read_text().splitlines()[0]
 
     assert first == "# yaml-language-server: $schema=scenario.schema.json"
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_scenarios_file_says_what_its_full_size_takes(name: str) -> None:
+    needed = full_size(scenario(name), SCENARIOS)
+
+    assert (SCENARIOS / f"{name}.yaml").read_text().splitlines()[1] == f"# SCALE=1 takes {needed}."

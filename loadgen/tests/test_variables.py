@@ -9,7 +9,7 @@ from loomlab.basics.errors import UsageError
 from loomlab.plan.variables import Words, check, stanzas
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
-WORDS = Words(["tomcat-virtual", "webflux-netty"], ["ec2", "smoke"], ["smoketest", "soak"])
+WORDS = Words(["tomcat-virtual", "webflux-netty"], ["ec2", "smoke"], ["smoketest", "soak"], ["smoketest", "soak"])
 
 
 @pytest.mark.parametrize("line", CASES.read_text().splitlines())

@@ -53,3 +53,15 @@ sees() { settles '[.data.result[] | select((.value[1] | tonumber) > 0)] | length
   [[ $output == *"loom-webflux-benchmarks"*"Chris Gleissner"*"2024"*"60k-vus-smooth-spike-get-post-movies"* ]]
   [[ $output == *"virtual-threads-hey"*"not named"*"2023"* ]]
 }
+
+@test "an experiment of another paper, and what a paper says itself, are refused before anything runs" {
+  local folder
+  folder=$(basename "$(printf '%s\n' "$LAB_ROOT"/results/*-10k-vus-and-rps-get-movies | tail -n 1)")
+  run make -C "$LAB_ROOT" reproduce PAPER=spring-boot-edition RESUME="$folder"
+  [ "$status" -eq 2 ]
+  [[ $output == *"RESUME=$folder is of the paper loom-webflux-benchmarks, not of spring-boot-edition: use PAPER=loom-webflux-benchmarks."* ]]
+  run make -C "$LAB_ROOT" reproduce PAPER=spring-boot-edition APPROACH=tomcat-virtual
+  [ "$status" -eq 2 ]
+  [[ $output == *"APPROACH=tomcat-virtual does not go with PAPER=spring-boot-edition"* ]]
+  [ -z "$(lab_containers)" ]
+}

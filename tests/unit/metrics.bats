@@ -52,7 +52,7 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
   [ ! -e "$LAB/.cache/container-metrics" ]
 }
 
-@test "an engine is asked once, another one anew, and any with --again" {
+@test "an engine is asked once, another one again, and any with --again" {
   "$LAB/bin/metrics"
   : >"$CALLS"
   "$LAB/bin/metrics"

@@ -15,7 +15,7 @@ load ../helpers
   run make -C "$LAB_ROOT"
   [ "$status" -eq 0 ]
   local verb
-  for verb in run-ab scenario papers smoke doctor up down clean test lint; do
+  for verb in run-ab scenario papers reproduce smoke doctor up down clean test lint; do
     [[ $output == *"  $verb "* ]] || { echo "$verb is missing"; return 1; }
   done
 }
@@ -58,6 +58,40 @@ load ../helpers
   stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
   run "$LAB_ROOT/bin/papers"
   refused 3 "not root" "docker group"
+}
+
+# A checkout of our making in $lab, whose bin/run tells $lab/ran what it was given, and ends with the code of $lab/code.
+reproducing() { # PLAN
+  lab=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$lab"/{bin,docs,sizes,loadgen/scenarios,loadgen/published,loadgen/src/loomlab/plan}
+  cp "$LAB_ROOT"/bin/{lib.sh,variables.sh,reproduce} "$lab/bin"
+  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$lab/loadgen/src/loomlab/plan"
+  cp "$LAB_ROOT/compose.yaml" "$lab"
+  touch "$lab/loadgen/published/virtual-threads-hey.yaml"
+  echo 0 >"$lab/code"
+  printf '#!/bin/sh\n' | tee "$lab/bin/engine" "$lab/bin/prepare" >/dev/null
+  printf '#!/bin/sh\necho "$1 ${NAME:-} ${RESUME:-} ${REPEATS:-} ${GC:-}" >>%s/ran\nexit "$(cat %s/code)"\n' "$lab" "$lab" >"$lab/bin/run"
+  chmod +x "$lab"/bin/{engine,prepare,run}
+  stub docker "echo \"\${@: -2:1}\" >>$lab/asked; case \"\$*\" in *' reproduce '*) printf '$1' ;; *' reproduced') echo page ;; esac"
+}
+
+@test "reproduce makes what is missing, each with its own settings and no other, and keeps it" {
+  reproducing 'finish RESUME=a\nscenario NAME=x REPEATS=2\n'
+  echo 1 >"$lab/code"
+  PAPER=virtual-threads-hey GC=g1 run "$lab/bin/reproduce"
+  [ "$status" -eq 1 ]
+  [ "$(cat "$lab/ran")" = $'finish  a  \nscenario x  2 ' ]
+  [ "$(grep -cx keep "$lab/asked")" -eq 3 ]
+  [ "$(cat "$lab/docs/reproduced.md")" = page ]
+}
+
+@test "reproduce ends where a run is interrupted, and keeps what there is" {
+  reproducing 'scenario NAME=x REPEATS=2\nscenario NAME=y REPEATS=2\n'
+  echo 130 >"$lab/code"
+  PAPER=virtual-threads-hey run "$lab/bin/reproduce"
+  [ "$status" -eq 130 ]
+  [ "$(cat "$lab/ran")" = "scenario x  2 " ]
+  [ "$(grep -cx keep "$lab/asked")" -eq 2 ]
 }
 
 @test "compose.yaml describes every approach in the same way, and scenarios and papers name no other" {

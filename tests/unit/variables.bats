@@ -105,3 +105,10 @@ refuses() { # SETTING WORDS...
   run "$LAB_ROOT/bin/run" scenario
   refused 2 "NAME is not set" "make scenario NAME=smoketest"
 }
+
+@test "a paper is one that the lab has, and is asked for by name" {
+  run "$LAB_ROOT/bin/reproduce"
+  refused 2 "PAPER is not set" "make reproduce PAPER=virtual-threads-hey"
+  PAPER=virtual-threads run "$LAB_ROOT/bin/reproduce"
+  refused 2 "PAPER=virtual-threads is not a paper" virtual-threads-hey spring-boot-edition
+}

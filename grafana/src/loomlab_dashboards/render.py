@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from loomlab_dashboards.frame import Json
 from loomlab_dashboards.prometheus import Prometheus
-from loomlab_dashboards.series import Line, cells, colour, line, lines_by_seconds, name_of, table
+from loomlab_dashboards.series import Line, cells, colour, line, lines_by_seconds, name_of, override, table
 from loomlab_dashboards.substitute import PanelQuery, Window, panel_queries, replaced
 from loomlab_dashboards.units import written
 
@@ -112,12 +112,17 @@ class Picture:
 
     def _plot(self, axes: Axes, panel: Json, drawn: Line) -> None:
         known = colour(panel, drawn.name) or CLASSIC[len(axes.lines) % len(CLASSIC)]
-        unit = panel["fieldConfig"]["defaults"]["unit"]
+        form = "--" if override(panel, drawn.name, "custom.lineStyle") else ".-"
+        label = "   ".join([drawn.name, *self._calcs(panel, drawn)])
+        axes.plot(drawn.x, drawn.y, form, markersize=1.5, color=known, linewidth=1.5, label=label)
+
+    @staticmethod
+    def _calcs(panel: Json, drawn: Line) -> list[str]:
+        """What the legend tells of the line; not its last value, which the picture shows."""
+        calcs, unit = panel["options"]["legend"]["calcs"], panel["fieldConfig"]["defaults"]["unit"]
         finite = drawn.y[drawn.y == drawn.y]
-        figures = f"{written(finite.mean(), unit)}, max {written(finite.max(), unit)}" if finite.size else "–"
-        axes.plot(
-            drawn.x, drawn.y, ".-", markersize=1.5, color=known, linewidth=1.5, label=f"{drawn.name}   mean {figures}"
-        )
+        told = {"mean": finite.mean(), "max": finite.max()} if finite.size else {}
+        return [f"{name} {written(value, unit)}" for name, value in told.items() if name in calcs]
 
     def _clock(self, axes: Axes) -> None:
         axes.set_xlim(self._window.start, self._window.end)
@@ -209,10 +214,10 @@ class Picture:
         if not rows:
             self._empty(axes, panel)
             return
-        cells = [[shorten(cell, LONGEST_CELL, placeholder="…") for cell in row.values()] for row in rows]
-        drawn = axes.table(cells, colLabels=list(rows[0]), loc="upper left", cellLoc="left", edges="horizontal")
+        text = [[shorten(cell, LONGEST_CELL, placeholder="…") for cell in row.values()] for row in rows]
+        drawn = axes.table(text, colLabels=list(rows[0]), loc="upper left", cellLoc="left", edges="horizontal")
         drawn.auto_set_font_size(False)
-        drawn.set_fontsize(7)
+        drawn.set_fontsize(9)
         drawn.auto_set_column_width(list(range(len(rows[0]))))
 
     def _labels(self, axes: Axes, panel: Json) -> None:

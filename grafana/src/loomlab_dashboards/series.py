@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,15 +90,21 @@ def cells(found: list[Series]) -> Cells | None:
     return Cells(times, bounds, np.array(values))
 
 
-def colour(panel: Json, name: str) -> str | None:
-    """The colour that the panel's overrides fix for a series of that name."""
-    for override in panel["fieldConfig"]["overrides"]:
-        matcher, first = override["matcher"], override["properties"][0]
-        named = matcher["options"] == name if matcher["id"] == "byName" else re.search(matcher["options"][1:-1], name)
-        if named and first["id"] == "color":
-            fixed: str = first["value"]["fixedColor"]
-            return fixed
+def override(panel: Json, name: str, property_id: str) -> Any:
+    """What the panel's overrides set of a series of that name; None where none does."""
+    for one in panel["fieldConfig"]["overrides"]:
+        matcher = one["matcher"]
+        if matcher["options"] == name if matcher["id"] == "byName" else re.search(matcher["options"][1:-1], name):
+            for each in one["properties"]:
+                if each["id"] == property_id:
+                    return each["value"]
     return None
+
+
+def colour(panel: Json, name: str) -> str | None:
+    """The colour that is fixed for a series of that name."""
+    fixed = override(panel, name, "color")
+    return fixed["fixedColor"] if fixed else None
 
 
 def table(panel: Json, answers: list[list[Series]]) -> list[dict[str, str]]:
@@ -106,8 +113,8 @@ def table(panel: Json, answers: list[list[Series]]) -> list[dict[str, str]]:
     settings = {one["id"]: one["options"] for one in panel["transformations"]}
     order, names = settings["organize"]["indexByName"], settings["organize"]["renameByName"]
     properties = {
-        override["matcher"]["options"]: {one["id"]: one["value"] for one in override["properties"]}
-        for override in panel["fieldConfig"]["overrides"]
+        one["matcher"]["options"]: {each["id"]: each["value"] for each in one["properties"]}
+        for one in panel["fieldConfig"]["overrides"]
     }
     merged: dict[str, dict[str, str]] = {}
     began: dict[str, float] = {}

@@ -25,7 +25,7 @@ OVERFLOWING = """() => [...document.querySelectorAll("main *")]
   .map(one => one.tagName + " " + one.textContent.slice(0, 40))"""
 DRAWN = """plots => plots.map(plot => {
   const { width, height } = plot.getBoundingClientRect();
-  return [{ width, height }, plot.querySelectorAll(".mark, .phase, .curve").length];
+  return [{ width, height }, plot.querySelectorAll(".mark, .phase, .curve, .bar").length];
 })"""
 LEAST_INK = 200
 """Pixels of a canvas that are not empty, at least: axes alone have more than a blank one."""

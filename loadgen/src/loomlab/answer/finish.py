@@ -63,7 +63,8 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     """The order, in which every run without a verdict of its whole is planned again, and of a sweep the next try of
     every run that the host spoilt; what a run without a verdict left is removed. Raises UsageError where nothing is
     missing, and where host or lab are not those that the experiment was begun with."""
-    _check(read_order(experiment_dir), experiment_dir.name, host, lab_sha256)
+    if problem := foreign(read_order(experiment_dir), experiment_dir.name, host, lab_sha256):
+        raise UsageError(problem)
     if _cut_off(read_order(experiment_dir)):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
@@ -79,18 +80,20 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     return order
 
 
-def _check(order: Order, name: str, host: Host, lab_sha256: str) -> None:
+def foreign(order: Order, name: str, host: Host, lab_sha256: str) -> str | None:
+    """Why this host, or this lab, may not go on with it, in a sentence; None: it may."""
     begun, here = ((told.get("cpus"), told.get("cpu_model")) for told in (order.host, host.model_dump()))
     if begun != here and begun != (here[0], None):
-        raise UsageError(
+        return (
             f"RESUME={name} was begun on a host with {begun[0]} CPUs ({begun[1]}), and this one has {here[0]} "
             f"({here[1]}): go on there, or start a new experiment here."
         )
     if order.lab_sha256 not in {None, lab_sha256}:
-        raise UsageError(
+        return (
             f"RESUME={name} was begun with other sources of the lab, so its runs would not be comparable: go back to "
             "that version, or start a new experiment; what was measured stays as it is."
         )
+    return None
 
 
 def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:

@@ -113,6 +113,7 @@ def _figures(usage: Usage) -> dict[str, float | None]:
         "container_cpu_cfs_throttled_periods": quota.throttled_periods if quota else None,
         "container_spec_cpu_quota": quota.quota_us if quota else None,
         "container_spec_cpu_period": quota.period_us if quota else None,
+        "container_spec_memory_limit_bytes": usage.memory_limit_bytes,
     }
 
 

@@ -10,6 +10,8 @@ from loomlab.basics.errors import HostError
 
 CONTAINER_ID = re.compile(r"[0-9a-f]{64}")
 """Within the name of a container's cgroup: the name itself, or that of a systemd scope."""
+NO_LIMIT_BYTES = 1 << 60
+"""Version 1 tells the largest number of whole pages where there is no limit."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Quota:
 @dataclass(frozen=True)
 class Usage:
     """Of the cgroup at `path`, since it was made; `inode` tells it from a later one there. `anonymous_bytes` has no
-    mapped files and no kernel memory. None: the kernel does not tell, or there is no quota."""
+    mapped files and no kernel memory. None: the kernel does not tell, or there is no such limit."""
 
     path: str
     inode: int
@@ -34,6 +36,7 @@ class Usage:
     threads: int | None
     oom_kills: int | None
     quota: Quota | None
+    memory_limit_bytes: int | None
 
 
 class Tree(Protocol):
@@ -76,6 +79,7 @@ class TreeV1:
             threads=_whole(self._read_if_there("pids", path, "pids.current")),
             oom_kills=self._keyed("memory", path, "memory.oom_control").get("oom_kill"),
             quota=self._quota(path),
+            memory_limit_bytes=self._memory_limit_bytes(path),
         )
 
     def host_cpu_seconds(self) -> float:
@@ -87,6 +91,10 @@ class TreeV1:
             return None
         period_us = int(self._read("cpu", path, "cpu.cfs_period_us"))
         return _quota(quota_us, period_us, self._keyed("cpu", path, "cpu.stat"))
+
+    def _memory_limit_bytes(self, path: str) -> int | None:
+        limit = _limit(self._read_if_there("memory", path, "memory.limit_in_bytes"))
+        return None if limit is None or limit >= NO_LIMIT_BYTES else limit
 
     def _keyed(self, controller: str, path: str, name: str) -> dict[str, int]:
         return keyed(self._read_if_there(controller, path, name) or "")
@@ -117,6 +125,7 @@ class TreeV2:
             threads=_whole(_text_if_there(self._root, path, "pids.current")),
             oom_kills=self._keyed(path, "memory.events").get("oom_kill"),
             quota=self._quota(path, cpu),
+            memory_limit_bytes=_limit(_text_if_there(self._root, path, "memory.max")),
         )
 
     def host_cpu_seconds(self) -> float:
@@ -161,6 +170,10 @@ def _text_if_there(hierarchy: Path, path: str, name: str) -> str | None:
         return _text(hierarchy, path, name)
     except FileNotFoundError:
         return None
+
+
+def _limit(text: str | None) -> int | None:
+    return None if text is None or text.strip() == "max" else int(text)
 
 
 def _whole(text: str | None) -> int | None:

@@ -16,11 +16,12 @@ SWEEP = "sweep"
 
 class Asked(Record):
     """None, or an empty list: not asked for, so that the lab or a scenario says it. `settings` are the approaches' and
-    the backend's, by the names of their variables."""
+    the backend's, by the names of their variables; `paper`: which published experiment it is made for."""
 
     verb: str
     tool: str
     scenario: str | None
+    paper: str | None = None
     scale: str
     approaches: list[str] | None
     connections: list[int]
@@ -72,6 +73,7 @@ def asked_of(verb: str, variables: Mapping[str, str], lab: Lab) -> Asked:
         verb=verb,
         tool=given.get("TOOL", "vegeta" if "RATE" in given else "ab") if verb == SWEEP else verb,
         scenario=scenario,
+        paper=given.get("PAPER"),
         scale=given.get("SCALE", "1"),
         approaches=lab.named(given["APPROACH"]) if "APPROACH" in given else None,
         connections=[int(number) for number in _loads("CONCURRENCY", verb, given)],

@@ -15,7 +15,7 @@ from loomlab.plan.asked import asked_of
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import SCENARIO_CONNECTIONS, plan
-from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
+from loomlab.plan.scenarios.capacity import full_size, largest_scale, need_of, room_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.model import json_schema, names
 from loomlab.plan.sizes import size_of
@@ -62,7 +62,16 @@ def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path
     lab, host = Lab(lab_dir, scenarios_dir), this_host(Path("/"))
     room = room_of(host, size_of(os.environ.get("SIZE") or "auto", host, SCENARIO_CONNECTIONS, lab.sizes))
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    for title in ("scenario", "tool", "connections", "open files", "requests/s", "minutes", "SCALE=auto on this host"):
+    for title in (
+        "scenario",
+        "tool",
+        "connections",
+        "open files",
+        "requests/s",
+        "minutes",
+        "CPUs for SCALE=1",
+        "SCALE=auto on this host",
+    ):
         text = title in {"scenario", "tool", "SCALE=auto on this host"}
         table.add_column(title, justify="left" if text else "right", no_wrap=True)
     for name in names(lab.scenarios):
@@ -76,6 +85,7 @@ def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path
             f"{need.open_files:,}",
             f"{need.rate_rps:,.0f}",
             f"{need.minutes:.0f}",
+            f"{full_size(described, lab.scenarios).cpus}",
             "1" if limit is None else f"{scale:g} for {limit}",
         )
     Console(width=WIDTH).print(table)

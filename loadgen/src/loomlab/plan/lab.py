@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import yaml
 from loomlab.plan.scenarios import model
 from loomlab.plan.variables import Words
 
-SOURCES = ("compose.yaml", ".env", "services", "loadgen")
+SOURCES = (
+    "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
+    "loadgen/src", "loadgen/tools",
+)  # fmt: skip
 NO_SOURCES = frozenset({"target", "test", "tests", "__pycache__"})
 """Folders of those that images are not made of; hidden ones are not, either."""
 
@@ -24,6 +28,7 @@ class Lab:
     def __init__(self, root: Path, scenarios: Path) -> None:
         self.root = root
         self.sizes = root / "sizes"
+        self.papers = root / "loadgen" / "published"
         self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
@@ -36,7 +41,7 @@ class Lab:
     def words(self) -> Words:
         """What variables may name."""
         sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
-        return Words(self.approaches, sizes, model.names(self.scenarios))
+        return Words(self.approaches, sizes, model.names(self.scenarios), model.names(self.papers))
 
     def tool_version(self, tool: str) -> str | None:
         """Of those that the image is built with, and of ab as it tells it; None where that is not known."""
@@ -51,7 +56,7 @@ class Lab:
         found = re.search(r"Version (\S+)", told.stdout)
         return found[1] if found else None
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """SHA-256 of what images are built from."""
         whole = hashlib.sha256()

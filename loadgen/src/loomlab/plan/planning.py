@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
@@ -29,8 +29,8 @@ TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
 FEWEST_REPEATS, SWEEP_REPEATS = 3, 5
 """For an interval, and for one that is not called coarse."""
-SCENARIO_CONNECTIONS = 20_000
-"""For the sizes of the host that a scenario is scaled to."""
+SCENARIO_CONNECTIONS = 60_000
+"""For the sizes of the host that a scenario is scaled to: those of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,15 @@ class Work:
 def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """`stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot be run."""
     work = _of_scenario(asked, host, lab) if asked.scenario else _of_load(asked, host, lab)
+    left_out: list[str] = []
+    if asked.paper:
+        work, left_out = _held(asked, work, host)
     answer = answer_ms(work.endpoint, delay_of(work.delay))
     check_answer(work.loads[0].targets[0].target, work.delay, answer)
     for load in work.loads:
         tool(work.tool).check(load)
     size = size_of(asked.size, host, work.connections, lab.sizes)
-    wait_ms = answer if work.endpoint.backend_calls else 0
-    whose = _whose(asked)
-    pool = pool_of(host, work.connections, asked.backend_connections, wait_ms, whose, work.endpoint.at_once)
+    pool = _pool(asked, work, host)
     counted = asked.scenario is not None or asked.requests is not None
     check_space(
         host.free_mb, work.tool, work.loads, work.repeats * len(_subjects(asked, work)), answer, counted=counted
@@ -92,9 +93,11 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         host=host.model_dump(),
         expected_s=max(one.expected for one in seconds),
         longest_s=max(one.longest for one in seconds),
-        note=" ".join(_notes(asked, work, answer)) or None,
+        note=" ".join([*left_out, *_notes(asked, work, answer)]) or None,
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
+        paper=asked.paper,
+        left_out=left_out,
         sweep=asked.sweep,
         tool_version=lab.tool_version(work.tool),
         lab_sha256=lab.checksum,
@@ -124,6 +127,27 @@ def _notes(asked: Asked, work: Work, answer: float) -> Iterator[str]:
         )
     if asked.sweep and len(work.approaches) == 1 and not asked.twin:
         yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
+
+
+def _pool(asked: Asked, work: Work, host: Host) -> Pool:
+    answer = answer_ms(work.endpoint, delay_of(work.delay))
+    wait_ms = answer if work.endpoint.backend_calls else 0
+    return pool_of(host, work.connections, asked.backend_connections, wait_ms, _whose(asked), work.endpoint.at_once)
+
+
+def _held(asked: Asked, work: Work, host: Host) -> tuple[Work, list[str]]:
+    """Without the loads that the host cannot hold, and why it cannot. Raises HostError where it holds none."""
+    held: list[Load] = []
+    left_out: list[str] = []
+    for load in work.loads:
+        try:
+            _pool(asked, replace(work, loads=[load]), host)
+            held.append(load)
+        except HostError as error:
+            left_out.append(f"Left out: {error}")
+    if not held:
+        raise HostError(left_out[0].removeprefix("Left out: "))
+    return replace(work, loads=held), left_out
 
 
 def _of_load(asked: Asked, host: Host, lab: Lab) -> Work:

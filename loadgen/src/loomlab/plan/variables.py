@@ -17,9 +17,10 @@ class Words:
     approaches: Sequence[str]
     sizes: Sequence[str]
     scenarios: Sequence[str]
+    papers: Sequence[str]
 
     def fill(self, text: str) -> str:
-        for name in ("approaches", "sizes", "scenarios"):
+        for name in ("approaches", "sizes", "scenarios", "papers"):
             text = text.replace(f"{{{name}}}", ", ".join(getattr(self, name)))
         return text
 

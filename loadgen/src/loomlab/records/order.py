@@ -34,7 +34,8 @@ class PlannedRun(Record):
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
     `longest_s` are of one run at the largest load, with all around it; `lab_sha256` is of what the images are built
-    from; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports."""
+    from; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `paper`: the published
+    experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
@@ -52,6 +53,8 @@ class Order(Record):
     tool_version: str | None = None
     lab_sha256: str | None = None
     margin: float | None = None
+    paper: str | None = None
+    left_out: list[str] = Field(default_factory=list)
     colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun]
 

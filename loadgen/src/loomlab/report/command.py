@@ -24,6 +24,7 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
     if order.scenario:
         yield "NAME", order.scenario.name
         yield "SCALE", f"{order.scenario.scale:g}"
+        yield "DURATION", f"{request.load.shape.duration_s}s"
     else:
         if order.sweep:
             yield "TOOL", request.tool

@@ -1,8 +1,9 @@
 """What a run did second by second, from its raw files."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,18 +61,24 @@ def course_of(experiment: Experiment, run: Run) -> Course | None:
 
 
 def _latencies(files: RunFiles, began: float) -> dict[str, Points]:
-    """From raw/latency.hlog, a histogram a second; empty where there is none, or it is damaged."""
-    path = files.raw / "latency.hlog"
-    panels: dict[str, Points] = {"throughput": {}, "p50": {}, "p99": {}}
-    if not path.exists():
-        return panels
+    found = by_second(files.raw / "latency.hlog", began, (50, 99))
+    return {"throughput" if name == "count" else name: points for name, points in found.items() if name != "max"}
+
+
+def by_second(log: Path, began: float, percents: Sequence[int]) -> dict[str, Points]:
+    """Of a histogram log: how many there were (`count`), percentiles (`p50`) and `max` in ms, by the second since the
+    load began; empty where there is no such file, or it is damaged."""
+    if not log.exists():
+        return {}
+    panels: dict[str, Points] = {"count": {}, **{f"p{percent}": {} for percent in percents}, "max": {}}
     try:
-        reader = HistogramLogReader(str(path), HdrHistogram(1, 3_600_000_000, 3))
+        reader = HistogramLogReader(str(log), HdrHistogram(1, 3_600_000_000, 3))
         while (one := reader.get_next_interval_histogram()) is not None:
             second = round(one.get_start_time_stamp() / 1000) - math.floor(began)
-            panels["throughput"][second] = one.get_total_count()
-            for name, percent in (("p50", 50), ("p99", 99)):
-                panels[name][second] = _percentile_us(one, percent) / 1000
+            panels["count"][second] = one.get_total_count()
+            panels["max"][second] = one.get_max_value() / 1000
+            for percent in percents:
+                panels[f"p{percent}"][second] = _percentile_us(one, percent) / 1000
     except (OSError, ValueError, IndexError, TypeError, ArithmeticError):
         return {}
     return panels
@@ -90,17 +97,18 @@ def _samples(record: Any, approach: str, began: float, ended: float) -> dict[str
     except (TypeError, KeyError, ValueError):
         return {}
     seconds = range(-BEFORE_S, math.ceil(ended - began) + AFTER_S)
-    of_approach = {"service": approach}
-    cpu = select(found, "container_cpu_usage_seconds_total", cpu="total", **of_approach)
+    cpu = select(found, "container_cpu_usage_seconds_total", cpu="total", service=approach)
+    rss = gauge(select(found, "container_memory_rss", service=approach)[:1], began, seconds)
     return {
-        "cpu": _rates(cpu[0], began, seconds) if cpu else {},
-        "rss": _gauge(found, "container_memory_rss", approach, began, seconds, 2**20),
-        "threads": _gauge(found, "container_threads", approach, began, seconds, 1),
+        "cpu": rates(cpu[0].samples, began, seconds) if cpu else {},
+        "rss": {second: value / 2**20 for second, value in rss.items()},
+        "threads": gauge(select(found, "container_threads", service=approach)[:1], began, seconds),
     }
 
 
-def _rates(one: Series, began: float, seconds: range) -> Points:
-    straight = without_resets(one.samples)
+def rates(samples: Sequence[tuple[float, float]], began: float, seconds: range) -> Points:
+    """Of a counter, by the second since the load began."""
+    straight = without_resets(samples)
     points = {}
     for second in seconds:
         before, after = value_at(straight, began + second), value_at(straight, began + second + 1)
@@ -109,12 +117,15 @@ def _rates(one: Series, began: float, seconds: range) -> Points:
     return points
 
 
-def _gauge(found: list[Series], name: str, approach: str, began: float, seconds: range, divisor: float) -> Points:
-    samples = [list(one.samples) for one in select(found, name, service=approach)]
-    if not samples:
-        return {}
-    told = ((second, value_at(samples[0], began + second)) for second in seconds)
-    return {second: value / divisor for second, value in told if value is not None}
+def gauge(series: Iterable[Series], began: float, seconds: range) -> Points:
+    """The sum of all that have a value then."""
+    samples = [list(one.samples) for one in series]
+    points = {}
+    for second in seconds:
+        values = [value for one in samples if (value := value_at(one, began + second)) is not None]
+        if values:
+            points[second] = sum(values)
+    return points
 
 
 def data_of(experiment: Experiment, looks: Mapping[str, Look]) -> dict[str, Any]:

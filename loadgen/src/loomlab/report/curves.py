@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -11,7 +12,7 @@ from loomlab.records.models import Latency
 from loomlab.report.dots import MARKS
 from loomlab.report.figures import Figure, number, spread
 from loomlab.report.palette import Look
-from loomlab.report.svg import WIDTH, Scale, drawing, left_axis, line, mark, path, scale_of, text
+from loomlab.report.svg import WIDTH, Panel, Scale, drawing, left_axis, line, mark, path, scale_of, text
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 52, 12, 26, 38, 250
 PERCENTILES = (
@@ -21,41 +22,79 @@ PERCENTILES = (
 SHOWN = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
 
+@dataclass(frozen=True)
+class Dot:
+    """A value at a load; `class_` is how its verdict is drawn."""
+
+    load: float
+    value: float
+    tip: str
+    class_: str = "mark"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Dots, and a line through `centres`, a value at each load."""
+
+    dots: list[Dot]
+    centres: list[tuple[float, float]]
+
+
 def over_load(figure: Figure, loads: Sequence[At], looks: Mapping[str, Look]) -> Markup | None:
     """Lines through the geometric means, dots for the repeats; None where fewer than two loads have the figure."""
-    centres = {
-        name: [(at, found.centre) for at in loads if (found := spread(figure, at.counted(name))) is not None]
-        for name in looks
-    }
-    runs = [run for at in loads for run in at.runs if figure.of(run) is not None]
-    if len({at.cell for points in centres.values() for at, _ in points}) < 2:
+    if sum(any(spread(figure, at.counted(name)) for name in looks) for at in loads) < 2:
         return None
-    bottom = HEIGHT - BOTTOM
-    xs = scale_of([at.amount for at in loads], LEFT + 10, WIDTH - RIGHT - 10, log=True)
-    values = [value for run in runs if (value := figure.of(run)) is not None]
-    ys = scale_of(values, bottom, TOP, log=min(values) > 0 and max(values) > 20 * min(values), zero=True)
-    parts = [*left_axis(ys, LEFT, WIDTH - RIGHT, figure.label), *_load_axis(xs, loads, bottom)]
-    for name, points in centres.items():
-        if points:
-            parts.append(
-                path([(xs.at(at.amount), ys.at(centre)) for at, centre in points], "curve", looks[name].colour)
-            )
-    parts += [
-        mark(xs.at(at.amount), ys.at(value), looks[run.approach], f"{run.run}: {number(value)}", MARKS[run.verdict])
+    curves = {name: _curve(figure, loads, name) for name in looks}
+    amounts = [at.amount for at in loads]
+    return curves_panel(f"{figure.title} over load", figure.label, (amounts, loads[0].unit), curves, looks).drawn
+
+
+def _curve(figure: Figure, loads: Sequence[At], name: str) -> Curve:
+    dots = [
+        Dot(at.amount, value, f"{run.run}: {number(value)}", MARKS[run.verdict])
         for at in loads
-        for run in at.runs
+        for run in at.of(name)
         if (value := figure.of(run)) is not None
     ]
-    return drawing(HEIGHT, f"{figure.title} over load", parts)
+    centres = [(at.amount, found.centre) for at in loads if (found := spread(figure, at.counted(name))) is not None]
+    return Curve(dots, centres)
 
 
-def _load_axis(xs: Scale, loads: Sequence[At], bottom: float) -> list[Markup]:
+def curves_panel(
+    title: str,
+    label: str,
+    loads: tuple[Sequence[float], str],
+    curves: Mapping[str, Curve],
+    looks: Mapping[str, Look],
+    *,
+    straight: bool = False,
+) -> Panel:
+    """`label` is that of the values, `loads` are all that there are, and their unit; `straight`: both scales are."""
+    bottom = HEIGHT - BOTTOM
+    xs = scale_of(loads[0], LEFT + 10, WIDTH - RIGHT - 10, log=not straight)
+    values = [dot.value for curve in curves.values() for dot in curve.dots]
+    wide = bool(values) and min(values) > 0 and max(values) > 20 * min(values)
+    ys = scale_of(values, bottom, TOP, log=wide and not straight, zero=True)
+    parts = [*left_axis(ys, LEFT, WIDTH - RIGHT, label), *_load_axis(xs, loads, bottom)]
+    for name, curve in curves.items():
+        if curve.centres:
+            way = [(xs.at(load), ys.at(centre)) for load, centre in curve.centres]
+            parts.append(path(way, "curve", looks[name].colour))
+    parts += [
+        mark(xs.at(dot.load), ys.at(dot.value), looks[name], dot.tip, dot.class_)
+        for name, curve in curves.items()
+        for dot in curve.dots
+    ]
+    return Panel(title, HEIGHT, parts)
+
+
+def _load_axis(xs: Scale, loads: tuple[Sequence[float], str], bottom: float) -> list[Markup]:
     """The loads themselves, as far as their labels do not lie over one another."""
-    parts, free = [text((xs.start + xs.end) / 2, bottom + 30, loads[0].unit, "middle", "axis")], 0.0
-    for at in loads:
-        x = xs.at(at.amount)
+    parts, free = [text((xs.start + xs.end) / 2, bottom + 30, loads[1], "middle", "axis")], 0.0
+    for amount in loads[0]:
+        x = xs.at(amount)
         parts.append(line(x, TOP, x, bottom, "grid"))
-        label = f"{at.amount:,g}"
+        label = f"{amount:,g}"
         if x - 4 * len(label) >= free:
             parts.append(text(x, bottom + 14, label, "middle", "tick"))
             free = x + 4 * len(label)

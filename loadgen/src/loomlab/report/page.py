@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from loomlab.answer.papers.keeping import PICTURE
 from loomlab.answer.summary import (
     CLOSED_MODEL_NOTE,
     INTERIOR_NOTE,
@@ -30,22 +31,31 @@ from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Fi
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import Look, looks
+from loomlab.report.published import published_of
 from loomlab.report.svg import key_of
 from loomlab.report.timeline import PHASES, timeline
 
 PACKAGE = files("loomlab.report")
 COMPARED = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
 OVER_LOAD = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
-PLOT_STYLE = "templates/plot.css"
-STYLES = ("vendored/uPlot.min.css", PLOT_STYLE, "templates/report.css")
 BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
 
 
-def write_report(folder: Path) -> Path:
+PAPERS, SCENARIOS = Path("/lab/loadgen/published"), Path("/scenarios")
+"""Where the load generator's container has them."""
+
+
+def write_report(folder: Path, papers: Path = PAPERS, scenarios: Path = SCENARIOS) -> Path:
     """Writes report.html, table.csv, plots/ and summary.md of an experiment's folder from what lies in it, the same
-    bytes each time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
+    bytes each time, and gives the page's path; of a published experiment published.svg, too, and what was published
+    from `papers`. Raises UsageError and ParseError as `read_experiment`."""
     experiment = read_experiment(folder)
+    look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
+    published = published_of(experiment, folder, look, papers, scenarios)
+    picture = published.picture(look) if published else None
+    if picture:
+        write_text(folder / PICTURE, picture)
     page = folder / "report.html"
     rows, figures = table.rows_of(experiment), table.figures_of(experiment)
     write_text(folder / "table.csv", table.csv_of(rows, figures))
@@ -55,23 +65,19 @@ def write_report(folder: Path) -> Path:
         folder / "summary.md",
         markdown(experiment.summary, [*told, "", *table.markdown_of(rows, figures), "", "Every run:"]),
     )
-    shown = _shown(experiment)
-    _write_plots(folder / "plots", experiment, shown)
-    write_text(page, _page_of(shown))
+    shown = _shown(experiment, look)
+    _write_plots(folder / "plots", shown, look)
+    write_text(page, _page_of(shown | {"published": published}))
     return page
 
 
-def _write_plots(folder: Path, experiment: Experiment, shown: Mapping[str, Any]) -> None:
+def _write_plots(folder: Path, shown: Mapping[str, Any], look: Mapping[str, Look]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     by_load = [plot for _, plots in (*shown["ratio_plots"], *shown["repeat_plots"]) for plot in plots]
     plots = [*by_load, *shown["load_plots"], *shown["latency_plots"], *_drawn([shown["timeline"]])]
-    for name, text in slides.files_of(plots, _packaged(PLOT_STYLE), _looks(experiment)).items():
+    for name, text in slides.files_of(plots, look).items():
         write_text(folder / name, text)
-
-
-def _looks(experiment: Experiment) -> dict[str, Look]:
-    return looks(experiment.approaches, experiment.order.colours if experiment.order else {})
 
 
 def _page_of(shown: Mapping[str, Any]) -> str:
@@ -86,15 +92,14 @@ def _page_of(shown: Mapping[str, Any]) -> str:
     return environment.get_template("report.html").render(shown)
 
 
-def _shown(experiment: Experiment) -> dict[str, Any]:
-    look = _looks(experiment)
+def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
     figures = table.figures_of(experiment)
     script = Markup(f"{_packaged('vendored/uPlot.iife.min.js')}\n{_packaged('templates/report.js')}")  # noqa: S704 - ours
     courses = course.data_of(experiment, look)
     return {
         "summary": experiment.summary,
         "name": experiment.name,
-        "style": Markup("".join(_packaged(name) for name in STYLES)),  # noqa: S704 - ours
+        "style": Markup(_packaged("vendored/uPlot.min.css") + _packaged("templates/report.css")),  # noqa: S704 - ours
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "opening": opening_of(experiment),

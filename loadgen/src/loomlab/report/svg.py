@@ -43,6 +43,19 @@ def drawing(height: float, title: str, parts: Iterable[Markup]) -> Markup:
     return tag("svg", *parts, viewBox=f"0 0 {WIDTH} {_value(height)}", role="img", aria_label=title)
 
 
+@dataclass(frozen=True)
+class Panel:
+    """A drawing that may stand by itself or beside others; `title` is what a screen reader says."""
+
+    title: str
+    height: float
+    parts: list[Markup]
+
+    @property
+    def drawn(self) -> Markup:
+        return drawing(self.height, self.title, self.parts)
+
+
 def text(x: float, y: float, words: str, anchor: str = "start", class_: str | None = None) -> Markup:
     return tag("text", words, x=x, y=y, text_anchor=anchor, class_=class_)
 

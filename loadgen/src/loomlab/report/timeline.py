@@ -1,5 +1,6 @@
 """When each run was made, and what it did when."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from loomlab.report.folder import Experiment
 from loomlab.report.svg import WIDTH, Scale, box, drawing, line, shortened, text
 
 ROW, TOP, BOTTOM, EDGE, LABEL_WIDTH = 15, 6, 34, 10, 150
+MOST_STEPS = 6
 STEPS_MIN = (1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 960, 1920)
 PHASES = {
     "start": "the approach starts",
@@ -85,7 +87,11 @@ def timeline(experiment: Experiment) -> Markup | None:
 
 
 def _minutes(scale: Scale, bottom: float) -> list[Markup]:
-    step = next((one for one in STEPS_MIN if scale.high / one <= 6), STEPS_MIN[-1])
+    longest = STEPS_MIN[-1]
+    step = next(
+        (one for one in STEPS_MIN if scale.high / one <= MOST_STEPS),
+        math.ceil(scale.high / MOST_STEPS / longest) * longest,
+    )
     parts = [text((scale.start + scale.end) / 2, bottom + 29, "minutes since the first run began", "middle", "axis")]
     for minute in range(0, int(scale.high) + 1, step):
         parts.append(line(scale.at(minute), TOP, scale.at(minute), bottom, "grid"))

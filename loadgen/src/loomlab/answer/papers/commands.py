@@ -1,28 +1,44 @@
 """The commands about papers."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.papers.keeping import keep
 from loomlab.answer.papers.library import listed, load_paper, paper_names
+from loomlab.answer.papers.measured import read_measured
 from loomlab.answer.papers.originals import Checked, Found, Original, original_of
 from loomlab.answer.papers.own import Own, contradicted
+from loomlab.answer.papers.page import answered, found_of, page_of, why_of
+from loomlab.answer.papers.steps import plan_of, take
 from loomlab.basics import errors
 from loomlab.basics.errors import UsageError
+from loomlab.plan.host import this_host
+from loomlab.plan.lab import Lab
 
 WIDTH = 140
 PapersDir = Annotated[Path, typer.Option(help="Where the papers' files are.")]
 ScenariosDir = Annotated[Path, typer.Option(help="Where the scenario files are.")]
+MeasuredDir = Annotated[Path, typer.Option(help="Where it is kept what was measured of the papers.")]
+Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
+Name = Annotated[str, typer.Argument(help="The paper, as `make papers` lists it.")]
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to the program."""
     app.command(name="papers")(papers)
     app.command(name="check-papers")(check_papers)
+    app.command(name="reproduce")(reproduce)
+    app.command(name="keep")(keep_measured)
+    app.command(name="claims")(claims)
+    app.command(name="reproduced")(reproduced)
 
 
 def papers(
@@ -46,6 +62,66 @@ def papers(
             end_section=True,
         )
     Console(width=WIDTH).print(table)
+
+
+def reproduce(
+    name: Name,
+    resume: Annotated[str, typer.Option(help="An experiment to take in: latest, or a folder below results/.")] = "",
+    lab_dir: Annotated[Path, typer.Option(help="The checkout.")] = Path("/lab"),
+    scenarios_dir: ScenariosDir = Path("/scenarios"),
+    results: Results = Path("/results"),
+) -> None:
+    """Print which experiments of a paper are still to be made on this host: lines that the host's shell walks."""
+    lab = Lab(lab_dir, scenarios_dir)
+    paper = load_paper(lab.papers, name)
+    scenarios = next(one.scenarios for one in listed(lab.papers, lab.scenarios) if one.name == name)
+    begun = take(results, resume, name) if resume else None
+    measured = read_measured(lab.papers / "measured", name)
+    plan = plan_of(name, paper, scenarios, os.environ, this_host(results), lab, results, measured)
+    lines = [*([begun] if begun else []), *(line for line in plan.lines if line != begun)]
+    for sentence in plan.left_out:
+        print(f"note: {sentence}", file=sys.stderr)  # noqa: T201
+    missing = f"{len(lines)} experiment{'' if len(lines) == 1 else 's'}, about {round(plan.seconds / 60)} min"
+    print(f"{name}: {missing if lines else 'everything is measured'}", file=sys.stderr)  # noqa: T201
+    for line in lines:
+        _say(line)
+
+
+def keep_measured(
+    name: Name,
+    papers_dir: PapersDir = Path("/lab/loadgen/published"),
+    scenarios_dir: ScenariosDir = Path("/scenarios"),
+    results: Results = Path("/results"),
+    measured_dir: MeasuredDir = Path("/measured"),
+) -> None:
+    """Keep what experiments of results/ have measured for a paper."""
+    for step in keep(results, measured_dir, name, load_paper(papers_dir, name), scenarios_dir):
+        _say(f"kept: {name}/{step}")
+
+
+def claims(
+    name: Name,
+    papers_dir: PapersDir = Path("/lab/loadgen/published"),
+    scenarios_dir: ScenariosDir = Path("/scenarios"),
+) -> None:
+    """Print a paper's claims with their answers, from what is kept of it."""
+    load_paper(papers_dir, name)
+    listing = [one for one in listed(papers_dir, scenarios_dir) if one.name == name]
+    (found,) = answered(listing, papers_dir / "measured")
+    unit, table = found.paper.levels.unit, Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    for title in ("claim", "answer", "here and why"):
+        table.add_column(title)
+    for answer in found.answers:
+        told = "\n".join([*found_of(answer, unit), why_of(answer, unit)])
+        table.add_row(escape(answer.claim.says), answer.outcome, escape(told), end_section=True)
+    Console(width=WIDTH).print(table)
+
+
+def reproduced(
+    papers_dir: PapersDir = Path("/lab/loadgen/published"), scenarios_dir: ScenariosDir = Path("/scenarios")
+) -> None:
+    """Print docs/reproduced.md, from what is kept of all papers."""
+    print(page_of(answered(listed(papers_dir, scenarios_dir), papers_dir / "measured")), end="")  # noqa: T201
 
 
 def check_papers(

@@ -4,14 +4,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from loomlab.answer.papers.figures import Figure, factor
+from loomlab.judge.verdict import RULES
 from loomlab.plan.scenarios.model import ApproachName, Part, ToolName
 from loomlab.plan.scenarios.units import Count
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Value = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _rule(name: str) -> str:
+    if name not in {rule.name for rule in RULES}:
+        raise ValueError("use the name of a rule, as run.json has it under rules")
+    return name
+
+
+RuleName = Annotated[str, AfterValidator(_rule)]
 OneOrMore = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
 Place = Annotated[
     list[Text], Field(min_length=1, description="Headings and lines, one below the other, without markup.")
@@ -139,6 +149,15 @@ class Picture(Part):
     approach: ApproachName | None = None
 
 
+class Drawn(Part):
+    """The paper's own chart, to be drawn again: `levels`, its figures over its levels; `course`, a run of each approach
+    over time; `iterations`, the latencies of its repeats over time; `two-by-two`, how long each approach took and what
+    failed."""
+
+    kind: Literal["levels", "course", "iterations", "two-by-two"]
+    figures: list[Figure] = Field(default_factory=list)
+
+
 class Announced(Part):
     """What the text says will follow and does not have; the lab's figures of it."""
 
@@ -155,12 +174,14 @@ class Levels(Part):
 
 
 class ClaimLoad(Part):
-    """The lab's scenarios that show it, or a tool and an endpoint; without `levels` every level of the scenarios."""
+    """The lab's scenarios that show it, or a tool and an endpoint; without `levels` every level of the scenarios.
+    `saturated`: it shows where requests queue, and a run in which none do does not test it."""
 
     scenarios: list[Text] = Field(default_factory=list)
     tool: ToolName | None = None
     endpoint: Annotated[str | None, Field(pattern=r"^/[!-~]*$")] = None
     levels: list[Count] = Field(default_factory=list)
+    saturated: bool = False
 
     @model_validator(mode="after")
     def _either(self) -> Self:
@@ -235,13 +256,15 @@ Decision = Annotated[RatioTest | ValueTest | SlopeTest | NoTest, Field(discrimin
 
 
 class Claim(Part):
-    """`says` is the content in the lab's own words; `remark` what speaks for or against it beforehand."""
+    """`says` is the content in the lab's own words; `remark` what speaks for or against it beforehand; `despite` are
+    rules of the verdict that may fail, because what fails them is what the claim is about."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     says: Text
     place: Place
     load: ClaimLoad | None = None
     decided_by: Decision
+    despite: list[RuleName] = Field(default_factory=list)
     remark: Text | None = None
 
     @model_validator(mode="after")
@@ -269,6 +292,7 @@ class Paper(Part):
     pictures_at: Text | None = None
     pictures: list[Picture] = Field(default_factory=list)
     announced: list[Announced] = Field(default_factory=list)
+    drawn: Drawn | None = None
     remarks: list[Text] = Field(default_factory=list)
     claims: list[Claim] = Field(min_length=1)
 

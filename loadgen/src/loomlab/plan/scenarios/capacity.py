@@ -5,12 +5,13 @@ from decimal import ROUND_DOWN, Context
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.plan.host import Host
+from loomlab.basics.errors import UsageError
+from loomlab.plan.host import MOST_FILES, Host
 from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
 from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
 from loomlab.plan.scenarios.model import Scenario
 from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
-from loomlab.plan.sizes import Size, memory_mb_of
+from loomlab.plan.sizes import Size, auto_size, memory_mb_of
 from loomlab.records.load import Closed, Load, OpenRate, Users
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
@@ -20,6 +21,9 @@ GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.3, "k6": 0.4}
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
 K6_USER_MB = 0.3
+APPROACH_PARTS, LOADGEN_PARTS = 2, 4
+"""SIZE=auto gives the approach half of the memory, the load generator a quarter."""
+MOST_CPUS = 1024
 TYPICAL_WARM_UP_S = 75
 
 
@@ -133,6 +137,37 @@ def most_of(
     if tool == "k6":
         connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
     return rates_rps, connections
+
+
+@dataclass(frozen=True)
+class FullSize:
+    """The smallest host, of an even number of CPUs, on which SCALE=auto is 1."""
+
+    cpus: int
+    memory_gib: int
+    open_files: int
+
+    def __str__(self) -> str:
+        return f"{self.cpus} CPUs, {self.memory_gib} GiB and {self.open_files:,} open files"
+
+
+def full_size(scenario: Scenario, folder: Path) -> FullSize:
+    """What the scenario takes at SCALE=1 with SIZE=auto, by the CPU that requests were measured to take."""
+    need = need_of(scenario, folder)
+    approach, loadgen = _memory_mb(scenario, need.connections)
+    memory_mb = max(APPROACH_PARTS * approach, LOADGEN_PARTS * loadgen)
+    for cpus in range(2, MOST_CPUS + 1, 2):
+        host = Host(
+            cpus=cpus, memory_mb=memory_mb, open_files=MOST_FILES, cpu_order=list(range(cpus)), free_mb=MOST_FILES
+        )
+        if largest_scale(scenario, room_of(host, auto_size(host, need.connections)), folder)[1] is None:
+            return FullSize(cpus, -(-memory_mb // 1024), need.open_files)
+    raise UsageError(f"No host of up to {MOST_CPUS} CPUs holds {scenario.title!r}: use SCALE=auto.")
+
+
+def _memory_mb(scenario: Scenario, connections: int) -> tuple[int, int]:
+    """Of approach and load generator."""
+    return 1024 + connections // 2, round(K6_USER_MB * connections) + 1 if scenario.tool == "k6" else 1024
 
 
 def two_figures(share: float) -> float:

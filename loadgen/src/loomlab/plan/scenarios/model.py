@@ -178,5 +178,5 @@ def json_schema() -> dict[str, Any]:
 
 
 def names(folder: Path) -> list[str]:
-    """Of all scenarios there, in order."""
+    """Of all files there, in order."""
     return sorted(path.stem for path in folder.glob("*.yaml"))

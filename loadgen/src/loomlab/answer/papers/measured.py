@@ -1,0 +1,118 @@
+"""What was measured of a published experiment, small enough to be kept in the repository: a file an experiment."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from loomlab.records.files import read_record, write_text
+from loomlab.records.models import Verdict
+from loomlab.records.order import Order
+from loomlab.records.record import Record
+
+SCHEMA: Literal["loom-lab/measured/v1"] = "loom-lab/measured/v1"
+
+
+class KeptRun(Record):
+    """`level` is the published load that it stands for, `amount` the one that was run, in the same unit; `failed` are
+    the rules that make it invalid; `figures` are by the lab's names of them, what was not measured is not there."""
+
+    run: str
+    approach: str
+    jdk: int
+    repeat: int
+    level: int
+    amount: float
+    verdict: Verdict
+    failed: list[str]
+    reasons: list[str]
+    failures: dict[str, int]
+    figures: dict[str, float]
+
+
+class KeptExperiment(Record):
+    """`demand` is the same of experiments whose runs may be taken together; `setup` is what tables tell beside what was
+    published."""
+
+    name: str
+    started: str
+    demand: str
+    scale: float
+    duration_s: int
+    setup: dict[str, str]
+    differs: list[str]
+    left_out: list[str]
+    runs: list[KeptRun]
+
+
+class Measured(Record):
+    """Experiments of one demand, oldest first."""
+
+    schema_: Literal["loom-lab/measured/v1"] = Field(default=SCHEMA, alias="schema")
+    paper: str
+    step: str
+    experiments: list[KeptExperiment]
+
+
+def read_measured(folder: Path, paper: str) -> dict[str, Measured]:
+    """By step; raises ParseError for a file that is something else."""
+    found = (read_record(path, Measured) for path in sorted((folder / paper).glob("*.json")))
+    return {one.step: one for one in found if one is not None}
+
+
+def step_name(order: Order) -> str:
+    """Of the scenario, or of tool, endpoint, connections and JDK."""
+    if order.scenario is not None:
+        return order.scenario.name
+    request = order.runs[0].request
+    return f"{load_name(request.tool, request.endpoint)}-{request.load.connections}-jdk{request.jdk}"
+
+
+def load_name(tool: str, endpoint: str) -> str:
+    """Of a load that no scenario has, as a file's name begins."""
+    return "-".join([tool, *(part for part in endpoint.partition("?")[0].split("/") if part)])
+
+
+def demand_of(order: Order) -> str:
+    """Of everything that a run's figures depend on but its place in the order; of CPUs, the sets."""
+    parts = sorted({json.dumps(_demand(run.request.model_dump(mode="json")), sort_keys=True) for run in order.runs})
+    told = [*parts, order.settings.get("APPROACH_MEMORY", ""), order.settings.get("APPROACH_CPUS", "")]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+
+
+def _demand(request: dict[str, Any]) -> dict[str, Any]:
+    load = request["load"]
+    shape = {key: value for key, value in load["shape"].items() if not (request["fit_requests"] and key == "requests")}
+    if request["fit_duration"]:
+        shape.pop("duration_s", None)
+    names = (
+        "tool", "approach", "delay", "hangs", "jdk", "gc", "http_client", "generator_cpus", "backend_cpus",
+        "approach_cpus", "warmup_cap_s",
+    )  # fmt: skip
+    return {name: request[name] for name in names} | {"load": load | {"shape": shape}}
+
+
+def blocks_of(experiment: KeptExperiment, order: Order) -> int:
+    """How many of the experiment's repeats have every approach at every load of the order."""
+    wanted = {(run.request.approach, run.request.load.connections, run.request.load.rate_rps) for run in order.runs}
+    counts: dict[int, int] = {}
+    for run in experiment.runs:
+        counts[run.repeat] = counts.get(run.repeat, 0) + 1
+    return sum(count >= len(wanted) for count in counts.values())
+
+
+def write_measured(path: Path, measured: Measured) -> None:
+    """A run a line, so that what is added shows as that."""
+    told = measured.model_dump(mode="json", by_alias=True)
+    runs: list[str] = []
+    for experiment in told["experiments"]:
+        for place, run in enumerate(experiment["runs"]):
+            experiment["runs"][place] = f"@{len(runs)}@"
+            runs.append(json.dumps(run, separators=(",", ":")))
+    text = json.dumps(told, indent=1)
+    for place, run in enumerate(runs):
+        text = text.replace(f'"@{place}@"', run)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text + "\n")

@@ -1,0 +1,202 @@
+"""docs/reproduced.md: every claim with its answer, and what was published beside what was measured."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
+from loomlab.answer.papers.beside import Beside, beside, runs_of, setup_rows
+from loomlab.answer.papers.library import Listed
+from loomlab.answer.papers.measured import KeptExperiment, Measured, read_measured
+from loomlab.answer.papers.model import Paper, RatioTest
+
+OUTCOMES = (REPRODUCED, NOT_REPRODUCED, UNTESTED)
+PUBLISHED = "loadgen/published"
+HEAD = """\
+# Are they true here?
+
+What five published experiments claim, and what the lab finds. `make reproduce PAPER=…` writes this page from what is
+kept in `loadgen/published/measured/`; [papers.md](papers.md#reproducing-one) says how claims are answered and what the
+three answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
+95 %, each by itself; of three or four blocks they are coarse.
+"""
+UNITS = {
+    "_bytes": (2**20, " MiB"),
+    "_share": (0.01, " %"),
+    "_ms": (1, " ms"),
+    "_s": (1, " s"),
+    "_rps": (1, " requests/s"),
+}
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A paper with what was measured of it, and where that is kept."""
+
+    listed: Listed
+    measured: dict[str, Measured]
+    folder: Path
+
+    @property
+    def paper(self) -> Paper:
+        return self.listed.paper
+
+    @property
+    def answers(self) -> list[Answer]:
+        return answers_of(self.paper, self.measured)
+
+    @property
+    def experiments(self) -> list[KeptExperiment]:
+        """Oldest first."""
+        return sorted((one for kept in self.measured.values() for one in kept.experiments), key=lambda one: one.started)
+
+
+def answered(listed: Sequence[Listed], folder: Path) -> list[Answered]:
+    """Each of the papers, from what is kept below the folder."""
+    return [Answered(one, read_measured(folder, one.name), folder / one.name) for one in listed]
+
+
+def page_of(papers: Sequence[Answered]) -> str:
+    return "\n".join([HEAD, *_overview(papers), *(line for one in papers for line in _section(one))]) + "\n"
+
+
+def _overview(papers: Sequence[Answered]) -> Iterator[str]:
+    yield "| paper | claims | " + " | ".join(OUTCOMES) + " | measured |"
+    yield "|:--|--:|--:|--:|--:|:--|"
+    for one in papers:
+        answers = one.answers
+        counts = [sum(answer.outcome == outcome for answer in answers) for outcome in OUTCOMES]
+        cells = [f"[{one.listed.name}](#{one.listed.name})", str(len(answers)), *map(str, counts), _when(one)]
+        yield _row(cells)
+    yield ""
+
+
+def _when(one: Answered) -> str:
+    dates = sorted({experiment.started[:10] for experiment in one.experiments})
+    return " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "not yet"
+
+
+def _section(one: Answered) -> Iterator[str]:
+    paper = one.paper
+    source = f"[{paper.title}]({paper.url})" if paper.url else paper.title
+    yield f"## {one.listed.name}"
+    yield ""
+    yield f"{source}, {paper.author or 'author not named'}, {paper.year}."
+    yield ""
+    for step, measured in one.measured.items():
+        yield from (f"- {line}" for line in _experiments(one.listed.name, step, measured))
+    for step, path in _pictures(one):
+        yield from ["", f"![{step}](../{PUBLISHED}/{path})"]
+    if one.measured:
+        yield ""
+    yield "| claim | answer | here | why |"
+    yield "|:--|:--|:--|:--|"
+    yield from (_row(_claim(answer, paper.levels.unit)) for answer in one.answers)
+    yield ""
+    yield from _beside(one)
+
+
+def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
+    for one in measured.experiments:
+        blocks = len({run.repeat for run in one.runs})
+        counts = {level: sum(run.verdict == level for run in one.runs) for level in ("valid", "suspect", "invalid")}
+        verdicts = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
+        command = f"make reproduce PAPER={paper}" + (f" SCALE={one.scale:g}" if step in one.name else "")
+        yield (
+            f"{step}: {one.started[:10]}, `{command}`, {blocks} block{'' if blocks == 1 else 's'}; "
+            f"{one.setup.get('machine', 'machine not recorded')}; runs: {verdicts}"
+        )
+
+
+def _pictures(one: Answered) -> Iterator[tuple[str, str]]:
+    """Of the scenarios, where `keep` has put one."""
+    for step in one.listed.scenarios:
+        if (one.folder / f"{step}.svg").exists():
+            yield step, f"measured/{one.listed.name}/{step}.svg"
+
+
+def _claim(answer: Answer, unit: str) -> list[str]:
+    claim = answer.claim
+    said = f"{claim.says} ({', '.join(claim.place)})" + (f" *{claim.remark}*" if claim.remark else "")
+    return [said, f"**{answer.outcome}**", "<br>".join(found_of(answer, unit)), why_of(answer, unit)]
+
+
+def found_of(answer: Answer, unit: str) -> list[str]:
+    """Of each figure a line that names it, then each level with its interval, and what was published of it."""
+    ratio = isinstance(answer.claim.decided_by, RatioTest)
+    said: list[str] = []
+    for part in answer.parts:
+        if part.centre is None:
+            continue
+        if (title := f"{part.figure} of {part.of}") not in said:
+            said.append(title)
+        centre, low, high, *own = (
+            _told(value, "" if ratio else part.figure) for value in (part.centre, part.low, part.high, *part.published)
+        )
+        published = f"; published {', '.join(own)}" if own else ""
+        said.append(f"{_place(answer, part, unit)}: {centre} ({low} to {high}){published}")
+    return said
+
+
+def why_of(answer: Answer, unit: str) -> str:
+    """Each reason once with where it holds: of the parts that decide, and of those that are reproduced beside them."""
+    reasons: dict[str, list[str]] = {}
+    for part in sorted(answer.parts, key=lambda one: one.outcome != answer.outcome):
+        if part.outcome in {answer.outcome, REPRODUCED}:
+            why = part.why if part.outcome == answer.outcome else "reproduced"
+            reasons.setdefault(why, []).append(_place(answer, part, unit))
+    told = (f"{', '.join(dict.fromkeys(places))}: {why}" for why, places in reasons.items())
+    return answer.why or "; ".join(told)
+
+
+def _place(answer: Answer, part: Part, unit: str) -> str:
+    """The level, and the scenario where there are several."""
+    several = len({one.at for one in answer.parts}) > 1
+    if part.level is None:
+        return part.at
+    here = "" if part.amount in {None, part.level} else f" [{part.amount:,g}]"
+    return f"{part.at if several else f'{part.level:,}'}{here} {unit}"
+
+
+def _told(value: float | None, figure: str) -> str:
+    if value is None:
+        return "–"
+    divisor, unit = next((UNITS[end] for end in UNITS if figure.endswith(end)), (1, ""))
+    if figure.startswith("latency_ms"):
+        unit = " ms"
+    return number(value / divisor) + unit
+
+
+def number(value: float) -> str:
+    """With four digits that count."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _beside(one: Answered) -> Iterator[str]:
+    """Of the experiments' scenarios, by the paper's tables."""
+    steps = [step for step in one.listed.scenarios if step in one.measured]
+    rows = [row for row in beside(one.paper, runs_of(one.measured, steps)) if row.values]
+    if not rows:
+        return
+    newest = max((found for step in steps for found in one.measured[step].experiments), key=lambda found: found.started)
+    yield "<details><summary>Published beside measured</summary>"
+    yield ""
+    yield "| where | what | published | here |"
+    yield "|:--|:--|--:|--:|"
+    yield from (_row(["set-up", *cells]) for cells in setup_rows(one.paper, newest))
+    yield from (_row(_figure(row, one.paper.levels.unit)) for row in rows)
+    yield from ["", "</details>", ""]
+
+
+def _figure(row: Beside, unit: str) -> list[str]:
+    cell = row.cell
+    here = "" if row.amount in {None, cell.level} else f" [{row.amount:,g}]"
+    what = f"{cell.row.strip(':')}{f', {cell.column}' if cell.column else ''}, {cell.unit}"
+    low, high = number(min(row.values)), number(max(row.values))
+    span = f" ({low} to {high})" if len(row.values) > 1 else ""
+    measured = number(row.centre or 0.0) + span + (", invalid" if row.invalid else "")
+    return [f"{cell.table}, {cell.level:,}{here} {unit}", what, number(cell.value), measured]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

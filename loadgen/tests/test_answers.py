@@ -1,0 +1,292 @@
+"""How claims are answered: order, mirror, what is missing, what is invalid, and what cannot show."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, answer_of, answers_of
+from loomlab.answer.papers.library import load_paper, paper_names, parse_paper
+from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured
+from loomlab.answer.papers.model import Paper
+from paper import PAPER
+
+PUBLISHED = Path(__file__).parent.parent / "published"
+RATIO = """\
+  - id: faster
+    says: One completes more than the other.
+    place: [Results]
+    load: {scenarios: [soak], levels: [100]}
+    decided_by:
+      kind: ratio
+      figures: [throughput_rps]
+      of: {approach: tomcat-virtual}
+      to: {approach: tomcat-platform}
+      above: 1
+"""
+
+
+def paper_with(claim: str = RATIO) -> Paper:
+    return parse_paper(PAPER.partition("claims:\n")[0] + "claims:\n" + claim, "small.yaml")
+
+
+def run(approach: str, repeat: int, value: float, level: int = 100, **fields: Any) -> KeptRun:
+    """At half of the published load."""
+    told: dict[str, Any] = {
+        "run": f"{level}-{approach}", "approach": approach, "jdk": 25, "repeat": repeat, "level": level,
+        "amount": level / 2, "verdict": "valid", "failed": [], "reasons": [], "failures": {},
+        "figures": {"throughput_rps": value, "latency_ms.mean": 910, "latency_ms.min": 900},
+    }  # fmt: skip
+    return KeptRun.model_validate(told | fields)
+
+
+def experiment(runs: list[KeptRun], name: str = "a", **fields: Any) -> KeptExperiment:
+    told: dict[str, Any] = {
+        "name": name, "started": f"2026-01-01T00:00:00Z {name}", "demand": "d", "scale": 0.5, "duration_s": 60,
+        "setup": {}, "differs": [], "left_out": [], "runs": runs,
+    }  # fmt: skip
+    return KeptExperiment.model_validate(told | fields)
+
+
+def measured(*experiments: KeptExperiment, step: str = "soak") -> dict[str, Measured]:
+    return {step: Measured(paper="small", step=step, experiments=list(experiments))}
+
+
+def blocks(virtual: list[float], platform: list[float]) -> list[KeptRun]:
+    sides = {"tomcat-virtual": virtual, "tomcat-platform": platform}
+    return [run(name, repeat, value) for name, values in sides.items() for repeat, value in enumerate(values, 1)]
+
+
+def answered(runs: list[KeptRun], claim: str = RATIO) -> Answer:
+    return answer_of(paper_with(claim), paper_with(claim).claims[0], measured(experiment(runs)))
+
+
+def test_a_claim_whose_whole_interval_is_within_its_limits_is_reproduced() -> None:
+    answer = answered(blocks([1100, 1210, 1090], [1000, 1100, 990]))
+
+    (part,) = answer.parts
+    assert answer.outcome == REPRODUCED
+    assert part.centre == pytest.approx(1.1, rel=2e-3)
+    assert (part.blocks, part.level, part.amount) == (3, 100, 50)
+    assert part.low is not None
+    assert part.high is not None
+    assert 1 < part.low < 1.1 < part.high
+
+
+def test_with_the_sides_swapped_the_opposite_is_found() -> None:
+    answer = answered(blocks([1000, 1100, 990], [1100, 1210, 1090]))
+
+    assert answer.outcome == NOT_REPRODUCED
+    assert "beyond the limit" in answer.parts[0].why
+
+
+def test_an_order_that_is_mirrored_in_sides_and_limit_is_answered_alike() -> None:
+    runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
+    mirrored = RATIO.replace("of: {approach: tomcat-virtual}", "of: {approach: tomcat-platform}")
+    mirrored = mirrored.replace("to: {approach: tomcat-platform}", "to: {approach: tomcat-virtual}")
+    one, other = answered(runs).parts[0], answered(runs, mirrored.replace("above: 1", "below: 1")).parts[0]
+
+    assert (one.outcome, other.outcome) == (REPRODUCED, REPRODUCED)
+    assert [one.low, one.high] == pytest.approx([1 / (other.high or 0), 1 / (other.low or 0)])
+
+
+def test_an_interval_that_reaches_over_the_limit_is_told_as_undecided() -> None:
+    answer = answered(blocks([1300, 900, 1050], [1000, 1000, 1000]))
+
+    assert answer.outcome == NOT_REPRODUCED
+    assert answer.parts[0].why.startswith("undecided")
+
+
+def test_blocks_are_paired_so_that_what_makes_a_whole_block_slow_does_not_count() -> None:
+    assert answered(blocks([1020, 2040, 510], [1000, 2000, 500])).outcome == REPRODUCED
+    assert answered(blocks([1020, 2040, 510], [2000, 500, 1000])).outcome == NOT_REPRODUCED
+
+
+def test_equals_are_within_a_margin_and_not_above_one() -> None:
+    equal = blocks([1000, 1100, 990], [1000, 1100, 990])
+
+    assert answered(equal, RATIO.replace("above: 1", "above: 0.95\n      below: 1.05")).outcome == REPRODUCED
+    assert answered(equal).outcome == NOT_REPRODUCED
+
+
+def test_fewer_than_three_blocks_cannot_be_tested() -> None:
+    answer = answered(blocks([1100, 1200], [1000, 1100, 990]))
+
+    assert answer.outcome == UNTESTED
+    assert answer.parts[0].why.startswith("2 of the 3 blocks")
+    assert answer.parts[0].centre is None
+
+
+def test_an_approach_that_was_not_run_cannot_be_tested() -> None:
+    answer = answered([one for one in blocks([1100] * 3, [1000] * 3) if one.approach == "tomcat-virtual"])
+
+    assert answer.outcome == UNTESTED
+    assert "tomcat-platform was not run there" in answer.parts[0].why
+
+
+def test_a_scenario_that_was_not_run_cannot_be_tested() -> None:
+    answer = answer_of(paper_with(), paper_with().claims[0], {})
+
+    assert (answer.outcome, answer.parts[0].why) == (UNTESTED, "it was not run")
+
+
+def test_a_level_that_was_left_out_is_told_with_its_reason() -> None:
+    claim = RATIO.replace("levels: [100]", "levels: [100, 200]")
+    runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
+    left = experiment(runs, left_out=["Left out: NAME=soak with 200 connections needs 20501 open files."])
+    answer = answer_of(paper_with(claim), paper_with(claim).claims[0], measured(left))
+
+    assert answer.outcome == UNTESTED
+    assert [part.outcome for part in answer.parts] == [REPRODUCED, UNTESTED]
+    assert "200 connections needs 20501 open files" in answer.parts[1].why
+
+
+def test_a_figure_that_a_run_does_not_have_takes_its_block_out() -> None:
+    runs = blocks([1100] * 3, [1000] * 3)
+    answer = answered([runs[0].model_copy(update={"figures": {}}), *runs[1:]])
+
+    assert answer.outcome == UNTESTED
+    assert "run 100-tomcat-virtual of a has no throughput_rps" in answer.parts[0].why
+
+
+def test_invalid_runs_do_not_count_and_suspect_ones_do() -> None:
+    runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
+    invalid = runs[1].model_copy(update={"verdict": "invalid", "failed": ["backend_cpus"]})
+    suspect = runs[1].model_copy(update={"verdict": "suspect"})
+
+    spoilt = answered([runs[0], invalid, *runs[2:]])
+    assert spoilt.outcome == UNTESTED
+    assert "is invalid (backend_cpus)" in spoilt.parts[0].why
+    assert answered([runs[0], suspect, *runs[2:]]).outcome == REPRODUCED
+
+
+def test_a_run_that_is_invalid_for_what_the_claim_is_about_counts() -> None:
+    runs = [
+        one.model_copy(update={"verdict": "invalid", "failed": ["too_many_errors"]})
+        for one in blocks([1100, 1210, 1090], [1000, 1100, 990])
+    ]
+
+    assert answered(runs, RATIO + "    despite: [too_many_errors]\n").outcome == REPRODUCED
+    assert answered(runs, RATIO + "    despite: [silent_end]\n").outcome == UNTESTED
+    assert answered(runs).outcome == UNTESTED
+
+
+def test_experiments_of_one_block_each_are_taken_together() -> None:
+    one, two, three = (
+        [run("tomcat-virtual", 1, a), run("tomcat-platform", 1, b)] for a, b in ((11, 10), (12, 11), (23, 21))
+    )
+    answer = answer_of(
+        paper_with(), paper_with().claims[0], measured(*map(experiment, (one, two, three), ("a", "b", "c")))
+    )
+
+    assert (answer.outcome, answer.parts[0].blocks) == (REPRODUCED, 3)
+
+
+def test_two_jdks_are_paired_in_the_order_in_which_they_were_run() -> None:
+    claim = RATIO.replace(
+        "load: {scenarios: [soak], levels: [100]}", "load: {tool: ab, endpoint: /pinned, levels: [100]}"
+    )
+    claim = claim.replace("of: {approach: tomcat-virtual}", "of: {approach: tomcat-virtual, jdk: 21}")
+    claim = claim.replace("to: {approach: tomcat-platform}", "to: {approach: tomcat-virtual, jdk: 25}")
+    kept: dict[str, Measured] = {}
+    for jdk, values in ((21, (20, 40, 10)), (25, (10, 20, 5))):
+        experiments = [
+            experiment([run("tomcat-virtual", 1, value, jdk=jdk)], f"{place}-{jdk}")
+            for place, value in enumerate(values)
+        ]
+        kept |= measured(*experiments, step=f"ab-pinned-100-jdk{jdk}")
+    (part,) = answer_of(paper_with(claim), paper_with(claim).claims[0], kept).parts
+
+    assert part.outcome == REPRODUCED
+    assert part.centre == pytest.approx(2)
+
+
+def value_claim(limits: str, figure: str = "throughput_rps") -> str:
+    return f"""\
+  - id: value
+    says: It is so much.
+    place: [Results]
+    load: {{scenarios: [soak], levels: [100]}}
+    decided_by: {{kind: value, figures: [{figure}], approaches: [tomcat-virtual], {limits}}}
+"""
+
+
+def test_a_value_of_0_in_every_block_is_below_a_limit_and_not_above_0() -> None:
+    runs = blocks([0, 0, 0], [])
+
+    assert answered(runs, value_claim("below: 0.00001")).outcome == REPRODUCED
+    assert answered(runs, value_claim("above: 0")).outcome == NOT_REPRODUCED
+
+
+def test_a_slope_is_per_connection_that_was_run() -> None:
+    claim = """\
+  - id: slope
+    says: It grows.
+    place: [Results]
+    load: {scenarios: [soak], levels: [100, 200]}
+    decided_by: {kind: slope, figures: [throughput_rps], approaches: [tomcat-virtual], above: 1.9, below: 2.1}
+"""
+    runs = [run("tomcat-virtual", repeat, 1000 + level + repeat, level) for repeat in (1, 2, 3) for level in (100, 200)]
+    (part,) = answered(runs, claim).parts
+
+    assert (part.outcome, part.level) == (REPRODUCED, None)
+    assert part.centre == pytest.approx(2)
+    assert answered(runs[::2], claim).outcome == UNTESTED
+
+
+@pytest.mark.parametrize(("mean", "outcome"), [(910, UNTESTED), (1800, NOT_REPRODUCED)])
+def test_what_shows_at_a_limit_is_refuted_only_where_requests_queue(mean: float, outcome: str) -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    runs = [
+        one.model_copy(update={"figures": one.figures | {"latency_ms.mean": mean}})
+        for one in blocks([1000, 1100, 990], [1100, 1210, 1090])
+    ]
+    answer = answered(runs, claim)
+
+    assert answer.outcome == outcome
+    assert ("nothing queued" in answer.parts[0].why) == (outcome == UNTESTED)
+
+
+def test_published_figures_stand_beside_what_was_found() -> None:
+    paper = parse_paper(PAPER, "small.yaml")
+    runs = [
+        run("tomcat-virtual", repeat, 0, level, figures={"latency_ms.p99": 300.0 + repeat})
+        for repeat in (1, 2, 3)
+        for level in (100, 200)
+    ]
+    (answer,) = answers_of(paper, measured(experiment(runs)))
+
+    assert [(part.level, part.published) for part in answer.parts] == [(100, (310,)), (200, (320.5,))]
+    assert answer.outcome == REPRODUCED
+
+
+@pytest.mark.parametrize("name", paper_names(PUBLISHED))
+def test_every_claim_has_an_answer_before_anything_is_measured(name: str) -> None:
+    paper = load_paper(PUBLISHED, name)
+    answers = answers_of(paper, {})
+
+    assert [answer.claim.id for answer in answers] == [claim.id for claim in paper.claims]
+    assert all(answer.outcome == UNTESTED and (answer.why or answer.parts[0].why) for answer in answers)
+
+
+def even() -> list[KeptRun]:
+    return [
+        run(name, repeat, 1000, level)
+        for name in ("tomcat-virtual", "tomcat-platform")
+        for repeat in (1, 2, 3)
+        for level in (100, 200)
+    ]
+
+
+def test_one_level_that_speaks_against_it_decides_a_claim_about_all() -> None:
+    claim = RATIO.replace("levels: [100]", "levels: [100, 200]")
+    runs = [
+        one.model_copy(update={"figures": one.figures | {"throughput_rps": 1100 + one.repeat}})
+        if (one.level, one.approach) == (100, "tomcat-virtual")
+        else one
+        for one in even()
+    ]
+    answer = answered(runs, claim)
+
+    assert [part.outcome for part in answer.parts] == [REPRODUCED, NOT_REPRODUCED]
+    assert answer.outcome == NOT_REPRODUCED

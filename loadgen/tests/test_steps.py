@@ -1,0 +1,199 @@
+"""Which experiments answer a paper, and which of them are still to be made."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loomlab.answer.papers.keeping import keep
+from loomlab.answer.papers.library import listed, load_paper
+from loomlab.answer.papers.measured import demand_of, read_measured
+from loomlab.answer.papers.steps import Plan, plan_of, take
+from loomlab.basics.errors import HostError, UsageError
+from loomlab.cli import main
+from loomlab.plan.asked import asked_of
+from loomlab.plan.host import Host
+from loomlab.plan.lab import Lab
+from loomlab.plan.planning import plan
+from loomlab.records.files import write_json
+from loomlab.records.order import Order, State, order_file
+from measured_folder import PUBLISHED, begun, paper_lab, summed_up
+from ordered import SCENARIOS, STAMP, TWO_CPUS
+
+HEY = "virtual-threads-hey"
+OWN = {one.name: one.scenarios for one in listed(PUBLISHED, SCENARIOS)}
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    made = paper_lab(tmp_path / "lab")
+    (tmp_path / "results").mkdir()
+    return made
+
+
+def planned(lab: Lab, name: str, host: Host = TWO_CPUS, **variables: str) -> Plan:
+    paper = load_paper(PUBLISHED, name)
+    scenarios = OWN[name]
+    results = results_of(lab)
+    return plan_of(name, paper, scenarios, variables, host, lab, results, read_measured(results / "measured", name))
+
+
+def experiment(lab: Lab, state: State, repeats: int) -> Path:
+    return begun(lab, results_of(lab), HEY, state, NAME=HEY, REPEATS=str(repeats))
+
+
+def results_of(lab: Lab) -> Path:
+    return lab.papers.parent.parent.parent / "results"
+
+
+def kept(lab: Lab, folder: Path) -> None:
+    summed_up(folder)
+    results = results_of(lab)
+    keep(results, results / "measured", HEY, load_paper(PUBLISHED, HEY), SCENARIOS)
+
+
+def words(line: str) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in line.split()[1:])
+
+
+def test_a_papers_scenarios_run_at_the_hosts_scale_for_a_minute_in_three_blocks(lab: Lab) -> None:
+    lines = planned(lab, "loom-webflux-benchmarks").lines
+
+    assert {line.split()[0] for line in lines} == {"scenario"}
+    assert len(lines) == 8
+    assert all({"SCALE": "auto", "DURATION": "60s"}.items() <= words(line).items() for line in lines)
+    blocks = {words(line)["NAME"]: words(line)["REPEATS"] for line in lines}
+    assert blocks.pop("smoketest") == "1"
+    assert set(blocks.values()) == {"3"}
+
+
+def test_what_the_user_asks_for_comes_before_that(lab: Lab) -> None:
+    (line,) = planned(
+        lab, "loom-vs-webflux", SCALE="0.05", DURATION="30s", REPEATS="5", WARMUP_CAP="60s", HOME="/"
+    ).lines
+
+    assert "HOME" not in words(line)
+    wanted = {"SCALE": "0.05", "DURATION": "30s", "REPEATS": "5", "WARMUP_CAP": "60s", "PAPER": "loom-vs-webflux"}
+    assert wanted.items() <= words(line).items()
+
+
+def test_two_jdks_alternate_block_by_block(lab: Lab) -> None:
+    lines = [line for line in planned(lab, "spring-boot-edition").lines if line.startswith("ab ")]
+
+    jdks = [(words(line)["ENDPOINT"], words(line)["JDK"]) for line in lines]
+    assert jdks == [("/capabilities", "21"), ("/capabilities", "25")] * 3 + [("/pinned", "21"), ("/pinned", "25")] * 3
+    assert {words(line)["REPEATS"] for line in lines} == {"1"}
+    assert {words(line)["APPROACH"] for line in lines} == {"tomcat-virtual"}
+
+
+@pytest.mark.parametrize("name", ["APPROACH", "JDK", "ENDPOINT"])
+def test_what_a_paper_says_itself_is_refused(lab: Lab, name: str) -> None:
+    with pytest.raises(UsageError, match=f"^{name}=x does not go with PAPER={HEY}"):
+        planned(lab, HEY, TWO_CPUS, **{name: "x"})
+
+
+def test_a_level_that_the_host_cannot_hold_is_left_out_and_told(lab: Lab) -> None:
+    small = TWO_CPUS.model_copy(update={"open_files": 12_000})
+    found = planned(lab, "project-loom-comparison", small, SCALE="1")
+
+    assert len(found.lines) == 1
+    assert ["15000 connections" in found.left_out[0], "20000 connections" in found.left_out[1]] == [True, True]
+    assert all("open files" in one and "SCALE=auto" in one for one in found.left_out)
+
+
+def test_a_scenario_that_the_host_cannot_hold_is_left_out_and_the_others_are_not(lab: Lab) -> None:
+    found = planned(lab, "loom-webflux-benchmarks", SCALE="1")
+
+    assert "60k-vus-smooth-spike-get-post-movies is left out" in " ".join(found.left_out)
+    assert {words(line)["NAME"] for line in found.lines} >= {"smoketest", "10k-vus-and-rps-get-movies"}
+
+
+def test_a_host_that_holds_no_level_is_refused(lab: Lab) -> None:
+    with pytest.raises(HostError, match="open files"):
+        planned(lab, "loom-vs-webflux", TWO_CPUS.model_copy(update={"open_files": 600}), SCALE="1")
+
+
+def test_blocks_that_are_kept_are_not_made_again(lab: Lab) -> None:
+    assert words(planned(lab, HEY).lines[0])["REPEATS"] == "3"
+
+    kept(lab, experiment(lab, "judged", repeats=2))
+    assert words(planned(lab, HEY).lines[0])["REPEATS"] == "1"
+
+    kept(lab, experiment(lab, "judged", repeats=1))
+    assert [line for line in planned(lab, HEY).lines if line.startswith("scenario")] == []
+
+
+def test_blocks_of_another_host_or_load_do_not_count(lab: Lab) -> None:
+    kept(lab, experiment(lab, "judged", repeats=3))
+
+    four = TWO_CPUS.model_copy(update={"cpus": 4, "cpu_order": [0, 1, 2, 3]})
+    assert words(planned(lab, HEY, four).lines[0])["REPEATS"] == "3"
+    assert words(planned(lab, HEY, WARMUP_CAP="5s").lines[0])["REPEATS"] == "3"
+
+
+def test_what_was_cut_off_goes_on_first(lab: Lab) -> None:
+    folder = experiment(lab, "planned", repeats=2)
+
+    lines = planned(lab, HEY).lines
+    assert lines[0] == f"finish RESUME={folder.name}"
+    assert words(lines[1])["REPEATS"] == "1"
+
+
+def test_what_was_begun_with_another_lab_is_begun_anew(lab: Lab) -> None:
+    experiment(lab, "planned", repeats=2)
+    (lab.root / "services").mkdir()
+    (lab.root / "services" / "pom.xml").write_text("<project/>")
+
+    lines = planned(Lab(lab.root, lab.scenarios), HEY).lines
+
+    assert words(lines[0])["REPEATS"] == "3"
+    assert not [line for line in lines if "RESUME" in line]
+
+
+def test_an_experiment_of_another_paper_is_not_taken_in(lab: Lab) -> None:
+    results = experiment(lab, "judged", repeats=1).parent
+    name = next(results.glob("*")).name
+
+    with pytest.raises(
+        UsageError, match=f"RESUME={name} is of the paper {HEY}, not of loom-vs-webflux: use PAPER={HEY}"
+    ):
+        take(results, name, "loom-vs-webflux")
+    with pytest.raises(UsageError, match="RESUME=nowhere is no folder"):
+        take(results, "nowhere", HEY)
+
+
+def test_an_experiment_that_was_made_by_itself_is_taken_in(lab: Lab) -> None:
+    folder = experiment(lab, "planned", repeats=1)
+    order = Order.model_validate(json.loads(order_file(folder).read_text()))
+    write_json(order_file(folder), order.model_copy(update={"paper": None}))
+
+    assert take(folder.parent, folder.name, HEY) == f"finish RESUME={folder.name}"
+    assert Order.model_validate(json.loads(order_file(folder).read_text())).paper == HEY
+
+
+def test_a_demand_does_not_depend_on_the_seed_the_repeats_or_the_time(lab: Lab) -> None:
+    def demand(**variables: str) -> str:
+        told = {"NAME": HEY, "PAPER": HEY} | variables
+        return demand_of(plan(asked_of("scenario", told, lab), TWO_CPUS, lab, STAMP))
+
+    assert demand(SEED="1", REPEATS="1") == demand(SEED="2", REPEATS="3")
+    assert demand() != demand(GC="g1")
+
+
+def test_the_shell_is_told_every_block_that_is_missing(
+    lab: Lab, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER", "spring-boot-edition")
+    root, results = str(lab.papers.parent.parent), str(results_of(lab))
+    with pytest.raises(SystemExit) as exit_:
+        main(
+            [
+                *("reproduce", "spring-boot-edition", "--lab-dir", root),
+                *("--scenarios-dir", str(SCENARIOS), "--results", results),
+            ]
+        )
+
+    said = capsys.readouterr()
+    assert not exit_.value.code
+    assert [line.split()[0] for line in said.out.splitlines()] == ["scenario"] + ["ab"] * 12
+    assert said.err.startswith("spring-boot-edition: 13 experiments, about ")
