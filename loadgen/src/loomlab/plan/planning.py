@@ -1,7 +1,7 @@
 """From a request and a host to the order of an experiment's runs."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loomlab.basics.errors import UsageError
@@ -61,6 +61,7 @@ class Work:
 def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """`stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot be run."""
     work = _of_scenario(asked, host, lab) if asked.scenario else _of_load(asked, lab)
+    _check_style(asked.settings, work.approaches, lab.idiomatic)
     answer = answer_ms(work.endpoint, delay_of(work.delay))
     check_answer(work.loads[0].targets[0].target, work.delay, answer)
     for load in work.loads:
@@ -91,6 +92,23 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
         runs=list(_runs(asked, work, size, pool, cap_s, handover(host.cpus))),
     )
+
+
+def _check_style(settings: Mapping[str, str], approaches: Iterable[str], idiomatic: Sequence[str]) -> None:
+    """Only some approaches are written in the idiomatic style, each for its own client."""
+    style, client = settings["STYLE"], settings["HTTP_CLIENT"]
+    if style != "idiomatic":
+        return
+    for approach in approaches:
+        if approach not in idiomatic:
+            raise UsageError(
+                f"STYLE={style} is nothing that {approach} has: use STYLE=lean, or APPROACH={','.join(idiomatic)}."
+            )
+    if client != "default":
+        raise UsageError(
+            f"HTTP_CLIENT={client} does not go with STYLE={style}, in which each approach has its own client: "
+            "use HTTP_CLIENT=default, or STYLE=lean."
+        )
 
 
 def _of_load(asked: Asked, lab: Lab) -> Work:
@@ -209,6 +227,7 @@ def _request(
         jdk=work.jdk,
         gc=asked.settings["GC"],
         http_client=asked.settings["HTTP_CLIENT"],
+        style=asked.settings["STYLE"],
         generator_cpus=size["LOADGEN_CPUSET"],
         backend_cpus=size["BACKEND_CPUSET"],
         approach_cpus=size["APPROACH_CPUSET"],
