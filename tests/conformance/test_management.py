@@ -103,8 +103,9 @@ async def test_allocation_is_counted_wherever_requests_run(approach: Approach) -
     posts = 20
     async with approach.crowd(1) as crowd:
         before = (await approach.scrape()).value("lab_allocated_bytes_total")
-        await crowd.ask_often(post_json("/movies?delayInMillis=0", BIG_BODY), posts)
+        answers = await crowd.ask_often(post_json("/movies?delayInMillis=0", BIG_BODY), posts)
         after = (await approach.scrape()).value("lab_allocated_bytes_total")
+    assert {answer.status for answer in answers} == {200}
     assert after - before >= posts * len(BIG_BODY)
 
 
