@@ -24,10 +24,12 @@ async def about(approach: Approach) -> dict[str, Any]:
     return await approach.about()
 
 
-def test_has_the_same_members_everywhere(approach: Approach, about: dict[str, Any], golden: Golden) -> None:
+def test_has_the_same_members_everywhere(
+    approach: Approach, about: dict[str, Any], golden: Golden, pytestconfig: pytest.Config
+) -> None:
     members = {name: list(value) if isinstance(value, dict) else None for name, value in about.items()}
     golden("about-members.json", json.dumps(members, indent=2).encode() + b"\n")
-    assert about["approach"] == approach.name
+    assert (about["approach"], about["style"]) == (approach.name, pytestconfig.getoption("--style"))
 
 
 def told(value: object) -> str:
@@ -40,6 +42,7 @@ async def test_the_metrics_tell_what_approaches_differ_in(approach: Approach, ab
     assert labels == {
         "approach": approach.name,
         "concurrency": about["concurrency"],
+        "style": about["style"],
         "server": about["inbound"]["server"],
         "framework": about["inbound"]["framework"] or "none",
         "client": about["outbound"]["client"],
