@@ -4,8 +4,8 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VARIABLES := APPROACH CONCURRENCY REQUESTS RATE TOOL AA MARGIN PLAN DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED SIZE JDK GC \
-	HTTP_CLIENT PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
+VARIABLES := APPROACH CONCURRENCY REQUESTS RATE TOOL AA MARGIN PLAN DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED \
+	SIZE JDK GC HTTP_CLIENT STYLE PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
 	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART PAPER
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
@@ -13,7 +13,7 @@ $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eva
 ##@ Measure
 
 .PHONY: run-ab run-hey run-vegeta run-k6
-run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT=]
+run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT= STYLE=lean|idiomatic]
 	@bin/run ab
 run-hey: ## The same under hey
 	@bin/run hey
@@ -84,13 +84,15 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 bench-observer: ## What Prometheus and cAdvisor cost, and a viewer, in 13 minutes or with SHORT=1 in five; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-verdict bench-healthy bench-warmup
+.PHONY: bench-verdict bench-healthy bench-warmup bench-style
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
 bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption
 	@tests/benchmarks/healthy
 bench-warmup: ## CPU per request after the warm-up, compared with after three minutes of load: TRIES=5, some hours; continues after an interruption
 	@tests/benchmarks/warmup
+bench-style: ## CPU per request in both styles, and what that changes between approaches: TRIES=3, two hours; continues after an interruption
+	@tests/benchmarks/style
 
 .PHONY: dashboards
 dashboards: ## Write grafana/dashboards/ again from grafana/src/

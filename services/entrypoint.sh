@@ -23,9 +23,10 @@ case "${LAB_HEAP_PERCENT:=60}" in
   *) refuse "LAB_HEAP_PERCENT is \"$LAB_HEAP_PERCENT\"; give a whole number from 1 to 90." ;;
 esac
 
-# Classes that the image has ready to be mapped. ZGC has no compressed references, which the archive was made with.
+# Classes that the image has ready to be mapped, for each style. ZGC has no compressed references, which an archive was made with.
 archive=
-[ "$GC" = zgc ] || [ ! -e /app/classes.jsa ] || archive="-Xshare:auto -XX:SharedArchiveFile=/app/classes.jsa"
+classes=/app/classes-${LAB_STYLE:-lean}.jsa
+[ "$GC" = zgc ] || [ ! -e "$classes" ] || archive="-Xshare:auto -XX:SharedArchiveFile=$classes"
 
 # A connection is a descriptor here and one towards the backend.
 ulimit -S -n "$(ulimit -H -n)"

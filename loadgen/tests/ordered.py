@@ -19,6 +19,7 @@ ENV = """\
 JDK=25
 GC=parallel
 HTTP_CLIENT=default
+STYLE=lean
 SAVE_MOVIES=false
 DELAY=300
 ERROR_SHARE=0
@@ -27,7 +28,10 @@ APPROACHES = (
     "tomcat-platform", "tomcat-virtual", "webflux-netty", "jetty-platform", "jetty-virtual", "virtual-netty",
     "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
 )  # fmt: skip
-SERVICES = {name: {"profiles": ["headline", "all"] if place < 3 else ["all"]} for place, name in enumerate(APPROACHES)}
+SERVICES = {
+    name: {"profiles": ["headline", "idiomatic", "all"] if place < 3 else ["all"]}
+    for place, name in enumerate(APPROACHES)
+}
 SMALL = """\
 # A small one.
 APPROACH_CPUS=0
@@ -41,6 +45,9 @@ LOADGEN_CPUSET=1
 LOADGEN_MEMORY=1g
 MONITORING_CPUSET=1
 """
+
+
+SETTINGS = {"GC": "parallel", "HTTP_CLIENT": "default", "STYLE": "lean", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
 
 
 def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
@@ -73,7 +80,7 @@ def asked_for(**changes: Any) -> Asked:
         "twin": False,
         "margin": None,
         "size": "auto",
-        "settings": {"GC": "parallel", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"},
+        "settings": SETTINGS,
     }
     asked = plain | changes
     asked["connections"] = _list_of(asked["connections"])

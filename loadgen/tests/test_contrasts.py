@@ -69,6 +69,7 @@ def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_wit
 @pytest.mark.parametrize(
     ("change", "part", "a", "b"),
     [
+        ({"style": "idiomatic"}, "style", "lean", "idiomatic"),
         ({"inbound__framework": None}, "framework", "spring-webmvc", "none"),
         ({"outbound__client": "jdk-httpclient"}, "client", "apache-httpclient", "jdk-httpclient"),
         ({"inbound__transport": "socket"}, "transport", "nio", "socket"),

@@ -244,6 +244,7 @@ def test_closed_connections_are_errors_though_ab_does_not_count_them(tmp_path: P
     run = judge_run(RawRun(unanswered=20).write(tmp_path))
 
     assert run.errors == 20
+    assert run.response_bytes_per_request == pytest.approx(9 / ANSWERED)
     assert "20 of" in run.reasons[0]
 
 

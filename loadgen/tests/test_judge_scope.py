@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from changes import beside_prometheus, cooling, replaced
+from changes import beside_prometheus, cooling, late_at_p99, replaced
 from loomlab.judge import facts
 from loomlab.judge.judge import judge_run
 from loomlab.records.requestlog import RequestLog
@@ -46,6 +46,17 @@ def test_only_what_is_late_on_the_interior_counts(first: float, last: float, cou
     assert (got.backend_lateness_mean_ms > 20) is counts
     assert (got.backend_lateness_p99_ms > 8.6 + 0.1) is counts
     assert (got.verdict == "invalid") is counts
+
+
+def test_lateness_at_p99_is_held_against_p99_not_against_the_slowest_answer(tmp_path: Path) -> None:
+    run = RawRun()
+    late_at_p99(run, 40)
+    run.rows.append((int(at(10)), 2700))
+
+    got = judged(run, tmp_path)
+
+    assert got.latency_ms.max == 2700
+    assert "40.0 ms late at p99" in got.reasons[0]
 
 
 @pytest.mark.parametrize(("first", "verdict"), [(0, "valid"), (10, "invalid")])

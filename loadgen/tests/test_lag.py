@@ -87,6 +87,14 @@ def test_steps_are_due_at_their_own_rates() -> None:
     starts = [BEGIN + number / 10 for number in range(1, 31)] + [BEGIN + 3 + number / 40 for number in range(1, 81)]
 
     assert max(start_lags_s(starts, shape, 0)) < 1e-5
+    assert shape.requests == len(starts)
+
+
+def test_a_part_of_a_request_at_the_end_of_a_step_is_not_lost() -> None:
+    """One in two seconds, for twice three: due at 2, 4 and 6."""
+    shape = OpenRate((RateStep(0.5, 3), RateStep(0.5, 3)))
+
+    assert start_lags_s([BEGIN + 2, BEGIN + 4, BEGIN + 6], shape, 0) == pytest.approx([0, 0, 0], abs=1e-5)
 
 
 def test_what_was_left_out_is_not_taken_for_lag() -> None:

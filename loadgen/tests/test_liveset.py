@@ -133,6 +133,12 @@ def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(mo
     assert log.waiting.figure("requests_in_flight") == CONNECTIONS // 2
 
 
+@pytest.mark.parametrize(("in_flight", "asked"), [(97, False), (98, True)])
+def test_the_process_is_not_asked_before_nearly_all_have_come(in_flight: int, asked: bool) -> None:
+    """The wave is over before most of the first one's wait is."""
+    assert (measured(Holding(in_flight=in_flight)).waiting is not None) is asked
+
+
 def test_a_load_that_never_comes_is_told() -> None:
     approach = Holding(in_flight=0)
 

@@ -12,7 +12,7 @@ from loomlab.plan.limits import pool_of
 from loomlab.plan.walk import lines_of
 from loomlab.records.load import Closed
 from loomlab.records.order import Order, PlannedRun
-from ordered import SCENARIOS, TWO_CPUS, lab_in, planned
+from ordered import SCENARIOS, SETTINGS, TWO_CPUS, lab_in, planned
 
 
 def first(order: Order) -> PlannedRun:
@@ -59,7 +59,35 @@ def test_variables_become_a_request(tmp_path: Path) -> None:
 
     assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rates_rps) == ([50], 120, 45, [])
     assert asked.approaches == lab.approaches
-    assert asked.settings == {"GC": "zgc", "HTTP_CLIENT": "default", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
+    assert asked.settings == SETTINGS | {"GC": "zgc"}
+
+
+def test_the_style_goes_to_the_container_and_into_the_request(tmp_path: Path) -> None:
+    order = planned(tmp_path, settings=SETTINGS | {"STYLE": "idiomatic"})
+
+    assert "STYLE=idiomatic" in list(lines_of(order))
+    assert {run.request.style for run in order.runs} == {"idiomatic"}
+
+
+def test_a_style_that_an_approach_does_not_have_is_refused(tmp_path: Path) -> None:
+    said = refused(
+        UsageError,
+        tmp_path,
+        approaches=["webflux-netty", "helidon-virtual"],
+        settings=SETTINGS | {"STYLE": "idiomatic"},
+    )
+
+    assert said == (
+        "STYLE=idiomatic is nothing that helidon-virtual has: use STYLE=lean, or "
+        "APPROACH=tomcat-platform,tomcat-virtual,webflux-netty."
+    )
+
+
+def test_another_client_is_refused_in_the_idiomatic_style(tmp_path: Path) -> None:
+    said = refused(UsageError, tmp_path, settings=SETTINGS | {"STYLE": "idiomatic", "HTTP_CLIENT": "reactor"})
+
+    assert said.startswith("HTTP_CLIENT=reactor does not go with STYLE=idiomatic")
+    assert said.endswith("use HTTP_CLIENT=default, or STYLE=lean.")
 
 
 def test_a_missing_concurrency_names_the_cure(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from loomlab.report.svg import scale_of, tag
 from loomlab.report.table import markdown_of, rows_of
 from loomlab.report.timeline import timeline
 from loomlab.statistics.comparison import CPU_PER_REQUEST
-from ordered import STAMP, TWO_CPUS, asked_for, lab_in, planned
+from ordered import SETTINGS, STAMP, TWO_CPUS, asked_for, lab_in, planned
 from report_folder import HEADLINE, folder_of
 
 PAIR = ("tomcat-platform", "tomcat-virtual")
@@ -292,6 +292,14 @@ def test_the_command_lists_approaches_as_they_were_asked_for(tmp_path: Path, see
         f"make run-ab CONCURRENCY=1000 DURATION=90s ENDPOINT=/capabilities DELAY=300 APPROACH={','.join(asked)} "
         f"REPEATS=2 SEED={seed} SIZE=auto JDK=25 GC=parallel WARMUP_CAP=40"
     )
+
+
+def test_the_command_says_a_style_that_is_not_the_default(tmp_path: Path) -> None:
+    lean = planned(tmp_path / "lean")
+    idiomatic = planned(tmp_path / "idiomatic", settings=SETTINGS | {"STYLE": "idiomatic"})
+
+    assert "STYLE=" not in command_of(lean)
+    assert " STYLE=idiomatic " in command_of(idiomatic)
 
 
 def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:

@@ -58,6 +58,8 @@ def test_gauges() -> None:
     assert series.highest(gauge, 0, 3) == 9
     assert series.highest(gauge, 4, 5) is None
     assert series.latest(gauge, 3) == 7
+    assert series.first_from(gauge, 1.5) == 9
+    assert series.first_from(gauge, 10) is None
 
 
 def test_missing_is_the_share_of_the_window_in_long_gaps() -> None:

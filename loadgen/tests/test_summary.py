@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from loomlab.answer.summary import COLUMNS, WIDEST_TABLE, cells, load_cell, show, stretch_lines, summarise
+from loomlab.answer.summary import (
+    COLUMNS,
+    WIDEST_TABLE,
+    cells,
+    footnotes,
+    load_cell,
+    show,
+    stretch_lines,
+    summarise,
+)
 from loomlab.basics.errors import UsageError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.memory import LiveBytes
@@ -66,6 +75,32 @@ def test_which_rows_compare_models_stands_in_summary_and_table(tmp_path: Path) -
     assert (contrast.a, contrast.b, contrast.kind) == ("tomcat-virtual", "tomcat-platform", "controlled")
     note = "tomcat-virtual and tomcat-platform differ in the concurrency model alone (controlled contrast)."
     assert note in (path / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(("style", "said"), [("lean", "Style lean"), ("idiomatic", "Style idiomatic"), (None, "")])
+def test_the_style_stands_beside_the_table(tmp_path: Path, style: str | None, said: str) -> None:
+    path = experiment(tmp_path, [run(1, style=style)])
+
+    summary = summarise(path, interrupted=False)
+
+    assert [note.partition(":")[0] for note in footnotes(summary) if note.startswith("Style")] == (
+        [said] if said else []
+    )
+
+
+def test_a_run_that_told_no_style_was_lean(tmp_path: Path) -> None:
+    abouts = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
+    names = ("tomcat-platform", "tomcat-virtual")
+    path = experiment(
+        tmp_path, [run(number, run=f"{number}-{name}", approach=name) for number, name in enumerate(names)]
+    )
+    del abouts["tomcat-virtual"]["style"]
+    for number, name in enumerate(names):
+        raw = path / "runs" / f"{number}-{name}" / "raw"
+        raw.mkdir()
+        (raw / "about.json").write_text(json.dumps(abouts[name]))
+
+    assert [one.kind for one in summarise(path, interrupted=False).contrasts] == ["controlled"]
 
 
 @pytest.mark.parametrize("told", [None, '{"error": "refused"}', "[]", "{}", '{"approach": "tomcat-virtual"}'])

@@ -102,7 +102,10 @@ def test_cpu_per_request_that_falls_without_compilers_is_the_hosts_doing(
 
 
 def test_latency_that_falls_is_told_whatever_the_compilers_did() -> None:
-    assert judge(dict(GOOD, latency_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=0.0))[0] == "suspect"
+    assert (
+        judge(dict(GOOD, latency_fall=Halves(fall=0.2, margin=0.1), jit_cpu_fall=0.0, jit_cores_fall=0.0))[0]
+        == "suspect"
+    )
 
 
 def test_below_the_backends_first_bucket_it_is_punctual() -> None:

@@ -60,7 +60,8 @@ def json_reply(value: object) -> Reply:
 
 
 def meetings_of(user_id: str) -> str:
-    return json.dumps({"meetings": [{"time": "now", "subject": f"für {user_id}"}]}, ensure_ascii=False)
+    meetings = {"meetings": [{"time": "now", "subject": f"für {user_id}"}]}
+    return json.dumps(meetings, ensure_ascii=False, separators=(",", ":"))
 
 
 def usual_reply(target: str) -> Reply:

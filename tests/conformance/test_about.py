@@ -24,10 +24,12 @@ async def about(approach: Approach) -> dict[str, Any]:
     return await approach.about()
 
 
-def test_has_the_same_members_everywhere(approach: Approach, about: dict[str, Any], golden: Golden) -> None:
+def test_has_the_same_members_everywhere(
+    approach: Approach, about: dict[str, Any], golden: Golden, pytestconfig: pytest.Config
+) -> None:
     members = {name: list(value) if isinstance(value, dict) else None for name, value in about.items()}
     golden("about-members.json", json.dumps(members, indent=2).encode() + b"\n")
-    assert about["approach"] == approach.name
+    assert (about["approach"], about["style"]) == (approach.name, pytestconfig.getoption("--style"))
 
 
 def told(value: object) -> str:
@@ -40,6 +42,7 @@ async def test_the_metrics_tell_what_approaches_differ_in(approach: Approach, ab
     assert labels == {
         "approach": approach.name,
         "concurrency": about["concurrency"],
+        "style": about["style"],
         "server": about["inbound"]["server"],
         "framework": about["inbound"]["framework"] or "none",
         "client": about["outbound"]["client"],
@@ -49,7 +52,7 @@ async def test_the_metrics_tell_what_approaches_differ_in(approach: Approach, ab
 
 
 def test_classes_come_from_the_images_archive_but_under_zgc(about: dict[str, Any]) -> None:
-    archived = any(argument.startswith("-XX:SharedArchiveFile=") for argument in about["jvm"]["vm_arguments"])
+    archived = f"-XX:SharedArchiveFile=/app/classes-{about['style']}.jsa" in about["jvm"]["vm_arguments"]
     assert archived is not any("ZGC" in collector for collector in about["jvm"]["gc_beans"])
 
 

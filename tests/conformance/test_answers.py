@@ -47,6 +47,11 @@ async def test_a_chunked_body_is_read_like_any_other(approach: Approach, golden:
     golden("movies-posted.json", answer.body)
 
 
+async def test_a_body_of_1_mib_is_read(approach: Approach, golden: Golden) -> None:
+    answer = await approach.ask(post_json("/movies?delayInMillis=0", MOVIES_BODY.ljust(1 << 20)))
+    golden("movies-posted.json", answer.body)
+
+
 @pytest.mark.parametrize("kind", ["application/json;charset=UTF-8", "Application/JSON; charset=utf-8"])
 async def test_a_json_type_may_have_parameters(approach: Approach, kind: str) -> None:
     raw = post_json("/movies?delayInMillis=0", MOVIES_BODY).replace(b"application/json", kind.encode())

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A run away from every axis' default, and one under hey.
+# A run away from every other axis' default, and one in the other style under hey.
 
 load ../helpers
 
@@ -17,11 +17,13 @@ teardown() { stop_lab; }
     '[true,["ZGC Minor Cycles","ZGC Minor Pauses","ZGC Major Cycles","ZGC Major Pauses"],"jdk-httpclient"]' ]
 }
 
-@test "hey's own report and requests are kept, and judged like those of the others" {
-  start_lab run-hey APPROACH=helidon-virtual CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke
+@test "the style is the one asked for; hey's own report and requests are kept, and judged like those of the others" {
+  start_lab run-hey APPROACH=webflux-netty STYLE=idiomatic CONCURRENCY=50 DURATION=8s WARMUP_CAP=1s SIZE=smoke
   end_of_lab
   [ "$status" -eq 0 ] || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0] | .verdict != "invalid" and .errors == 0 and .requests > 100 and .latency_ms.min >= 900')" = true ]
-  [ -s "$(newest)/runs/1-helidon-virtual/raw/hey.txt" ]
-  [ -s "$(newest)/runs/1-helidon-virtual/raw/latency.hlog" ]
+  [ "$(run_of '.runs[0].style')" = idiomatic ]
+  [ "$(json .style "$(newest)"/runs/*/raw/about.json)" = idiomatic ]
+  [ -s "$(newest)/runs/1-webflux-netty/raw/hey.txt" ]
+  [ -s "$(newest)/runs/1-webflux-netty/raw/latency.hlog" ]
 }

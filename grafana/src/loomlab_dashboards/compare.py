@@ -53,7 +53,7 @@ def _what_came_out() -> Row:
 
 
 def _what_differs() -> Row:
-    columns = ("approach", "concurrency", "server", "framework", "client", "sockets", "internals")
+    columns = ("approach", "concurrency", "style", "server", "framework", "client", "sockets", "internals")
     what = Text(
         "What is compared",
         "Rows that differ in more than concurrency compare stacks; the summary names the controlled contrasts.",

@@ -10,6 +10,7 @@ from loomlab.records.contrasts import Contrast, Difference
 
 PARTS: Mapping[str, str] = {
     "concurrency": "concurrency",
+    "style": "style",
     "inbound.server": "server",
     "inbound.framework": "framework",
     "outbound.client": "client",

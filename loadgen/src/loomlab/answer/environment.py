@@ -55,6 +55,7 @@ def _planned(order: Order) -> dict[str, Any]:
         "jdk": request.jdk,
         "gc": request.gc,
         "http_client": request.http_client,
+        "style": request.style,
         "endpoint": request.endpoint,
         "backend": {"delay": request.delay, "error_share": settings["ERROR_SHARE"], "seed": settings["SEED"]},
         "size": order.size,

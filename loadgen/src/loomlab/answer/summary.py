@@ -65,6 +65,14 @@ HELD_NOTE = (
     "where 100 wait and 1 KiB where 1,000 do; it may be negative. RSS is how much of a heap of fixed size was ever "
     "touched, and says nothing of that."
 )
+LEAN = {"style": "lean"}
+"""What /about did not tell when there was no other style."""
+STYLE_NOTES = {
+    "lean": "Style lean: the endpoints call the client and write their answers themselves, so a request takes less CPU "
+    "than in a Spring service as people write it (STYLE=idiomatic).",
+    "idiomatic": "Style idiomatic: the endpoints are annotated controllers with Spring's converters, RestClient or "
+    "WebClient, and the actuator's observations.",
+}
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 
@@ -122,7 +130,7 @@ def _cells(runs: list[Run]) -> list[int]:
 
 def _about(experiment_dir: Path, run: Run) -> dict[str, Any] | None:
     about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
-    return about if isinstance(about, dict) and "error" not in about else None
+    return LEAN | about if isinstance(about, dict) and "error" not in about else None
 
 
 def _subject(experiment_dir: Path, run: Run) -> Subject:
@@ -247,8 +255,12 @@ def footnotes(summary: Summary) -> list[str]:
     notes += [*again_notes(summary.runs), *contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
     notes += summary.notes
     if summary.runs:
-        notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs)]
+        notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs), *_style_notes(summary.runs)]
     return notes
+
+
+def _style_notes(runs: list[Run]) -> list[str]:
+    return [STYLE_NOTES[style] for style in dict.fromkeys(run.style for run in runs) if style in STYLE_NOTES]
 
 
 def _model_notes(runs: list[Run]) -> list[str]:

@@ -61,6 +61,7 @@ def _judged(facts: Facts) -> Run:
         jdk=request.jdk,
         gc_name=request.gc,
         http_client=request.http_client,
+        style=request.style,
         delay=request.delay,
         start_s=request.start_s,
         warmup=facts.warmup and digest(facts.warmup),

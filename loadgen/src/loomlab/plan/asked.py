@@ -93,7 +93,8 @@ def asked_of(verb: str, variables: Mapping[str, str], lab: Lab) -> Asked:
         platform_threads=whole("PLATFORM_THREADS"),
         backend_connections=whole("BACKEND_CONNECTIONS"),
         settings={
-            name: given.get(name, lab.defaults[name]) for name in ("GC", "HTTP_CLIENT", "ERROR_SHARE", "SAVE_MOVIES")
+            name: given.get(name, lab.defaults[name])
+            for name in ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES")
         },
     )
 

@@ -35,6 +35,7 @@ class Lab:
         services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
         self.approaches = _of_profile(services, "all")
         self.headline = _of_profile(services, "headline")
+        self.idiomatic = _of_profile(services, "idiomatic")
         self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
 
     @property

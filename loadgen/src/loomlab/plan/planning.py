@@ -1,7 +1,7 @@
 """From a request and a host to the order of an experiment's runs."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loomlab.basics.errors import HostError, UsageError
@@ -62,6 +62,7 @@ class Work:
 def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """`stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot be run."""
     work = _of_scenario(asked, host, lab) if asked.scenario else _of_load(asked, host, lab)
+    _check_style(asked.settings, work.approaches, lab.idiomatic)
     left_out: list[str] = []
     if asked.paper:
         work, left_out = _held(asked, work, host)
@@ -148,6 +149,23 @@ def _held(asked: Asked, work: Work, host: Host) -> tuple[Work, list[str]]:
     if not held:
         raise HostError(left_out[0].removeprefix("Left out: "))
     return replace(work, loads=held), left_out
+
+
+def _check_style(settings: Mapping[str, str], approaches: Iterable[str], idiomatic: Sequence[str]) -> None:
+    """Only some approaches are written in the idiomatic style, each for its own client."""
+    style, client = settings["STYLE"], settings["HTTP_CLIENT"]
+    if style != "idiomatic":
+        return
+    for approach in approaches:
+        if approach not in idiomatic:
+            raise UsageError(
+                f"STYLE={style} is nothing that {approach} has: use STYLE=lean, or APPROACH={','.join(idiomatic)}."
+            )
+    if client != "default":
+        raise UsageError(
+            f"HTTP_CLIENT={client} does not go with STYLE={style}, in which each approach has its own client: "
+            "use HTTP_CLIENT=default, or STYLE=lean."
+        )
 
 
 def _of_load(asked: Asked, host: Host, lab: Lab) -> Work:
@@ -265,6 +283,7 @@ def _request(
         jdk=work.jdk,
         gc=asked.settings["GC"],
         http_client=asked.settings["HTTP_CLIENT"],
+        style=asked.settings["STYLE"],
         generator_cpus=size["LOADGEN_CPUSET"],
         backend_cpus=size["BACKEND_CPUSET"],
         approach_cpus=size["APPROACH_CPUSET"],

@@ -43,6 +43,7 @@ class Request(Record):
     jdk: int
     gc: str
     http_client: str | None = None
+    style: str | None = None
     generator_cpus: str
     backend_cpus: str
     approach_cpus: str
@@ -277,8 +278,8 @@ class RuleResult(Record):
 
 class Run(Record):
     """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
-    what was asked for: event-driven approaches use reactor-netty whatever it says; `raw_sha256` is the checksum of raw/
-    that the figures were found on."""
+    what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
+    there was another than lean; `raw_sha256` is the checksum of raw/ that the figures were found on."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
@@ -295,6 +296,7 @@ class Run(Record):
     jdk: int
     gc_name: str
     http_client: str | None = None
+    style: str | None = None
     delay: str
     requests: int | None
     errors: int | None

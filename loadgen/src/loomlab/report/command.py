@@ -9,7 +9,7 @@ from loomlab.plan.limits import THREADS
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.order import Order
 
-UNSAID = {"ERROR_SHARE": "0", "SAVE_MOVIES": "false", "HTTP_CLIENT": "default"}
+UNSAID = {"ERROR_SHARE": "0", "SAVE_MOVIES": "false", "HTTP_CLIENT": "default", "STYLE": "lean"}
 """Settings that go without saying where they have these values."""
 
 
@@ -39,7 +39,7 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
     if order.margin is not None:
         yield "MARGIN", f"{order.margin:g}"
     yield "SIZE", order.size
-    for name in ("JDK", "GC", "HTTP_CLIENT", "ERROR_SHARE", "SAVE_MOVIES"):
+    for name in ("JDK", "GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES"):
         value = order.settings.get(name)
         if value is not None and value != UNSAID.get(name):
             yield name, value

@@ -134,5 +134,5 @@ def _panel(run: Run, strip: Strip, label: str, scales: tuple[Scale, Scale], look
         parts.append(path(way, CURVES.get(name, "curve"), looks[run.approach].colour))
         labels.append((name, min([way[-1][1] + 4, *(y - LABEL for _, y in labels)])))
     down = max([LABEL - y for _, y in labels] + [0.0])
-    parts += [text(WIDTH - RIGHT + 4, y + down, name, class_="tick") for name, y in labels]
+    parts += [text(WIDTH - RIGHT + 4, y + down, name, class_="tick") for name, y in labels if name]
     return Panel(f"{strip.title} of {run.run} over time", HEIGHT, parts)

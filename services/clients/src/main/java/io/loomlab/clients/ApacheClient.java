@@ -8,6 +8,7 @@ import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.hc.client5.http.classic.HttpClient;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
 import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
@@ -33,7 +34,7 @@ import org.apache.hc.core5.util.Timeout;
 import org.apache.hc.core5.util.VersionInfo;
 
 /** Apache HttpClient, classic. */
-final class ApacheClient implements BlockingClient {
+public final class ApacheClient implements BlockingClient {
   /**
    * Only a connection that rested this long is probed before use: under load none is, and after a
    * pause a backend that was restarted meanwhile costs no errors (Netty sees closed ones by
@@ -53,7 +54,7 @@ final class ApacheClient implements BlockingClient {
   private final SocketConfig socketConfig;
   private final CloseableHttpClient http;
 
-  ApacheClient(Settings settings) {
+  public ApacheClient(Settings settings) {
     backend = HttpHost.create(settings.backendUrl());
     socketConfig = SocketConfig.custom().setTcpNoDelay(true).build();
     connectionConfig =
@@ -88,6 +89,11 @@ final class ApacheClient implements BlockingClient {
             .disableContentCompression()
             .disableDefaultUserAgent()
             .build();
+  }
+
+  /** The client itself, for a framework that calls it. */
+  public HttpClient http() {
+    return http;
   }
 
   @Override

@@ -51,6 +51,11 @@ public final class ReactorClient implements AutoCloseable {
                     request.requestHeaders().remove(HttpHeaderNames.USER_AGENT));
   }
 
+  /** The client itself, for a framework that calls it. */
+  public HttpClient http() {
+    return http;
+  }
+
   /** The body of a GET; fails with a {@link BackendException} if there is no usable one. */
   public Mono<String> get(String path) {
     return http.get()
@@ -101,7 +106,8 @@ public final class ReactorClient implements AutoCloseable {
         .switchIfEmpty(Mono.error(() -> BackendException.unusable("The backend answered nothing")));
   }
 
-  private static Throwable failure(Throwable cause) {
+  /** The {@link BackendException} that a failed call is. */
+  public static Throwable failure(Throwable cause) {
     if (cause instanceof BackendException) {
       return cause;
     }

@@ -191,6 +191,7 @@ class BlockingClientTest {
             POOL_TIMEOUT,
             KEEP_ALIVE,
             kind,
+            Settings.Style.LEAN,
             false,
             0,
             0));

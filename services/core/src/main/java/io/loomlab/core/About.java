@@ -18,6 +18,7 @@ import javax.management.ObjectName;
 public record About(
     String approach,
     String concurrency,
+    String style,
     Jvm jvm,
     int cpuIterationsPerMicrosecond,
     Inbound inbound,
@@ -30,6 +31,7 @@ public record About(
     return new About(
         settings.approach().label(),
         Names.kebab(settings.approach().concurrency()),
+        Names.kebab(settings.style()),
         Jvm.running(),
         cpu.iterationsPerMicrosecond(),
         inbound,

@@ -70,8 +70,12 @@ public final class BackendPaths {
     }
   }
 
-  /** What can stand in a path as it is. */
-  private static String segment(String answer) {
+  /**
+   * What the backend answered, if it can stand in a path or a query as it is.
+   *
+   * @throws BackendException if it cannot
+   */
+  public static String segment(String answer) {
     if (answer == null || answer.isEmpty() || answer.length() > LONGEST_SEGMENT) {
       throw BackendException.unusable("The backend's answer cannot stand in a path");
     }

@@ -32,7 +32,7 @@ public final class FanOut {
   }
 
   /** Makes so many equal calls, waits until all have ended, and gives the last one's answer. */
-  String last(int calls, Callable<String> call) {
+  public String last(int calls, Callable<String> call) {
     try {
       String answer = null;
       for (Future<String> each : threads.invokeAll(Collections.nCopies(calls, call))) {

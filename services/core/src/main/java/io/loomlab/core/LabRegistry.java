@@ -34,12 +34,18 @@ public final class LabRegistry {
   private LabRegistry() {}
 
   public static PrometheusMeterRegistry create(String approach) {
+    PrometheusMeterRegistry registry = unbound(approach);
+    binders().forEach(binder -> binder.bindTo(registry));
+    return registry;
+  }
+
+  /** Without the {@link #binders}, for who has filters to add before. */
+  public static PrometheusMeterRegistry unbound(String approach) {
     PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     registry
         .config()
         .commonTags(APPROACH_TAG, approach)
         .meterFilter(MeterFilter.denyNameStartsWith(WALKS_EVERY_THREAD));
-    binders().forEach(binder -> binder.bindTo(registry));
     InternalThreads.ofThisJvm()
         .ifPresent(threads -> threads.register(registry.getPrometheusRegistry(), approach));
     return registry;
@@ -47,18 +53,26 @@ public final class LabRegistry {
 
   /**
    * Tells in the metrics what the approach is: {@code lab_approach_info}, always 1, with the model,
-   * the server, the framework and the client as labels, and what is the server's own.
+   * the style, the server, the framework and the client as labels, and what is the server's own.
    */
   public static void describe(PrometheusMeterRegistry registry, About about) {
     Info.builder()
         .name("lab_approach_info")
         .help("What the approach is, as /about tells it")
         .labelNames(
-            APPROACH_TAG, "concurrency", "server", "framework", "client", "sockets", "internals")
+            APPROACH_TAG,
+            "concurrency",
+            "style",
+            "server",
+            "framework",
+            "client",
+            "sockets",
+            "internals")
         .register(registry.getPrometheusRegistry())
         .setLabelValues(
             about.approach(),
             about.concurrency(),
+            about.style(),
             about.inbound().server(),
             Objects.requireNonNullElse(about.inbound().framework(), NONE),
             about.outbound().client(),
@@ -75,7 +89,8 @@ public final class LabRegistry {
                 .collect(Collectors.joining(", "));
   }
 
-  private static List<MeterBinder> binders() {
+  /** The JVM's and the process's own meters. */
+  public static List<MeterBinder> binders() {
     return List.of(
         new JvmMemoryMetrics(),
         new JvmGcMetrics(),

@@ -3,6 +3,8 @@ package io.loomlab.core;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,15 +45,27 @@ public final class Movies {
   public static Batch read(byte[] json) {
     try {
       Movie[] movies = READER.readValue(json == null ? new byte[0] : json);
-      if (movies != null
-          && movies.length > 0
-          && List.of(movies).stream().allMatch(Movies::complete)) {
-        return new Batch(List.of(movies));
-      }
-    } catch (JacksonException | NullPointerException e) {
-      throw refused();
+      return batch(movies == null ? List.of() : Arrays.asList(movies));
+    } catch (JacksonException e) {
+      throw unusable();
     }
-    throw refused();
+  }
+
+  /**
+   * Movies of a body that was read as such.
+   *
+   * @throws RefusedException 400 unless there is one and all are complete
+   */
+  public static Batch batch(List<Movie> movies) {
+    if (movies.isEmpty() || !movies.stream().allMatch(Movies::complete)) {
+      throw unusable();
+    }
+    return new Batch(List.copyOf(movies));
+  }
+
+  /** 400, of a body that is no array of movies. */
+  public static RefusedException unusable() {
+    return RefusedException.of(400, "The body is not a JSON array of at least one movie.");
   }
 
   /**
@@ -67,15 +81,25 @@ public final class Movies {
 
   /** Their movies as JSON. */
   public byte[] by(String director) {
-    return Json.plainBytes(byDirector.get(director).values());
+    return Json.plainBytes(of(director));
   }
 
-  /** Stores them if this repository saves; gives them as JSON either way. */
+  /** Their movies. */
+  public Collection<Movie> of(String director) {
+    return byDirector.get(director).values();
+  }
+
+  /** As {@link #keep}, as JSON. */
   public byte[] save(Batch batch) {
+    return Json.plainBytes(keep(batch));
+  }
+
+  /** Stores them if this repository saves; gives them either way. */
+  public List<Movie> keep(Batch batch) {
     if (saves) {
       batch.movies().forEach(this::store);
     }
-    return Json.plainBytes(batch.movies());
+    return batch.movies();
   }
 
   private void store(Movie movie) {
@@ -95,13 +119,10 @@ public final class Movies {
   }
 
   private static boolean complete(Movie movie) {
-    return movie.title() != null
+    return movie != null
+        && movie.title() != null
         && movie.directors() != null
         && !movie.directors().isEmpty()
         && movie.directors().stream().allMatch(each -> each != null && each.lastName() != null);
-  }
-
-  private static RefusedException refused() {
-    return RefusedException.of(400, "The body is not a JSON array of at least one movie.");
   }
 }

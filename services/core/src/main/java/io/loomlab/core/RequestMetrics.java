@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -22,7 +23,11 @@ public final class RequestMetrics {
   private static final int STATUSES = 600;
   private static final String IN_FLIGHT = "lab.inflight.requests";
 
-  private static final Duration[] BUCKETS = buckets();
+  /** Upper bounds of the histogram's buckets. */
+  public static final List<Duration> BUCKETS = buckets();
+
+  /** Of the histogram. */
+  public static final String NAME = "lab.requests";
 
   private final MeterRegistry registry;
   private final Predicate<Thread> eventLoop;
@@ -39,9 +44,25 @@ public final class RequestMetrics {
    */
   public RequestMetrics(
       MeterRegistry registry, LongSupplier openConnections, Predicate<Thread> eventLoop) {
+    this(registry, openConnections, eventLoop, null);
+  }
+
+  /**
+   * For a server whose requests are recorded by its framework.
+   *
+   * @param underWay requests that have begun and not ended; null: those between {@link #start} and
+   *     {@link #stop}
+   */
+  public RequestMetrics(
+      MeterRegistry registry,
+      LongSupplier openConnections,
+      Predicate<Thread> eventLoop,
+      LongSupplier underWay) {
     this.registry = registry;
     this.eventLoop = eventLoop;
-    Gauge.builder(IN_FLIGHT, inflight, LongAdder::sum).register(registry);
+    Gauge.builder(IN_FLIGHT, underWay == null ? inflight::sum : underWay, LongSupplier::getAsLong)
+        .strongReference(true)
+        .register(registry);
     Gauge.builder("lab.open.connections", openConnections, LongSupplier::getAsLong)
         .strongReference(true)
         .register(registry);
@@ -55,11 +76,16 @@ public final class RequestMetrics {
 
   /** Notes a request's start. Call it on the thread that serves the request. */
   public long start(Endpoint endpoint) {
+    servedHere(endpoint);
+    inflight.increment();
+    return System.nanoTime();
+  }
+
+  /** Notes the kind of the calling thread, if this is the endpoint's first request. */
+  public void servedHere(Endpoint endpoint) {
     if (threadKinds.getAcquire(endpoint.ordinal()) == null) {
       threadKinds.set(endpoint.ordinal(), kindOf(Thread.currentThread()));
     }
-    inflight.increment();
-    return System.nanoTime();
   }
 
   /** Notes a request's end, from any thread; {@code started} is what {@link #start} gave. */
@@ -82,10 +108,10 @@ public final class RequestMetrics {
     Timer timer = timers.getAcquire(index);
     if (timer == null) {
       timer =
-          Timer.builder("lab.requests")
+          Timer.builder(NAME)
               .tag("endpoint", endpoint.label())
               .tag("status", String.valueOf(status))
-              .serviceLevelObjectives(BUCKETS)
+              .serviceLevelObjectives(BUCKETS.toArray(Duration[]::new))
               .register(registry);
       timers.set(index, timer);
     }
@@ -96,7 +122,7 @@ public final class RequestMetrics {
    * From 1 ms to 10 s each is at most 5 % above the one before. Among them are what delays add up
    * to, with finer steps above the flagship's three times 300 ms.
    */
-  private static Duration[] buckets() {
+  private static List<Duration> buckets() {
     LongStream steps =
         LongStream.iterate(1_000, micros -> micros <= 10_000_000, micros -> micros + micros / 20);
     LongStream round =
@@ -104,7 +130,7 @@ public final class RequestMetrics {
             .map(millis -> 1_000 * millis);
     return LongStream.concat(steps, round)
         .mapToObj(micros -> Duration.of(micros, ChronoUnit.MICROS))
-        .toArray(Duration[]::new);
+        .toList();
   }
 
   private String kindOf(Thread thread) {

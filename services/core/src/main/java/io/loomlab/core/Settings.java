@@ -3,6 +3,8 @@ package io.loomlab.core;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What every approach is told, from its environment. Only the ports have defaults, so that a
@@ -15,6 +17,7 @@ import java.util.Map;
  * @param poolTimeout longest wait for a connection to the backend
  * @param keepAlive how long an idle connection is kept, inbound and outbound
  * @param httpClient backend client of the blocking approaches
+ * @param style how the endpoints are written
  * @param saveMovies whether POST /movies stores what it reads
  */
 public record Settings(
@@ -29,6 +32,7 @@ public record Settings(
     Duration poolTimeout,
     Duration keepAlive,
     Client httpClient,
+    Style style,
     boolean saveMovies,
     int port,
     int managementPort) {
@@ -41,13 +45,46 @@ public record Settings(
     REACTOR
   }
 
+  /** LEAN: as little as the contract needs; IDIOMATIC: as Spring's reference guide writes it. */
+  public enum Style {
+    LEAN,
+    IDIOMATIC
+  }
+
   /**
    * Reads the {@code LAB_*} variables.
    *
-   * @throws UsageException at the first one that is missing or unusable
+   * @throws UsageException at the first one that is missing or unusable, or does not go with
+   *     another
    */
   public static Settings from(Map<String, String> variables) {
-    Environment environment = new Environment(variables);
+    Settings settings = read(new Environment(variables));
+    if (settings.style == Style.IDIOMATIC && settings.httpClient != Client.DEFAULT) {
+      throw new UsageException(
+          "LAB_HTTP_CLIENT is \"%s\", and in the idiomatic style there is one client an approach; use default."
+              .formatted(Names.kebab(settings.httpClient)));
+    }
+    return settings;
+  }
+
+  /**
+   * These settings, provided that the approach is written in their style.
+   *
+   * @throws UsageException if it is not
+   */
+  public Settings among(Set<Style> styles) {
+    if (!styles.contains(style)) {
+      throw new UsageException(
+          "LAB_STYLE is \"%s\", which %s does not have; use %s."
+              .formatted(
+                  Names.kebab(style),
+                  approach.label(),
+                  styles.stream().map(Names::kebab).collect(Collectors.joining(" or "))));
+    }
+    return this;
+  }
+
+  private static Settings read(Environment environment) {
     return new Settings(
         new Approach(
             environment.text("LAB_APPROACH"),
@@ -62,6 +99,7 @@ public record Settings(
         environment.millis("LAB_POOL_TIMEOUT_MS", 1),
         environment.millis("LAB_KEEP_ALIVE_MS", 1),
         environment.oneOf("LAB_HTTP_CLIENT", Client.class),
+        environment.oneOf("LAB_STYLE", Style.class),
         environment.flag("LAB_SAVE_MOVIES"),
         environment.port("LAB_PORT", 8080),
         environment.port("LAB_MANAGEMENT_PORT", 8081));

@@ -8,6 +8,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,6 +28,7 @@ class SettingsTest {
           entry("LAB_POOL_TIMEOUT_MS", "60000"),
           entry("LAB_KEEP_ALIVE_MS", "120000"),
           entry("LAB_HTTP_CLIENT", "jdk"),
+          entry("LAB_STYLE", "lean"),
           entry("LAB_SAVE_MOVIES", "true"));
 
   @Test
@@ -45,6 +47,7 @@ class SettingsTest {
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(120),
                 Settings.Client.JDK,
+                Settings.Style.LEAN,
                 true,
                 8080,
                 8081));
@@ -70,6 +73,7 @@ class SettingsTest {
     "LAB_BACKLOG, many, whole number from 1",
     "LAB_RESPONSE_TIMEOUT_MS, 2.5, whole number from 1",
     "LAB_HTTP_CLIENT, netty, 'default, apache, jdk, reactor'",
+    "LAB_STYLE, terse, 'lean, idiomatic'",
     "LAB_SAVE_MOVIES, yes, true or false",
     "LAB_PORT, 70000, to 65535"
   })
@@ -79,6 +83,28 @@ class SettingsTest {
     assertThatThrownBy(() -> Settings.from(wrong))
         .isInstanceOf(UsageException.class)
         .hasMessageContainingAll(name, "\"" + value + "\"", cure);
+  }
+
+  @Test
+  void refusesAnotherClientInTheIdiomaticStyle() {
+    Map<String, String> variables = new HashMap<>(COMPLETE);
+    variables.put("LAB_STYLE", "idiomatic");
+    assertThatThrownBy(() -> Settings.from(variables))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("LAB_HTTP_CLIENT", "\"jdk\"", "use default");
+    variables.put("LAB_HTTP_CLIENT", "default");
+    assertThat(Settings.from(variables).style()).isEqualTo(Settings.Style.IDIOMATIC);
+  }
+
+  @Test
+  void refusesAStyleThatTheApproachDoesNotHave() {
+    Map<String, String> variables = new HashMap<>(COMPLETE);
+    variables.putAll(Map.of("LAB_STYLE", "idiomatic", "LAB_HTTP_CLIENT", "default"));
+    Settings idiomatic = Settings.from(variables);
+    assertThat(idiomatic.among(Set.of(Settings.Style.IDIOMATIC))).isSameAs(idiomatic);
+    assertThatThrownBy(() -> idiomatic.among(Set.of(Settings.Style.LEAN)))
+        .isInstanceOf(UsageException.class)
+        .hasMessageContainingAll("LAB_STYLE", "\"idiomatic\"", "tomcat-virtual", "use lean");
   }
 
   @Test

@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.logging.Level;
@@ -78,10 +79,13 @@ public final class HelidonApplication implements AutoCloseable {
    * Starts serving; returns once both ports are bound.
    *
    * @throws IOException if a port cannot be bound
-   * @throws UsageException if the approach's concurrency is another one
+   * @throws UsageException if the approach's concurrency or style is another one
    */
   public static HelidonApplication start(Settings settings) throws IOException {
-    settings.approach().among(Approach.Concurrency.VIRTUAL_THREADS);
+    settings
+        .among(Set.of(Settings.Style.LEAN))
+        .approach()
+        .among(Approach.Concurrency.VIRTUAL_THREADS);
     return new HelidonApplication(settings);
   }
 

@@ -108,6 +108,7 @@ class HelidonVirtualTest extends ApproachContract {
         settings.poolTimeout(),
         keepAlive,
         settings.httpClient(),
+        settings.style(),
         settings.saveMovies(),
         0,
         0);

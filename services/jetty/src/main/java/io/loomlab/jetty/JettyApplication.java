@@ -1,7 +1,9 @@
 package io.loomlab.jetty;
 
 import io.loomlab.core.Approach.Concurrency;
+import io.loomlab.core.Settings.Style;
 import io.loomlab.spring.LabApplication;
+import java.util.Set;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Import;
@@ -13,6 +15,9 @@ import org.springframework.context.annotation.Import;
 public class JettyApplication {
   public static void main(String[] args) {
     LabApplication.main(
-        JettyApplication.class, Concurrency.PLATFORM_THREADS, Concurrency.VIRTUAL_THREADS);
+        JettyApplication.class,
+        Set.of(Style.LEAN),
+        Concurrency.PLATFORM_THREADS,
+        Concurrency.VIRTUAL_THREADS);
   }
 }

@@ -17,6 +17,7 @@ import io.loomlab.core.Settings;
 import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -63,10 +64,11 @@ public final class MicrohttpApplication implements AutoCloseable {
    * Starts serving; returns once both ports are bound.
    *
    * @throws IOException if a port cannot be bound
-   * @throws UsageException if the approach's concurrency is another one
+   * @throws UsageException if the approach's concurrency or style is another one
    */
   public static MicrohttpApplication start(Settings settings) throws IOException {
     settings
+        .among(Set.of(Settings.Style.LEAN))
         .approach()
         .among(
             Concurrency.PLATFORM_THREADS,

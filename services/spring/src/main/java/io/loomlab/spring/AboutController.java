@@ -1,9 +1,10 @@
 package io.loomlab.spring;
 
 import io.loomlab.core.About;
-import io.loomlab.core.Answer;
 import io.loomlab.core.Endpoint;
 import java.util.function.Supplier;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
 
@@ -20,7 +21,7 @@ class AboutController {
   }
 
   @GetMapping(Endpoint.ABOUT_PATH)
-  Answer about() {
-    return Answer.json(told().bytes());
+  ResponseEntity<byte[]> about() {
+    return ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).body(told().bytes());
   }
 }

@@ -4,10 +4,12 @@ import io.loomlab.core.Approach.Concurrency;
 import io.loomlab.core.LabRegistry;
 import io.loomlab.core.ManagementServer;
 import io.loomlab.core.Settings;
+import io.loomlab.core.Settings.Style;
 import io.loomlab.core.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
 import org.springframework.boot.Banner;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -20,6 +22,11 @@ public final class LabApplication {
    * variable LAB_CONCURRENCY, which Spring would take for it.
    */
   public static final String CONCURRENCY = "loomlab.model";
+
+  /** Profiles, one for each style. */
+  public static final String LEAN = "lean";
+
+  public static final String IDIOMATIC = "idiomatic";
 
   private LabApplication() {}
 
@@ -43,13 +50,14 @@ public final class LabApplication {
 
   /**
    * For {@code main}: settings from the environment; exit code 2 if they are wrong, or ask for a
-   * concurrency that is not among those given.
+   * style or a concurrency that is not among those given.
    */
-  public static void main(Class<?> application, Concurrency first, Concurrency... others) {
+  public static void main(
+      Class<?> application, Set<Style> styles, Concurrency first, Concurrency... others) {
     UsageException.exitOnUsageError(
         () -> {
           Settings settings = Settings.from(System.getenv());
-          settings.approach().among(first, others);
+          settings.among(styles).approach().among(first, others);
           run(application, settings);
         });
   }
@@ -71,6 +79,7 @@ public final class LabApplication {
     return new SpringApplicationBuilder(application, CommonConfiguration.class)
         .bannerMode(Banner.Mode.OFF)
         .logStartupInfo(false)
+        .profiles(settings.style() == Style.LEAN ? LEAN : IDIOMATIC)
         .properties(
             Map.of(CONCURRENCY, settings.approach().concurrency(), "server.port", settings.port()))
         .initializers(

@@ -2,16 +2,23 @@ package io.loomlab.spring;
 
 import io.loomlab.core.Answer;
 import io.loomlab.core.ContractException;
+import io.loomlab.core.Movies;
 import io.loomlab.core.RefusedException;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
+import org.springframework.http.ResponseEntity;
+import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.server.ServerWebInputException;
 
 /** Answers what no endpoint answered: what the framework or the contract refused, and bugs. */
 @ControllerAdvice
@@ -19,20 +26,44 @@ class ProblemAdvice {
   private static final Logger LOG = LoggerFactory.getLogger(ProblemAdvice.class);
 
   @ExceptionHandler
-  Answer refused(ContractException refusal) {
-    return Answer.problem(refusal);
+  ResponseEntity<byte[]> refused(ContractException refusal) {
+    return entity(Answer.problem(refusal));
   }
 
   @ExceptionHandler
-  Answer anythingElse(Exception exception) {
-    if (exception instanceof ErrorResponse refusal) {
-      Set<HttpMethod> allowed = refusal.getHeaders().getAllow();
-      return allowed.isEmpty()
-          ? Answer.problem(refusal.getStatusCode().value())
-          : Answer.problem(RefusedException.method(names(allowed)));
+  ResponseEntity<byte[]> anythingElse(Exception exception) {
+    if (NestedExceptionUtils.getMostSpecificCause(exception) instanceof ContractException refusal) {
+      return refused(refusal);
+    }
+    if (isUnreadableBody(exception)) {
+      return refused(Movies.unusable());
+    }
+    if (exception instanceof ErrorResponse response) {
+      Set<HttpMethod> allowed = response.getHeaders().getAllow();
+      return entity(
+          allowed.isEmpty()
+              ? Answer.problem(response.getStatusCode().value())
+              : Answer.problem(RefusedException.method(names(allowed))));
     }
     LOG.error("A request failed: {}", exception.toString());
-    return Answer.problem(500);
+    return entity(Answer.problem(500));
+  }
+
+  /** As Spring MVC and as WebFlux tells it, of the only body that they are asked to read. */
+  private static boolean isUnreadableBody(Exception exception) {
+    return exception instanceof HttpMessageNotReadableException
+        || exception instanceof ServerWebInputException input
+            && input.getMethodParameter() != null
+            && input.getMethodParameter().hasParameterAnnotation(RequestBody.class);
+  }
+
+  private static ResponseEntity<byte[]> entity(Answer problem) {
+    HttpHeaders headers = new HttpHeaders();
+    headers.set(HttpHeaders.CONTENT_TYPE, problem.contentType());
+    if (problem.allow() != null) {
+      headers.set(HttpHeaders.ALLOW, problem.allow());
+    }
+    return ResponseEntity.status(problem.status()).headers(headers).body(problem.body());
   }
 
   /** Without HEAD and OPTIONS, which Spring would add. */

@@ -1,6 +1,5 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.Answer;
 import io.loomlab.core.Endpoint;
 import io.loomlab.core.RefusedException;
 import org.springframework.stereotype.Controller;
@@ -21,14 +20,14 @@ class WrongMethodController {
         Endpoint.ABOUT_PATH
       },
       method = {RequestMethod.HEAD, RequestMethod.OPTIONS})
-  Answer onlyGet() {
-    return Answer.problem(RefusedException.method("GET"));
+  void onlyGet() {
+    throw RefusedException.method("GET");
   }
 
   @RequestMapping(
       path = Endpoint.MOVIES_PATH,
       method = {RequestMethod.HEAD, RequestMethod.OPTIONS})
-  Answer getOrPost() {
-    return Answer.problem(RefusedException.method("GET,POST"));
+  void getOrPost() {
+    throw RefusedException.method("GET,POST");
   }
 }

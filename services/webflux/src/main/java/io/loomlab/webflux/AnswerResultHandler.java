@@ -12,7 +12,7 @@ import reactor.core.publisher.Mono;
 
 /** Writes the contract's answers as they are, given at once or later. */
 @Order(0)
-class AnswerResultHandler implements HandlerResultHandler {
+public class AnswerResultHandler implements HandlerResultHandler {
   @Override
   public boolean supports(HandlerResult result) {
     Object value = result.getReturnValue();
@@ -26,7 +26,8 @@ class AnswerResultHandler implements HandlerResultHandler {
         : write((Answer) result.getReturnValue(), exchange.getResponse());
   }
 
-  private static Mono<Void> write(Answer answer, ServerHttpResponse response) {
+  /** Puts an answer out. */
+  public static Mono<Void> write(Answer answer, ServerHttpResponse response) {
     response.setStatusCode(HttpStatusCode.valueOf(answer.status()));
     HttpHeaders headers = response.getHeaders();
     headers.set(HttpHeaders.CONTENT_TYPE, answer.contentType());

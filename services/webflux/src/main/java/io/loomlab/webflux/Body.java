@@ -8,14 +8,14 @@ import org.springframework.http.server.reactive.ServerHttpRequest;
 import reactor.core.publisher.Mono;
 
 /** A request body that is being read. Of one that is too long, the rest is thrown away. */
-final class Body {
+public final class Body {
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
   private int takenIn;
 
   private Body() {}
 
   /** The bytes; fails with a refusal beyond {@link RequestBody#LONGEST_BYTES}. */
-  static Mono<byte[]> of(ServerHttpRequest request) {
+  public static Mono<byte[]> of(ServerHttpRequest request) {
     return Mono.defer(
         () -> {
           Body body = new Body();

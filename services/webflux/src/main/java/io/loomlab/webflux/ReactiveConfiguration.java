@@ -14,12 +14,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Profile;
 import reactor.core.publisher.Mono;
 
-/** webflux-netty: handlers run on the event loops and never wait there. */
+/** webflux-netty, lean: handlers run on the event loops and never wait there. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = LabApplication.CONCURRENCY, havingValue = "REACTIVE")
-@Import(ReactiveController.class)
+@Profile(LabApplication.LEAN)
+@Import({AnswerResultHandler.class, ReactiveController.class})
 class ReactiveConfiguration {
   @Bean
   ReactorClient backendClient(Settings settings) {

@@ -7,32 +7,17 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.web.reactive.config.BlockingExecutionConfigurer;
-import org.springframework.web.reactive.config.WebFluxConfigurer;
+import org.springframework.context.annotation.Profile;
 
-/** virtual-netty: every handler runs on a virtual thread of its own and may block. */
+/** virtual-netty, lean. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = LabApplication.CONCURRENCY, havingValue = "VIRTUAL_THREADS")
-@Import({BlockingConfiguration.class, SaveMoviesController.class})
+@Profile(LabApplication.LEAN)
+@Import({BlockingConfiguration.class, AnswerResultHandler.class, SaveMoviesController.class})
 class VirtualConfiguration {
-  @Bean
-  HandlerThreads handlerThreads() {
-    return new HandlerThreads();
-  }
-
   /** That of webflux-netty, so that the two differ in the model alone. */
   @Bean
   Settings.Client ownClient() {
     return Settings.Client.REACTOR;
-  }
-
-  @Bean
-  WebFluxConfigurer blockingHandlers(HandlerThreads threads) {
-    return new WebFluxConfigurer() {
-      @Override
-      public void configureBlockingExecution(BlockingExecutionConfigurer blocking) {
-        blocking.setExecutor(threads).setControllerMethodPredicate(handler -> true);
-      }
-    };
   }
 }

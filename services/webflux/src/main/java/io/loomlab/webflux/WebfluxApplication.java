@@ -1,7 +1,10 @@
 package io.loomlab.webflux;
 
 import io.loomlab.core.Approach.Concurrency;
+import io.loomlab.core.Settings.Style;
 import io.loomlab.spring.LabApplication;
+import io.loomlab.webflux.idiomatic.IdiomaticConfiguration;
+import java.util.EnumSet;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Import;
@@ -9,10 +12,19 @@ import org.springframework.context.annotation.Import;
 /** The approaches webflux-netty and virtual-netty. */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import({WebfluxConfiguration.class, ReactiveConfiguration.class, VirtualConfiguration.class})
+@Import({
+  WebfluxConfiguration.class,
+  HandlersConfiguration.class,
+  ReactiveConfiguration.class,
+  VirtualConfiguration.class,
+  IdiomaticConfiguration.class
+})
 public class WebfluxApplication {
   public static void main(String[] args) {
     LabApplication.main(
-        WebfluxApplication.class, Concurrency.REACTIVE, Concurrency.VIRTUAL_THREADS);
+        WebfluxApplication.class,
+        EnumSet.allOf(Style.class),
+        Concurrency.REACTIVE,
+        Concurrency.VIRTUAL_THREADS);
   }
 }

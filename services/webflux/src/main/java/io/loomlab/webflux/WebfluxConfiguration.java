@@ -7,10 +7,8 @@ import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
-@Import(AnswerResultHandler.class)
 class WebfluxConfiguration {
   @Bean
   LiveNetty liveNetty(ObjectProvider<HandlerThreads> handlerThreads) {

@@ -15,6 +15,7 @@ import io.loomlab.core.Answer;
 import io.loomlab.core.Approach;
 import io.loomlab.core.Endpoint;
 import io.loomlab.core.Movies;
+import io.loomlab.core.Settings;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -23,6 +24,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -51,7 +53,14 @@ public abstract class ApproachContract extends RunningContract {
    * @param threadKind as {@code /about} names it
    */
   protected ApproachContract(Approach approach, String threadKind) {
-    super(approach);
+    this(approach, threadKind, Settings.Style.LEAN);
+  }
+
+  /**
+   * @param threadKind as {@code /about} names it
+   */
+  protected ApproachContract(Approach approach, String threadKind, Settings.Style style) {
+    super(approach, style);
     this.threadKind = threadKind;
   }
 
@@ -271,6 +280,7 @@ public abstract class ApproachContract extends RunningContract {
   void aboutTellsEffectiveValues() throws Exception {
     JsonNode about = about();
     assertThat(about.at("/approach").asString()).isEqualTo(approach.label());
+    assertThat(about.at("/style").asString()).isEqualTo(style.name().toLowerCase(Locale.ROOT));
     assertThat(about.at("/jvm/carriers").asInt()).isPositive();
     assertThat(about.at("/jvm/vm_arguments").toString()).contains("--add-exports");
     assertThat(about.at("/cpu_iterations_per_microsecond").asInt()).isPositive();
@@ -287,17 +297,17 @@ public abstract class ApproachContract extends RunningContract {
 
   @Test
   void whatIsRefusedBeforeAHandlerIsChosenIsNotRecorded() throws Exception {
+    postMovies(JSON, BodyPublishers.ofString("[]"));
     request("POST", running.port(), "/capabilities");
     get(running.port(), "/nothing");
     postMovies(JSON, BodyPublishers.ofByteArray(new byte[MEBIBYTE + 1]));
-    postMovies("text/plain", BodyPublishers.ofString("[]"));
     List<String> recorded =
-        text(get(running.managementPort(), "/actuator/prometheus"))
+        metricsAtRest()
             .lines()
             .filter(line -> line.startsWith("lab_requests_seconds_count"))
             .toList();
     assertThat(recorded)
-        .anyMatch(line -> line.contains("endpoint=\"POST /movies\",status=\"415\""))
+        .anyMatch(line -> line.contains("endpoint=\"POST /movies\",status=\"400\""))
         .noneMatch(line -> line.contains("status=\"405\"") || line.contains("status=\"413\""))
         .noneMatch(line -> line.contains("status=\"404\"") && !line.contains("\"/movies\""));
   }

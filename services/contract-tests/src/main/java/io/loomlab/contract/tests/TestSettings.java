@@ -18,7 +18,7 @@ final class TestSettings {
 
   private TestSettings() {}
 
-  static Settings of(Approach approach, int backendPort) {
+  static Settings of(Approach approach, Settings.Style style, int backendPort) {
     return new Settings(
         approach,
         URI.create("http://localhost:" + backendPort),
@@ -31,6 +31,7 @@ final class TestSettings {
         POOL_TIMEOUT,
         KEEP_ALIVE,
         Settings.Client.DEFAULT,
+        style,
         false,
         0,
         0);

@@ -1,0 +1,88 @@
+package io.loomlab.webflux.idiomatic;
+
+import static io.loomlab.core.BackendPaths.segment;
+
+import io.loomlab.core.CpuWork;
+import io.loomlab.core.Endpoint;
+import io.loomlab.core.Params;
+import io.loomlab.core.RequestMetrics;
+import io.loomlab.spring.idiomatic.Backend.Authorities;
+import io.loomlab.spring.idiomatic.Backend.Meetings;
+import io.loomlab.spring.idiomatic.Backend.User;
+import java.util.Collections;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Signal;
+
+/** What calls the backend, without a thread that waits for it. */
+@RestController
+class BackendController {
+  private final WebBackend backend;
+  private final CpuWork cpu;
+  private final RequestMetrics requests;
+
+  BackendController(WebBackend backend, CpuWork cpu, RequestMetrics requests) {
+    this.backend = backend;
+    this.cpu = cpu;
+    this.requests = requests;
+  }
+
+  @GetMapping("/capabilities")
+  Mono<String> capabilities(
+      @RequestParam(defaultValue = "") String cpuMicros,
+      @RequestParam(defaultValue = "") String calls,
+      @RequestParam(defaultValue = "") String parallel) {
+    requests.servedHere(Endpoint.CAPABILITIES);
+    int work = Params.cpuMicros(cpuMicros);
+    int times = Params.calls(calls);
+    boolean atOnce = Params.parallel(parallel) && times > 1;
+    return backend
+        .get(String.class, "/authentication")
+        .flatMap(token -> backend.get(String.class, "/authorization/{token}", segment(token)))
+        .map(role -> backend.get(String.class, "/capabilities/{role}", segment(role)))
+        .flatMap(call -> atOnce ? lastOfAll(times, call) : call.repeat(times - 1L).last())
+        .doOnNext(capabilities -> cpu.spend(work));
+  }
+
+  @GetMapping("/meetings")
+  Mono<Meetings> meetings(@RequestHeader(defaultValue = "") String authorization) {
+    requests.servedHere(Endpoint.MEETINGS);
+    return backend
+        .get(User.class, "/authenticate?token={token}", Params.authorization(authorization))
+        .map(user -> segment(user.userId()))
+        .flatMap(
+            id ->
+                backend
+                    .get(Authorities.class, "/authorize?id={id}", id)
+                    .doOnNext(authorities -> authorities.require("get-meetings"))
+                    .then(Mono.defer(() -> backend.get(Meetings.class, "/meetings?id={id}", id))));
+  }
+
+  @GetMapping("/httpbin/block/{seconds}")
+  Mono<String> block(@PathVariable String seconds) {
+    requests.servedHere(Endpoint.BLOCK);
+    return backend.get(String.class, "/delay/{seconds}", Params.seconds(seconds));
+  }
+
+  /** All have ended, for a failure would break the others off; here it comes to light. */
+  private static Mono<String> lastOfAll(int calls, Mono<String> call) {
+    return Mono.zip(Collections.nCopies(calls, call.materialize()), BackendController::last);
+  }
+
+  private static String last(Object[] outcomes) {
+    String text = null;
+    for (Object outcome : outcomes) {
+      Signal<?> signal = (Signal<?>) outcome;
+      if (signal.isOnError()) {
+        throw Exceptions.propagate(signal.getThrowable());
+      }
+      text = (String) signal.get();
+    }
+    return text;
+  }
+}
