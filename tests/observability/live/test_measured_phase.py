@@ -11,8 +11,8 @@ from watching.panels import PanelQuery, queries_of
 from watching.prometheus import Prometheus
 
 LEGEND_TOLERANCE = {"cpu_ms_per_request": 0.1}
-"""A mean of windows of 10 s counts the middle of a run more often than its ends, and a host's CPU is dearer at some seconds
-than at others: 2.1 and 5.6 % in two runs of 35 s. The warm-up would make it twice as much."""
+"""A mean of windows of 10 s counts the middle of a run more often than its ends, and a host's CPU is dearer at some
+seconds than at others: 2.1 and 5.6 % in two runs of 35 s. The warm-up would make it twice as much."""
 USUAL_TOLERANCE = 0.02
 COME_AND_GO = {"threads_max": 1}
 """The JVM may end a thread of its compilers before the panel begins."""
@@ -64,7 +64,9 @@ def test_a_legend_is_the_summarys_figure(
     for run in experiment.runs:
         legend = told(line(prometheus, query, run))
         summed_up = experiment.summed_up(run)[figure]
-        assert legend == pytest.approx(summed_up, rel=LEGEND_TOLERANCE.get(figure, USUAL_TOLERANCE), abs=COME_AND_GO.get(figure)), run.name
+        assert legend == pytest.approx(
+            summed_up, rel=LEGEND_TOLERANCE.get(figure, USUAL_TOLERANCE), abs=COME_AND_GO.get(figure)
+        ), run.name
 
 
 @pytest.mark.parametrize(("column", "figure"), COLUMNS, ids=[column for column, _ in COLUMNS])
