@@ -5,7 +5,7 @@
 
 MIN_ENGINE=25.0 MIN_COMPOSE=2.24.4
 MIN_CPUS=2 MIN_MEMORY_MB=6000 MIN_FILES=4096 FLAGSHIP_FILES=20500 FLAGSHIP_THREADS=12000 MIN_DISK_MB=8000
-SUSPECT_STEAL=5 STEAL_SECONDS=2 # per cent, as the verdict has it; how long it is looked at
+SUSPECT_STEAL=5 INVALID_STEAL=20 STEAL_SECONDS=2 # per cent, as the verdict has them; how long it is looked at
 ROOT=${HOST_ROOT:-}             # of /proc and /sys; tests have their own
 FOUND=0 ENGINE_FACTS=""
 
@@ -197,7 +197,7 @@ check_steal() {
   case $steal in
     '') caveat steal "not known" "$ROOT/proc/stat does not tell it" ;;
     *) if [ "$steal" -gt $SUSPECT_STEAL ]; then
-      caveat steal "$steal % of the CPUs' time just now" "runs are suspect above $SUSPECT_STEAL % and invalid above 20 %; measure at a quieter time, or on CPUs of your own"
+      caveat steal "$steal % of the CPUs' time just now" "runs are suspect above $SUSPECT_STEAL % and invalid above $INVALID_STEAL %; measure at a quieter time, or on CPUs of your own"
     else
       fine steal "$steal % of the CPUs' time, over $STEAL_SECONDS s"
     fi ;;

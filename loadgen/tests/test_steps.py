@@ -177,7 +177,18 @@ def test_a_demand_does_not_depend_on_the_seed_the_repeats_or_the_time(lab: Lab) 
         return demand_of(plan(asked_of("scenario", told, lab), TWO_CPUS, lab, STAMP))
 
     assert demand(SEED="1", REPEATS="1") == demand(SEED="2", REPEATS="3")
-    assert demand() != demand(GC="g1")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("GC", "g1"), ("STYLE", "idiomatic"), ("ERROR_SHARE", "0.1"), ("SAVE_MOVIES", "true"), ("PLATFORM_THREADS", "50")],
+)
+def test_runs_that_were_asked_for_otherwise_are_not_taken_together(lab: Lab, name: str, value: str) -> None:
+    def demand(**variables: str) -> str:
+        told = {"NAME": "loom-vs-webflux", "SCALE": "auto", "APPROACH": "tomcat-virtual"} | variables
+        return demand_of(plan(asked_of("scenario", told, lab), TWO_CPUS, lab, STAMP))
+
+    assert demand() != demand(**{name: value})
 
 
 def test_the_shell_is_told_every_block_that_is_missing(

@@ -1,5 +1,8 @@
-"""The command that shows whether the statistics keep their promise."""
+"""The commands that show whether the statistics keep their promise, and that put them into tables of benchmarks."""
 
+import json
+import math
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -19,8 +22,9 @@ COLUMNS = (
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command to the program."""
+    """Adds the commands to the program."""
     app.command(name="simulate")(simulate)
+    app.command(name="ratios")(ratios)
 
 
 def simulate(
@@ -41,6 +45,25 @@ def simulate(
     for blocks in promises.BOOTSTRAPPED:
         coverage = promises.bootstrap_coverage(draws, blocks, seed)
         print(f"The percentile bootstrap covers {100 * coverage:.1f} % with {blocks} blocks, in the first of these.")  # noqa: T201
+
+
+def ratios() -> None:
+    """Print the texts of stdin, a JSON object a line: {0}, {1}, … of `text` stand for the lists of `ratios`. Told are
+    their geometric mean and, from three on, its 95 % interval; – where there is none."""
+    for line in sys.stdin:
+        told = json.loads(line)
+        print(told["text"].format(*(_ratio(values) for values in told["ratios"])))  # noqa: T201
+
+
+def _ratio(values: Sequence[float]) -> str:
+    from loomlab.statistics.student import estimates  # noqa: PLC0415 - as above
+
+    if not values:
+        return "–"
+    found = estimates([math.log(value) for value in values])
+    mean, half = float(found.mean), float(found.half_width)
+    ends = "" if math.isnan(half) else f" [{math.exp(mean - half):.3f}, {math.exp(mean + half):.3f}]"
+    return f"{math.exp(mean):.3f}{ends}"
 
 
 def _print_row(cells: Sequence[str]) -> None:

@@ -9,10 +9,12 @@ from pydantic import Field
 
 from loomlab.records.files import read_record, write_text
 from loomlab.records.models import Verdict
-from loomlab.records.order import Order
+from loomlab.records.order import Order, PlannedRun
 from loomlab.records.record import Record
 
 SCHEMA: Literal["loom-lab/measured/v1"] = "loom-lab/measured/v1"
+DEMANDED = ("APPROACH_MEMORY", "APPROACH_CPUS", "ERROR_SHARE", "SAVE_MOVIES")
+"""Of the settings that all runs of an experiment share."""
 
 
 class KeptRun(Record):
@@ -77,21 +79,22 @@ def load_name(tool: str, endpoint: str) -> str:
 
 def demand_of(order: Order) -> str:
     """Of everything that a run's figures depend on but its place in the order; of CPUs, the sets."""
-    parts = sorted({json.dumps(_demand(run.request.model_dump(mode="json")), sort_keys=True) for run in order.runs})
-    told = [*parts, order.settings.get("APPROACH_MEMORY", ""), order.settings.get("APPROACH_CPUS", "")]
+    parts = sorted({json.dumps(_demand(run), sort_keys=True) for run in order.runs})
+    told = [*parts, *(order.settings.get(name, "") for name in DEMANDED)]
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
-def _demand(request: dict[str, Any]) -> dict[str, Any]:
+def _demand(run: PlannedRun) -> dict[str, Any]:
+    request = run.request.model_dump(mode="json")
     load = request["load"]
     shape = {key: value for key, value in load["shape"].items() if not (request["fit_requests"] and key == "requests")}
     if request["fit_duration"]:
         shape.pop("duration_s", None)
     names = (
-        "tool", "approach", "delay", "hangs", "jdk", "gc", "http_client", "generator_cpus", "backend_cpus",
+        "tool", "approach", "delay", "hangs", "jdk", "gc", "http_client", "style", "generator_cpus", "backend_cpus",
         "approach_cpus", "warmup_cap_s",
     )  # fmt: skip
-    return {name: request[name] for name in names} | {"load": load | {"shape": shape}}
+    return {name: request[name] for name in names} | {"load": load | {"shape": shape}, "settings": run.settings}
 
 
 def blocks_of(experiment: KeptExperiment, order: Order) -> int:

@@ -11,14 +11,11 @@ import io.loomlab.core.Movies;
 import io.loomlab.core.ParsedRequest;
 import io.loomlab.core.RequestMetrics;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Signal;
 
 /** The endpoints without a thread that waits. */
 class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
@@ -69,28 +66,10 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
     return backend
         .get(BackendPaths.AUTHENTICATION)
         .flatMap(token -> backend.get(BackendPaths.authorization(token)))
-        .flatMap(role -> lastOf(backend.get(BackendPaths.capabilities(role)), asked));
-  }
-
-  private static Mono<String> lastOf(Mono<String> call, ParsedRequest.Capabilities asked) {
-    if (asked.parallel()) {
-      return Mono.zip(
-          Collections.nCopies(asked.calls(), call.materialize()), ReactiveEndpoints::last);
-    }
-    return asked.calls() == 1 ? call : call.repeat(asked.calls() - 1).last();
-  }
-
-  /** All have ended, for a failure would break the others off; here it comes to light. */
-  private static String last(Object[] outcomes) {
-    String text = null;
-    for (Object outcome : outcomes) {
-      Signal<?> signal = (Signal<?>) outcome;
-      if (signal.isOnError()) {
-        throw Exceptions.propagate(signal.getThrowable());
-      }
-      text = (String) signal.get();
-    }
-    return text;
+        .flatMap(
+            role ->
+                Calls.lastOf(
+                    backend.get(BackendPaths.capabilities(role)), asked.calls(), asked.parallel()));
   }
 
   private Answer textAfterWork(String text, int cpuMicros) {

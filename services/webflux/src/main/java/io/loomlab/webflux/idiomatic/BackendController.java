@@ -9,15 +9,13 @@ import io.loomlab.core.RequestMetrics;
 import io.loomlab.spring.idiomatic.Backend.Authorities;
 import io.loomlab.spring.idiomatic.Backend.Meetings;
 import io.loomlab.spring.idiomatic.Backend.User;
-import java.util.Collections;
+import io.loomlab.webflux.Calls;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Signal;
 
 /** What calls the backend, without a thread that waits for it. */
 @RestController
@@ -45,7 +43,7 @@ class BackendController {
         .get(String.class, "/authentication")
         .flatMap(token -> backend.get(String.class, "/authorization/{token}", segment(token)))
         .map(role -> backend.get(String.class, "/capabilities/{role}", segment(role)))
-        .flatMap(call -> atOnce ? lastOfAll(times, call) : call.repeat(times - 1L).last())
+        .flatMap(call -> Calls.lastOf(call, times, atOnce))
         .doOnNext(capabilities -> cpu.spend(work));
   }
 
@@ -67,22 +65,5 @@ class BackendController {
   Mono<String> block(@PathVariable String seconds) {
     requests.servedHere(Endpoint.BLOCK);
     return backend.get(String.class, "/delay/{seconds}", Params.seconds(seconds));
-  }
-
-  /** All have ended, for a failure would break the others off; here it comes to light. */
-  private static Mono<String> lastOfAll(int calls, Mono<String> call) {
-    return Mono.zip(Collections.nCopies(calls, call.materialize()), BackendController::last);
-  }
-
-  private static String last(Object[] outcomes) {
-    String text = null;
-    for (Object outcome : outcomes) {
-      Signal<?> signal = (Signal<?>) outcome;
-      if (signal.isOnError()) {
-        throw Exceptions.propagate(signal.getThrowable());
-      }
-      text = (String) signal.get();
-    }
-    return text;
   }
 }
