@@ -23,23 +23,23 @@ run-k6: ## Under k6, at a rate or with busy connections: RATE=500 or CONCURRENCY
 	@bin/run k6
 
 .PHONY: sweep
-sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only tells the plan
+sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only prints the plan
 	@bin/run sweep
 
 .PHONY: scenarios scenario
 scenarios: ## The scenarios by name, what each needs, and how much of it this host can hold
 	@bin/scenarios
-scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
+scenario: ## Run a scenario: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
 	@bin/run scenario
 
 .PHONY: papers reproduce
 papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
 	@bin/papers
-reproduce: ## Run one and answer its claims: PAPER=virtual-threads-hey [SCALE=auto DURATION=60s WARMUP_CAP= REPEATS= RESUME=]
+reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE=auto DURATION=60s WARMUP_CAP= REPEATS= RESUME=]
 	@bin/reproduce
 
 .PHONY: finish
-finish: ## Judge and sum up killed experiments; RESUME=latest, or a folder of results/: also make the runs that it lacks
+finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder of results/, also make the missing runs
 	@bin/run finish
 
 .PHONY: smoke
@@ -53,7 +53,7 @@ report: ## Make an experiment's report.html again: RESUME=latest (the default), 
 ##@ The lab
 
 .PHONY: doctor
-doctor: ## What this host has and lacks, each with its cure; proves that container metrics arrive
+doctor: ## Check what this host has and lacks, with a cure for each lack; proves that container metrics arrive
 	@bin/doctor
 
 .PHONY: up
@@ -73,7 +73,7 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 .PHONY: test test-all
 test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
 	@tests/run
-test-all: ## What takes longer, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|prometheus3|provocations|verdict|warmup; goes on where it was cut off
+test-all: ## The longer tests, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|prometheus3|provocations|verdict|warmup; continues after an interruption
 	@tests/all
 
 .PHONY: lint
@@ -81,18 +81,20 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 	@tests/lint
 
 .PHONY: bench-observer
-bench-observer: ## What Prometheus and cAdvisor cost, and a viewer, in 13 minutes or with SHORT=1 in five; fails above 5 % of one CPU
+bench-observer: ## CPU that Prometheus, cAdvisor and a viewer cost: 13 minutes, or five with SHORT=1; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-verdict bench-healthy bench-warmup bench-style
+.PHONY: bench-verdict bench-healthy bench-warmup bench-style bench-floor
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
 bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption
 	@tests/benchmarks/healthy
-bench-warmup: ## CPU per request after the warm-up, compared with after three minutes of load: TRIES=5, some hours; continues after an interruption
+bench-warmup: ## Compare CPU per request after the warm-up with CPU per request after three minutes of load: TRIES=5, some hours; continues after an interruption
 	@tests/benchmarks/warmup
-bench-style: ## CPU per request in both styles, and what that changes between approaches: TRIES=3, two hours; continues after an interruption
+bench-style: ## CPU per request in both styles, and how the style changes the differences between approaches: TRIES=3, two hours; continues after an interruption
 	@tests/benchmarks/style
+bench-floor: ## What the lab claims of an approach against itself: TRIES=4 sweeps of five blocks, an hour and a half; continues after an interruption
+	@tests/benchmarks/floor
 
 .PHONY: dashboards
 dashboards: ## Write grafana/dashboards/ again from grafana/src/

@@ -20,8 +20,8 @@ fails() {
 # at_least NAME VALUE MINIMUM UNIT CURE
 at_least() {
   case $2 in
-    '' | *[!0-9]*) caveat "$1" "not known" "start the engine and ask again; $3 $4 are wanted" ;;
-    *) if [ "$2" -ge "$3" ]; then fine "$1" "$2 $4"; else fails "$1" "$2 $4, $3 wanted" "$5"; fi ;;
+    '' | *[!0-9]*) caveat "$1" "not known" "start the engine and run make doctor again; the lab needs $3 $4" ;;
+    *) if [ "$2" -ge "$3" ]; then fine "$1" "$2 $4"; else fails "$1" "$2 $4, but the lab needs $3" "$5"; fi ;;
   esac
 }
 
@@ -61,18 +61,18 @@ check_engine() {
   version=$(of_engine version)
   if [ -z "$version" ] && ! engine_answers; then
     if is_root && is_debian; then
-      caveat engine "none answers" "any verb that runs containers installs it from Debian's packages and starts it; or bin/engine start"
+      caveat engine "none answers" "bin/engine start, or any make target that runs containers, installs Docker from Debian's packages and starts it"
     else
       fails engine "none answers" "start Docker, join the docker group, or run as root on Debian 12"
     fi
     return
   fi
   if [ -z "$version" ]; then
-    caveat engine "its version is not known" "$MIN_ENGINE is the oldest that will do: docker version"
+    caveat engine "its version is not known" "the lab needs $MIN_ENGINE or newer; check with docker version"
   elif from_version $MIN_ENGINE "$version"; then
     fine engine "$version"
   else
-    fails engine "$version, $MIN_ENGINE wanted for the start_interval of health checks" "install a newer Docker Engine"
+    fails engine "$version, but the start_interval of health checks needs $MIN_ENGINE" "install a newer Docker Engine"
   fi
   check_compose
   check_store
@@ -88,7 +88,7 @@ check_compose() {
   elif from_version $MIN_COMPOSE "$version"; then
     fine Compose "$version"
   else
-    fails Compose "$version, $MIN_COMPOSE wanted for overlays that replace lists" "install a newer docker-compose-plugin package"
+    fails Compose "$version, but overlays that replace lists need $MIN_COMPOSE" "install a newer docker-compose-plugin package"
   fi
 }
 
@@ -96,14 +96,14 @@ check_compose() {
 check_store() {
   case $(of_engine driver) in
     *containerd.snapshotter*) fine "image store" "containerd's; data in $(of_engine root)" ;;
-    ' ' | '') caveat "image store" "not known" "docker info does not tell it" ;;
+    ' ' | '') caveat "image store" "not known" "docker info does not show it" ;;
     *) fine "image store" "$(of_engine driver | cut -d' ' -f1), Docker's own; data in $(of_engine root)" ;;
   esac
 }
 
 check_rootless() {
   case $(of_engine security) in
-    *name=rootless*) caveat rootless "the engine runs as an ordinary user" "limits hold only if they are delegated to it, see the lines below; docs/hosts.md" ;;
+    *name=rootless*) caveat rootless "the engine runs as an ordinary user" "limits hold only if cgroup controllers are delegated to it; see the next lines and docs/hosts.md" ;;
     *) fine rootless "no: the engine runs as root" ;;
   esac
 }
@@ -113,14 +113,14 @@ check_cgroups() {
   local controller lacking=""
   case $(of_engine cgroup) in
     1 | 2) fine cgroup "version $(of_engine cgroup)" ;;
-    *) caveat cgroup "version not known" "docker info does not tell it" ;;
+    *) caveat cgroup "version not known" "docker info does not show it" ;;
   esac
   for controller in cpuset cpus memory pids; do
     [ "$(of_engine $controller)" != false ] || lacking="$lacking $controller"
   done
   if [ -n "$lacking" ]; then
-    fails limits "the engine cannot set$lacking, so approaches would not be held apart" \
-      "of a rootless engine delegate them (Delegate=cpu cpuset io memory pids, docs/hosts.md), else enable these cgroup controllers"
+    fails limits "the engine cannot set$lacking, so approaches would not be isolated" \
+      "for a rootless engine delegate them (Delegate=cpu cpuset io memory pids, docs/hosts.md), for any other enable these cgroup controllers"
   else
     fine limits "cpuset, cpus, memory and pids can be set"
   fi
@@ -131,7 +131,7 @@ check_machine() {
   at_least CPUs "$(host_cpus)" $MIN_CPUS CPUs "with one CPU the load generator and the approach disturb each other: use a larger host"
   at_least memory "$(host_memory_mb)" $MIN_MEMORY_MB MB "use a larger host, or give Docker's machine more"
   if ! is_linux; then
-    fine "CPU model" "$(sysctl -n machdep.cpu.brand_string 2>/dev/null || echo "not told")"
+    fine "CPU model" "$(sysctl -n machdep.cpu.brand_string 2>/dev/null || echo "not known")"
     [ "$(sysctl -n hw.nperflevels 2>/dev/null || echo 1)" -le 1 ] || hybrid "sysctl hw.nperflevels"
     return
   fi
@@ -145,14 +145,14 @@ check_machine() {
 cpu_model() {
   local model
   model=$(sed -n 's/^model name[[:space:]]*: //p' "$ROOT/proc/cpuinfo" 2>/dev/null | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 × /' | paste -sd, - | sed 's/,/, /g')
-  echo "${model:-$(uname -m), not told by name}"
+  echo "${model:-$(uname -m), model name not known}"
 }
 
 check_smt() {
   if [ "$(cat "$ROOT/sys/devices/system/cpu/smt/active" 2>/dev/null)" != 1 ]; then
-    fine SMT "off, or not told: a CPU is a core"
+    fine SMT "off, or not reported: each CPU counts as a core"
   elif [ "$(host_cpus)" -lt 4 ]; then
-    caveat SMT "on, with fewer than four CPUs" "the approach shares a core with what drives it, so that CPU per request is higher under load, which no rule of the verdict sees; use more CPUs"
+    caveat SMT "on, with fewer than four CPUs" "the approach shares a core with the load generator or the backend, which raises CPU per request under load; no rule of the verdict detects this; use more CPUs"
   else
     fine SMT "on: SIZE=auto gives out whole cores"
   fi
@@ -165,16 +165,16 @@ has_unlike_cores() {
 }
 
 hybrid() {
-  caveat "hybrid cores" "fast and slow ones ($1)" "CPU per request depends on which an approach gets, which no rule of the verdict sees; a file in sizes/ with the CPU sets of like cores cures it"
+  caveat "hybrid cores" "fast and slow ones ($1)" "CPU per request depends on which cores an approach gets, and no rule of the verdict detects this; write a file in sizes/ whose CPU sets hold cores of one kind"
 }
 
 check_governor() {
   local governors
   governors=$(cat "$ROOT"/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor 2>/dev/null | sort -u | paste -sd, - || true)
   case $governors in
-    '') fine governor "not told, as in virtual machines" ;;
+    '') fine governor "not reported, as in virtual machines" ;;
     performance) fine governor performance ;;
-    *) caveat governor "$governors" "the clock follows the load, so CPU per request falls as the load rises, which no rule of the verdict sees; cpupower frequency-set -g performance" ;;
+    *) caveat governor "$governors" "the clock follows the load, so CPU per request falls as the load rises, and no rule of the verdict detects this; run cpupower frequency-set -g performance" ;;
   esac
 }
 
@@ -195,7 +195,7 @@ check_steal() {
   local steal
   steal=$(steal_per_cent)
   case $steal in
-    '') caveat steal "not known" "$ROOT/proc/stat does not tell it" ;;
+    '') caveat steal "not known" "$ROOT/proc/stat does not show it" ;;
     *) if [ "$steal" -gt $SUSPECT_STEAL ]; then
       caveat steal "$steal % of the CPUs' time just now" "runs are suspect above $SUSPECT_STEAL % and invalid above $INVALID_STEAL %; measure at a quieter time, or on CPUs of your own"
     else
@@ -210,11 +210,11 @@ check_kernel_limits() {
   at_least "open files" "$files" $MIN_FILES descriptors "raise the engine's hard limit (LimitNOFILE, ulimit -Hn)"
   case $files in '' | *[!0-9]*) files=$FLAGSHIP_FILES ;; esac
   [ "$files" -ge $FLAGSHIP_FILES ] ||
-    caveat "open files" "CONCURRENCY=10000 wants $FLAGSHIP_FILES" "it runs with a smaller backend pool and is suspect for it; raise the engine's hard limit (LimitNOFILE, ulimit -Hn)"
+    caveat "open files" "CONCURRENCY=10000 needs $FLAGSHIP_FILES" "with fewer it gets a smaller backend pool, which makes every run suspect; raise the engine's hard limit (LimitNOFILE, ulimit -Hn)"
   is_linux || return 0
   threads=$(host_threads)
   if [ -z "$threads" ]; then
-    caveat threads "their limit is not known" "$ROOT/proc/sys does not tell it"
+    caveat threads "their limit is not known" "$ROOT/proc/sys does not show it"
   elif [ "$threads" -lt $FLAGSHIP_THREADS ]; then
     caveat threads "$threads at most" "10,000 platform threads do not fit, and a run that needs them fails; raise vm.max_map_count, kernel.pid_max and kernel.threads-max"
   else
@@ -252,9 +252,9 @@ check_dns() {
   if on_stand_ins; then
     fine DNS "not asked: base images are built from packages here"
   elif ! command -v getent >/dev/null || within_5_s getent hosts registry-1.docker.io >/dev/null; then
-    fine DNS "names of the outside are resolved, or this host has no getent to ask"
+    fine DNS "outside names resolve, or this host has no getent to check"
   else
-    caveat DNS "registry-1.docker.io has no address here" "images and packages then come by a mirror or a proxy, or not at all; see /etc/resolv.conf"
+    caveat DNS "registry-1.docker.io has no address here" "images and packages can come only through a mirror or a proxy; see /etc/resolv.conf"
   fi
 }
 
@@ -265,7 +265,7 @@ within_5_s() {
 check_proxy() {
   local proxy=${HTTPS_PROXY:-${https_proxy:-$(of_engine proxy)}}
   if [ -n "$proxy" ]; then
-    caveat proxy "there is one" "Maven takes none from the environment: if its packages are to be had by the proxy only, images cannot be built here (docs/hosts.md)"
+    caveat proxy "set" "Maven does not read it from the environment, so images cannot be built here if only the proxy reaches Maven's packages (docs/hosts.md)"
   else
     fine proxy none
   fi
@@ -277,9 +277,9 @@ check_images() {
   else
     case $(registry) in
       here) fine registry "$PROMETHEUS_IMAGE is here" ;;
-      limited) fails registry "it limits how often images are pulled" "docker login, or wait for some hours; stand-ins are not taken for it" ;;
+      limited) fails registry "it limits how often images are pulled" "docker login, or wait for some hours; stand-in images are not used in this case" ;;
       *) if can_build_stand_ins; then
-        caveat registry "none answers" "base images are built from Debian's packages by the first verb that needs them, and the tables say so"
+        caveat registry "none answers" "base images are built from Debian's packages by the first make target that needs them, and the tables say so"
       else
         fails registry "none answers" "connect to one, or docker load the images of .env"
       fi ;;
@@ -288,7 +288,7 @@ check_images() {
   if docker image inspect "$GRAFANA_IMAGE" >/dev/null 2>&1; then
     fine Grafana "$GRAFANA_IMAGE is here"
   elif on_stand_ins; then
-    caveat Grafana "its image is not here and no registry answers" "the lab goes on without it; docker load $GRAFANA_IMAGE to have it"
+    caveat Grafana "its image is not here and no registry answers" "the lab works without it; docker load $GRAFANA_IMAGE to get it"
   else
     caveat Grafana "not pulled yet" "make up pulls it"
   fi
@@ -298,7 +298,7 @@ check_images() {
 check_metrics() {
   local said=""
   if ! on_stand_ins && [ "$(registry)" != here ]; then
-    caveat "container metrics" "not proven" "the load generator's image cannot be built now; make doctor again when a run has built it"
+    caveat "container metrics" "not proven" "the load generator's image cannot be built now; run make doctor again once a run has built it"
     return
   fi
   [ -n "$(image_id loadgen)" ] || say "doctor: building the load generator's image, some minutes"
@@ -313,6 +313,6 @@ check_metrics() {
   else
     said=$(sed -n 's/^CADVISOR_FAILED=//p' "$METRICS_FOUND")
     caveat "container metrics" "not from cAdvisor${said:+, which sees no container here ($said)}" \
-      "they arrive from the lab's own exporter of cgroups, and environment.json says so; docs/hosts.md has what cAdvisor wants"
+      "they arrive from the lab's own exporter of cgroups, and environment.json says so; docs/hosts.md says what cAdvisor needs"
   fi
 }

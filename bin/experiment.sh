@@ -86,7 +86,7 @@ ready_beside_the_approach() {
   [ "$BACKEND_WARMUP_S" -gt 0 ] && kill -0 $$ 2>/dev/null || return 0
   in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
     --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
-    say "the backend's warm-up did not finish, so it may be cold in the first run"
+    say "the backend's warm-up did not finish, so the backend may be cold in the first run"
 }
 
 minutes() { echo $((($1 + 59) / 60)); } # SECONDS
@@ -137,7 +137,7 @@ measure_one() {
   use_settings "$@"
   say "[$RUN_NUMBER/$RUNS_TOTAL $name] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
-  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $name] did not get ready: measuring it anyway; its log will be in runs/$run/raw/"
+  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $name] did not become ready: measuring it anyway; its log will be in runs/$run/raw/"
   wait_for_background || exit "$HOST_CANNOT"
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
@@ -272,6 +272,6 @@ restore() {
   [ -z "$up_again" ] || (
     unset $PLAN_KEYS
     compose up --detach --no-deps $up_again
-  ) >/dev/null 2>&1 || say "what was up before could not be started again: run make up"
+  ) >/dev/null 2>&1 || say "the services that were up before could not be started again: run make up"
   docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
 }

@@ -83,9 +83,9 @@ variable_names() { grep -E '^[A-Z_]+$' "$VARIABLES_FILE"; }
 check_resume() {
   local name
   [ -n "${RESUME:-}" ] || return 0
-  [ "$1" = finish ] || die "$BAD_REQUEST" "RESUME=$RESUME goes with make finish only: leave it out, or use make finish RESUME=$RESUME."
+  [ "$1" = finish ] || die "$BAD_REQUEST" "RESUME=$RESUME continues an experiment, but this would start a new one: leave it out, or use make finish RESUME=$RESUME."
   for name in $(variable_names | grep -v '_PORT$'); do
-    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, whose order.json has it: leave it out."
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, because that experiment's order.json sets it: leave it out."
   done
   RESUME=${RESUME%/} RESUME=${RESUME##*/}
 }

@@ -126,7 +126,7 @@ def test_the_host_is_told_the_next_try_and_the_time_that_is_left(
         f"BACKEND_CONNECTIONS={settings['BACKEND_CONNECTIONS']} EXPECTED_S={3 * each} "
         f"LONGEST_S={3 * (order.runs[0].longest_s or 0)}\n"
     )
-    assert told.err == f"{first} was spoilt by the host: {first}-try-2 is its next try\n"
+    assert told.err == f"The host disturbed {first}: {first}-try-2 measures it again\n"
 
 
 def test_both_tries_are_shown_and_the_last_one_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,7 +141,7 @@ def test_both_tries_are_shown_and_the_last_one_counts(tmp_path: Path, capsys: py
 
     assert made_again(summary.runs) == {second: f"{second}-try-2"}
     assert [run.run for run in summary.runs][1:3] == [second, f"{second}-try-2"]
-    note = f"{second} was spoilt by the host and made again: the figures are of {second}-try-2."
+    note = f"The host disturbed {second}, so it was measured again: only {second}-try-2 counts."
     assert again_notes(summary.runs) == [note]
     assert note in (folder / "summary.md").read_text()
     with pytest.raises(SystemExit) as ended:

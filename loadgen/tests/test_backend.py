@@ -144,5 +144,5 @@ def test_an_answer_that_tells_no_delay_is_none(answer: bytes) -> None:
 
 
 def test_a_backend_that_refuses_a_delay_is_told() -> None:
-    with backend(status=400) as told, pytest.raises(UnreachableError, match=r"did not take .*'delay': '300'"):
+    with backend(status=400) as told, pytest.raises(UnreachableError, match=r"did not accept .*'delay': '300'"):
         Behaviour(told.url).set_delay(delay_of("300"))

@@ -279,7 +279,7 @@ def test_a_twin_is_held_against_its_own_approach_alone() -> None:
         ("tomcat-virtual", "tomcat-virtual-twin", [])
     ]
     assert len(got) == 4
-    note = "tomcat-virtual and tomcat-virtual-twin are one approach, measured twice: what they differ by is chance."
+    note = "tomcat-virtual and tomcat-virtual-twin are one approach, measured twice: any difference is chance."
     assert note in contrast_notes(got)
 
 
@@ -291,16 +291,16 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
     assert contrast_notes(contrasts_of([*told, Subject("d", None)])) == [
         "tomcat-virtual and tomcat-platform differ in the concurrency model alone (controlled contrast).",
         "tomcat-virtual and webflux-netty; webflux-netty and tomcat-platform differ in server, framework, client "
-        "besides the model (stack contrast): a difference between them is not the concurrency model's alone.",
-        "What d and tomcat-platform; d and tomcat-virtual; d and webflux-netty differ in is not known: raw/about.json "
-        "does not tell all of it, or tells two models of one approach.",
+        "besides the model (stack contrast): a difference between them is not due to the model alone.",
+        "How d and tomcat-platform; d and tomcat-virtual; d and webflux-netty differ is not known: raw/about.json is "
+        "incomplete, or reports two concurrency models for one approach.",
     ]
     assert contrast_notes(contrasts_of(alone)) == [
-        "a and b do not differ in anything that was recorded: a difference between them is chance."
+        "a and b do not differ in anything that was recorded: any difference in their figures is chance."
     ]
     assert contrast_notes(contrasts_of(other)) == [
-        "a and c differ in client, not in the model (stack contrast): a difference between them is not the concurrency "
-        "model's alone."
+        "a and c differ in client, not in the model (stack contrast): a difference between them is not due to "
+        "the model alone."
     ]
 
 
@@ -313,5 +313,5 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
     assert "pairs more" not in contrast_notes(stacks[:4])[0]
     assert contrast_notes(stacks) == [
         "a and 0; a and 1; a and 2; a and 3; 2 pairs more differ in server, not in the model (stack contrast): "
-        "a difference between them is not the concurrency model's alone."
+        "a difference between them is not due to the model alone."
     ]

@@ -74,7 +74,7 @@ def test_a_backend_whose_lateness_is_a_twentieth_of_the_latency_invalidates(run_
     run = judge_run(run_dir)
 
     assert run.verdict == "invalid"
-    assert "16.0 ms late on average, in 3 calls up to 5.22 % of the mean latency of 920 ms" in run.reasons[0]
+    assert "16.0 ms late on average, over 3 calls up to 5.22 % of the mean latency of 920 ms" in run.reasons[0]
 
 
 def test_mean_lateness_is_held_against_the_mean(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_warm_up_that_failed_or_was_cut_says_so(run_dir: Path) -> None:
     compiling = warmup["bursts"][0] | {"phase": "compile"}
     write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling]})
     assert judge_run(run_dir).reasons == [
-        "The warm-up was cut short by its cap of 120 s: the compilers were still at work after 40 s; "
+        "The warm-up was cut short by its cap of 120 s: the JIT compilers were still busy after 40 s; "
         "use WARMUP_CAP=240s."
     ]
 

@@ -13,8 +13,8 @@ from rawrun import RawRun
     ("changes", "state", "said"),
     [
         ({}, {}, None),
-        ({}, {"OOMKilled": True, "Running": False}, "The container under test was killed for memory"),
-        ({}, {"OOMKilled": True}, "A process of the container under test was killed for memory"),
+        ({}, {"OOMKilled": True, "Running": False}, "The container under test was killed because memory ran out"),
+        ({}, {"OOMKilled": True}, "A process of the container under test was killed because memory ran out"),
         ({"RestartCount": 2}, {}, "restarted 2 times"),
         ({}, {"Running": False, "ExitCode": 137}, "exit code 137"),
         ({}, {"StartedAt": "2026-11-18T10:13:40.123456789Z"}, "started"),

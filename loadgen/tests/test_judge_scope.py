@@ -154,7 +154,7 @@ def test_a_container_beside_the_approach_that_was_not_measured_took_an_unknown_s
 
     assert got.verdict == "suspect"
     assert got.foreign_cpu_share is None
-    assert "what others took of the approach's CPUs" in got.reasons[0]
+    assert "how much of the approach's CPUs other programs took" in got.reasons[0]
 
 
 def test_a_clock_that_is_set_and_set_back_was_set(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_samples_that_do_not_add_up_to_k6s_own_count_are_told(tmp_path: Path) ->
     with gzip.open(tmp_path / "well-requests.csv.gz", "wt") as packed:
         packed.writelines(rows[:-1])
 
-    with pytest.raises(ParseError, match="k6 counted 24 requests, 23 are in its samples"):
+    with pytest.raises(ParseError, match="k6 counted 24 requests, but its samples hold 23"):
         K6().report(tmp_path, "well")
 
 

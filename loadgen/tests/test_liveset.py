@@ -154,7 +154,7 @@ def test_a_backend_that_takes_no_delay_leaves_no_load() -> None:
 
     log = measured(approach)
 
-    assert log.error == "the backend takes no other delay: http://backend did not answer"
+    assert log.error == "the backend accepts no other delay: http://backend did not answer"
     assert (log.hold, log.waiting, log.idle) == (None, None, None)
     assert approach.commands == []
 

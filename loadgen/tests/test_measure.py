@@ -114,7 +114,7 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     phases = [line.split()[2] for line in progress.splitlines() if line.startswith("[1/1 here] ")]
     assert sorted(set(phases)) == ["collect", "live", "measure", "warm-up"]
     assert run.notes == [
-        "What a waiting request holds is not known: the backend takes no other delay: "
+        "What a waiting request holds is not known: the backend accepts no other delay: "
         f"{raw(out, 'memory.json')['error'].partition(': ')[2]}."
     ]
 

@@ -126,8 +126,8 @@ def test_what_the_process_does_not_tell_is_null_and_said(tmp_path: Path, name: s
         ({"idle": answer(IDLE | {"requests_in_flight": 3})}, "3 requests were still in flight after them"),
         ({"waiting": answer(WAITING | {"requests_in_flight": 17})}, "only 17 of 20 requests were in flight"),
         ({"waiting": answer(WAITING | {"requests_in_flight": 0})}, "only 0 of 20 requests were in flight"),
-        ({"waiting": answer(WAITING | {"requests_in_flight": None})}, "did not tell its requests in flight"),
-        ({"waiting": answer(WAITING | {"requests_in_flight": "many"})}, "did not tell its requests in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": None})}, "did not report its requests in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": "many"})}, "did not report its requests in flight"),
         ({"hold": None}, "no request waited"),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_style_that_an_approach_does_not_have_is_refused(tmp_path: Path) -> No
     )
 
     assert said == (
-        "STYLE=idiomatic is nothing that helidon-virtual has: use STYLE=lean, or "
+        "STYLE=idiomatic does not exist for helidon-virtual: use STYLE=lean, or "
         "APPROACH=tomcat-platform,tomcat-virtual,webflux-netty."
     )
 
@@ -169,8 +169,8 @@ def test_an_answer_later_than_tools_would_wait_for_is_refused(
     said = refused(UsageError, tmp_path, connections=100, **changes)
 
     assert shown in said
-    assert f"answers after {after} ms at the earliest" in said
-    assert "use delays of 20000 ms in all or less." in said
+    assert f"answers after at least {after} ms" in said
+    assert "use delays of at most 20000 ms in total." in said
 
 
 def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_unless_asked_for(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_hey_gets_no_more_requests_than_it_remembers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"tool": "ab", "rate_rps": 500}, "RATE=500 is nothing that ab can offer: use make run-vegeta or make run-k6."),
+        ({"tool": "ab", "rate_rps": 500}, "RATE=500 does not go with ab: use make run-vegeta or make run-k6."),
         ({"tool": "vegeta"}, "RATE is not set: use for instance make run-vegeta RATE=500."),
         ({"tool": "k6", "rate_rps": 500, "requests": 100}, "REQUESTS=100 does not go with RATE=500: use DURATION."),
     ],

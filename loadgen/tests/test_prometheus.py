@@ -114,7 +114,7 @@ def test_what_cannot_be_fetched_is_told_in_the_record(monkeypatch: pytest.Monkey
         got = collect(Prometheus(url), "app", time.time(), time.time())
 
     assert got["containers"] == []
-    assert "did not answer a query result" in got["error"]
+    assert "did not return a query result" in got["error"]
 
 
 def test_samples_can_be_fetched_later(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() ->
 
 
 def test_another_page_is_no_page_of_metrics() -> None:
-    with pytest.raises(UnreachableError, match="none of metrics"):
+    with pytest.raises(UnreachableError, match="does not hold metrics"):
         exposed_values("<html>502</html>\n")
 
 

@@ -37,3 +37,17 @@ def test_an_interval_stands_beside_the_mean_from_three_on(
 
 def test_every_list_has_its_place(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed("{0}, then {1}", [[2], [3]], monkeypatch, capsys) == "2.000, then 3.000\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "told"),
+    [(0, 4, "0 of 4 [0 to 60 %]"), (1, 20, "1 of 20 [0 to 25 %]"), (4, 4, "4 of 4 [40 to 100 %]")],
+)
+def test_a_share_has_its_exact_interval(
+    count: int, of: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = json.dumps({"text": "{0}, claimed {1}", "ratios": [[2]], "shares": [[count, of]]})
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines + "\n"))
+    with pytest.raises(SystemExit):
+        main(["ratios"])
+    assert capsys.readouterr().out == f"2.000, claimed {told}\n"

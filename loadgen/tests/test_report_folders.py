@@ -87,16 +87,16 @@ def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
     [
         (
             lambda folder: shutil.rmtree(first_run(folder) / "raw"),
-            "has no raw files: its course is not drawn, and its figures cannot be found again.",
+            "has no raw files: its course is not drawn, and its figures cannot be computed again.",
         ),
-        (lambda folder: shutil.rmtree(first_run(folder)), "is not there: its figures stand in summary.json alone."),
+        (lambda folder: shutil.rmtree(first_run(folder)), "is missing: its figures are only in summary.json."),
         (
             lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(cpu_ms_per_request=0.001)),
-            "summary.json has another cpu_ms_per_request than run.json, so one was edited or is older: run loomlab",
+            "summary.json and run.json differ in cpu_ms_per_request, so one was edited or is older: run loomlab",
         ),
         (
             lambda folder: (first_run(folder) / "raw" / "warmup.json").write_text("{}"),
-            "raw/ is not what its figures were found on: run loomlab judge",
+            "raw/ has changed since its figures were computed: run loomlab judge",
         ),
         (
             lambda folder: (first_run(folder) / "raw" / "metrics.json").write_text('{"containers": ['),
@@ -170,7 +170,7 @@ def test_a_run_is_not_looked_for_outside_of_its_experiment(folder: Path, name: s
 
     page = parts_of(folder)
 
-    assert f"runs/{name} is not there" in page.text
+    assert f"runs/{name} is missing" in page.text
     assert not [link for link in page.links if ".." in link or name in link]
 
 

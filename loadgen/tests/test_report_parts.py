@@ -255,7 +255,7 @@ def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_p
         ("same", "tomcat-virtual", "tomcat-virtual-twin"),
     ]
     (floor,) = [one for one in opening_of(experiment).more if one.startswith("One approach against itself")]
-    assert "the lab's own floor. Exploratory: at 1,000 connections tomcat-virtual needs " in floor
+    assert "the lab's own noise floor. Exploratory: at 1,000 connections tomcat-virtual needs " in floor
     groups = data_of(experiment, looks(experiment.approaches, {}))["groups"]
     twin = next(run for run in groups[0]["runs"] if run["approach"] == "tomcat-virtual-twin")
     assert [value for value in twin["panels"]["cpu"] if value is not None]

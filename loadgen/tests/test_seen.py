@@ -58,7 +58,7 @@ def test_a_page_without_the_container_tells_nothing_of_it() -> None:
 
 
 def test_another_page_is_named() -> None:
-    with pytest.raises(UnreachableError, match="none of metrics"):
+    with pytest.raises(UnreachableError, match="does not hold metrics"):
         figures_of("<html>{", ID)
 
 
@@ -70,13 +70,13 @@ def test_nothing_lacks_where_cpu_rss_and_threads_arrive() -> None:
     ("after", "named"),
     [
         (Figures(None, None, None), "does not know this container"),
-        (Figures(10.1, 40e6, 9), "CPU time (0.1 s told, 1.00 s spent)"),
-        (Figures(14.0, 40e6, 9), "CPU time (4 s told"),
-        (Figures(None, 40e6, 9), "CPU time (none s told"),
-        (Figures(11.0, 4096, 9), "RSS (4,096 bytes told)"),
-        (Figures(11.0, None, 9), "RSS (none bytes told)"),
-        (Figures(11.0, 40e6, 1), "threads (1 told, 6 at least there)"),
-        (Figures(11.0, 40e6, None), "threads (none told"),
+        (Figures(10.1, 40e6, 9), "CPU time (0.1 s shown, 1.00 s spent)"),
+        (Figures(14.0, 40e6, 9), "CPU time (4 s shown"),
+        (Figures(None, 40e6, 9), "CPU time (none s shown"),
+        (Figures(11.0, 4096, 9), "RSS (4,096 bytes shown)"),
+        (Figures(11.0, None, 9), "RSS (none bytes shown)"),
+        (Figures(11.0, 40e6, 1), "threads (1 shown, at least 6 running)"),
+        (Figures(11.0, 40e6, None), "threads (none shown"),
     ],
 )
 def test_what_lacks_is_named(after: Figures, named: str) -> None:

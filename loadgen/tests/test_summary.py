@@ -117,7 +117,7 @@ def test_what_a_run_did_not_tell_of_itself_stands_in_summary_and_table(tmp_path:
     (contrast,) = summarise(path, interrupted=False).contrasts
 
     assert (contrast.kind, contrast.differs) == ("unknown", [])
-    assert "What tomcat-platform and tomcat-virtual differ in is not known" in (path / "summary.md").read_text()
+    assert "How tomcat-platform and tomcat-virtual differ is not known" in (path / "summary.md").read_text()
 
 
 def test_the_file_follows_the_interface(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_loads_that_do_not_rise_or_are_too_many_are_refused(tmp_path: Path, verb
             "RATE=30000 with 108003 connections needs more than the 64511 ephemeral ports of one address: use a lower",
         ),
         ({"tool": "vegeta"}, UsageError, "RATE is not set: use for instance make sweep RATE=100,200."),
-        ({"tool": "ab", "rate_rps": (5.0, 9.0)}, UsageError, "RATE=5,9 is nothing that ab can offer: use TOOL=vegeta"),
+        ({"tool": "ab", "rate_rps": (5.0, 9.0)}, UsageError, "RATE=5,9 does not go with ab: use TOOL=vegeta"),
         ({"tool": "k6", "rate_rps": 5.0}, UsageError, "CONCURRENCY=500,2000 does not go with RATE=5: use one number"),
     ],
 )

@@ -326,8 +326,8 @@ def test_the_rate_asked_for_is_the_one_offered(rate_rps: float) -> None:
 @pytest.mark.parametrize(
     ("load", "said"),
     [
-        (replace(LOAD, shape=Closed(100, 9)), "vegeta offers a rate"),
-        (replace(LOAD, shape=Users((UserStage(5, 5),))), "vegeta offers a rate"),
+        (replace(LOAD, shape=Closed(100, 9)), "vegeta offers only a rate"),
+        (replace(LOAD, shape=Users((UserStage(5, 5),))), "vegeta offers only a rate"),
         (replace(LOAD, shape=OpenRate(())), "0 steps"),
         (replace(LOAD, shape=OpenRate((RateStep(5, 5), RateStep(9, 5)))), "2 steps"),
         (replace(LOAD, shape=OpenRate((RateStep(0, 5),))), r"got 0(\.0)?/s"),

@@ -99,7 +99,7 @@ judged() {
 }
 
 @test "an approach that is gone before its state could be looked at" {
-  judged 4 suspect "Not known: whether the container under test restarted" "The figures are taken on" "s only (at least 15 s"
+  judged 4 suspect "Not known: whether the container under test restarted" "The figures cover only" "s (at least 15 s"
 }
 
 @test "a backend whose delay is changed in mid-run" {

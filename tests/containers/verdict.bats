@@ -23,7 +23,7 @@ teardown() {
   size_with APPROACH_MEMORY=96m
   # shellcheck disable=SC2086
   start_lab $RUN SIZE=provoked CONCURRENCY=300 APPROACH=tomcat-virtual
-  judged invalid "killed for memory"
+  judged invalid "killed because memory ran out"
   [ "$(outcome_of gc_heavy)" = "could not be checked" ]
 }
 
@@ -46,7 +46,7 @@ teardown() {
   start_lab $RUN APPROACH=webflux-netty DURATION=15s ERROR_SHARE=0.2
   judged invalid "of the requests failed or were not answered 2xx" "The backend answered" \
     "Backend connections were not kept" "Connections were reopened" "answers kept their connection open" \
-    "waves of requests only"
+    "waves of requests (at least"
 }
 
 @test "a rate that is kept on average by requests that start seconds late" {

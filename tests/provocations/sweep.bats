@@ -13,7 +13,7 @@ teardown() { stop_lab; }
   docker kill "$(container_of prometheus)"
   end_of_lab
   grep -q "4 runs (microhttp-virtual), about [0-9]* min" "$log"
-  grep -qE "^1-microhttp-virtual(-twin)? was spoilt by the host" "$log" || { cat "$log"; return 1; }
+  grep -qE "^The host disturbed 1-microhttp-virtual(-twin)?: " "$log" || { cat "$log"; return 1; }
   [ "$(run_of '.runs | length')" -eq 5 ] || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0].verdict')" = invalid ]
   [[ $(run_of '.runs[0].reasons | join(" ")') == *"Container metrics are missing for"* ]]

@@ -53,7 +53,7 @@ tell_try() {
   # tail keeps the last line of an endless one: all of it
   devour() { docker exec "$(container_of microhttp-virtual)" sh -c 'tail /dev/zero' || true; }
   provoke devour
-  judged invalid "The kernel killed processes of the container for memory" "A process of the container under test was killed" \
+  judged invalid "Out of memory: the kernel killed processes of the container" "A process of the container under test was killed" \
     "was throttled in"
 }
 

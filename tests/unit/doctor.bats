@@ -104,13 +104,13 @@ nothing_broken() {
   [[ $status -eq 3 || $status -eq 0 ]]
   nothing_broken "$output"
   grep -qE '^caveat +steal +not known' <<<"$output"
-  grep -qE '^fine +governor +not told' <<<"$output"
+  grep -qE '^fine +governor +not reported' <<<"$output"
   grep -qE '^[a-z ]+ container metrics ' <<<"${lines[${#lines[@]} - 1]}"
 }
 
 @test "an engine or a Compose that is too old will not work, one that is just new enough is fine" {
   engine_says version=24.0.7 compose=2.24.3
-  says check_engine "will not work  engine +24.0.7, 25.0 wanted" "will not work  Compose +2.24.3, 2.24.4 wanted"
+  says check_engine "will not work  engine +24.0.7, but .* needs 25.0" "will not work  Compose +2.24.3, but .* need 2.24.4"
   engine_says version=25.0.0 compose=v2.24.4
   says check_engine "fine +engine +25.0.0" "fine +Compose +v2.24.4"
   engine_says version=26.1.5+dfsg1 compose=2.26.1-4
@@ -141,7 +141,7 @@ nothing_broken() {
   engine_says
   host_has proc/sys/vm/max_map_count 16000
   says check_kernel_limits "caveat +threads +8000 at most: 10,000 platform threads do not fit" \
-    "caveat +open files +CONCURRENCY=10000 wants 20500: .*suspect"
+    "caveat +open files +CONCURRENCY=10000 needs 20500: .*suspect"
 }
 
 @test "governor, hybrid cores, SMT on two CPUs and steal are caveats" {
@@ -160,7 +160,7 @@ nothing_broken() {
 @test "too few CPUs and too little memory will not work" {
   engine_says
   export CPUS=1 MEMORY=2000000000
-  says check_machine "will not work  CPUs +1 CPUs, 2 wanted: .*use a larger host" "will not work  memory +1907 MB, 6000 wanted"
+  says check_machine "will not work  CPUs +1 CPUs, but the lab needs 2: .*use a larger host" "will not work  memory +1907 MB, but the lab needs 6000"
 }
 
 @test "a registry that limits pulls is told from none, and does not lead to stand-ins" {
@@ -217,7 +217,7 @@ metrics_end() {
   metrics_end 0 cgroups "container metrics come from ..."
   [[ $output == "caveat         container metrics not from cAdvisor, which sees no container here (The page does not know this container)"*environment.json* ]]
   [ "$FOUND" -eq 0 ]
-  metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive by cadvisor (x): docs/hosts.md has cures."
+  metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive from cadvisor (x): docs/hosts.md lists the cures."
   [[ $output == "will not work  container metrics"*"docs/hosts.md"* ]]
   [ "$FOUND" -eq 3 ]
 }

@@ -66,7 +66,7 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
 
 @test "a way that was asked for is the only one that is tried" {
   WORKS=cgroups CONTAINER_METRICS=cadvisor run "$LAB/bin/metrics"
-  refused 3 "do not arrive by cadvisor (cadvisor does not know"
+  refused 3 "do not arrive from cadvisor (cadvisor does not know"
   CONTAINER_METRICS=cgroups "$LAB/bin/metrics"
   [ "$(found CONTAINER_METRICS)" = cgroups ]
   CONTAINER_METRICS=docker run "$LAB/bin/metrics"

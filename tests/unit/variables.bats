@@ -44,7 +44,7 @@ refuses() { # SETTING WORDS...
   refuses DURATION=1h "use for instance DURATION=60s"
   refuses DELAY=60001 60000
   refuses ENDPOINT=/nope "is unknown" /httpbin/block/SECONDS /pinned
-  refuses ENDPOINT=/httpbin/block "lacks its seconds" ENDPOINT=/httpbin/block/0.3
+  refuses ENDPOINT=/httpbin/block "does not say how many seconds to wait" ENDPOINT=/httpbin/block/0.3
   refuses 'ENDPOINT=/epoch-millis?delayInMillis=60001' 60000
   refuses ENDPOINT=/httpbin/block/007 "0 to 60 seconds"
   refuses SIZE=huge auto ec2 smoke
@@ -89,7 +89,7 @@ refuses() { # SETTING WORDS...
 
 @test "RESUME goes with finish alone, and with nothing that its order says" {
   RESUME=latest run "$LAB_ROOT/bin/run" ab
-  refused 2 "RESUME=latest goes with make finish only"
+  refused 2 "RESUME=latest continues an experiment" "make finish RESUME=latest"
   RESUME=latest DURATION=60s run "$LAB_ROOT/bin/run" finish
   refused 2 "DURATION=60s does not go with RESUME=latest"
 }

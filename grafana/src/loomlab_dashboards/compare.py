@@ -46,7 +46,7 @@ def _chosen(rule: str) -> Query:
 def _what_came_out() -> Row:
     table = Text(
         "Runs",
-        "What the newest judged runs measured, without their warm-ups, and whether that can be believed.",
+        "What the newest judged runs measured without their warm-ups, and whether it can be trusted.",
         "none",
     )
     return Row("What came out?", [runs(table, RUNS, Size(24, 10))])
@@ -132,7 +132,7 @@ def _memory() -> Row:
     rss = Text("RSS", "The anonymous memory of the container's processes, heap included.", "bytes")
     waiting = Text(
         "RSS per request in flight",
-        "RSS divided by the requests being answered at that moment, where they are ten at least.",
+        "RSS divided by the requests being answered at that moment, where there are at least ten.",
         "bytes",
     )
     aligned = Text(f"RSS, {ALIGNED}", "The container's RSS, for runs made one after another.", "bytes")
@@ -142,22 +142,22 @@ def _memory() -> Row:
         "What does it cost in memory?",
         [
             over_time(rss, _chosen(rule), limit=chosen(memory_limit(APPROACH))),
-            over_time(waiting, _chosen(per_request), empty="Next to nothing is in flight."),
+            over_time(waiting, _chosen(per_request), empty="Fewer than ten requests are in flight."),
             by_run_time(aligned, by_seconds(_of(rule), since_s=0)),
         ],
     )
 
 
 def _threads() -> Row:
-    threads = Text("OS threads", "The threads of the container, among them the carriers of virtual threads.", "none")
+    threads = Text("OS threads", "The threads of the container, carrier threads of virtual threads included.", "none")
     runnable = Text(
         "Runnable virtual threads",
-        "Virtual threads that run or queue for a carrier: the JDK does not tell how many wait.",
+        "Virtual threads that run or are queued for a carrier thread; the JDK does not report how many wait.",
         "none",
     )
     inflight = Text(
         "Requests in flight",
-        "Requests being answered; where virtual threads serve them, as many of those.",
+        "Requests being answered; with virtual threads, also the number of virtual threads that serve them.",
         "none",
     )
     aligned = Text(f"OS threads, {ALIGNED}", "The container's threads, for runs made one after another.", "none")
@@ -178,7 +178,7 @@ def _jvm() -> Row:
     collecting = Text("GC, share of CPU", "The collector's share of the container's CPU time.", "percentunit")
     pauses = Text("GC, share of time", "The share of time in which the collector stopped the approach.", "percentunit")
     used = Text("Heap", "The heap in use, garbage included.", "bytes")
-    pinned = Text("Pinned", "How often a second a virtual thread kept its carrier while it waited.", "cps")
+    pinned = Text("Pinned", "How often a second a virtual thread was pinned to its carrier while it waited.", "cps")
     compiler = Text("JIT", "The CPU time that the just-in-time compiler used, in cores.", "suffix:cores")
     return Row(
         "What is the JVM doing?",

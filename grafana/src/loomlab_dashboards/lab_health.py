@@ -18,9 +18,9 @@ FIRING = 'alertstate="firing"'
 
 
 def _trust() -> Row:
-    firing = Text("Alerts", "How many alerts say now that the run that goes on is not to be trusted.", "none")
+    firing = Text("Alerts", "The number of alerts that fire now, each a reason not to trust the current run.", "none")
     history = Text("Alerts over time", "Which alerts made the run invalid or suspect, and when.", "none")
-    up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is none.", "none")
+    up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is no target.", "none")
     invalid = select("ALERTS", FIRING, 'severity="invalid"')
     suspect = select("ALERTS", FIRING, 'severity="suspect"')
     worst = f"max by (alertname, service, approach) (2 * {invalid} or {suspect})"
@@ -47,12 +47,12 @@ def _trust() -> Row:
 
 
 def _limits() -> Row:
-    headroom = Text("Headroom", "The share of the CPUs they may use that generator and backend leave.", "percentunit")
+    headroom = Text("Headroom", "The unused share of the CPUs that generator and backend may use.", "percentunit")
     idle = Text("Idle CPUs", "The idle share of the CPUs that generator and backend are bound to.", "percentunit")
     loop = Text("Backend's busiest loop", "The share of one CPU that the busiest event loop uses.", "percentunit")
     late = Text(
         "Backend lateness",
-        "The share of the requests' latency that the lateness of the backend's answers makes up at most.",
+        "How much of the requests' latency the backend's late answers can explain at most, as a share.",
         "percentunit",
     )
     reached = Text("Offered rate reached", "Ended requests as a share of those offered.", "percentunit")
@@ -94,8 +94,8 @@ def _held_back() -> Row:
 
 
 def _record() -> Row:
-    gap = Text("Scrape gap", "The age of a target's newest answer, for targets whose container is there.", "s")
-    duration = Text("Scrape duration", "How long a scrape took; one that takes a second is lost.", "s")
+    gap = Text("Scrape gap", "The time since a target last answered a scrape, for targets whose container runs.", "s")
+    duration = Text("Scrape duration", "How long a scrape took; a scrape that takes a second times out.", "s")
     took = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
     return Row(
         "Are there holes in the record?",
@@ -141,7 +141,7 @@ def lab_health() -> Json:
     return build(
         "loomlab-lab-health",
         "Lab health",
-        "Whether the run that goes on can be trusted: generator, backend, throttling, scrapes and host.",
+        "Whether the current run can be trusted: generator, backend, throttling, scrapes and host.",
         [many("approach", "Approach", 'label_values(up{job="approach"}, service)')],
         [finished_runs(APPROACH.replace("service", "approach"))],
         [_trust(), _limits(), _held_back(), _record(), _host()],

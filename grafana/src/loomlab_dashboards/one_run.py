@@ -29,7 +29,7 @@ def _run(rule: str) -> str:
 
 
 def _what_came_out() -> Row:
-    table = Text("This run", "What was measured, without the warm-up, and whether that can be believed.", "none")
+    table = Text("This run", "What was measured without the warm-up, and whether it can be trusted.", "none")
     return Row("What came out?", [runs(table, RUN, Size(24, 5))])
 
 
@@ -62,8 +62,8 @@ def _latency() -> Row:
     p50, p99 = "run:lab_request_seconds:p50_rate10s", "run:lab_request_seconds:p99_rate10s"
     at_generator = Text("p50 and p99", f"Latency {AT_GENERATOR}.", "s")
     in_server = Text("p50 and p99 in the server", f"Latency {IN_THE_SERVER}.", "s")
-    seen = Text("Latency at k6", "How many requests a second took how long, as k6 saw it.", "s")
-    served = Text("Latency in the server", f"How many requests a second took how long, {IN_THE_SERVER}.", "s")
+    seen = Text("Latency at k6", "Requests a second by their latency, as k6 saw it.", "s")
+    served = Text("Latency in the server", f"Requests a second by their latency, {IN_THE_SERVER}.", "s")
     buckets = rate("lab_requests_seconds_bucket", by="service, le")
     return Row(
         "How long did requests take?",
@@ -96,7 +96,7 @@ def _resources() -> Row:
     threads = Text("OS threads", "The threads of approach, backend and load generator.", "none")
     heap = Text("Heap", "The approach's heap in use, garbage included.", "bytes")
     connections = Text("Connections and requests", "What the approach has open and in flight.", "none")
-    backend = Text("Backend lateness", "How late the backend answers, beyond the delay it was told.", "s")
+    backend = Text("Backend lateness", "How late the backend answers, beyond its configured delay.", "s")
     cpu_limit = during_run("service:container_cpu_limit_cores:sum")
     return Row(
         "What did it take?",

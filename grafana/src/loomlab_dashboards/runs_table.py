@@ -17,7 +17,7 @@ LABELS = "experiment, run, approach, load, jdk, verdict"
 VERDICTS = {"valid": FINE, "suspect": SUSPECT, "invalid": INVALID}
 COMPARE, ONE_RUN = "/d/loomlab-compare/compare", "/d/loomlab-one-run/one-run"
 CHOICE = "var-experiment=${__data.fields.experiment}"
-NOTHING_JUDGED = "No run of these has a verdict yet, or the lab is down."
+NOTHING_JUDGED = "None of these runs has a verdict yet, or the lab is down."
 Properties = dict[str, Any]
 
 

@@ -89,7 +89,7 @@ def warm_backend(
     subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS)
     if not Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s):
         raise CannotMeasureError(
-            f"The backend's compilers were not at rest after {cap_s:.0f} s: its first run meets it cold."
+            f"The backend's JIT compilers were still busy after {cap_s:.0f} s: it may be cold in the first run."
         )
 
 
@@ -119,7 +119,7 @@ def make_again(run_dir: Annotated[Path, typer.Argument(help="A folder below runs
     planned = again(run_dir)
     if planned is not None:
         order, run = planned
-        print(f"{run_dir.name} was spoilt by the host: {run.run} is its next try", file=sys.stderr)  # noqa: T201
+        print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
         print(line_of(order, run))  # noqa: T201
 
 

@@ -58,5 +58,5 @@ def made_again(runs: Sequence[Run]) -> dict[str, str]:
 
 def again_notes(runs: Sequence[Run]) -> list[str]:
     return [
-        f"{run} was spoilt by the host and made again: the figures are of {by}." for run, by in made_again(runs).items()
+        f"The host disturbed {run}, so it was measured again: only {by} counts." for run, by in made_again(runs).items()
     ]

@@ -116,6 +116,6 @@ def comparison_notes(contrasts: Sequence[Contrast]) -> list[str]:
     number = f"{len(said)} contrast{'' if len(said) == 1 else 's'}"
     return [
         *(one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "") for one in said),
-        f"Intervals are of ratios within blocks, each by itself; lower and higher hold for {number} together, no "
-        "difference for each (docs/statistics.md). Suspect runs count, invalid ones do not.",
+        f"Each interval is of one contrast's ratios within blocks; lower and higher hold for {number} together, no "
+        "difference for each contrast by itself (docs/statistics.md). Suspect runs count, invalid ones do not.",
     ]

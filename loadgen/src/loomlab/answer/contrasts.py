@@ -155,7 +155,7 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
         if one.kind == "controlled"
     ]
     notes += [
-        f"{one.a} and {one.b} are one approach, measured twice: what they differ by is chance."
+        f"{one.a} and {one.b} are one approach, measured twice: any difference is chance."
         for one in found
         if one.kind == "same"
     ]
@@ -167,8 +167,8 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
     unknown = [one for one in found if one.kind == "unknown"]
     if unknown:
         notes.append(
-            f"What {_pairs(unknown)} differ in is not known: raw/about.json does not tell all of it, or tells two "
-            "models of one approach."
+            f"How {_pairs(unknown)} differ is not known: raw/about.json is incomplete, or reports two concurrency "
+            "models for one approach."
         )
     return notes
 
@@ -180,8 +180,8 @@ def _pairs(contrasts: Sequence[Contrast]) -> str:
 
 def _stack_note(what: str, pairs: str) -> str:
     if not what:
-        return f"{pairs} do not differ in anything that was recorded: a difference between them is chance."
-    return f"{pairs} differ in {what} (stack contrast): a difference between them is not the concurrency model's alone."
+        return f"{pairs} do not differ in anything that was recorded: any difference in their figures is chance."
+    return f"{pairs} differ in {what} (stack contrast): a difference between them is not due to the model alone."
 
 
 def _besides_model(contrast: Contrast) -> str:

@@ -112,7 +112,7 @@ def unfinished(results: Path, name: str) -> Path:
     if name != "latest":
         if not order_file(results / name).exists():
             raise UsageError(
-                f"RESUME={name} is no folder of results/ with an order.json: use RESUME=latest, or one that has."
+                f"RESUME={name} is no folder of results/ with an order.json: name one, or use RESUME=latest."
             )
         return results / name
     for folder in reversed(_planned(results)):

@@ -110,7 +110,7 @@ EXPLAINED = (
     Explanation(frozenset({THREAD_KINDS}), "the kind of thread that serves an endpoint is the model", _model),
     Explanation(
         frozenset({"inbound.max_connections", "inbound.backlog", "inbound.keep_alive_ms", "inbound.tcp_no_delay"}),
-        "a server without that setting, or that does not tell it, says null; the others are equal",
+        "a server that lacks the setting or does not report it says null; the others are equal",
         _server,
         or_null=True,
     ),
@@ -132,7 +132,7 @@ EXPLAINED = (
                 "pool_timeout_ms", "keep_alive_ms", "tcp_no_delay",
             )
         ),
-        "a client without that setting, or that does not tell it, says null; the others are equal",
+        "a client that lacks the setting or does not report it says null; the others are equal",
         _client,
         or_null=True,
     ),

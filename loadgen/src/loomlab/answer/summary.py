@@ -51,19 +51,19 @@ CLOSED_MODEL_NOTE = (
     "throughput cannot exceed connections ÷ latency."
 )
 OPEN_MODEL_NOTE = (
-    "{tool} was used in an open model: requests are due whatever became of those before, and latencies count from when "
-    "a request was due, however late it started."
+    "{tool} was used in an open model: requests are due at their times even if earlier ones are unanswered, and "
+    "latency counts from the time a request was due, however late it was sent."
 )
 INTERIOR_NOTE = (
-    "Requests/s, latencies, CPU (ms per request) and what a request allocates are of the interior: without the connect "
-    "wave and the drain; errors, GC (its share of the CPU time), RSS and threads are of the whole run; percentiles are "
+    "Requests/s, latencies, CPU (ms per request) and allocation per request cover the interior, without the connect "
+    "wave and the drain; errors, GC (its share of the CPU time), RSS and threads cover the whole run; percentiles are "
     "nearest-rank; – means not measured."
 )
 HELD_NOTE = (
-    "Held is what one request holds while it waits, measured after the run: heap / threads' stacks and other memory "
-    "outside of the heap / the kernel's memory. The second moves by some 1 MB by itself, which is 10 KiB per request "
-    "where 100 wait and 1 KiB where 1,000 do; it may be negative. RSS is how much of a heap of fixed size was ever "
-    "touched, and says nothing of that."
+    "Held is the memory of one waiting request, measured after the run: heap / thread stacks and other off-heap "
+    "memory / kernel memory. The second figure varies by about 1 MB on its own, which is 10 KiB per request where 100 "
+    "wait and 1 KiB where 1,000 wait; it may be negative. RSS shows how much of a fixed-size heap was ever touched, "
+    "not what requests hold."
 )
 LEAN = {"style": "lean"}
 """What /about did not tell when there was no other style."""

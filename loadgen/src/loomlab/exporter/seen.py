@@ -58,12 +58,12 @@ def lacking(before: Figures, after: Figures, spent_s: float) -> str | None:
     wrong = []
     told_s = None if before.cpu_seconds is None or after.cpu_seconds is None else after.cpu_seconds - before.cpu_seconds
     if told_s is None or not TOLD_CPU[0] * spent_s <= told_s <= TOLD_CPU[1] * spent_s:
-        wrong.append(f"CPU time ({_shown(told_s)} s told, {spent_s:.2f} s spent)")
+        wrong.append(f"CPU time ({_shown(told_s)} s shown, {spent_s:.2f} s spent)")
     if after.rss_bytes is None or after.rss_bytes < LEAST_RSS_BYTES:
-        wrong.append(f"RSS ({_shown(after.rss_bytes)} bytes told)")
+        wrong.append(f"RSS ({_shown(after.rss_bytes)} bytes shown)")
     if after.threads is None or after.threads < 1 + MORE_THREADS:
-        wrong.append(f"threads ({_shown(after.threads)} told, {1 + MORE_THREADS} at least there)")
-    return f"The page of container metrics does not tell a container's {', '.join(wrong)}." if wrong else None
+        wrong.append(f"threads ({_shown(after.threads)} shown, at least {1 + MORE_THREADS} running)")
+    return f"The page of container metrics does not show a container's {', '.join(wrong)}." if wrong else None
 
 
 def figures_of(page: str, container: str) -> Figures:
@@ -75,7 +75,7 @@ def figures_of(page: str, container: str) -> Figures:
                 if sample.name in {CPU, RSS, THREADS} and _is_of(sample.labels, container):
                     values[sample.name] = sample.value
     except ValueError as error:
-        raise UnreachableError(f"it is none of metrics ({error})") from error
+        raise UnreachableError(f"it does not hold metrics ({error})") from error
     return Figures(values.get(CPU), values.get(RSS), values.get(THREADS))
 
 

@@ -223,7 +223,7 @@ def container_failure(inspected: Any, started: float) -> str | None:
         return None
     if state.get("OOMKilled"):
         killed = "A process of the container" if state.get("Running") else "The container"
-        return f"{killed} under test was killed for memory: raise its limit."
+        return f"{killed} under test was killed because memory ran out: raise its memory limit."
     if container.get("RestartCount"):
         return f"The container under test restarted {container['RestartCount']} times (the limit is 0)."
     if state.get("Running") is False:

@@ -78,7 +78,7 @@ def _not_waiting(log: MemoryLog) -> str | None:
         return "no request waited"
     waiting, left = log.waiting.figure("requests_in_flight"), log.idle.figure("requests_in_flight")
     if waiting is None or left is None:
-        return "the process did not tell its requests in flight"
+        return "the process did not report its requests in flight"
     if waiting < FEWEST_WAITING * log.hold.connections:
         return f"only {waiting:.0f} of {log.hold.connections} requests were in flight"
     return f"{left:.0f} requests were still in flight after them" if left else None

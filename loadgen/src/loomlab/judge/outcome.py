@@ -98,7 +98,7 @@ def outcome_of(facts: Facts) -> Outcome:
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
     if process.stopped_by == "stall":
         return (
-            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures are of the time before."
+            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures cover the time before."
         )
     if process.stopped_by == "hard cap":
         return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."

@@ -57,8 +57,8 @@ def asked_of(verb: str, variables: Mapping[str, str], lab: Lab) -> Asked:
     for name in SAID_BY_SCENARIO if scenario else ():
         if name in given:
             raise UsageError(
-                f"{name}={given[name]} does not go with NAME={scenario}, which says it itself: "
-                "use SCALE, or one of the run- verbs."
+                f"{name}={given[name]} does not go with NAME={scenario}, because the scenario sets it: "
+                "use SCALE, or a target such as make run-ab."
             )
 
     def whole(name: str) -> int | None:

@@ -45,7 +45,7 @@ def _check(asked: Asked) -> None:
         raise UsageError(f"RATE is not set: use for instance make {verb}.")
     if name in {"ab", "hey"} and rates:
         cure = "TOOL=vegeta or TOOL=k6" if asked.sweep else "make run-vegeta or make run-k6"
-        raise UsageError(f"RATE={rates} is nothing that {name} can offer: use {cure}.")
+        raise UsageError(f"RATE={rates} does not go with {name}: use {cure}.")
     if rates and asked.requests is not None:
         raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={rates}: use DURATION.")
     if rates and len(asked.connections) > 1:

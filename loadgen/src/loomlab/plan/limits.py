@@ -56,8 +56,8 @@ def check_answer(endpoint: str, delay: str, answer_ms: float) -> None:
     """Raises UsageError where the tools would not wait for an answer."""
     if answer_ms > ANSWER_MS:
         raise UsageError(
-            f"ENDPOINT={endpoint} with DELAY={delay} answers after {answer_ms:.0f} ms at the earliest, which is too "
-            f"near to the 30 s that the tools wait: use delays of {ANSWER_MS} ms in all or less."
+            f"ENDPOINT={endpoint} with DELAY={delay} answers after at least {answer_ms:.0f} ms, which is too close "
+            f"to the tools' time-out of 30 s: use delays of at most {ANSWER_MS} ms in total."
         )
 
 

@@ -159,11 +159,11 @@ def _check_style(settings: Mapping[str, str], approaches: Iterable[str], idiomat
     for approach in approaches:
         if approach not in idiomatic:
             raise UsageError(
-                f"STYLE={style} is nothing that {approach} has: use STYLE=lean, or APPROACH={','.join(idiomatic)}."
+                f"STYLE={style} does not exist for {approach}: use STYLE=lean, or APPROACH={','.join(idiomatic)}."
             )
     if client != "default":
         raise UsageError(
-            f"HTTP_CLIENT={client} does not go with STYLE={style}, in which each approach has its own client: "
+            f"HTTP_CLIENT={client} does not go with STYLE={style}, where each approach has its own client: "
             "use HTTP_CLIENT=default, or STYLE=lean."
         )
 

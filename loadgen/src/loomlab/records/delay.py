@@ -48,6 +48,6 @@ def delay_of(text: str) -> Delay:
 
 def _refusal(text: str) -> UsageError:
     return UsageError(
-        f"The delay {text!r} is none: use milliseconds up to {LONGEST_MS} such as 300, uniform:200:400 "
+        f"The delay {text!r} is not valid: use milliseconds up to {LONGEST_MS} such as 300, uniform:200:400 "
         "(from, to) or lognormal:300:900 (median, 99th percentile)."
     )

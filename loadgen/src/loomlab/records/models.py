@@ -134,7 +134,7 @@ class Warmup(Record):
             return None
         if not any(burst.phase == "compile" for burst in self.bursts):
             return "there was no time for its first phase"
-        return f"the compilers were still at work after {self.compiling_s:.0f} s"
+        return f"the JIT compilers were still busy after {self.compiling_s:.0f} s"
 
 
 class BackendDelays(Record):

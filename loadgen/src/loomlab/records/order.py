@@ -63,7 +63,7 @@ class Order(Record):
         for one in self.runs:
             if one.run == name:
                 return one
-        raise UsageError(f"{name} is not in the order of {self.experiment}: it has {self.runs[0].run} and so on.")
+        raise UsageError(f"{name} is no run of {self.experiment}: use one of its runs, such as {self.runs[0].run}.")
 
 
 def order_file(experiment_dir: Path) -> Path:

@@ -45,7 +45,7 @@ def _whole(experiment: Experiment) -> Iterator[str]:
     summary = experiment.summary
     if summary.missing or summary.finished is None:
         planned = len(summary.missing) + len(summary.runs)
-        cure = f"make finish RESUME={experiment.name} makes them."
+        cure = f"make finish RESUME={experiment.name} completes it."
         if summary.missing:
             yield f"The experiment is unfinished: {len(summary.missing)} of {planned} runs were not made; {cure}"
         else:

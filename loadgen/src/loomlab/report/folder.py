@@ -57,7 +57,7 @@ def read_experiment(folder: Path) -> Experiment:
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
         if not PLAIN_NAME.fullmatch(run.run) or not files.run_dir.is_dir():
-            doubts.append(f"runs/{run.run} is not there: its figures stand in summary.json alone.")
+            doubts.append(f"runs/{run.run} is missing: its figures are only in summary.json.")
             continue
         if files.raw.is_dir():
             raw[run.run] = files
@@ -110,11 +110,11 @@ def _doubts_of(run: Run, files: RunFiles) -> list[str]:
     differing = _differing(run, judged)
     if differing:
         return [
-            f"{run.run}: summary.json has another {', '.join(differing)} than run.json, so one was edited or is older: "
+            f"{run.run}: summary.json and run.json differ in {', '.join(differing)}, so one was edited or is older: "
             "run loomlab judge on its folder, then loomlab summarise."
         ]
     if not files.raw.is_dir():
-        return [f"{run.run} has no raw files: its course is not drawn, and its figures cannot be found again."]
+        return [f"{run.run} has no raw files: its course is not drawn, and its figures cannot be computed again."]
     return _doubts_of_raw(run, files)
 
 
@@ -122,7 +122,7 @@ def _doubts_of_raw(run: Run, files: RunFiles) -> list[str]:
     doubts = []
     if run.raw_sha256 is not None and checksum(files.raw) != run.raw_sha256:
         doubts.append(
-            f"{run.run}: raw/ is not what its figures were found on: run loomlab judge on its folder, "
+            f"{run.run}: raw/ has changed since its figures were computed: run loomlab judge on its folder, "
             "then loomlab summarise."
         )
     for path in (files.metrics, files.warmup, files.about, files.tool):

@@ -29,7 +29,7 @@ def opening_of(experiment: Experiment) -> Opening:
         answers = [sentence for at in experiment.loads for sentence in _alone(at, experiment)]
         if len(experiment.approaches) > 1:
             answers.append(
-                "No two of these approaches differ in the concurrency model alone: no difference is its own."
+                "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
             )
     if not any(run.verdict != "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
@@ -38,14 +38,14 @@ def opening_of(experiment: Experiment) -> Opening:
 
 def _more(experiment: Experiment) -> Iterator[str]:
     floor = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "same"]
-    yield from (f"One approach against itself, the lab's own floor. {sentence}" for sentence in floor)
+    yield from (f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in floor)
     for figure in (P99, WAITING):
         found = [held for held in comparisons(experiment, figure) if held.kind == "controlled"]
         yield from (held.sentence for held in found if held.found.ratio is not None)
     yield from (sentence for at in experiment.loads if (sentence := _throughput(at, experiment)))
     repeats = max(run.repeat for run in experiment.runs)
     if len(experiment.approaches) > 1 and repeats < 5:
-        yield f"Each approach was measured {_times(repeats)} at a load; REPEATS=5 gives intervals that are not coarse."
+        yield f"Each approach was measured {_times(repeats)} per load; REPEATS=5 gives intervals that are not coarse."
 
 
 def _times(count: int) -> str:

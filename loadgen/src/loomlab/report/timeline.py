@@ -18,7 +18,7 @@ PHASES = {
     "compile": "warm-up: the compilers",
     "settle": "warm-up: until it is steady",
     "edge": "connect wave and drain",
-    "interior": "the interior, which the figures are of",
+    "interior": "the interior, which the figures cover",
 }
 """Class of a bar, and what it means."""
 

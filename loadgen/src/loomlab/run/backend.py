@@ -29,7 +29,7 @@ class Behaviour:
         try:
             return delay_of(str(answer["delay"]))
         except (TypeError, KeyError, UsageError) as error:
-            raise UnreachableError(f"{self._url} did not tell a delay") from error
+            raise UnreachableError(f"{self._url} did not report a delay") from error
 
     def set_delay(self, delay: Delay) -> None:
         self._put(delay=delay.text)
@@ -47,7 +47,7 @@ class Behaviour:
             with urllib.request.urlopen(request, timeout=TIMEOUT_S):  # noqa: S310 - an http URL of the lab
                 pass
         except OSError as error:
-            raise UnreachableError(f"{self._url} did not take {parameters} ({error})") from error
+            raise UnreachableError(f"{self._url} did not accept {parameters} ({error})") from error
 
 
 class Hangs:

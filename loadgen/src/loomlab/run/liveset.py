@@ -77,7 +77,7 @@ def live_set(waiting: Waiting, before: MemoryAnswer, warmup: Warmup, stop: Stop,
     connections = busy_connections(request.load, endpoint.mean_ms / 1000)
     hindrance = before.error or no_live_set(endpoint, connections, request.jdk, waiting.about)
     if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
-        hindrance = "there was no warm-up, so what the process holds for itself still grows"
+        hindrance = "there was no warm-up, so the memory of the process itself still grows"
     if hindrance:
         return MemoryLog(before=before, error=hindrance)
     subject = Subject(replace(request.load, connections=connections), delay, process_of(request.approach))
@@ -107,7 +107,7 @@ class LiveSet:
         try:
             hold, waiting = self._hold(each_ms)
         except UnreachableError as error:
-            return MemoryLog(before=before, loaded=loaded, error=f"the backend takes no other delay: {error}")
+            return MemoryLog(before=before, loaded=loaded, error=f"the backend accepts no other delay: {error}")
         except CannotMeasureError as error:
             return MemoryLog(before=before, loaded=loaded, error=str(error).rstrip("."))
         finally:

@@ -45,7 +45,7 @@ def check_descriptors(connections: int) -> None:
     needed = connections + SPARE_DESCRIPTORS
     if limit != resource.RLIM_INFINITY and limit < needed:
         raise CannotMeasureError(
-            f"{connections} connections need {needed} open files, the load generator may open {limit}: "
+            f"{connections} connections need {needed} open files, but the load generator may open only {limit}: "
             "lower CONCURRENCY or raise the host's hard limit."
         )
 
@@ -188,8 +188,8 @@ def collect_again(run_dir: Path, prometheus_url: str) -> None:
     have, had = _samples(metrics), _samples(read_json(files.metrics) or {})
     if metrics["error"] or have < max(had, 1):
         raise CannotMeasureError(
-            f"Prometheus has {have} samples of {run_dir.name}, fewer than the {max(had, 1)} that are wanted "
-            f"({metrics['error'] or 'the others are gone'}): it keeps 15 days, and none after make clean."
+            f"Prometheus has {have} samples of {run_dir.name}, fewer than the {max(had, 1)} that are needed "
+            f"({metrics['error'] or 'the others are gone'}): it keeps 15 days at most, and make clean deletes all."
         )
     write_json(files.metrics, metrics)
 

@@ -33,7 +33,7 @@ def get_json(url: str, timeout_s: float = TIMEOUT_S) -> Any:
     try:
         return json.loads(get_text(url, timeout_s))
     except ValueError as error:
-        raise UnreachableError(f"{url} did not answer JSON") from error
+        raise UnreachableError(f"{url} did not return JSON") from error
 
 
 def exposed_values(page: str) -> dict[str, float]:
@@ -45,7 +45,7 @@ def exposed_values(page: str) -> dict[str, float]:
             for sample in family.samples:
                 values[sample.name] = values.get(sample.name, 0.0) + sample.value
     except ValueError as error:
-        raise UnreachableError(f"the page is none of metrics ({error})") from error
+        raise UnreachableError(f"the page does not hold metrics ({error})") from error
     return values
 
 
@@ -74,5 +74,5 @@ class Prometheus:
         try:
             result: list[dict[str, Any]] = json.loads(body)["data"]["result"]
         except (ValueError, KeyError, TypeError) as error:
-            raise UnreachableError(f"{self._url} did not answer a query result") from error
+            raise UnreachableError(f"{self._url} did not return a query result") from error
         return result

@@ -37,5 +37,5 @@ class Waits:
             self._behaviour.set_delay(self._delay)
         except UnreachableError as error:
             self._progress.say(
-                f"The backend's delay could not be set back; the one it was lent ends by itself: {error}."
+                f"The backend's delay could not be reset, and the temporary one will end by itself: {error}."
             )

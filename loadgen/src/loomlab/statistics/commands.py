@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from loomlab.statistics.comparison import CONFIDENCE
+
 COLUMNS = (
     "what disturbs the runs",
     "blocks",
@@ -48,11 +50,13 @@ def simulate(
 
 
 def ratios() -> None:
-    """Print the texts of stdin, a JSON object a line: {0}, {1}, … of `text` stand for the lists of `ratios`. Told are
-    their geometric mean and, from three on, its 95 % interval; – where there is none."""
+    """Print the texts of stdin, a JSON object a line: {0}, {1}, … of `text` stand for the lists of `ratios`, then for the
+    pairs of `shares`, if there are any. Of ratios their geometric mean is told and, from three on, its 95 % interval; – where
+    there are none. Of a share, how many of how many, with an exact 95 % interval (Clopper and Pearson 1934)."""
     for line in sys.stdin:
         told = json.loads(line)
-        print(told["text"].format(*(_ratio(values) for values in told["ratios"])))  # noqa: T201
+        values = [_ratio(values) for values in told["ratios"]]
+        print(told["text"].format(*values, *(_share(*pair) for pair in told.get("shares", []))))  # noqa: T201
 
 
 def _ratio(values: Sequence[float]) -> str:
@@ -64,6 +68,13 @@ def _ratio(values: Sequence[float]) -> str:
     mean, half = float(found.mean), float(found.half_width)
     ends = "" if math.isnan(half) else f" [{math.exp(mean - half):.3f}, {math.exp(mean + half):.3f}]"
     return f"{math.exp(mean):.3f}{ends}"
+
+
+def _share(count: int, of: int) -> str:
+    from scipy.stats import binomtest  # noqa: PLC0415 - as above
+
+    ends = binomtest(count, of).proportion_ci(CONFIDENCE, method="exact")
+    return f"{count} of {of} [{100 * ends.low:.0f} to {100 * ends.high:.0f} %]"
 
 
 def _print_row(cells: Sequence[str]) -> None:

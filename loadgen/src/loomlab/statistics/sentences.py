@@ -58,7 +58,7 @@ def _why(found: Comparison) -> str:
     """Where the interval excludes equality, why that is not enough."""
     if found.interval is None or found.interval.low <= 1 <= found.interval.high:
         return ""
-    return f"; of {found.declared} contrasts one may look so by chance"
+    return f"; one of {found.declared} contrasts may look like this by chance"
 
 
 def _cure(found: Comparison) -> str:

@@ -45,7 +45,7 @@ class Ab:
     def check(self, load: Load) -> None:
         if load.connections > MAX_CONCURRENCY:
             raise UsageError(
-                f"ab opens at most {MAX_CONCURRENCY} connections, {load.connections} were asked for: lower CONCURRENCY."
+                f"ab opens at most {MAX_CONCURRENCY} connections, not {load.connections}: lower CONCURRENCY."
             )
         requests = _closed(load).requests
         if requests < load.connections:
@@ -54,7 +54,7 @@ class Ab:
                 "raise REQUESTS."
             )
         if len(load.targets) > 1 or load.targets[0].method != "GET":
-            raise UsageError("ab sends one kind of GET request here, others were asked for: use k6.")
+            raise UsageError("ab sends one kind of GET request here, but others were asked for: use k6.")
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:
         shape = _closed(load)

@@ -80,7 +80,7 @@ class Hey:
     def check(self, load: Load) -> None:
         requests = _closed(load).requests
         if len(load.targets) > 1:
-            raise UsageError(f"hey sends one kind of request, {len(load.targets)} were asked for: use k6.")
+            raise UsageError(f"hey sends one kind of request, but {len(load.targets)} were asked for: use k6.")
         if requests < load.connections:
             raise UsageError(
                 f"hey wants at least as many requests as connections, got {requests} for {load.connections}: "
@@ -88,7 +88,7 @@ class Hey:
             )
         if requests > MAX_REQUESTS:
             raise UsageError(
-                f"hey keeps the times of {MAX_REQUESTS} requests, {requests} were asked for: lower REQUESTS."
+                f"hey keeps the times of {MAX_REQUESTS} requests, but {requests} were asked for: lower REQUESTS."
             )
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:
@@ -243,7 +243,7 @@ def parse_requests(lines: Iterable[str], started: float, summary: Summary) -> Re
             failures[match[2]] += 1
     answers, counted = len(start_s) + len(failed_start_s), sum(summary.statuses.values())
     if answers != counted:
-        raise ParseError(f"hey counts {counted} answers, {answers} are in its rows: measure again.")
+        raise ParseError(f"hey counts {counted} answers, but its rows hold {answers}: measure again.")
     return RequestLog(
         start_s, latency_ms, failed_start_s=failed_start_s, failed_latency_ms=failed_latency_ms, failures=failures
     )

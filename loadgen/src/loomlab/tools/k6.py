@@ -67,7 +67,7 @@ class K6:
                 users = max((stage.users for stage in stages), default=0)
                 if not 1 <= users <= load.connections:
                     raise UsageError(
-                        f"k6 wants users, each with a connection of its own, got {users} users for {load.connections} "
+                        f"k6 needs at least one user, each with a connection, got {users} users for {load.connections} "
                         "connections: raise CONCURRENCY or correct the stages."
                     )
 
@@ -114,7 +114,7 @@ class K6:
         attempted = counts.get("http_reqs", 0)
         if requests and requests.count != attempted:
             raise ParseError(
-                f"k6 counted {attempted} requests, {requests.count} are in its samples: it lost some; measure again."
+                f"k6 counted {attempted} requests, but its samples hold {requests.count}: some are lost; measure again."
             )
         return ToolReport(
             completed=attempted - requests.failed if requests else None,

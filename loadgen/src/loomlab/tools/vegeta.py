@@ -54,7 +54,7 @@ class Vegeta:
     def check(self, load: Load) -> None:
         step = _step(load)
         if len(load.targets) > 1:
-            raise UsageError(f"vegeta sends one kind of request here, {len(load.targets)} were asked for: use k6.")
+            raise UsageError(f"vegeta sends one kind of request here, but {len(load.targets)} were asked for: use k6.")
         if step.rate_rps < 1 / LONGEST_RATE_UNIT_S:
             raise UsageError(
                 f"vegeta's rate must be at least one request in {LONGEST_RATE_UNIT_S} s, got {step.rate_rps}/s: "
@@ -129,9 +129,9 @@ def rate(rate_rps: float) -> str:
 
 def _step(load: Load) -> RateStep:
     if not isinstance(load.shape, OpenRate):
-        raise UsageError("vegeta offers a rate, a closed load or users were asked for: use ab, hey or k6.")
+        raise UsageError("vegeta offers only a rate, but a closed load or users were asked for: use ab, hey or k6.")
     if len(load.shape.steps) != 1:
-        raise UsageError(f"vegeta keeps one rate, {len(load.shape.steps)} steps were asked for: use k6.")
+        raise UsageError(f"vegeta keeps one rate, but {len(load.shape.steps)} steps were asked for: use k6.")
     return load.shape.steps[0]
 
 

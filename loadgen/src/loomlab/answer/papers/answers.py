@@ -192,7 +192,7 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
     amounts = {run.amount for run in found.runs}
     part = replace(part, blocks=len(values), amount=min(amounts) if len(amounts) == 1 else None)
     if len(values) < FEWEST_BLOCKS:
-        few = f"{len(values)} of the {FEWEST_BLOCKS} blocks that an interval takes"
+        few = f"{len(values)} of the {FEWEST_BLOCKS} blocks that an interval needs"
         return replace(part, why="; ".join([few, *dict.fromkeys(found.spoilt)]))
     centre, low, high = _interval(values, ratio=isinstance(test, RatioTest))
     part = replace(part, centre=centre, low=low, high=high)
@@ -200,7 +200,7 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
         return replace(part, outcome=REPRODUCED, why="the whole interval is within the limits")
     if (test.above is not None and high <= test.above) or (test.below is not None and low >= test.below):
         return replace(part, outcome=NOT_REPRODUCED, why="the whole interval is beyond the limit")
-    return replace(part, outcome=NOT_REPRODUCED, why="undecided: the interval reaches over the limit")
+    return replace(part, outcome=NOT_REPRODUCED, why="undecided: the interval crosses the limit")
 
 
 def _interval(values: Sequence[float], *, ratio: bool) -> tuple[float, float, float]:
@@ -225,5 +225,5 @@ def _unless_idle(part: Part, runs: Iterable[KeptRun]) -> Part:
     longest = max((fmean(found) for found in by_approach.values()), default=None)
     if longest is None or longest >= QUEUED:
         return part
-    why = f"nothing queued: the mean latency is {longest:.2f} of the shortest, and it shows from {QUEUED:g} on"
+    why = f"nothing queued: the mean latency is {longest:.2f} times the shortest, below {QUEUED:g}"
     return replace(part, outcome=UNTESTED, why=why)

@@ -63,7 +63,7 @@ def plan_of(
     for key in stanzas():
         if variables.get(key) and key not in TAKEN and not key.endswith("_PORT"):
             raise UsageError(
-                f"{key}={variables[key]} does not go with PAPER={name}, which says it itself: leave it out."
+                f"{key}={variables[key]} does not go with PAPER={name}, because the paper sets it: leave it out."
             )
     given = {key: variables[key] for key in TAKEN if variables.get(key)}
     steps, left_out = [], []
@@ -182,7 +182,7 @@ def take(results: Path, folder_name: str, name: str) -> str | None:
     folder = unfinished(results, folder_name) if folder_name == "latest" else results / folder_name
     if not order_file(folder).exists():
         raise UsageError(
-            f"RESUME={folder_name} is no folder of results/ with an order.json: use RESUME=latest, or one that has."
+            f"RESUME={folder_name} is no folder of results/ with an order.json: name one, or use RESUME=latest."
         )
     with changing(folder) as order:
         of = order.paper or (order.scenario.experiment if order.scenario else None)

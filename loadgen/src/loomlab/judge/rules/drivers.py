@@ -16,7 +16,7 @@ from loomlab.judge.limits import (
 )
 
 NO_QUOTA = not_here("there is no CPU quota")
-NOT_ASKED = not_here("no request asks the backend")
+NOT_ASKED = not_here("no request calls the backend")
 
 
 def _limited(who: str, what: str, share: float | None, missing: Finding) -> Finding:
@@ -60,7 +60,7 @@ def _waited(
     run: Evidence, wait_ms: float | None, when: str, figure: str, latency_ms: float | None, limit: float
 ) -> Finding:
     if not run.generator.waits_told:
-        return not_here("this kernel does not tell; how busy its CPUs were does")
+        return not_here("this kernel does not report waits for a CPU; how busy its CPUs were is judged")
     if wait_ms is None:
         return unknown("how long the load generator waited for a CPU")
     if not latency_ms:
@@ -135,7 +135,7 @@ def _late(
     if late_ms <= RESOLVED_LATE_MS or calls * late_ms <= limit * latency_ms:
         return PASSED
     return failed(
-        f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, in {calls} calls up to "
+        f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, over {calls} calls up to "
         f"{percent(min(calls * late_ms / latency_ms, 1))} of the {figure} latency of {latency_ms:,.0f} ms "
         f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
     )
@@ -153,7 +153,7 @@ def backend_delay_other(run: Evidence) -> Finding:
             f"not the {run.asked.delay} asked for: something else changed it; measure again."
         )
     when = " and ".join(name for name, delay in (("before", told.before), ("after", told.after)) if delay is None)
-    return unknown(f"which delay the backend had, which did not answer right {when} the run") if when else PASSED
+    return unknown(f"which delay the backend had, because it did not answer right {when} the run") if when else PASSED
 
 
 def connections_lost(run: Evidence) -> Finding:
@@ -189,7 +189,7 @@ def other_backend_requests(run: Evidence) -> Finding:
     if abs(a_request - run.asked.backend_calls) <= limit:
         return PASSED
     return failed(
-        f"The backend answered {a_request:.3f} requests for each one of the load, not {run.asked.backend_calls} "
+        f"The backend answered {a_request:.3f} requests per request of the load, not {run.asked.backend_calls} "
         f"(the limit is ±{limit:.3f})."
     )
 
@@ -204,6 +204,6 @@ def backend_reconnected(run: Evidence) -> Finding:
     if not opened or opened <= REOPENED_LIMIT * calls + first_ones:
         return PASSED
     return failed(
-        f"Backend connections were not kept: {opened:.0f} were opened for "
-        f"some {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
+        f"Backend connections were not kept open: {opened:.0f} were opened for "
+        f"about {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
     )

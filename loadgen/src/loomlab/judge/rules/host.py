@@ -14,7 +14,7 @@ BEYOND = not_here("the share is over the larger limit")
 def foreign_cpu(run: Evidence) -> Finding:
     share = run.host.foreign_share
     if share is None:
-        return unknown("what others took of the approach's CPUs")
+        return unknown("how much of the approach's CPUs other programs took")
     if share > MUCH_FOREIGN_LIMIT:
         return BEYOND
     return PASSED if share <= FOREIGN_LIMIT else failed(_foreign(share, FOREIGN_LIMIT))
@@ -23,7 +23,7 @@ def foreign_cpu(run: Evidence) -> Finding:
 def much_foreign_cpu(run: Evidence) -> Finding:
     share = run.host.foreign_share
     if share is None:
-        return unknown("what others took of the approach's CPUs")
+        return unknown("how much of the approach's CPUs other programs took")
     return PASSED if share <= MUCH_FOREIGN_LIMIT else failed(_foreign(share, MUCH_FOREIGN_LIMIT))
 
 
@@ -38,7 +38,7 @@ def stolen(run: Evidence) -> Finding:
     """Of the approach's CPUs; of the others more may be gone, for what it does shows in the backend's lateness."""
     shares = run.host.steal_shares
     if shares is None:
-        return unknown("what the hypervisor took of the CPUs")
+        return unknown("how much CPU time the hypervisor took (steal)")
     if shares.get("approach", 0.0) > MUCH_FOREIGN_LIMIT:
         return BEYOND
     taken = {part: share for part, share in shares.items() if share > _steal_limit(part)}
@@ -51,7 +51,7 @@ def _steal_limit(part: str) -> float:
 
 def much_stolen(run: Evidence) -> Finding:
     if run.host.steal_shares is None:
-        return unknown("what the hypervisor took of the CPUs")
+        return unknown("how much CPU time the hypervisor took (steal)")
     share = run.host.steal_shares.get("approach", 0.0)
     return PASSED if share <= MUCH_FOREIGN_LIMIT else failed(_stolen({"approach": share}, MUCH_FOREIGN_LIMIT))
 
@@ -74,6 +74,6 @@ def clock_stepped(run: Evidence) -> Finding:
     if step_s <= CLOCK_LIMIT_S:
         return PASSED
     return failed(
-        f"The clock was set by {step_s:.1f} s during the run (the limit is {CLOCK_LIMIT_S} s), so its times do not fit "
-        "together: measure again."
+        f"The clock was set by {step_s:.1f} s during the run (the limit is {CLOCK_LIMIT_S} s), so its times do not "
+        "match: measure again."
     )

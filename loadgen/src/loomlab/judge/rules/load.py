@@ -119,7 +119,7 @@ def _grown(run: Evidence, growth: float, limit: float) -> str:
     return (
         f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
         f"(the limit is {percent(limit)}): {run.asked.offered_rps:g} requests a second are more than the approach can "
-        "carry, so its latency is that of a queue and depends on how long the run is; use a lower RATE."
+        "sustain, so requests queue and latency depends on the length of the run; use a lower RATE."
     )
 
 
@@ -155,7 +155,7 @@ def started_late(run: Evidence) -> Finding:
         return PASSED
     return failed(
         f"{run.asked.tool} started requests {lag_ms:.1f} ms late at p99, {percent(lag_ms / latency_ms)} of the p99 "
-        f"latency (the limit is {percent(LAG_LIMIT)}): some of the latency is the tool's own."
+        f"latency (the limit is {percent(LAG_LIMIT)}): part of the latency is the tool's own delay."
     )
 
 
@@ -198,8 +198,8 @@ def silent_end(run: Evidence) -> Finding:
     if run.loaded.silent_end_s <= limit:
         return PASSED
     return failed(
-        f"No answer came in the last {run.loaded.silent_end_s} s of the run, whose unanswered requests "
-        f"{run.asked.tool} discards (the limit is {SILENT_END_S} s + {SILENT_END_P99S} × p99 = {limit:.1f} s)."
+        f"No answer came in the last {run.loaded.silent_end_s} s of the run (the limit is {SILENT_END_S} s + "
+        f"{SILENT_END_P99S} × p99 = {limit:.1f} s): {run.asked.tool} discards what was unanswered then."
     )
 
 
@@ -208,12 +208,12 @@ def short_interior(run: Evidence) -> Finding:
     if run.loaded.whole_run:
         if not run.asked.steady:
             return CHANGING
-        return failed("The run is too short to leave out its beginning and end: the figures are of all of it.")
+        return failed("The run is too short to leave out its beginning and end: the figures cover all of it.")
     if seconds is None:
         return unknown("requests one by one")
     if seconds >= SHORTEST_INTERIOR_S:
         return PASSED
-    return failed(f"The figures are taken on {seconds:.0f} s only (at least {SHORTEST_INTERIOR_S} s are wanted).")
+    return failed(f"The figures cover only {seconds:.0f} s (at least {SHORTEST_INTERIOR_S} s are needed).")
 
 
 def few_waves(run: Evidence) -> Finding:
@@ -225,7 +225,7 @@ def few_waves(run: Evidence) -> Finding:
         return not_here("there is no interior") if run.loaded.whole_run else unknown("requests one by one")
     if waves >= (1 - WAVE_ERROR) * FEWEST_WAVES:
         return PASSED
-    return failed(f"The figures are taken on {waves:.1f} waves of requests only (at least {FEWEST_WAVES} are wanted).")
+    return failed(f"The figures cover only {waves:.1f} waves of requests (at least {FEWEST_WAVES} are needed).")
 
 
 def omission_possible(run: Evidence) -> Finding:
@@ -248,9 +248,9 @@ def omission_possible(run: Evidence) -> Finding:
     )
     omitted = max(silent, slow)
     return failed(
-        f"Coordinated omission is possible: {what}, in which some {omitted:,.0f} more should have come, "
-        f"{percent(omitted / loaded.requests)} of those that did (the limit is {percent(OMITTED_LIMIT)}), and a "
-        "closed-model tool sends nothing meanwhile."
+        f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about "
+        f"{omitted:,.0f} requests are missing, {percent(omitted / loaded.requests)} of those answered "
+        f"(the limit is {percent(OMITTED_LIMIT)})."
     )
 
 
@@ -279,19 +279,19 @@ def connections_idle(run: Evidence) -> Finding:
     if ratio is None or waves is None:
         return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
     if waves < (1 - WAVE_ERROR) * FEWEST_WAVES:
-        return not_here("of so few waves a count is off by more")
+        return not_here("with so few waves the count is off by more than the limit")
     if not IDLE_LIMIT < 1 - ratio <= LITTLE_LIMIT:
         return PASSED
     return failed(
         f"{percent(1 - ratio)} of the {run.asked.concurrency} connections had no request that was answered "
-        f"(the limit is {percent(IDLE_LIMIT)}): some may be dead, and what they wait for is in no figure."
+        f"(the limit is {percent(IDLE_LIMIT)}): some may be dead, and the requests on them are in no figure."
     )
 
 
 def keepalive_refused(run: Evidence) -> Finding:
     kept, completed = run.told.keepalive_requests, run.told.completed
     if kept is None or completed is None:
-        return not_here("the tool does not tell; opened connections are counted")
+        return not_here("the tool does not report it; opened connections are counted")
     if kept >= completed:
         return PASSED
-    return failed(f"Only {kept} of {completed} answers kept their connection open: the run measures connecting, too.")
+    return failed(f"Only {kept} of {completed} answers kept their connection open: the run also measures connecting.")

@@ -25,10 +25,10 @@ def oom_killed(run: Evidence) -> Finding:
     """Where nothing counts kills, the container's own state at the end takes their place."""
     kills = run.under_test.oom_kills
     if kills is None:
-        return not_here("kills are not counted here; the container's end tells of its own")
+        return not_here("kills are not counted here; the container's exit state shows whether it was killed")
     if not kills:
         return PASSED
-    return failed(f"The kernel killed processes of the container for memory {kills:.0f} times (the limit is 0).")
+    return failed(f"Out of memory: the kernel killed processes of the container {kills:.0f} times (the limit is 0).")
 
 
 def metrics_missing(run: Evidence) -> Finding:
@@ -66,7 +66,7 @@ def throttled(run: Evidence) -> Finding:
 def small_pool(run: Evidence) -> Finding:
     pool, concurrency, at_once = run.under_test.backend_pool, run.asked.concurrency, run.asked.at_once
     if not run.asked.backend_calls:
-        return not_here("no request asks the backend")
+        return not_here("no request calls the backend")
     if pool is None:
         return not_here("the client has no limit") if run.under_test.told else unknown("the size of the backend pool")
     if pool >= concurrency * at_once:

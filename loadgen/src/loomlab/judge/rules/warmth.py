@@ -35,7 +35,7 @@ def compilers_unknown(run: Evidence) -> Finding:
         return not_here("there was no warm-up, or it failed")
     if run.warmup.compiled is None:
         return unknown(
-            "whether the compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
+            "whether the JIT compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
         )
     return PASSED
 

@@ -15,7 +15,7 @@ from loomlab.plan.sizes import Size, auto_size, memory_mb_of
 from loomlab.records.load import Closed, Load, OpenRate, Users
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
-"""CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/cost-per-request.md), half cold ones more."""
+"""CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
 GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.3, "k6": 0.4}
 """Of the whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")."""
 BUSY_LIMIT = 0.5

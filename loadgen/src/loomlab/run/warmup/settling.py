@@ -38,7 +38,7 @@ def changing(bursts: Sequence[Burst]) -> str | None:
         [burst.rss_bytes for burst in bursts],
     ]
     if any(any(values) and not all(values) for values in figures):
-        return "what some of the bursts cost could not be told"
+        return "the cost of some bursts is not known"
     latency, cpu, memory = map(trend, figures)
     if latency and latency.margin(CONFIDENCE) - latency.slope > CHANGE_LIMIT:
         return f"latency still fell by {_told(-latency.slope, latency)}"

@@ -84,7 +84,7 @@ class Warmer:
         the backend does not take another delay."""
         process = self._subject.process()
         if process.jit_cpu_s is None or process.cpu_s is None:
-            self._progress.say("The compilers' CPU time is unknown: the warm-up is the load itself only.")
+            self._progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
             return None
         cpus = self._cpus = process.cpus or 1
         connections = min(max(self._connections, FEWEST_CONNECTIONS), compiling.MOST_CONNECTIONS)
