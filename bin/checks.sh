@@ -306,7 +306,7 @@ check_metrics() {
     said=$(tail -n 1 <<<"$said" | sed 's/^loom-lab: //')
     case $said in
       *"is in use by"* | *"is up on this engine"*) caveat "container metrics" "not proven, because a container has to be started for it" "$said" ;;
-      *) fails "container metrics" "CPU, RSS and threads of a container" "$said" ;;
+      *) fails "container metrics" "none seen" "$said" ;;
     esac
   elif grep -qx CONTAINER_METRICS=cadvisor "$METRICS_FOUND"; then
     fine "container metrics" "CPU, RSS and threads of a container arrive from cAdvisor"

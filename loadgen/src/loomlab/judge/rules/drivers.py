@@ -70,7 +70,7 @@ def _waited(
     return failed(
         f"The load generator limited the run: its threads waited {wait_ms:.1f} ms for a CPU {when}, "
         f"{percent(wait_ms / latency_ms)} of the {figure} latency of {latency_ms:,.0f} ms "
-        f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
+        f"(the limit is {percent(limit)}): use a lower load or more CPUs."
     )
 
 
@@ -137,7 +137,7 @@ def _late(
     return failed(
         f"The backend limited the run: its answers were {late_ms:.1f} ms late {when}, over {calls} calls up to "
         f"{percent(min(calls * late_ms / latency_ms, 1))} of the {figure} latency of {latency_ms:,.0f} ms "
-        f"(the limit is {percent(limit)}): use a lower CONCURRENCY or more CPUs."
+        f"(the limit is {percent(limit)}): use a lower load or more CPUs."
     )
 
 

@@ -83,7 +83,8 @@ def rate_missed(run: Evidence) -> Finding:
     return failed(
         f"The offered rate was missed: {run.asked.tool} started {run.loaded.started_rps:.1f} requests a second, "
         f"{percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.asked.offered_rps:.1f} asked for "
-        f"(the limit is {percent(RATE_LIMIT)}): it had no free connection, or no CPU."
+        f"(the limit is {percent(RATE_LIMIT)}): "
+        + ("it had no free connection, or no CPU; raise CONCURRENCY or lower RATE." if missed < 0 else "measure again.")
     )
 
 
