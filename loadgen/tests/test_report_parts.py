@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from loomlab.answer.loads import loads_of
 from loomlab.plan.planning import plan
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
-from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons
 from loomlab.report.course import MOST_POINTS, data_of
 from loomlab.report.curves import distribution, over_load
@@ -30,8 +28,8 @@ from loomlab.report.svg import scale_of, tag
 from loomlab.report.table import markdown_of, rows_of
 from loomlab.report.timeline import timeline
 from loomlab.statistics.comparison import CPU_PER_REQUEST
-from ordered import SETTINGS, STAMP, TWO_CPUS, asked_for, lab_in, planned
-from report_folder import HEADLINE, folder_of
+from ordered import STAMP, TWO_CPUS, asked_for, lab_in
+from report_folder import folder_of
 
 PAIR = ("tomcat-platform", "tomcat-virtual")
 
@@ -282,37 +280,6 @@ def test_waiting_memory_of_which_a_part_is_unknown_is_not_told() -> None:
     assert LiveBytes(heap=1, stacks_off_heap=2, kernel=4).total == 7
     for missing in ("heap", "stacks_off_heap", "kernel"):
         assert LiveBytes(heap=1, stacks_off_heap=2, kernel=4).model_copy(update={missing: None}).total is None
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_command_lists_approaches_as_they_were_asked_for(tmp_path: Path, seed: int) -> None:
-    asked = random.Random(seed).sample(HEADLINE, len(HEADLINE))  # noqa: S311 - an order, no secret
-    order = planned(tmp_path, approaches=asked, seed=seed, repeats=2, duration_s=90, warmup_cap_s=40)
-
-    command = command_of(order)
-
-    assert command == (
-        f"make run-ab CONCURRENCY=1000 DURATION=90s ENDPOINT=/capabilities DELAY=300 APPROACH={','.join(asked)} "
-        f"REPEATS=2 SEED={seed} SIZE=auto JDK=25 GC=parallel WARMUP_CAP=40"
-    )
-
-
-def test_the_command_says_a_style_that_is_not_the_default(tmp_path: Path) -> None:
-    lean = planned(tmp_path / "lean")
-    idiomatic = planned(tmp_path / "idiomatic", settings=SETTINGS | {"STYLE": "idiomatic"})
-
-    assert "STYLE=" not in command_of(lean)
-    assert " STYLE=idiomatic " in command_of(idiomatic)
-
-
-def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:
-    rate = planned(tmp_path, tool="vegeta", approaches=["tomcat-virtual"], rate_rps=12.5, connections=None)
-    scenario = planned(tmp_path, tool="k6", scenario="smoketest", connections=None, approaches=["tomcat-virtual"])
-
-    assert "make run-vegeta CONCURRENCY=100 RATE=12.5 DURATION=60s ENDPOINT=" in command_of(rate)
-    assert command_of(scenario).startswith(
-        "make scenario NAME=smoketest SCALE=1 DURATION=60s APPROACH=tomcat-virtual REPEATS="
-    )
 
 
 def test_the_seconds_of_long_runs_are_thinned_out(folder: Path, tmp_path: Path) -> None:
