@@ -1,6 +1,7 @@
 """Experiments that were cut off: nothing finished is lost, nothing is made twice."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -142,13 +143,46 @@ def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
     assert unfinished(results, "latest") == older
 
 
-def test_a_judged_run_whose_folder_is_gone_is_made_again(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "finished")
+def test_a_judged_run_whose_verdict_is_gone_is_judged_again_and_one_whose_folder_is_gone_made_again(
+    tmp_path: Path,
+) -> None:
+    folder = experiment(tmp_path, "finished", "finished", "finished")
     finish(folder)
-    (folder / "runs" / "1-tomcat-virtual" / "run.json").unlink()
+    runs = folder / "runs"
+    RunFiles(runs / "1-tomcat-virtual").run.unlink()
+    shutil.rmtree(runs / "2-tomcat-virtual")
+    raw = (runs / "1-tomcat-virtual" / "raw" / "ab.txt").read_bytes()
 
     assert unfinished(folder.parent, "latest") == folder
-    assert [run.state for run in resume(folder).runs] == ["planned", "judged"]
+    assert [run.state for run in resume(folder).runs] == ["judged", "planned", "judged"]
+    assert RunFiles(runs / "1-tomcat-virtual").run.exists()
+    assert (runs / "1-tomcat-virtual" / "raw" / "ab.txt").read_bytes() == raw
+
+
+def test_a_run_without_a_verdict_whose_raw_files_are_not_whole_is_made_again(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "finished", "finished")
+    finish(folder)
+    lost = RunFiles(folder / "runs" / "1-tomcat-virtual")
+    lost.run.unlink()
+    lost.container.write_text("")
+
+    with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged"):
+        assert [run.state for run in resume(folder).runs] == ["planned", "judged"]
+
+
+@pytest.mark.parametrize("text", ['{"engine": ', '"x"'])
+def test_damaged_facts_of_the_engine_cost_themselves_alone(tmp_path: Path, text: str) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    (folder / "engine.json").write_text(text)
+
+    with pytest.raises(ParseError) as refused:
+        finish(folder)
+
+    assert str(refused.value) == (
+        f"{folder}/engine.json is not a JSON object: delete it, and sum the experiment up again with make finish."
+    )
+    (folder / "engine.json").unlink()
+    assert len(finish(folder).runs) == 1
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def of(blocks: list[tuple[float, float]]) -> Comparison:
 def test_a_ratio_is_the_geometric_mean_of_the_blocks() -> None:
     got = compared(FIFTH_LESS, EVEN)
 
-    assert got.ratio == pytest.approx(math.prod(a / b for a, b in zip(FIFTH_LESS, EVEN, strict=True)) ** (1 / 5))
-    assert [one.ratio for one in got.ratios] == pytest.approx([a / b for a, b in zip(FIFTH_LESS, EVEN, strict=True)])
+    assert got.effect == pytest.approx(math.prod(a / b for a, b in zip(FIFTH_LESS, EVEN, strict=True)) ** (1 / 5))
+    assert [one.effect for one in got.effects] == pytest.approx([a / b for a, b in zip(FIFTH_LESS, EVEN, strict=True)])
     assert (got.word, got.blocks, got.coarse, got.dropped) == ("lower", 5, False, ())
 
 
@@ -38,7 +38,7 @@ def test_few_blocks_give_no_interval_or_a_coarse_one(blocks: int, interval: bool
 
     assert got.blocks == blocks
     assert ((got.interval is not None), (got.p_value is not None), got.coarse) == (interval, interval, coarse)
-    assert got.ratio is not None
+    assert got.effect is not None
     if not interval:
         assert (got.word, got.blocks_needed) == ("not resolved", None)
 
@@ -57,7 +57,7 @@ def test_a_figure_without_a_logarithm_spoils_its_block(value: float | None, faul
     got = compared((value, *FIFTH_LESS[1:]), EVEN)
 
     assert got.dropped == (Dropped(1, fault),)
-    assert [one.block for one in got.ratios] == [2, 3, 4, 5]
+    assert [one.block for one in got.effects] == [2, 3, 4, 5]
     assert got.interval == compared(FIFTH_LESS[1:], EVEN[1:]).interval
 
 
@@ -87,8 +87,8 @@ def test_without_a_block_there_is_nothing_but_the_reasons() -> None:
     got = compared([None] * 3, EVEN[:3])
     (unseen,) = compare(CPU_PER_REQUEST, [], [PAIR])
 
-    assert (got.ratio, got.interval, got.p_holm, got.word, len(got.dropped)) == (None, None, None, "not resolved", 3)
-    assert (unseen.ratio, unseen.ratios, unseen.dropped) == (None, (), ())
+    assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (None, None, None, "not resolved", 3)
+    assert (unseen.effect, unseen.effects, unseen.dropped) == (None, (), ())
 
 
 def test_loads_and_other_approaches_are_not_mixed() -> None:
@@ -99,7 +99,7 @@ def test_loads_and_other_approaches_are_not_mixed() -> None:
     first, second = compare(CPU_PER_REQUEST, runs, [PAIR, other])
 
     assert first.interval == compared(FIFTH_LESS, EVEN).interval
-    assert (second.ratio, second.word) == (1, "no difference")
+    assert (second.effect, second.word) == (1, "no difference")
 
 
 def test_words_hold_for_all_declared_contrasts_together_and_intervals_for_each() -> None:
@@ -148,7 +148,7 @@ def test_swapped_approaches_mirror_the_comparison(blocks: list[tuple[float, floa
 
     assert one.interval is not None
     assert other.interval is not None
-    assert one.ratio == pytest.approx(1 / (other.ratio or 0))
+    assert one.effect == pytest.approx(1 / (other.effect or 0))
     assert (one.interval.low, one.interval.high) == pytest.approx((1 / other.interval.high, 1 / other.interval.low))
     assert one.word == MIRRORED.get(other.word, other.word)
     assert (one.p_value, one.blocks_needed) == (other.p_value, other.blocks_needed)
@@ -158,7 +158,7 @@ def test_swapped_approaches_mirror_the_comparison(blocks: list[tuple[float, floa
 def test_a_unit_or_a_dearer_block_changes_nothing(blocks: list[tuple[float, float]], factor: float) -> None:
     one, other = of(blocks), of([(factor * blocks[0][0], factor * blocks[0][1]), *blocks[1:]])
 
-    assert one.ratio == pytest.approx(other.ratio)
+    assert one.effect == pytest.approx(other.effect)
     assert one.interval is not None
     assert other.interval is not None
     assert (one.interval.low, one.interval.high) == pytest.approx((other.interval.low, other.interval.high))
@@ -169,8 +169,8 @@ def test_every_word_agrees_with_its_interval(blocks: list[tuple[float, float]]) 
     got = of(blocks)
 
     assert got.interval is not None
-    assert got.ratio is not None
-    assert got.interval.low <= got.ratio <= got.interval.high
+    assert got.effect is not None
+    assert got.interval.low <= got.effect <= got.interval.high
     match got.word:
         case "lower":
             assert got.interval.high < 1
@@ -199,5 +199,32 @@ def test_more_blocks_of_the_same_kind_narrow_the_interval(blocks: list[tuple[flo
 def test_figures_of_any_size_have_a_ratio() -> None:
     got = compared([1e308, 1e300, 1e-300], [1e-308, 5e-324, 1e300])
 
-    assert [one.ratio for one in got.ratios] == [math.inf, math.inf, 0.0]
+    assert [one.effect for one in got.effects] == [math.inf, math.inf, 0.0]
     assert got.word == "not resolved"
+
+
+HELD = Figure("memory held", None, "holds", "less", "more", unit="KiB")
+
+
+def held(a: list[float], b: list[float]) -> Comparison:
+    (only,) = compare(HELD, [*observed("virtual", a), *observed("platform", b)], [], [PAIR])
+    return only
+
+
+def test_a_figure_with_a_unit_is_compared_by_differences_and_may_be_negative() -> None:
+    got = held([17, -2, 0, math.nan], [78, 60, 61, 1])
+
+    assert [one.effect for one in got.effects] == [-61, -62, -61]
+    assert got.effect == pytest.approx(-184 / 3)
+    assert got.dropped == (Dropped(4, "virtual: nan is no figure"),)
+    assert got.interval is not None
+    assert got.interval.low < got.effect < got.interval.high < 0
+    # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
+    assert got.interval.high - got.interval.low == pytest.approx(2 * 4.3027 * 0.57735 / math.sqrt(3), rel=1e-4)
+    assert (got.word, got.within, got.blocks_needed) == ("exploratory", False, None)
+
+
+def test_a_figure_without_a_margin_has_no_word_even_if_it_was_declared() -> None:
+    (got,) = compare(HELD, [*observed("virtual", FIFTH_LESS), *observed("platform", EVEN)], [PAIR])
+
+    assert (got.word, got.blocks_needed) == ("exploratory", None)

@@ -74,10 +74,10 @@ def test_a_plan_is_told_block_by_block(tmp_path: Path) -> None:
     assert first == f"{order.experiment}: 12 runs, about 28 min, {-(-12 * order.longest_s // 60)} at most"
     assert lines[0].startswith("note: REPEATS=2 gives no interval: use REPEATS=3 or more")
     assert [line.partition(":")[0] for line in lines[1:]] == [
-        "block 1, 500 connections, repeat 1",
-        "block 2, 2,000 connections, repeat 1",
-        "block 3, 500 connections, repeat 2",
-        "block 4, 2,000 connections, repeat 2",
+        "block 1 at 500 connections",
+        "block 1 at 2,000 connections",
+        "block 2 at 500 connections",
+        "block 2 at 2,000 connections",
     ]
     assert lines[1].endswith(": " + ", ".join(run.request.approach for run in order.runs[:3]))
     assert last == "SEED=3 gives this order again. Nothing was started."

@@ -94,6 +94,35 @@ reproducing() { # PLAN
   [ "$(grep -cx keep "$lab/asked")" -eq 2 ]
 }
 
+# A checkout of our making in $lab, whose engine does nothing, and whose killed experiment cannot be summed up.
+finishing() {
+  lab=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$lab"/{bin,sizes,loadgen/scenarios,loadgen/published,loadgen/src/loomlab/plan}
+  cp "$LAB_ROOT"/bin/{lib,host,lock,variables,experiment}.sh "$LAB_ROOT/bin/run" "$lab/bin"
+  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$lab/loadgen/src/loomlab/plan"
+  cp "$LAB_ROOT/compose.yaml" "$lab"
+  printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' >"$lab/.env"
+  printf '#!/bin/sh\n' | tee "$lab/bin/engine" "$lab/bin/prepare" "$lab/bin/metrics" >/dev/null
+  chmod +x "$lab"/bin/{engine,prepare,metrics}
+  stub docker "case \"\$*\" in *'loadgen finish') exit 4 ;; *'loadgen resume '*) echo \"\${@: -1}\" >$lab/resumed; exit 2 ;; esac"
+  export LAB_LOCK=ours
+}
+
+@test "a killed experiment that cannot be summed up does not keep another from being resumed" {
+  finishing
+  RESUME=mine run "$lab/bin/run" finish
+  [ "$status" -eq 2 ]
+  [ "$(cat "$lab/resumed")" = mine ]
+  [[ $output == *"a killed experiment could not be summed up (see above); its files stay as they are"* ]]
+}
+
+@test "finish without RESUME fails where a killed experiment cannot be summed up" {
+  finishing
+  run "$lab/bin/run" finish
+  [ "$status" -eq 4 ]
+  [ ! -e "$lab/resumed" ]
+}
+
 @test "compose.yaml describes every approach in the same way, and scenarios and papers name no other" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"

@@ -184,12 +184,18 @@ def _write_report(folder: Path) -> Path:
 
 
 def _report(folder: Path, summary: Summary) -> None:
-    """Of an experiment that was summed up; what it measured does not depend on its page."""
+    """Of an experiment that was summed up; what it measured does not depend on its page, whatever fails there."""
     try:
         if summary.runs:
             _write_report(folder)
     except LoomlabError as error:
         print(f"loom-lab: no report: {error}", file=sys.stderr)  # noqa: T201
+    except Exception as error:
+        print(  # noqa: T201
+            f"loom-lab: no report, because the lab failed at it ({error!r}): make report RESUME={folder.resolve().name} "
+            "shows where.",
+            file=sys.stderr,
+        )
 
 
 def _show(summary: Summary) -> None:

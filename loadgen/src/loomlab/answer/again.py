@@ -1,5 +1,6 @@
 """Runs of a sweep that the host spoilt are made again: the next try has its own folder, beside the spoilt one."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun, changing
 
 MOST_TRIES = 3
+FURTHER_TRY = re.compile(r"(.+)-try-\d+")
 
 
 def spoilt(run: Run) -> bool:
@@ -50,13 +52,28 @@ def _place(planned: PlannedRun) -> tuple[int, str]:
 
 
 def made_again(runs: Sequence[Run]) -> dict[str, str]:
-    """Of each invalid run that another try followed, which one: the figures are of the last."""
-    last = {(run.cell, run.repeat, run.approach): run for run in runs}
-    followed = ((run, last[run.cell, run.repeat, run.approach]) for run in runs if run.verdict == "invalid")
-    return {run.run: by.run for run, by in followed if by is not run}
+    """Of each run that another try followed, which one counts in its place: the last, whatever the others are."""
+    return {run.run: tries[-1].run for tries in _tries(runs) for run in tries[:-1]}
 
 
 def again_notes(runs: Sequence[Run]) -> list[str]:
-    return [
-        f"The host disturbed {run}, so it was measured again: only {by} counts." for run, by in made_again(runs).items()
-    ]
+    return [_note(tries) for tries in _tries(runs) if len(tries) > 1]
+
+
+def _tries(runs: Sequence[Run]) -> list[list[Run]]:
+    """Each run with its further tries after it."""
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        further = FURTHER_TRY.fullmatch(run.run)
+        found.setdefault(further[1] if further else run.run, []).append(run)
+    return [*found.values()]
+
+
+def _note(tries: Sequence[Run]) -> str:
+    first, last = tries[0].run, tries[-1]
+    again = "once more" if len(tries) == 2 else "twice more"
+    if all(run.verdict == "invalid" for run in tries):
+        return f"The host disturbed {first}, so it was measured {again}; each try is invalid, so it has no figure."
+    if last.verdict == "invalid":
+        return f"The host disturbed {first}, so it was measured {again}; {last.run} counts and is invalid: no figure."
+    return f"The host disturbed {first}, so it was measured {again}: only {last.run} counts."

@@ -30,11 +30,6 @@ class Held:
     def sentence(self) -> str:
         return sentence(self.found)
 
-    @property
-    def dropped(self) -> list[str]:
-        pair = self.found.pair
-        return [f"{pair.a} and {pair.b} at {pair.load} are not compared in {why}." for why in left_out(self.found)]
-
 
 def compared(
     figure: Figure, read: Read, contrasts: Sequence[Contrast], loads: Sequence[At], margin: float | None
@@ -53,7 +48,7 @@ def compared(
     ]
     declared = [pair for kind, pair in pairs if kind == "controlled" and figure.name == PRIMARY.name]
     found = compare(
-        replace(figure, margin=margin or figure.margin),
+        figure if figure.margin is None else replace(figure, margin=margin or figure.margin),
         [one for at in loads for one in _observations(read, at)],
         declared,
         [pair for _, pair in pairs[len(declared) :]],
@@ -80,8 +75,9 @@ def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run], margin:
     cells = {at.label: at.cell for at in loads}
     records: dict[tuple[str, str], list[Comparison]] = {}
     for figure, read in FIGURES.items():
-        told = [at for at in loads if any(read(run) is not None for run in at.runs)]
-        for held in compared(figure, read, contrasts, told, margin):
+        if all(read(run) is None for run in runs):
+            continue
+        for held in compared(figure, read, contrasts, loads, margin):
             pair = held.found.pair
             records.setdefault((pair.a, pair.b), []).append(_record(held.found, cells[pair.load]))
     return [one.model_copy(update={"comparisons": records.get((one.a, one.b), [])}) for one in contrasts]
@@ -94,9 +90,9 @@ def _record(found: statistics.Comparison, cell: int) -> Comparison:
         cell=cell,
         load=found.pair.load,
         margin=found.figure.margin,
-        blocks=[BlockRatio(block=one.block, ratio=one.ratio) for one in found.ratios],
+        blocks=[BlockRatio(block=one.block, ratio=one.effect) for one in found.effects],
         dropped=left_out(found),
-        ratio=found.ratio,
+        ratio=found.effect,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         coarse=found.coarse,
@@ -109,13 +105,21 @@ def _record(found: statistics.Comparison, cell: int) -> Comparison:
 
 
 def comparison_notes(contrasts: Sequence[Contrast]) -> list[str]:
-    """What is said of the contrasts that were declared, and how to read it."""
-    said = [one for contrast in contrasts for one in contrast.comparisons if one.word != "exploratory"]
+    """What is said of the contrasts that were declared."""
+    return [one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "") for one in _said(contrasts)]
+
+
+def reading_notes(contrasts: Sequence[Contrast]) -> list[str]:
+    """How to read that."""
+    said = len(_said(contrasts))
     if not said:
         return []
-    number = f"{len(said)} contrast{'' if len(said) == 1 else 's'}"
+    number = f"{said} contrast{'' if said == 1 else 's'}"
     return [
-        *(one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "") for one in said),
         f"Each interval is of one contrast's ratios within blocks; lower and higher hold for {number} together, no "
         "difference for each contrast by itself (docs/statistics.md). Suspect runs count, invalid ones do not.",
     ]
+
+
+def _said(contrasts: Sequence[Contrast]) -> list[Comparison]:
+    return [one for contrast in contrasts for one in contrast.comparisons if one.word != "exploratory"]

@@ -164,13 +164,17 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
         if one.kind == "stack":
             stacks.setdefault(_besides_model(one), []).append(one)
     notes += [_stack_note(what, _pairs(pairs)) for what, pairs in stacks.items()]
-    unknown = [one for one in found if one.kind == "unknown"]
-    if unknown:
-        notes.append(
-            f"How {_pairs(unknown)} differ is not known: raw/about.json is incomplete, or reports two concurrency "
-            "models for one approach."
-        )
-    return notes
+    return [*notes, *unknown_notes(found)]
+
+
+def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:
+    unknown = [one for one in contrasts if one.kind == "unknown"]
+    if not unknown:
+        return []
+    return [
+        f"How {_pairs(unknown)} differ is not known: raw/about.json is incomplete, or reports two concurrency "
+        "models for one approach."
+    ]
 
 
 def _pairs(contrasts: Sequence[Contrast]) -> str:

@@ -43,7 +43,10 @@ def _engine(experiment_dir: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def _told(path: Path) -> dict[str, Any]:
-    told = read_json(path) or {}
+    try:
+        told = read_json(path) or {}
+    except ParseError:
+        told = None
     if not isinstance(told, dict):
         raise ParseError(f"{path} is not a JSON object: delete it, and sum the experiment up again with make finish.")
     return told

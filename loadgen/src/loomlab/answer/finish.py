@@ -15,11 +15,11 @@ from loomlab.records.order import Order, PlannedRun, State, changing, order_file
 
 
 def finish(experiment_dir: Path) -> Summary:
-    """Judges every run that has begun and has no verdict yet, and writes the summary. Raises UsageError where there is
-    no order."""
+    """Judges every run that has begun and has no verdict, or none any more, and writes the summary. Raises UsageError
+    where there is no order."""
     with changing(experiment_dir) as order:
         for run in order.runs:
-            if run.state not in {"planned", "judged"}:
+            if run.state not in {"planned", "judged"} or _lost_verdict(experiment_dir, run):
                 run.state = _judged(experiment_dir / "runs" / run.run)
     return summarise(experiment_dir, interrupted=any(run.state != "judged" for run in order.runs))
 
@@ -47,6 +47,11 @@ def _cut_off(order: Order) -> bool:
     return any(run.state in {"running", "finished"} for run in order.runs)
 
 
+def _lost_verdict(experiment_dir: Path, run: PlannedRun) -> bool:
+    files = RunFiles(experiment_dir / "runs" / run.run)
+    return run.state == "judged" and files.request.exists() and not files.run.exists()
+
+
 def _judged(run_dir: Path) -> State:
     try:
         request = read_record(RunFiles(run_dir).request, Request)
@@ -65,7 +70,8 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     missing, and where host or lab are not those that the experiment was begun with."""
     if problem := foreign(read_order(experiment_dir), experiment_dir.name, host, lab_sha256):
         raise UsageError(problem)
-    if _cut_off(read_order(experiment_dir)):
+    begun = read_order(experiment_dir)
+    if _cut_off(begun) or any(_lost_verdict(experiment_dir, run) for run in begun.runs):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
         order.experiment = experiment_dir.name

@@ -1,9 +1,10 @@
 """The loads of an experiment, smallest first, and which runs were made at each."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from loomlab.answer.again import made_again
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.models import Run
 
@@ -25,7 +26,19 @@ class At:
         return [run for run in self.runs if run.approach == approach]
 
     def counted(self, approach: str) -> list[Run]:
-        return [run for run in self.of(approach) if run.verdict in COUNTED]
+        return [run for run in counting(self.runs) if run.approach == approach]
+
+
+def counting(runs: Sequence[Run]) -> list[Run]:
+    """Those whose figures are summed up: none that is invalid, and of those that were made again the last try."""
+    replaced = made_again(runs)
+    return [run for run in runs if run.verdict in COUNTED and run.run not in replaced]
+
+
+def telling(runs: Sequence[Run]) -> list[Run]:
+    """Those that say what an approach is: the ones that count, and of an approach that has none, all."""
+    found = {run.run: run.approach for run in counting(runs)}
+    return [run for run in runs if run.run in found or run.approach not in found.values()]
 
 
 def loads_of(runs: Iterable[Run]) -> list[At]:

@@ -12,17 +12,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.again import again_notes
-from loomlab.answer.comparisons import comparison_notes, with_comparisons
-from loomlab.answer.contrasts import contrast_notes, contrasts_of
+from loomlab.answer.comparisons import comparison_notes, reading_notes, with_comparisons
+from loomlab.answer.contrasts import contrast_notes
 from loomlab.answer.environment import environment_of
-from loomlab.answer.parity import Subject, audit
+from loomlab.answer.subjects import compared_by_raw
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record, write_json, write_text
+from loomlab.records.files import RunFiles, read_record, write_json, write_text
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.memory import LiveBytes
-from loomlab.records.models import Probe, Run, SideBySide, Summary
+from loomlab.records.models import Run, SideBySide, Summary
 from loomlab.records.order import order_of
 
 FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
@@ -65,8 +63,6 @@ HELD_NOTE = (
     "wait and 1 KiB where 1,000 wait; it may be negative. RSS shows how much of a fixed-size heap was ever touched, "
     "not what requests hold."
 )
-LEAN = {"style": "lean"}
-"""What /about did not tell when there was no other style."""
 STYLE_NOTES = {
     "lean": "Style lean: the endpoints call the client and write their answers themselves, so a request takes less CPU "
     "than in a Spring service as people write it (STYLE=idiomatic).",
@@ -92,8 +88,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if environment.get("stand_in_images"):
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
-    subjects = [_subject(experiment_dir, run) for run in runs]
-    parities = {cell: audit(one for one in subjects if one.cell == cell) for cell in _cells(runs)}
+    contrasts, parities = compared_by_raw(experiment_dir, runs)
     margin = order.margin if order else None
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
@@ -106,7 +101,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         margin=margin,
-        contrasts=with_comparisons(contrasts_of(subjects), runs, margin),
+        contrasts=with_comparisons(contrasts, runs, margin),
         runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -121,28 +116,6 @@ def with_suspicions(run: Run, suspicions: list[str]) -> Run:
     level = "suspect" if run.verdict == "valid" else run.verdict
     added = [reason for reason in suspicions if reason not in run.reasons]
     return run.model_copy(update={"verdict": level, "reasons": run.reasons + added})
-
-
-def _cells(runs: list[Run]) -> list[int]:
-    """Runs of different loads have pools of different sizes: parity is among those of one load."""
-    return sorted({run.cell for run in runs})
-
-
-def _about(experiment_dir: Path, run: Run) -> dict[str, Any] | None:
-    about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
-    return LEAN | about if isinstance(about, dict) and "error" not in about else None
-
-
-def _subject(experiment_dir: Path, run: Run) -> Subject:
-    return Subject(
-        approach=run.approach,
-        twin_of=run.twin_of,
-        about=_about(experiment_dir, run),
-        probe=read_record(RunFiles(experiment_dir / "runs" / run.run).probe, Probe),
-        constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
-        response_bytes_per_request=run.response_bytes_per_request,
-        cell=run.cell,
-    )
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
@@ -252,8 +225,8 @@ def footnotes(summary: Summary) -> list[str]:
     ]
     notes += [f"every run: {note}" for note in noted]
     notes += [f"{run.run}: {note}" for run in summary.runs for note in run.notes if note not in noted]
-    notes += [*again_notes(summary.runs), *contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
-    notes += summary.notes
+    notes += [*again_notes(summary.runs), *contrast_notes(summary.contrasts)]
+    notes += [*comparison_notes(summary.contrasts), *reading_notes(summary.contrasts), *summary.notes]
     if summary.runs:
         notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs), *_style_notes(summary.runs)]
     return notes
@@ -302,7 +275,8 @@ def _scenario(scenario: SideBySide | None) -> list[str]:
     lines = ["", f"## {scenario.name}", "", f"{scenario.title} ({origin}). {scenario.question}", ""]
     published = "published" if scenario.experiment else "designed"
     lines += [f"| parameter | {published} | here, scale {scenario.scale:g} |", "|:--|:--|:--|"]
-    lines += [f"| {one.name} | {one.published} | {one.here} |" for one in scenario.parameters]
+    rows = ((one.name, one.published, one.here) for one in scenario.parameters)
+    lines += ["| " + " | ".join(map(table_cell, row)) + " |" for row in rows]
     return [*lines, *([""] if scenario.differs else []), *(f"- {text}" for text in scenario.differs)]
 
 
@@ -342,13 +316,13 @@ def environment_line(environment: dict[str, Any]) -> str:
 
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
     """summary.md; `opening` are lines that stand before the table of all runs, in place of what is said of the
-    contrasts."""
+    contrasts; names and texts stay text."""
     lines = [f"# {summary.experiment}", ""]
     lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
     lines += ["", *opening] if opening else []
     lines += ["", "| " + " | ".join(COLUMNS) + " |"]
     lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
-    lines += ["| " + " | ".join(cells(run)) + " |" for run in summary.runs]
+    lines += ["| " + " | ".join(map(table_cell, cells(run))) + " |" for run in summary.runs]
     said = comparison_notes(summary.contrasts) if opening else []
     lines += ["", *(f"- {note}" for note in footnotes(summary) if note not in said)]
     lines += _stretches(summary.runs)
@@ -360,7 +334,16 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
     sizes = summary.environment.get("sizes")
     if isinstance(sizes, dict) and sizes:
         lines += ["", "Sizes: " + ", ".join(f"`{key}={value}`" for key, value in sizes.items()) + "."]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(_as_text, lines)) + "\n"
+
+
+def table_cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _as_text(line: str) -> str:
+    """A line in which nothing begins HTML, a link or a picture, nor another line."""
+    return " ".join(line.splitlines()).replace("<", "&lt;").replace("[", "\\[")
 
 
 def show(summary: Summary, console: Console) -> None:

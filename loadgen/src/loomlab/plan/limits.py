@@ -68,6 +68,11 @@ def handover(cpus: int) -> int:
     return max(4, cpus)
 
 
+def room_for_pool(open_files: int, connections: int) -> int:
+    """Backend connections that open files and ports leave beside those of the load."""
+    return min(open_files - connections - APPROACH_FILES, PORTS)
+
+
 def pool_of(
     host: Host, connections: int, asked: int | None, wait_ms: float, whose: str | None = None, at_once: int = 1
 ) -> Pool:
@@ -89,13 +94,13 @@ def pool_of(
         raise HostError(
             f"{what} needs more than the {PORTS} ephemeral ports of one address: {fewer(PORTS - GENERATOR_FILES)}."
         )
-    room = files - connections - APPROACH_FILES
+    room = room_for_pool(files, connections)
     if connections + GENERATOR_FILES > files or room < 1:
         raise HostError(
             f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}: "
             f"raise it (ulimit -Hn of the engine), or {fewer(files * 9 // 10 - APPROACH_FILES)}."
         )
-    pool = min(room, PORTS, wanted)
+    pool = min(room, wanted)
     cut = pool < (wanted if asked is None else min(asked, busy)) and wait_ms > 0
     queue_ms = wait_ms * busy / pool
     if queue_ms > QUEUE_MS and cut:

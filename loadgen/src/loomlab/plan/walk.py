@@ -43,7 +43,8 @@ def seconds_of(order: Order, runs: Sequence[PlannedRun]) -> RunSeconds:
 
 
 def told_of(order: Order) -> Iterator[str]:
-    """How long it takes, and a line a block with its runs in their order."""
+    """How long it takes, and a line a block with its runs in their order; blocks are counted at each load, as in the
+    report."""
     seconds = seconds_of(order, order.runs)
     expected, longest = (math.ceil(each / 60) for each in (seconds.expected, seconds.longest))
     yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
@@ -53,7 +54,7 @@ def told_of(order: Order) -> Iterator[str]:
     blocks: dict[int, list[PlannedRun]] = {}
     for run in order.runs:
         blocks.setdefault(run.block, []).append(run)
-    for number, block in blocks.items():
+    for block in blocks.values():
         names = ", ".join(run.request.name for run in block)
-        yield f"block {number}, {block[0].request.load.label}, repeat {block[0].request.repeat}: {names}"
+        yield f"block {block[0].request.repeat} at {block[0].request.load.label}: {names}"
     yield f"SEED={order.seed} gives this order again. Nothing was started."

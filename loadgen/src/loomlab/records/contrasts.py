@@ -30,7 +30,7 @@ class Comparison(Record):
     figure: str
     cell: int
     load: str
-    margin: float
+    margin: float | None
     blocks: list[BlockRatio]
     dropped: list[str]
     ratio: float | None

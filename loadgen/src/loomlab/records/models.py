@@ -12,6 +12,9 @@ from loomlab.records.record import Record
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
+MOST_MARGIN = 0.5
+"""Of a MARGIN that can be declared."""
+
 Verdict = Literal["valid", "suspect", "invalid"]
 BurstPhase = Literal["compile", "settle", "hold"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
@@ -387,6 +390,6 @@ class Summary(Record):
     environment: dict[str, Any]
     missing: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
-    margin: float | None = None
+    margin: float | None = Field(default=None, gt=0, le=MOST_MARGIN, allow_inf_nan=False)
     contrasts: list[Contrast] = Field(default_factory=list)
     runs: list[Run]

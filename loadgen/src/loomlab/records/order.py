@@ -10,7 +10,7 @@ from pydantic import Field
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json
-from loomlab.records.models import Request, SideBySide
+from loomlab.records.models import MOST_MARGIN, Request, SideBySide
 from loomlab.records.record import Record
 
 ORDER_SCHEMA: Literal["loom-lab/order/v1"] = "loom-lab/order/v1"
@@ -52,11 +52,11 @@ class Order(Record):
     sweep: bool = False
     tool_version: str | None = None
     lab_sha256: str | None = None
-    margin: float | None = None
+    margin: float | None = Field(default=None, gt=0, le=MOST_MARGIN, allow_inf_nan=False)
     paper: str | None = None
     left_out: list[str] = Field(default_factory=list)
     colours: dict[str, str] = Field(default_factory=dict)
-    runs: list[PlannedRun]
+    runs: list[PlannedRun] = Field(min_length=1)
 
     def run(self, name: str) -> PlannedRun:
         """Raises UsageError for a name that is not in the order."""

@@ -2,11 +2,14 @@
 
 import random
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from loomlab.plan.levels import rate_text
-from loomlab.plan.limits import THREADS
+from loomlab.plan.limits import THREADS, handover, room_for_pool
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, OpenRate
+from loomlab.records.models import Request
 from loomlab.records.order import Order
 
 UNSAID = {"ERROR_SHARE": "0", "SAVE_MOVIES": "false", "HTTP_CLIENT": "default", "STYLE": "lean"}
@@ -44,7 +47,10 @@ def _variables(order: Order) -> Iterator[tuple[str, str]]:
         if value is not None and value != UNSAID.get(name):
             yield name, value
     yield "WARMUP_CAP", f"{request.warmup_cap_s:g}"
-    yield from _threads(order)
+    for name, usual in (("PLATFORM_THREADS", _usual_threads), ("BACKEND_CONNECTIONS", _usual_pool)):
+        asked = _asked(order, name, usual)
+        if asked is not None:
+            yield name, asked
 
 
 def _loads(order: Order) -> Iterator[tuple[str, str]]:
@@ -66,12 +72,26 @@ def _loads(order: Order) -> Iterator[tuple[str, str]]:
                 yield "REQUESTS", str(requests)
 
 
-def _threads(order: Order) -> Iterator[tuple[str, str]]:
-    """Where they are not as many as the load asks for."""
-    first = order.runs[0]
-    threads = first.settings.get("PLATFORM_THREADS")
-    if order.scenario is None and threads not in {None, str(min(first.request.load.connections, THREADS))}:
-        yield "PLATFORM_THREADS", str(threads)
+def _asked(order: Order, name: str, usual: Callable[[Order, Request], int]) -> str | None:
+    """What was asked for, where it made the setting of a run another than the usual one."""
+    told = [
+        (int(value), usual(order, run.request))
+        for run in order.runs
+        if (value := run.settings.get(name, "")).isdecimal()
+    ]
+    return str(max(value for value, _ in told)) if any(value != expected for value, expected in told) else None
+
+
+def _usual_threads(_: Order, request: Request) -> int:
+    return min(request.load.connections, THREADS)
+
+
+def _usual_pool(order: Order, request: Request) -> int:
+    """As many as requests can hold, or what open files and ports of the host leave."""
+    at_once = endpoint_of(request.endpoint, delay_of(request.delay)).at_once
+    wanted = request.load.connections * at_once + handover(order.host["cpus"])
+    most = max(run.request.load.connections for run in order.runs)
+    return min(wanted, room_for_pool(order.host["open_files"], most))
 
 
 def _approaches(order: Order) -> list[str]:

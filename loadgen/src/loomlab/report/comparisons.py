@@ -23,17 +23,26 @@ def comparisons(experiment: Experiment, figure: Figure) -> list[Held]:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """Of one figure: the ratio or the difference, its interval where there is one, and the blocks it rests on."""
+
+    title: str
+    effect: str
+    interval: str | None
+    blocks: int
+
+
+@dataclass(frozen=True)
 class PairRow:
     """One contrast at one load, by every figure that approaches are compared by; `of_primary` has its word."""
 
     pair: Pair
     kind: str
     of_primary: Comparison
-    cells: list[tuple[str, str, str | None]]
+    cells: list[Cell]
 
 
 def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[PairRow]:
-    """Of each figure: its label, the ratio, the interval where there is one."""
     found = {figure.key: comparisons(experiment, figure) for figure in figures}
     primary = next(figure for figure in figures if figure.primary)
     return [
@@ -41,17 +50,28 @@ def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[PairRow
             held.found.pair,
             held.kind,
             held.found,
-            [(figure.title, *_written(found[figure.key][place].found)) for figure in figures],
+            [_cell(figure.title, found[figure.key][place].found) for figure in figures],
         )
         for place, held in enumerate(found[primary.key])
     ]
 
 
-def _written(found: Comparison) -> tuple[str, str | None]:
-    if found.ratio is None:
-        return UNKNOWN, None
-    return number(found.ratio), interval_text(found)
+def _cell(title: str, found: Comparison) -> Cell:
+    return Cell(title, effect_text(found), interval_text(found), found.blocks)
+
+
+def effect_text(found: Comparison) -> str:
+    if found.effect is None:
+        return UNKNOWN
+    return f"{_signed(found, found.effect)} {found.figure.unit or ''}".rstrip()
 
 
 def interval_text(found: Comparison) -> str | None:
-    return None if found.interval is None else f"{number(found.interval.low)} to {number(found.interval.high)}"
+    if found.interval is None:
+        return None
+    return f"{_signed(found, found.interval.low)} to {_signed(found, found.interval.high)}"
+
+
+def _signed(found: Comparison, effect: float) -> str:
+    """A difference says whether it is more."""
+    return f"+{number(effect)}" if found.figure.unit is not None and effect > 0 else number(effect)

@@ -43,11 +43,10 @@ class Course:
 
 def course_of(experiment: Experiment, run: Run) -> Course | None:
     """None where the raw files do not tell when the load was."""
-    tool = experiment.raw_json(run, "tool.json")
-    try:
-        began, ended = float(tool["started"]), float(tool["ended"])
-    except (TypeError, KeyError, ValueError):
+    loaded = experiment.loaded(run)
+    if loaded is None:
         return None
+    began, ended = loaded
     files = experiment.raw[run.run]
     panels = _latencies(files, began) | _samples(
         experiment.raw_json(run, "metrics.json"), run.twin_of or run.approach, began, ended
@@ -55,9 +54,14 @@ def course_of(experiment: Experiment, run: Run) -> Course | None:
     panels = {name: points for name, points in panels.items() if points}
     if not panels:
         return None
-    start = None if run.interior is None else run.interior.start - began
-    interior = None if start is None or run.interior is None else (start, start + run.interior.seconds)
-    return Course(run, panels, interior, (0.0, ended - began))
+    return Course(run, panels, _interior(run, began), (0.0, ended - began))
+
+
+def _interior(run: Run, began: float) -> tuple[float, float] | None:
+    if run.interior is None:
+        return None
+    start, end = run.interior.start - began, run.interior.start + run.interior.seconds - began
+    return (start, end) if math.isfinite(start) and math.isfinite(end) else None
 
 
 def _latencies(files: RunFiles, began: float) -> dict[str, Points]:

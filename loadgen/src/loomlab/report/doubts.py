@@ -7,8 +7,10 @@ from loomlab.answer.again import again_notes
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import CPU, percent
+from loomlab.report.figures import FIGURES, percent, told_of
 from loomlab.report.folder import Experiment
+from loomlab.statistics.comparison import Pair
+from loomlab.statistics.sentences import left_out
 
 
 @dataclass(frozen=True)
@@ -34,25 +36,52 @@ class Doubts:
 def doubts_of(experiment: Experiment) -> Doubts:
     return Doubts(
         whole=list(_whole(experiment)),
-        dropped=list(dict.fromkeys(line for held in comparisons(experiment, CPU) for line in held.dropped)),
+        dropped=dropped_blocks(experiment),
         host=[*again_notes(experiment.runs), *_host(experiment.runs)],
         of_runs=list(_of_runs(experiment.runs)),
         counts=_counts(experiment.runs),
     )
 
 
+def dropped_blocks(experiment: Experiment) -> list[str]:
+    """Which blocks do not count for a pair, why, and for which of the figures that it is compared by."""
+    figures = [figure for figure in told_of(experiment.runs) if figure.compared is not None]
+    found: dict[tuple[Pair, str], list[str]] = {}
+    for figure in figures:
+        for held in comparisons(experiment, figure):
+            for why in left_out(held.found):
+                found.setdefault((held.found.pair, why), []).append(held.found.figure.name)
+    return [
+        f"{pair.a} and {pair.b} at {pair.load} are not compared"
+        f"{'' if len(names) == len(figures) else ' by ' + ', '.join(names)} in {why}."
+        for (pair, why), names in found.items()
+    ]
+
+
 def _whole(experiment: Experiment) -> Iterator[str]:
     summary = experiment.summary
     if summary.missing or summary.finished is None:
         planned = len(summary.missing) + len(summary.runs)
-        cure = f"make finish RESUME={experiment.name} completes it."
+        cure = f"make finish RESUME={experiment.name} makes"
         if summary.missing:
-            yield f"The experiment is unfinished: {len(summary.missing)} of {planned} runs were not made; {cure}"
+            yield f"The experiment is unfinished: {len(summary.missing)} of {planned} runs were not made; {cure} them."
         else:
-            yield f"The experiment was interrupted; {cure}"
+            yield f"The experiment was interrupted; {cure} what it lacks."
     if summary.environment.get("stand_in_images"):
         yield STAND_IN_NOTE
     yield from experiment.doubts
+    yield from _no_measurements(experiment.runs)
+
+
+def _no_measurements(runs: list[Run]) -> Iterator[str]:
+    for run in runs:
+        for figure in FIGURES:
+            value = figure.read(run)
+            if value is not None and not figure.measurable(value):
+                yield (
+                    f"{run.run}: its {figure.title} is {value:g}, which is no measurement, so it is left out: "
+                    "run loomlab judge on its folder, then loomlab summarise."
+                )
 
 
 def _host(runs: list[Run]) -> Iterator[str]:

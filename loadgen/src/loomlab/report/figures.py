@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from statistics import geometric_mean
+from statistics import fmean, geometric_mean
 
 from loomlab.records.models import Run
 from loomlab.statistics.comparison import CPU_PER_REQUEST
@@ -12,7 +12,9 @@ from loomlab.statistics.comparison import Figure as Compared
 
 UNKNOWN = "–"
 EXPLORATORY_MARGIN = 0.15
-"""Of figures that no word is said of."""
+"""Of figures that are not the primary one."""
+LEAST, MOST = 1e-9, 1e12
+"""What is nearer to 0, or further from it, is no measurement, in any unit."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,20 @@ class Figure:
     primary: bool = False
     divisor: float = 1
 
+    @property
+    def by_difference(self) -> bool:
+        """Whether it may be negative, so that approaches are compared by differences."""
+        return self.compared is not None and self.compared.unit is not None
+
     def of(self, run: Run) -> float | None:
         """In its unit; None where it was not measured, or where a hand wrote something that is no measurement."""
         value = self.read(run)
-        if value is None or not math.isfinite(value) or value < 0:
-            return None
-        return value / self.divisor
+        return None if value is None or not self.measurable(value) else value / self.divisor
+
+    def measurable(self, value: float) -> bool:
+        if self.by_difference:
+            return abs(value) <= MOST
+        return value == 0 or LEAST <= value <= MOST
 
     @property
     def label(self) -> str:
@@ -65,7 +75,9 @@ WAITING = Figure(
     "held by a waiting request",
     "KiB",
     lambda run: run.live_bytes_per_request.total,
-    compared=Compared("memory held by a waiting request", EXPLORATORY_MARGIN, "has", "less", "more"),
+    compared=Compared(
+        "memory held by a waiting request", None, "holds", "less", "more", unit="KiB", subject="a waiting request"
+    ),
     divisor=2**10,
 )
 FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)
@@ -88,11 +100,13 @@ class Spread:
 
 
 def spread(figure: Figure, runs: Iterable[Run]) -> Spread | None:
-    """The centre is the geometric mean, because approaches are compared by ratios; None where nothing was measured."""
+    """The centre is the geometric mean, because approaches are compared by ratios; the arithmetic one of what is
+    compared by differences, and where a value is 0. None where nothing was measured."""
     values = [value for run in runs if (value := figure.of(run)) is not None]
     if not values:
         return None
-    centre = geometric_mean(values) if min(values) > 0 else sum(values) / len(values)
+    straight = figure.by_difference or min(values) <= 0
+    centre = fmean(values) if straight else geometric_mean(values)
     return Spread(centre, min(values), max(values), len(values))
 
 
@@ -102,7 +116,7 @@ def number(value: float | None) -> str:
         return UNKNOWN
     if value == 0:
         return "0"
-    if value >= 10 and math.isclose(value, round(value)):
+    if abs(value) >= 10 and math.isclose(value, round(value)):
         return f"{value:,.0f}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{min(digits, 6)}f}"

@@ -2,20 +2,22 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from loomlab.answer.loads import At, loads_of
-from loomlab.basics.errors import ParseError, UsageError
+from loomlab.answer.subjects import compared_by_raw
+from loomlab.answer.summary import with_suspicions
+from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
 from loomlab.records.order import Order, order_file
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-OF_THE_EXPERIMENT = frozenset({"verdict", "reasons"})
-"""Fields of a run that the summary may say more of than run.json, because they need the other runs."""
+LONGEST_LOAD_S, LATEST_S = 6 * 3600, 1e11
+"""Beyond them, raw/tool.json does not tell how long a run's load was, nor when."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,18 @@ class Experiment:
         except ParseError:
             return None
 
+    def loaded(self, run: Run) -> tuple[float, float] | None:
+        """When the run's load began and ended, as far as raw/tool.json tells."""
+        return _loaded(self.raw_json(run, "tool.json"))
+
+
+def _loaded(tool: Any) -> tuple[float, float] | None:
+    try:
+        began, ended = float(tool["started"]), float(tool["ended"])
+    except (TypeError, KeyError, ValueError):
+        return None
+    return (began, ended) if 0 <= began <= LATEST_S and 0 <= ended - began <= LONGEST_LOAD_S else None
+
 
 def read_experiment(folder: Path) -> Experiment:
     """Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary that is damaged
@@ -62,6 +76,7 @@ def read_experiment(folder: Path) -> Experiment:
         if files.raw.is_dir():
             raw[run.run] = files
         doubts += _doubts_of(run, files)
+    doubts += _edited(folder, summary, order, raw)
     return Experiment(folder.resolve().name, summary, order, loads_of(summary.runs), raw, doubts)
 
 
@@ -99,6 +114,28 @@ def _order(folder: Path) -> tuple[Order | None, list[str]]:
         ]
 
 
+def _edited(folder: Path, summary: Summary, order: Order | None, raw: Mapping[str, RunFiles]) -> Iterator[str]:
+    """Where the summary says of the whole what its runs and its order do not."""
+    cure = "so one was edited or is older: run loomlab summarise on the experiment's folder."
+    if order is not None and order.margin != summary.margin:
+        yield f"summary.json has the margin {_share(summary.margin)} and order.json {_share(order.margin)}, {cure}"
+    if not all(run.run in raw for run in summary.runs):
+        return
+    try:
+        found, _ = compared_by_raw(folder, summary.runs)
+    except LoomlabError:
+        return
+    told = {frozenset((one.a, one.b)): one.kind for one in summary.contrasts}
+    for one in found if told else ():
+        kind = told.get(frozenset((one.a, one.b)), "nothing")
+        if kind != one.kind:
+            yield f"summary.json calls {one.a} and {one.b} {kind}, and raw/ tells {one.kind}, {cure}"
+
+
+def _share(margin: float | None) -> str:
+    return "of each figure" if margin is None else f"{margin:g}"
+
+
 def _doubts_of(run: Run, files: RunFiles) -> list[str]:
     """What the run's own files say against its entry in the summary."""
     try:
@@ -127,12 +164,18 @@ def _doubts_of_raw(run: Run, files: RunFiles) -> list[str]:
         )
     for path in (files.metrics, files.warmup, files.about, files.tool):
         try:
-            read_json(path)
+            told = read_json(path)
+            damaged = path == files.tool and told is not None and _loaded(told) is None
         except ParseError:
+            damaged = True
+        if damaged:
             doubts.append(f"{run.run}: raw/{path.name} is damaged: it is left out; measure again to have it.")
     return doubts
 
 
 def _differing(run: Run, judged: Run) -> Sequence[str]:
-    one, other = run.model_dump(), judged.model_dump()
-    return [name for name in one if name not in OF_THE_EXPERIMENT and one[name] != other[name]]
+    """The summary may have reasons more than run.json, which need the other runs, and may call the run suspect for
+    them."""
+    added = [reason for reason in run.reasons if reason not in judged.reasons]
+    one, other = run.model_dump(), with_suspicions(judged, added).model_dump()
+    return [name for name in one if one[name] != other[name]]

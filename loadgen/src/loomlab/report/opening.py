@@ -1,18 +1,24 @@
 """The sentences that the page begins with."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loomlab.answer.loads import COUNTED, At
+from loomlab.answer.contrasts import unknown_notes
+from loomlab.answer.loads import At, counting
+from loomlab.basics.errors import UsageError
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import answer_ms, endpoint_of
+from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.figures import CPU, P99, THROUGHPUT, WAITING, number, spread
 from loomlab.report.folder import Experiment
+from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 SAME_THROUGHPUT = 1.05
 """The highest over the lowest, up to which approaches are said to answer as much as each other."""
 MOSTLY_DELAY = 1.25
-"""The median over the shortest latency, up to which it is the delays that requests wait for."""
+"""The median latency over the delays, up to which it is these that requests wait for."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +34,23 @@ def opening_of(experiment: Experiment) -> Opening:
     if not answers:
         answers = [sentence for at in experiment.loads for sentence in _alone(at, experiment)]
         if len(experiment.approaches) > 1:
-            answers.append(
-                "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
-            )
+            answers += _uncontrolled(experiment)
     if not any(run.verdict != "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
-    return Opening(answers, list(_more(experiment)))
+    return Opening(answers, list(dict.fromkeys(one for one in _more(experiment) if one not in answers)))
+
+
+def _uncontrolled(experiment: Experiment) -> list[str]:
+    """Why no sentence is of the model."""
+    contrasts = experiment.summary.contrasts
+    if not contrasts:
+        return [
+            "How these approaches differ is not known, because summary.json does not say; run loomlab summarise on the "
+            "experiment's folder."
+        ]
+    return unknown_notes(contrasts) or [
+        "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
+    ]
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
@@ -41,11 +58,23 @@ def _more(experiment: Experiment) -> Iterator[str]:
     yield from (f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in floor)
     for figure in (P99, WAITING):
         found = [held for held in comparisons(experiment, figure) if held.kind == "controlled"]
-        yield from (held.sentence for held in found if held.found.ratio is not None)
+        yield from (held.sentence for held in found if held.found.effect is not None)
     yield from (sentence for at in experiment.loads if (sentence := _throughput(at, experiment)))
+    yield from unknown_notes(experiment.summary.contrasts)
+    if len(experiment.approaches) > 1:
+        yield from _repeats(experiment)
+
+
+def _repeats(experiment: Experiment) -> Iterator[str]:
+    """What would give better intervals."""
     repeats = max(run.repeat for run in experiment.runs)
-    if len(experiment.approaches) > 1 and repeats < 5:
-        yield f"Each approach was measured {_times(repeats)} per load; REPEATS=5 gives intervals that are not coarse."
+    if experiment.summary.missing:
+        yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
+    elif repeats < FEWEST_FINE_BLOCKS:
+        yield (
+            f"Each approach was measured {_times(repeats)} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals "
+            "that are not coarse."
+        )
 
 
 def _times(count: int) -> str:
@@ -56,20 +85,28 @@ def _throughput(at: At, experiment: Experiment) -> str | None:
     """Where it tells nothing apart, because something else sets it."""
     found = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches]
     centres = [one.centre for one in found if one is not None and one.centre > 0]
-    cause = _cause(at)
+    cause = _cause(counting(at.runs))
     if cause is None or len(centres) < 2 or max(centres) > SAME_THROUGHPUT * min(centres):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
     return f"At {at.label} throughput is the same within {apart:.1f} %: {cause}."
 
 
-def _cause(at: At) -> str | None:
-    """The delays, where hardly any request takes longer than the shortest."""
-    if not at.runs[0].load.closed_model:
+def _cause(runs: Sequence[Run]) -> str | None:
+    """The delays, where a request takes hardly longer than they do."""
+    if not all(run.load.closed_model for run in runs):
         return "the offered rate sets it"
-    latencies = [run.latency_ms for run in at.runs if run.verdict in COUNTED]
-    waits = all(one.p50 and one.min and one.p50 <= MOSTLY_DELAY * one.min for one in latencies)
+    waits = all(run.latency_ms.p50 and run.latency_ms.p50 <= MOSTLY_DELAY * _delays_ms(run) for run in runs)
     return "the delays set it" if waits else None
+
+
+def _delays_ms(run: Run) -> float:
+    """Of one request; 0 where that is not told."""
+    try:
+        delay = delay_of(run.delay)
+    except UsageError:
+        return 0
+    return min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
 
 
 def _alone(at: At, experiment: Experiment) -> Iterator[str]:

@@ -26,7 +26,7 @@ from loomlab.report import course, curves, slides, surroundings, table
 from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.dots import dots, ratio_rows
-from loomlab.report.doubts import doubts_of
+from loomlab.report.doubts import doubts_of, dropped_blocks
 from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
@@ -60,7 +60,7 @@ def write_report(folder: Path, papers: Path = PAPERS, scenarios: Path = SCENARIO
     rows, figures = table.rows_of(experiment), table.figures_of(experiment)
     write_text(folder / "table.csv", table.csv_of(rows, figures))
     opening = opening_of(experiment)
-    told = [f"- {sentence}" for sentence in (*opening.answers, *opening.more)]
+    told = [f"- {sentence}" for sentence in (*opening.answers, *opening.more, *dropped_blocks(experiment))]
     write_text(
         folder / "summary.md",
         markdown(experiment.summary, [*told, "", *table.markdown_of(rows, figures), "", "Every run:"]),
@@ -140,7 +140,7 @@ def _ratio_plots(experiment: Experiment, look: Mapping[str, Look]) -> list[tuple
     plots = []
     for at in experiment.loads:
         here = [(figure, [one for one in held if one.found.pair.load == at.label]) for figure, held in by_figure]
-        drawn = [ratio_rows(figure, held, look) for figure, held in here if any(one.found.ratios for one in held)]
+        drawn = [ratio_rows(figure, held, look) for figure, held in here if any(one.found.effects for one in held)]
         if drawn:
             plots.append((at.label, drawn))
     return plots

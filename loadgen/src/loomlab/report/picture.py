@@ -48,11 +48,10 @@ class _Samples:
 
 def strips_of(experiment: Experiment, run: Run, *, latency_alone: bool = False) -> list[Strip]:
     """Of one run, from its raw files; a strip without a curve is of what they do not have."""
-    tool = experiment.raw_json(run, "tool.json")
-    try:
-        began, ended = float(tool["started"]), float(tool["ended"])
-    except (TypeError, KeyError, ValueError):
+    loaded = experiment.loaded(run)
+    if loaded is None:
         return []
+    began, ended = loaded
     raw, seconds = experiment.raw[run.run].raw, range(math.ceil(ended - began))
     latency = by_second(raw / "latency.hlog", began, (50, 90, 99))
     strip = Strip("latency, ms", {name: points for name, points in latency.items() if name != "count"}, log=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from loomlab.answer.loads import counting
 from loomlab.answer.papers.answers import Answer, answer_of
 from loomlab.answer.papers.beside import Beside, beside, setup_rows
 from loomlab.answer.papers.keeping import kept_experiment
@@ -116,9 +117,9 @@ def _panels(
 
 
 def _shown(runs: Sequence[Run], approach: str) -> Run:
-    """The first that is not invalid, else the first."""
+    """The first that counts, else the first."""
     own = [run for run in runs if run.approach == approach]
-    return next((run for run in own if run.verdict != "invalid"), own[0])
+    return next(iter(counting(own)), own[0])
 
 
 def _iterations(experiment: Experiment, looks: Mapping[str, Look]) -> tuple[list[str], list[list[Panel | None]]]:

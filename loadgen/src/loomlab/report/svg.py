@@ -136,14 +136,15 @@ def _round_values(low: float, high: float) -> list[float]:
 
 
 def scale_of(values: Iterable[float], start: float, end: float, *, log: bool = False, zero: bool = False) -> Scale:
-    """With room at either end; `log` needs positive values; `zero` begins a straight scale there."""
+    """With room at either end; `log` needs positive values; `zero` begins a straight scale there, or where a negative
+    value is."""
     found = [value for value in values if value > 0 or not log] or [1.0]
     low, high = min(found), max(found)
     if log:
         room = max((high / low) ** 0.06, 1.02)
         return Scale(low / room, high * room, start, end, log=True)
     room = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
-    return Scale(0.0 if zero else low - room, high + room, start, end)
+    return Scale(0.0 if zero and low >= 0 else low - room, high + room, start, end)
 
 
 def _tick(value: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loomlab.answer.loads import At
+from loomlab.answer.summary import table_cell
 from loomlab.records.models import Run
 from loomlab.report.figures import UNKNOWN, Figure, Spread, number, percent, spread, told_of
 from loomlab.report.folder import Experiment
@@ -80,12 +81,8 @@ def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
     lines.append("|:--|:--|" + "--:|" * len(figures) + ":--|")
     for row in rows:
         values = [row.centre(figure) + (f" ({found})" if (found := row.range_(figure)) else "") for figure in figures]
-        lines.append("| " + " | ".join(_cell(one) for one in [row.at.label, row.approach, *values, row.said]) + " |")
+        lines.append("| " + " | ".join(map(table_cell, [row.at.label, row.approach, *values, row.said])) + " |")
     return lines
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
 
 @dataclass(frozen=True)

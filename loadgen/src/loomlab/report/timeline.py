@@ -32,13 +32,17 @@ class Phase:
     end: float
 
 
-def phases_of(run: Run, tool: object) -> list[Phase]:
-    """`tool` is raw/tool.json, which knows when the load began and ended; without it, the interior does."""
+def phases_of(run: Run, loaded: tuple[float, float] | None) -> list[Phase]:
+    """`loaded` is when the load began and ended; without it, the interior says it."""
+    return [one for one in _phases(run, loaded) if math.isfinite(one.start) and math.isfinite(one.end)]
+
+
+def _phases(run: Run, loaded: tuple[float, float] | None) -> list[Phase]:
     began, ended = _epoch(run.started), _epoch(run.finished)
     if began is None:
         return []
     phases = [Phase("start", began - run.start_s, began)] if run.start_s else []
-    loaded = _loaded(run, tool, ended)
+    loaded = loaded or _interior(run, ended)
     if run.warmup is not None:
         compiled = began + run.warmup.compiling_s
         warm = began + run.warmup.duration_s if loaded is None else loaded[0]
@@ -50,9 +54,7 @@ def phases_of(run: Run, tool: object) -> list[Phase]:
     return phases
 
 
-def _loaded(run: Run, tool: object, ended: float | None) -> tuple[float, float] | None:
-    if isinstance(tool, dict) and all(isinstance(tool.get(name), int | float) for name in ("started", "ended")):
-        return float(tool["started"]), float(tool["ended"])
+def _interior(run: Run, ended: float | None) -> tuple[float, float] | None:
     if run.interior is not None:
         end = run.interior.start + run.interior.seconds
         return run.interior.start, end if ended is None else min(end, ended)
@@ -68,7 +70,7 @@ def _epoch(iso: str | None) -> float | None:
 
 def timeline(experiment: Experiment) -> Markup | None:
     """One row a run, in the order they were made; None where nothing tells when."""
-    rows = [(run, phases_of(run, experiment.raw_json(run, "tool.json"))) for run in experiment.runs]
+    rows = [(run, phases_of(run, experiment.loaded(run))) for run in experiment.runs]
     times = [time for _, phases in rows for phase in phases for time in (phase.start, phase.end)]
     if not times or max(times) <= min(times):
         return None

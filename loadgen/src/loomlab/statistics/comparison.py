@@ -1,4 +1,4 @@
-"""What is compared, and what comes of it. Every ratio is a's figure over b's."""
+"""What is compared, and what comes of it: ratios of a's figure to b's, or differences a − b."""
 
 import math
 from dataclasses import dataclass
@@ -14,18 +14,27 @@ type Word = Literal["lower", "higher", "no difference", "not resolved", "explora
 
 @dataclass(frozen=True)
 class Figure:
-    """`margin`: neither of two that show *no difference* exceeds the other by more than this share; the words are those
-    of "a needs 20 % less CPU per request than b". Raises ValueError for a margin that is not above 0."""
+    """`margin`: neither of two that show *no difference* exceeds the other by more than this share, None: no word is
+    said of it; the words are those of "a needs 20 % less CPU per request than b". With a `unit` approaches are compared
+    by differences in it, else by ratios; `subject`: what of an approach has the figure, where it is not the approach.
+    Raises ValueError for a margin that is not above 0."""
 
     name: str
-    margin: float
+    margin: float | None
     verb: str
     less: str
     more: str
+    unit: str | None = None
+    subject: str | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.margin < math.inf:
+        if self.margin is not None and not 0 < self.margin < math.inf:
             raise ValueError(f"The margin of {self.name} is {self.margin:g}: use a share above 0, such as 0.1.")
+
+    @property
+    def even(self) -> float:
+        """The effect between equals."""
+        return 1.0 if self.unit is None else 0.0
 
 
 CPU_PER_REQUEST = Figure("CPU per request", 0.10, "needs", "less", "more")
@@ -52,9 +61,11 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class BlockRatio:
+class BlockEffect:
+    """The ratio, or the difference, within a block."""
+
     block: int
-    ratio: float
+    effect: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Interval:
-    """Of the ratio, at 95 %."""
+    """Of the effect, at 95 %."""
 
     low: float
     high: float
@@ -75,26 +86,28 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`ratio` is the geometric mean of the blocks' ratios, None without a block; interval and p value are None with
-    fewer than three. `declared`: how many contrasts the words hold for together, None: exploratory, so no word is said;
-    `blocks_needed` is for what is not resolved, as far as the spread is known."""
+    """`effect` is the mean of the blocks' (of ratios the geometric one), None without a block; interval and p value are
+    None with fewer than three. `declared`: how many contrasts the words hold for together, None: exploratory, so no
+    word is said; `within`: the whole interval lies within the margin; `blocks_needed` is for what is not resolved, as
+    far as the spread is known."""
 
     figure: Figure
     pair: Pair
     declared: int | None
-    ratios: tuple[BlockRatio, ...]
+    effects: tuple[BlockEffect, ...]
     dropped: tuple[Dropped, ...]
-    ratio: float | None
+    effect: float | None
     interval: Interval | None
     p_value: float | None
     p_holm: float | None
     word: Word
+    within: bool
     blocks_needed: int | None
 
     @property
     def blocks(self) -> int:
         """How many count."""
-        return len(self.ratios)
+        return len(self.effects)
 
     @property
     def coarse(self) -> bool:

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from loomlab.statistics.comparison import (
-    BlockRatio,
+    BlockEffect,
     Comparison,
     Dropped,
     Figure,
@@ -16,7 +16,7 @@ from loomlab.statistics.comparison import (
     Pair,
     Word,
 )
-from loomlab.statistics.student import blocks_needed, estimates, holm, words
+from loomlab.statistics.student import Estimates, blocks_needed, estimates, holm, within, words
 
 type Block = Mapping[str, Sequence[Observation]]
 """Its runs, by approach."""
@@ -26,9 +26,9 @@ def compare(
     figure: Figure, observations: Iterable[Observation], declared: Sequence[Pair], exploratory: Sequence[Pair] = ()
 ) -> list[Comparison]:
     """Of the pairs in their order, those declared first; the words of these hold for all of them together. A block
-    counts for a pair if each of the two has one run in it, with a figure above 0."""
+    counts for a pair if each of the two has one run in it, with a figure, which has to be above 0 for a ratio."""
     loads = _by_load(observations)
-    parts = [_differences(pair, loads.get(pair.load, {})) for pair in (*declared, *exploratory)]
+    parts = [_differences(figure, pair, loads.get(pair.load, {})) for pair in (*declared, *exploratory)]
     p_values = [float(estimates([*differences.values()]).p_value) for differences, _ in parts[: len(declared)]]
     adjusted = holm(np.array(p_values))
     words_for = [
@@ -47,14 +47,16 @@ def _by_load(observations: Iterable[Observation]) -> dict[str, dict[int, dict[st
     return loads
 
 
-def _differences(pair: Pair, blocks: Mapping[int, Block]) -> tuple[dict[int, float], tuple[Dropped, ...]]:
-    """Of the logarithms, by block; and the blocks that have none, with what spoils them."""
+def _differences(
+    figure: Figure, pair: Pair, blocks: Mapping[int, Block]
+) -> tuple[dict[int, float], tuple[Dropped, ...]]:
+    """Of the figures, of ratios of their logarithms, by block; and the blocks that have none, with what spoils them."""
     differences: dict[int, float] = {}
     dropped: list[Dropped] = []
     for number, block in sorted(blocks.items()):
         if pair.a not in block and pair.b not in block:
             continue
-        a, b = (_logarithm(name, block.get(name, ())) for name in (pair.a, pair.b))
+        a, b = (_placed(figure, name, block.get(name, ())) for name in (pair.a, pair.b))
         if isinstance(a, float) and isinstance(b, float):
             differences[number] = a - b
         else:
@@ -62,13 +64,15 @@ def _differences(pair: Pair, blocks: Mapping[int, Block]) -> tuple[dict[int, flo
     return differences, tuple(dropped)
 
 
-def _logarithm(approach: str, runs: Sequence[Observation]) -> float | str:
-    """Of its figure in a block; or what spoils that."""
+def _placed(figure: Figure, approach: str, runs: Sequence[Observation]) -> float | str:
+    """Its figure in a block, or the logarithm; or what spoils that."""
     if len(runs) != 1:
         return f"{approach} has {len(runs) or 'no'} run{'s' if runs else ''}"
     value = runs[0].value
     if value is None:
         return f"{approach}: {runs[0].reason or 'not measured'}"
+    if figure.unit is not None:
+        return float(value) if math.isfinite(value) else f"{approach}: {value:g} is no figure"
     return math.log(value) if 0 < value < math.inf else f"{approach}: {value:g} is no figure above 0"
 
 
@@ -83,30 +87,39 @@ def _comparison(
 ) -> Comparison:
     found = estimates([*differences.values()])
     known = not math.isnan(found.half_width)
-    word = cast(Word, "exploratory" if p_holm is None else str(words(found, np.array(p_holm), figure.margin)))
+    word = _word(found, p_holm, figure.margin)
     needed = None
-    if declared and known and word == "not resolved":
+    if figure.margin is not None and declared and known and word == "not resolved":
         needed = blocks_needed(float(found.deviation), figure.margin, declared)
     return Comparison(
         figure=figure,
         pair=pair,
         declared=declared,
-        ratios=tuple(BlockRatio(block, _ratio(difference)) for block, difference in differences.items()),
+        effects=tuple(BlockEffect(block, _effect(figure, difference)) for block, difference in differences.items()),
         dropped=dropped,
-        ratio=_ratio(float(found.mean)) if differences else None,
-        interval=_interval(float(found.mean), float(found.half_width)) if known else None,
+        effect=_effect(figure, float(found.mean)) if differences else None,
+        interval=_interval(figure, float(found.mean), float(found.half_width)) if known else None,
         p_value=float(found.p_value) if known else None,
         p_holm=p_holm if known else None,
         word=word,
+        within=figure.margin is not None and bool(within(found, figure.margin)),
         blocks_needed=needed,
     )
 
 
-def _interval(mean: float, half_width: float) -> Interval:
-    return Interval(_ratio(mean - half_width), _ratio(mean + half_width))
+def _word(found: Estimates, p_holm: float | None, margin: float | None) -> Word:
+    if p_holm is None or margin is None:
+        return "exploratory"
+    return cast(Word, str(words(found, np.array(p_holm), margin)))
 
 
-def _ratio(difference: float) -> float:
-    """Infinite where no number is large enough."""
+def _interval(figure: Figure, mean: float, half_width: float) -> Interval:
+    return Interval(_effect(figure, mean - half_width), _effect(figure, mean + half_width))
+
+
+def _effect(figure: Figure, difference: float) -> float:
+    """The ratio is infinite where no number is large enough."""
+    if figure.unit is not None:
+        return difference
     with np.errstate(over="ignore", under="ignore"):
         return float(np.exp(difference))

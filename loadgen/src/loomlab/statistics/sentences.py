@@ -1,27 +1,28 @@
 """What may be said of a comparison, in words."""
 
-from loomlab.statistics.comparison import FEWEST_BLOCKS, Comparison, Figure, Interval
+import math
+
+from loomlab.statistics.comparison import FEWEST_BLOCKS, Comparison, Figure
 
 MOST_PERCENT = 1000
 """That a sentence counts."""
+ROUNDING = 1e-9
+"""Of a share: less than that is no distance from the margin."""
 
 
 def sentence(found: Comparison) -> str:
     """One sentence, with the interval and the number of blocks it rests on."""
     pair, figure = found.pair, found.figure
-    if found.ratio is None:
-        return (
-            f"Not compared at {pair.load}: no block has a {figure.name} of both {pair.a} and {pair.b}; the verdicts of "
-            "their runs say why."
-        )
-    change = f"{pair.a} {figure.verb} {_change(found.ratio, figure)} {figure.name} than {pair.b}"
+    if found.effect is None:
+        why = "; the blocks left out say why" if found.dropped else ""
+        return f"Not compared at {pair.load}: no block has a {figure.name} of both {pair.a} and {pair.b}{why}."
     match found.word:
         case "lower" | "higher":
-            return f"At {pair.load} {change} ({_basis(found)})."
+            return f"At {pair.load} {_change(found, found.effect)} ({_basis(found)})."
         case "no difference":
             return (
                 f"No difference at {pair.load}: {pair.a} {figure.verb} the same {figure.name} as {pair.b}, "
-                f"within {_percent(figure.margin)} % ({_basis(found)})."
+                f"within {_margin(figure)} ({_basis(found)})."
             )
         case "not resolved":
             return (
@@ -29,7 +30,8 @@ def sentence(found: Comparison) -> str:
                 f"{figure.name} than {pair.b} ({_basis(found)}){_why(found)}{_cure(found)}."
             )
         case _:
-            return f"Exploratory: at {pair.load} {change} ({_basis(found)})."
+            same = f": the same within {_margin(figure)}" if found.within else ""
+            return f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)}){same}."
 
 
 def left_out(found: Comparison) -> list[str]:
@@ -37,21 +39,50 @@ def left_out(found: Comparison) -> list[str]:
     return [f"block {one.block} ({one.reason})" for one in found.dropped]
 
 
+def _change(found: Comparison, effect: float) -> str:
+    figure, (a, b) = found.figure, (found.pair.a, found.pair.b)
+    word = figure.less if effect < figure.even else figure.more
+    if figure.unit is not None:
+        a, b = (f"{figure.subject} of {a}", f"one of {b}") if figure.subject else (a, b)
+        much = f"as much as {b}" if effect == 0 else f"{_amount(effect)} {figure.unit} {word} than {b}"
+        return f"{a} {figure.verb} {much}"
+    if effect == 1:
+        return f"{a} {figure.verb} the same {figure.name} as {b}"
+    return f"{a} {figure.verb} {_percent(_apart(effect))} % {word} {figure.name} than {b}"
+
+
 def _basis(found: Comparison) -> str:
     blocks = f"{found.blocks:,} block{'' if found.blocks == 1 else 's'}"
     if found.interval is None:
         return f"{blocks}; an interval needs {FEWEST_BLOCKS}"
     kind = "coarse 95 % interval" if found.coarse else "95 % interval"
-    return f"{kind} {_span(found.interval, found.figure)}, {blocks}"
+    return f"{kind} {_span(found.interval.low, found.interval.high, found.figure)}, {blocks}"
 
 
-def _span(interval: Interval, figure: Figure) -> str:
-    low, high = interval.low, interval.high
-    if high < 1:
-        return f"{_size(high)} to {_size(low)} % {figure.less}"
-    if low > 1:
-        return f"{_size(low)} to {_size(high)} % {figure.more}"
-    return f"{_size(low)} % {figure.less} to {_size(high)} % {figure.more}"
+def _span(low: float, high: float, figure: Figure) -> str:
+    unit = figure.unit or "%"
+    first, last = _end(low, figure), _end(high, figure)
+    if high < figure.even:
+        return f"{last} to {first} {unit} {figure.less}"
+    if low > figure.even:
+        return f"{first} to {last} {unit} {figure.more}"
+    return f"{first} {unit} {figure.less} to {last} {unit} {figure.more}"
+
+
+def _end(effect: float, figure: Figure) -> str:
+    """Of an interval; with a decimal where whole numbers would put it on the other side of the margin."""
+    if figure.unit is not None:
+        return _amount(effect)
+    share = _apart(effect)
+    text = _percent(share)
+    if figure.margin is None or not text.replace(".", "").isdecimal():
+        return text
+    limit = figure.margin if effect > 1 else _apart(1 / (1 + figure.margin))
+    beyond = share > limit + ROUNDING
+    if (float(text) > 100 * (limit + ROUNDING)) == beyond:
+        return text
+    tenths = math.ceil(1000 * share) if beyond else math.floor(1000 * share)
+    return f"{tenths / 10:.1f}"
 
 
 def _why(found: Comparison) -> str:
@@ -65,13 +96,22 @@ def _cure(found: Comparison) -> str:
     return f"; with this spread, some {found.blocks_needed:,} blocks would resolve it" if found.blocks_needed else ""
 
 
-def _change(ratio: float, figure: Figure) -> str:
-    return f"{_size(ratio)} % {figure.less if ratio < 1 else figure.more}"
+def _apart(ratio: float) -> float:
+    """How far it is from 1, as a share."""
+    return 1 - ratio if ratio < 1 else ratio - 1
 
 
-def _size(ratio: float) -> str:
-    """How far it is from 1, in percent."""
-    return _percent(1 - ratio if ratio < 1 else ratio - 1)
+def _margin(figure: Figure) -> str:
+    """As it was declared."""
+    return f"{100 * (figure.margin or 0):g} %"
+
+
+def _amount(difference: float) -> str:
+    """Its size: whole numbers, below 10 a decimal; never 0 for what is not."""
+    value = abs(difference)
+    if 0 < value < 0.05:
+        return "under 0.1"
+    return f"{value:,.0f}" if value >= 9.95 or value == 0 else f"{value:.1f}"
 
 
 def _percent(share: float) -> str:

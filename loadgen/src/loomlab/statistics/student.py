@@ -62,12 +62,17 @@ def holm(p_values: Numbers) -> Numbers:
     return np.take_along_axis(adjusted, np.argsort(order, axis=-1), axis=-1)
 
 
+def within(found: Estimates, margin: float) -> NDArray[np.bool_]:
+    """Whether the interval lies within the margin, which is two one-sided tests at 2.5 % each (Schuirmann, Journal of
+    Pharmacokinetics and Biopharmaceutics 15, 1987)."""
+    inside: NDArray[np.bool_] = np.abs(found.mean) + found.half_width <= np.log1p(margin)
+    return inside
+
+
 def words(found: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.str_]:
-    """*no difference* where the interval lies within the margin, which is two one-sided tests at 2.5 % each
-    (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987); else what Holm allows to say."""
-    within = np.abs(found.mean) + found.half_width <= np.log1p(margin)
+    """*no difference* within the margin; else what Holm allows to say."""
     resolved = p_holm < ERROR_RATE
-    choices = [within, resolved & (found.mean < 0), resolved & (found.mean > 0)]
+    choices = [within(found, margin), resolved & (found.mean < 0), resolved & (found.mean > 0)]
     chosen: NDArray[np.str_] = np.select(choices, ["no difference", "lower", "higher"], "not resolved")
     return chosen
 

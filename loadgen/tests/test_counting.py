@@ -1,0 +1,175 @@
+"""Which runs count: an invalid one costs its block and no more, and of several tries the last is what counts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.again import again_notes
+from loomlab.answer.loads import counting, telling
+from loomlab.records.contrasts import Contrast
+from loomlab.records.models import Run, Summary
+from loomlab.report.page import write_report
+from test_comparisons import ABOUTS, COSTS, NOTE, of, summed_up
+from test_summary import run, summarise
+
+FOLDER = "20261121T060000Z-ab-c10000"
+SPOILT = "2-tomcat-platform"
+
+
+def retold(folder: Path, name: str, about: Any, **changes: Any) -> Summary:
+    """The experiment summed up again, after that run told something else."""
+    path = folder / FOLDER / "runs" / name
+    (path / "raw" / "about.json").write_text(json.dumps(about))
+    record = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps(record | changes))
+    return summarise(folder / FOLDER, interrupted=False)
+
+
+def pair(summary: Summary) -> Contrast:
+    return next(one for one in summary.contrasts if {one.a, one.b} == {"tomcat-virtual", "tomcat-platform"})
+
+
+@pytest.mark.parametrize(
+    ("about", "changes", "kind"),
+    [
+        ({"error": "refused"}, {}, "unknown"),
+        (ABOUTS["tomcat-virtual"], {}, "unknown"),
+        (ABOUTS["tomcat-platform"] | {"style": "idiomatic"}, {}, "stack"),
+        (ABOUTS["tomcat-platform"], {"response_bytes_per_request": 900.0}, "stack"),
+    ],
+    ids=["told nothing", "another model", "another style", "other bytes"],
+)
+def test_an_invalid_run_costs_its_block_and_leaves_the_contrast_as_it_was(
+    tmp_path: Path, about: Any, changes: dict[str, Any], kind: str
+) -> None:
+    alike = {"response_bytes_per_request": 150.0}
+    before = summed_up(tmp_path, 5, {f"{number}-{name}": alike for number, name in enumerate([*COSTS] * 5, 1)})
+
+    counted = retold(tmp_path, SPOILT, about, **changes)
+    after = retold(tmp_path, SPOILT, about, verdict="invalid", **changes)
+
+    assert (pair(before).kind, pair(counted).kind, pair(after).kind) == ("controlled", kind, "controlled")
+    (got,) = of(after, "tomcat-virtual", "tomcat-platform")
+    assert [one.block for one in got.blocks] == [2, 3, 4, 5]
+    assert {one.verdict for one in after.runs if one.run != SPOILT} == {"valid"}
+
+
+def test_an_invalid_run_does_not_lower_the_number_of_declared_contrasts(tmp_path: Path) -> None:
+    before = summed_up(tmp_path, 5, cells=2)
+
+    after = retold(tmp_path, SPOILT, {"error": "refused"}, verdict="invalid")
+
+    for summary in (before, after):
+        found = of(summary, "tomcat-virtual", "tomcat-platform")
+        least = min(found, key=lambda one: one.p_value or 0)
+        assert least.p_holm == pytest.approx(2 * (least.p_value or 0))
+        assert [one.word for one in found] == ["lower", "lower"]
+
+
+def test_a_run_that_was_replaced_says_nothing_of_its_approach(tmp_path: Path) -> None:
+    summed_up(tmp_path, 5)
+    runs = tmp_path / FOLDER / "runs"
+    again = f"{SPOILT}-try-2"
+    (runs / again / "raw").mkdir(parents=True)
+    record = json.loads((runs / SPOILT / "run.json").read_text())
+    (runs / again / "run.json").write_text(json.dumps(record | {"run": again}))
+    (runs / again / "raw" / "about.json").write_text(json.dumps(ABOUTS["tomcat-platform"]))
+
+    got = retold(tmp_path, SPOILT, {"error": "refused"})
+
+    assert pair(got).kind == "controlled"
+    (found,) = of(got, "tomcat-virtual", "tomcat-platform")
+    assert (found.sentence, found.dropped) == (NOTE, [])
+
+
+def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_path: Path) -> None:
+    spoilt = {f"{number}-{name}": {"verdict": "invalid"} for number, name in enumerate([*COSTS] * 3, 1)}
+
+    got = summed_up(tmp_path, 3, spoilt)
+
+    assert pair(got).kind == "controlled"
+    assert [one.sentence for one in of(got, "tomcat-virtual", "tomcat-platform")] == [
+        "Not compared at 10,000 connections: no block has a CPU per request of both tomcat-virtual and "
+        "tomcat-platform; the blocks left out say why."
+    ]
+
+
+def tries(*verdicts: str) -> list[Run]:
+    names = ["4-tomcat-platform", "4-tomcat-platform-try-2", "4-tomcat-platform-try-3"]
+    return [run(4, run=name, verdict=verdict) for name, verdict in zip(names, verdicts, strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "counts", "note"),
+    [
+        (["invalid"], [], None),
+        (["invalid", "valid"], ["-try-2"], "once more: only 4-tomcat-platform-try-2 counts."),
+        (["valid", "suspect"], ["-try-2"], "once more: only 4-tomcat-platform-try-2 counts."),
+        (["invalid", "invalid", "valid"], ["-try-3"], "twice more: only 4-tomcat-platform-try-3 counts."),
+        (["valid", "invalid", "valid"], ["-try-3"], "twice more: only 4-tomcat-platform-try-3 counts."),
+        (["invalid", "invalid"], [], "once more; each try is invalid, so it has no figure."),
+        (["invalid"] * 3, [], "twice more; each try is invalid, so it has no figure."),
+        (
+            ["valid", "invalid"], [],
+            "once more; 4-tomcat-platform-try-2 counts and is invalid: no figure.",
+        ),
+    ],
+)  # fmt: skip
+def test_the_last_try_counts_whatever_became_of_the_others_and_one_sentence_says_so(
+    verdicts: list[str], counts: list[str], note: str | None
+) -> None:
+    runs = tries(*verdicts)
+
+    assert [one.run for one in counting(runs)] == [f"4-tomcat-platform{end}" for end in counts]
+    assert again_notes(runs) == ([] if note is None else [f"The host disturbed 4-tomcat-platform, so it was measured {note}"])
+    assert telling(runs) == (counting(runs) or runs)
+
+
+def test_two_runs_of_one_block_that_are_no_tries_are_not_chosen_among() -> None:
+    runs = [run(1), run(2)]
+
+    assert counting(runs) == runs
+    assert again_notes(runs) == []
+
+
+def test_what_was_left_out_of_other_figures_stands_on_the_page_and_in_the_summary(tmp_path: Path) -> None:
+    untold = {"latency_ms": run(1).latency_ms.model_copy(update={"p99": None})}
+    summed_up(tmp_path, 3, {SPOILT: untold, "4-tomcat-virtual": {"verdict": "invalid"}})
+    folder = tmp_path / FOLDER
+
+    page = write_report(folder).read_text()
+
+    of_p99 = (
+        "tomcat-virtual and tomcat-platform at 10,000 connections are not compared by p99 latency in block 1 "
+        "(tomcat-platform: not measured)."
+    )
+    of_all = (
+        "tomcat-virtual and tomcat-platform at 10,000 connections are not compared in block 2 "
+        "(tomcat-virtual: run 4-tomcat-virtual is invalid)."
+    )
+    for text in (page, (folder / "summary.md").read_text()):
+        assert text.count(of_p99) == 1
+        assert text.count(of_all) == 1
+    assert "<small>1 block</small>" in page
+    assert "Suspect runs count, invalid ones do not." in (folder / "summary.md").read_text()
+
+
+@pytest.mark.parametrize("text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb"])
+def test_names_and_texts_stay_text_in_the_summary(tmp_path: Path, text: str) -> None:
+    summed_up(tmp_path, 3, {SPOILT: {"reasons": [f"Slow {text}."], "verdict": "suspect"}})
+    folder = tmp_path / FOLDER
+    record = folder / "runs" / SPOILT / "run.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"approach": text}))
+
+    summarise(folder, interrupted=False)
+    plain = (folder / "summary.md").read_text()
+    write_report(folder)
+
+    for told in (plain, (folder / "summary.md").read_text()):
+        rows = [line for line in told.splitlines() if line.startswith("| 2 | ")]
+        assert [row.replace("\\|", "").count("|") for row in rows] == [15]
+        assert "<b>" not in told
+        assert "![" not in told
+        assert not any(line.startswith("b.") for line in told.splitlines())

@@ -1,0 +1,192 @@
+"""Folders that a hand edited: told in a sentence, never a traceback, never an endless loop."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.summary import summarise
+from loomlab.basics.errors import ParseError
+from loomlab.cli import main
+from loomlab.report import page
+from loomlab.report.page import write_report
+from report_folder import folder_of
+from test_report import parts_of
+from test_report_folders import edit, first_run
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("results"), ("tomcat-platform", "tomcat-virtual"), repeats=3)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / made.name)
+
+
+def edit_both(folder: Path, **fields: Any) -> None:
+    """In a run's own file and in the summary."""
+    edit(first_run(folder) / "run.json", lambda told: told.update(fields))
+    edit(
+        folder / "summary.json",
+        lambda told: next(one for one in told["runs"] if one["run"] == first_run(folder).name).update(fields),
+    )
+
+
+def edit_run(folder: Path, **fields: Any) -> None:
+    edit(first_run(folder) / "run.json", lambda told: told.update(fields))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "differing"),
+    [
+        (("invalid", ["Out of memory."]), ("valid", ["Out of memory."]), "verdict"),
+        (("invalid", ["Out of memory."]), ("valid", []), "verdict, reasons"),
+        (("invalid", ["Out of memory."]), ("suspect", ["Out of memory.", "A pool."]), "verdict"),
+        (("suspect", ["Slow."]), ("valid", ["Slow."]), "verdict"),
+        (("suspect", ["Slow."]), ("suspect", []), "reasons"),
+        (("valid", []), ("suspect", []), "verdict"),
+        (("valid", []), ("invalid", ["Slow."]), "verdict"),
+        (("valid", []), ("valid", ["A pool."]), "verdict"),
+        (("valid", []), ("suspect", ["A pool."]), None),
+        (("suspect", ["Slow."]), ("suspect", ["Slow.", "A pool."]), None),
+        (("invalid", ["Slow."]), ("invalid", ["Slow.", "A pool."]), None),
+    ],
+)
+def test_a_verdict_may_only_become_suspect_for_reasons_that_were_added(
+    folder: Path, before: tuple[str, list[str]], after: tuple[str, list[str]], differing: str | None
+) -> None:
+    edit_both(folder, verdict=after[0], reasons=after[1])
+    edit_run(folder, verdict=before[0], reasons=before[1])
+
+    text = parts_of(folder).text
+
+    if differing is None:
+        assert "than run.json" not in text
+    else:
+        assert f"{first_run(folder).name}: summary.json has another {differing} than run.json, so one" in text
+
+
+@pytest.mark.parametrize(
+    ("margin", "order", "words"),
+    [
+        (0.3, None, "summary.json has the margin 0.3 and order.json of each figure, so one was edited or is older"),
+        (None, 0.05, "summary.json has the margin of each figure and order.json 0.05, so one was edited"),
+        (0.05, 0.05, None),
+    ],
+)
+def test_a_margin_that_was_not_declared_is_told(
+    folder: Path, margin: float | None, order: float | None, words: str | None
+) -> None:
+    edit(folder / "summary.json", lambda told: told.update(margin=margin))
+    edit(folder / "order.json", lambda told: told.update(margin=order))
+
+    text = parts_of(folder).text
+
+    assert ("margin" in text.partition("What to doubt")[2].partition("Make it again")[0]) is (words is not None)
+    assert words is None or words in text
+
+
+def test_a_contrast_that_raw_files_do_not_tell_is_told(folder: Path) -> None:
+    assert "summary.json calls" not in parts_of(folder).text
+
+    edit(folder / "summary.json", lambda told: told["contrasts"][0].update(kind="stack"))
+
+    assert (
+        "summary.json calls tomcat-virtual and tomcat-platform stack, and raw/ tells controlled, so one was edited or "
+        "is older: run loomlab summarise on the experiment's folder."
+    ) in parts_of(folder).text
+
+
+@pytest.mark.parametrize("margin", [-0.1, 0, float("nan"), float("inf"), 7])
+@pytest.mark.parametrize("name", ["summary.json", "order.json"])
+def test_a_margin_that_is_none_is_refused_where_it_matters(folder: Path, name: str, margin: float) -> None:
+    edit(folder / name, lambda told: told.update(margin=margin))
+
+    if name == "order.json":
+        assert "order.json is damaged or of another version" in parts_of(folder).text
+        with pytest.raises(ParseError, match=r"order\.json is damaged, or of another version of the lab: use that"):
+            summarise(folder, interrupted=False)
+    else:
+        with pytest.raises(ParseError, match=r"does not have the fields that are expected \(margin\): it is damaged"):
+            write_report(folder)
+
+
+def test_an_order_without_runs_is_damaged(folder: Path) -> None:
+    edit(folder / "order.json", lambda told: told.update(runs=[]))
+
+    assert "order.json is damaged or of another version" in parts_of(folder).text
+    with pytest.raises(ParseError, match=r"order\.json is damaged"):
+        summarise(folder, interrupted=False)
+
+
+@pytest.mark.parametrize("value", [1e300, 1e13, 1e-12, 1e-300, -1.0, float("nan"), float("inf")])
+def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, value: float) -> None:
+    edit_both(folder, cpu_ms_per_request=value)
+
+    text = parts_of(folder).text
+
+    name = first_run(folder).name
+    assert f"{name}: its CPU per request is {value:g}, which is no measurement, so it is left out: run loomlab" in text
+    assert ": not measured)" in text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ended": float("nan")}, {"ended": 1e12}, {"started": float("nan")}, {"started": -5}, {"ended": 5}, {"ended": "x"},
+        {"ended": None}, {"started": 1e300, "ended": 1e300},
+    ],
+)  # fmt: skip
+def test_times_that_are_none_of_a_run_are_left_out_and_told(folder: Path, change: dict[str, Any]) -> None:
+    edit(first_run(folder) / "raw" / "tool.json", lambda told: told.update(change))
+
+    page = parts_of(folder)
+
+    assert f"{first_run(folder).name}: raw/tool.json is damaged: it is left out; measure again to have it." in page.text
+    assert page.open == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+def test_an_interior_that_is_no_time_is_not_drawn(folder: Path, value: float) -> None:
+    edit_both(folder, interior={"start": value, "seconds": 10, "requests": 5, "whole_run": False}, start_s=value)
+
+    assert parts_of(folder).open == []
+
+
+def broken(*_: object) -> Path:
+    raise ZeroDivisionError("at a drawing")
+
+
+@pytest.mark.parametrize("spoil", [None, lambda folder: (folder / "summary.json").unlink()])
+def test_a_report_that_fails_does_not_fail_what_sums_up(
+    folder: Path, spoil: Callable[[Path], None] | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(page, "write_report", broken)
+    words = ["summarise", str(folder)]
+    if spoil is not None:
+        spoil(folder)
+        words = ["finish", "--results", str(folder.parent)]
+
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 0
+    assert (folder / "summary.json").exists()
+    assert capsys.readouterr().err == (
+        "loom-lab: no report, because the lab failed at it (ZeroDivisionError('at a drawing')): make report "
+        f"RESUME={folder.name} shows where.\n"
+    )
+
+
+def test_every_file_is_json_that_the_lab_itself_would_write(folder: Path) -> None:
+    """So that what the tests above change is all that is changed."""
+    text = parts_of(folder).text
+
+    assert "was edited" not in text
+    assert "no measurement" not in text
+    assert json.loads((folder / "summary.json").read_text())["margin"] is None

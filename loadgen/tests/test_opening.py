@@ -1,0 +1,207 @@
+"""What the page begins with says what its figures say."""
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loomlab.answer.loads import loads_of
+from loomlab.records.contrasts import Contrast, Kind
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.memory import LiveBytes
+from loomlab.records.models import Latency, Run, Summary
+from loomlab.records.order import Order
+from loomlab.report.figures import number
+from loomlab.report.folder import Experiment
+from loomlab.report.opening import SAME_THROUGHPUT, opening_of
+from ordered import planned
+from test_summary import run as run_record
+
+NAMES = ("tomcat-virtual", "tomcat-platform")
+LOAD = Load("", (Target("/capabilities"),), 2000, Closed(120_000, 60), 30)
+UNKNOWN = (
+    "How tomcat-virtual and tomcat-platform differ is not known: raw/about.json is incomplete, or reports two "
+    "concurrency models for one approach."
+)
+
+
+def made(approach: str, repeat: int = 1, p50: float | None = 905, **changes: Any) -> Run:
+    """At 2,000 connections, with three calls of 300 ms."""
+    told = {"load": LOAD, "concurrency": 2000, "latency_ms": Latency(p50=p50), "repeat": repeat, "approach": approach}
+    return run_record(1, run=f"{2 * repeat + NAMES.index(approach)}-{approach}", **(told | changes))
+
+
+def experiment(runs: list[Run], kind: Kind | None = "controlled", order: Order | None = None, **told: Any) -> Experiment:
+    contrasts = [] if kind is None else [Contrast(a=NAMES[0], b=NAMES[1], kind=kind, differs=[])]
+    summary = Summary(
+        experiment="sweep", started=None, finished="then", notes=[], environment={}, contrasts=contrasts, runs=runs
+    )
+    return Experiment("mine", summary.model_copy(update=told), order, loads_of(runs))
+
+
+def said(found: Experiment) -> list[str]:
+    opening = opening_of(found)
+    return [*opening.answers, *opening.more]
+
+
+def blocks(count: int, **changes: Any) -> list[Run]:
+    return [made(name, repeat, **changes) for repeat in range(1, count + 1) for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("stack", "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."),
+        ("unknown", UNKNOWN),
+        (
+            None,
+            "How these approaches differ is not known, because summary.json does not say; run loomlab summarise on the "
+            "experiment's folder.",
+        ),
+    ],
+)
+def test_without_a_controlled_contrast_it_says_whether_there_is_none_or_none_is_known(
+    kind: Kind | None, sentence: str
+) -> None:
+    answers = opening_of(experiment(blocks(3), kind)).answers
+
+    assert answers[-1] == sentence
+    assert sum("differ in" in one for one in answers) == 1
+
+
+def test_what_is_not_known_stands_beside_what_is() -> None:
+    both = [Contrast(a="tomcat-virtual", b=other, kind="unknown", differs=[]) for other in ("a", "b")]
+    known = experiment(blocks(3))
+
+    found = opening_of(experiment(blocks(3), contrasts=[*known.summary.contrasts, *both]))
+
+    assert len(found.answers) == 1
+    assert sum("tomcat-virtual and a; tomcat-virtual and b differ in is not known" in one for one in found.more) == 1
+
+
+@pytest.mark.parametrize(
+    ("delay", "endpoint", "p50", "waits"),
+    [
+        ("300", "/capabilities", 905, True),
+        ("300", "/capabilities", 1100, True),
+        ("300", "/capabilities", 1130, False),
+        ("0", "/capabilities", 5, False),
+        ("0", "/httpbin/block/0.3", 305, True),
+        ("0", "/epoch-millis?delayInMillis=300", 303, True),
+        ("0", "/epoch-millis", 2, False),
+        ("uniform:200:400", "/capabilities", 905, True),
+        ("lognormal:300:900", "/capabilities", 980, True),
+        ("300", "/capabilities", None, False),
+        ("soon", "/capabilities", 905, False),
+    ],
+)
+def test_the_delays_set_the_throughput_where_there_are_delays(
+    delay: str, endpoint: str, p50: float | None, waits: bool
+) -> None:
+    load = replace(LOAD, targets=(Target(endpoint),))
+    runs = [one.model_copy(update={"load": load}) for one in blocks(1, p50=p50, delay=delay, endpoint=endpoint)]
+
+    assert any(one.endswith(": the delays set it.") for one in said(experiment(runs))) is waits
+
+
+THROUGHPUTS = st.lists(st.floats(900, 1000), min_size=2, max_size=6)
+SAME = re.compile(r"At 2,000 connections throughput is the same within ([\d.]+) %: the delays set it\.")
+
+
+@given(THROUGHPUTS, THROUGHPUTS)
+def test_throughput_is_the_same_within_what_is_said(a: list[float], b: list[float]) -> None:
+    runs = [made(NAMES[0], repeat, throughput_rps=value) for repeat, value in enumerate(a, 1)]
+    runs += [made(NAMES[1], repeat, throughput_rps=value) for repeat, value in enumerate(b, 1)]
+    centres = [math.exp(math.fsum(map(math.log, values)) / len(values)) for values in (a, b)]
+    apart = max(centres) / min(centres) - 1
+    found = [match for one in said(experiment(runs)) if (match := SAME.fullmatch(one))]
+
+    assert bool(found) == (apart <= SAME_THROUGHPUT - 1) or math.isclose(apart, SAME_THROUGHPUT - 1)
+    if found:
+        within = float(found[0][1])
+        assert apart <= within / 100 + 1e-9
+        assert within <= max(100 * apart + 0.1, 0.1) + 1e-6
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=6), st.data())
+def test_an_approach_alone_has_its_mean_and_its_range(costs: list[float], data: st.DataObject) -> None:
+    verdicts = [data.draw(st.sampled_from(["valid", "suspect", "invalid"])) for _ in costs]
+    runs = [
+        made(NAMES[0], repeat, cpu_ms_per_request=cost, verdict=verdict)
+        for repeat, (cost, verdict) in enumerate(zip(costs, verdicts, strict=True), 1)
+    ]
+    counted = [cost for cost, verdict in zip(costs, verdicts, strict=True) if verdict != "invalid"]
+    answers = opening_of(experiment(runs, None)).answers
+
+    if not counted:
+        assert answers == ["Every run is invalid, so no figure counts: see what to doubt."]
+        return
+    (only,) = answers
+    mean = math.exp(math.fsum(map(math.log, counted)) / len(counted))
+    span = f", {number(min(counted))} to {number(max(counted))}" if len(counted) > 1 else ""
+    many = "one run" if len(counted) == 1 else f"{len(counted)} runs"
+    assert only == (
+        f"At 2,000 connections tomcat-virtual needs {number(mean)} ms of CPU per request ({many}{span})."
+    ) or math.isclose(float(only.split()[5].replace(",", "")), mean, rel_tol=0.01)
+
+
+@pytest.mark.parametrize("made_repeats", range(1, 7))
+def test_repeats_that_give_better_intervals_are_told_until_there_are_five(made_repeats: int) -> None:
+    times = {1: "once", 2: "twice"}.get(made_repeats, f"{made_repeats} times")
+    told = [one for one in said(experiment(blocks(made_repeats))) if "REPEATS" in one or "RESUME" in one]
+
+    cure = f"Each approach was measured {times} per load; REPEATS=5 gives intervals that are not coarse."
+    assert told == ([cure] if made_repeats < 5 else [])
+
+
+def test_an_interrupted_experiment_is_told_to_go_on_and_not_to_have_more_repeats(tmp_path: Path) -> None:
+    order = planned(tmp_path, verb="sweep", connections=(2000,), repeats=5, approaches=list(NAMES))
+    missing = [run.run for run in order.runs[4:]]
+
+    told = said(experiment(blocks(2), order=order, missing=missing, finished=None))
+
+    assert [one for one in told if "REPEATS" in one or "RESUME" in one] == [
+        "Figures are of the runs that were made; make finish RESUME=mine makes the rest."
+    ]
+
+
+def rate(rps: float) -> Shape:
+    return OpenRate((RateStep(rps, 60),))
+
+
+def test_an_offered_rate_sets_the_throughput() -> None:
+    load = replace(LOAD, shape=rate(100))
+    runs = [one.model_copy(update={"load": load}) for one in blocks(1, delay="0", p50=5)]
+
+    assert "At 100 requests/s throughput is the same within 0.1 %: the offered rate sets it." in said(experiment(runs))
+
+
+HEAPS = {"tomcat-virtual": (17, 19, 16, 18, 20), "tomcat-platform": (78, 80, 79, 77, 81)}
+
+
+def holding(heaps: dict[str, tuple[int, ...]]) -> Experiment:
+    return experiment(
+        [
+            made(name, repeat, live_bytes_per_request=LiveBytes(heap=1024 * kib, stacks_off_heap=0, kernel=0))
+            for name, own in heaps.items()
+            for repeat, kib in enumerate(own, 1)
+        ]
+    )
+
+
+def test_what_a_waiting_request_holds_is_compared_by_its_difference() -> None:
+    assert (
+        "Exploratory: at 2,000 connections a waiting request of tomcat-virtual holds 61 KiB less than one of "
+        "tomcat-platform (95 % interval 59 to 63 KiB less, 5 blocks)."
+    ) in opening_of(holding(HEAPS)).more
+
+
+def test_a_negative_figure_stays_and_counts() -> None:
+    found = holding({"tomcat-virtual": (-2, 1, 1), "tomcat-platform": (60, 63, 63)})
+
+    assert any("holds 62 KiB less than" in one and "3 blocks)" in one for one in opening_of(found).more)

@@ -1,0 +1,83 @@
+"""What a waiting request holds may be negative at small loads, and is compared by differences."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from loomlab.answer.loads import loads_of
+from loomlab.report.comparisons import comparisons, pair_rows
+from loomlab.report.curves import over_load
+from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.figures import CPU, WAITING, number, spread
+from loomlab.report.folder import Experiment
+from loomlab.report.palette import looks
+from loomlab.report.table import csv_of, rows_of
+from test_opening import HEAPS, holding
+
+NEGATIVE = {"tomcat-virtual": (-30, 10, 2), "tomcat-platform": (60, 63, 63)}
+
+
+def test_its_mean_is_the_arithmetic_one_and_its_range_holds_what_is_negative() -> None:
+    (at,) = holding(NEGATIVE).loads
+    found = spread(WAITING, at.counted("tomcat-virtual"))
+
+    assert found is not None
+    assert (found.centre, found.lowest, found.highest, found.count) == (-6, -30, 10, 3)
+    assert csv_of(rows_of(holding(NEGATIVE)), [WAITING]).splitlines()[2].endswith(",-6.0,-30.0,10.0")
+    assert [number(value) for value in (-61.234, -61.0, -0.5)] == ["-61.2", "-61", "-0.500"]
+
+
+@pytest.mark.parametrize(
+    ("heaps", "cell"),
+    [
+        (HEAPS, ("-61 KiB", "-62.8 to -59.2", 5)),
+        ({"tomcat-virtual": (8, 9), "tomcat-platform": (7, 7)}, ("+1.50 KiB", None, 2)),
+        ({"tomcat-virtual": (), "tomcat-platform": (7, 7)}, None),
+    ],
+)
+def test_the_page_shows_the_difference_with_its_unit(
+    heaps: dict[str, tuple[int, ...]], cell: tuple[str, str | None, int] | None
+) -> None:
+    rows = pair_rows(holding(heaps), [CPU, WAITING])
+
+    if cell is None:
+        assert rows == []
+        return
+    (row,) = rows
+    assert (row.cells[1].effect, row.cells[1].interval, row.cells[1].blocks) == cell
+
+
+@pytest.mark.parametrize("heaps", [HEAPS, NEGATIVE, {"tomcat-virtual": (-3, -3), "tomcat-platform": (-3, -3)}])
+def test_every_dot_is_drawn_on_both_sides_of_0(heaps: dict[str, tuple[int, ...]]) -> None:
+    found = holding(heaps)
+    look = looks(found.approaches, {})
+    (held,) = comparisons(found, WAITING)
+    drawn = [dots(WAITING, found.loads[0], look), ratio_rows(WAITING, [held], look)]
+
+    for plot in drawn:
+        assert plot is not None
+        whole = ElementTree.fromstring(plot)  # noqa: S314 - just made
+        marks = [one for one in whole.iter() if one.attrib.get("class", "").startswith("mark")]
+        assert len(marks) in {2 * len(heaps["tomcat-virtual"]), len(heaps["tomcat-virtual"])}
+        for one in marks:
+            assert all(0 <= float(place) <= 420 for place in places(one))
+    assert "differences of held by a waiting request at 2,000 connections" in str(drawn[1])
+
+
+def places(mark: ElementTree.Element) -> list[str]:
+    if "cx" in mark.attrib:
+        return [mark.attrib["cx"]]
+    return [point.partition(",")[0] for point in mark.attrib["points"].split()]
+
+
+def test_a_curve_over_loads_goes_below_0() -> None:
+    found = holding(NEGATIVE)
+    other = [one.model_copy(update={"cell": 2, "run": f"9{one.run}"}) for one in found.runs]
+    both = Experiment("mine", found.summary, None, [*found.loads, *loads_of(other)])
+
+    drawn = over_load(WAITING, both.loads, looks(found.approaches, {}))
+
+    assert drawn is not None
+    heights = [float(one.attrib["cy"]) for one in ElementTree.fromstring(drawn).iter() if "cy" in one.attrib]  # noqa: S314
+    assert heights
+    assert all(0 <= y <= 250 for y in heights)
