@@ -20,6 +20,7 @@ def asked(folder: Path, verb: str, host: Host, **variables: str) -> Order:
     return plan(asked_of(verb, {"SEED": "1"} | variables, lab), host, lab, STAMP)
 
 
+POOL = "BACKEND_CONNECTIONS"
 FEW_FILES = TWO_CPUS.model_copy(update={"open_files": 3300})
 
 
@@ -36,7 +37,7 @@ FEW_FILES = TWO_CPUS.model_copy(update={"open_files": 3300})
         ("sweep", {"CONCURRENCY": "500,2000", "BACKEND_CONNECTIONS": "900"}, FEW_FILES, ""),
         ("sweep", {"CONCURRENCY": "500,2000", "BACKEND_CONNECTIONS": "700"}, FEW_FILES, "BACKEND_CONNECTIONS=700"),
         ("ab", {"CONCURRENCY": "500", "ENDPOINT": "/capabilities?calls=4&parallel=true"}, TWO_CPUS, ""),
-        ("ab", {"CONCURRENCY": "500", "ENDPOINT": "/movies", "BACKEND_CONNECTIONS": "7"}, TWO_CPUS, "BACKEND_CONNECTIONS=7"),
+        ("ab", {"CONCURRENCY": "500", "ENDPOINT": "/movies", "BACKEND_CONNECTIONS": "7"}, TWO_CPUS, f"{POOL}=7"),
         ("sweep", {"RATE": "100,200.5", "BACKEND_CONNECTIONS": "400"}, TWO_CPUS, "BACKEND_CONNECTIONS=400"),
         ("scenario", {"NAME": "smoketest", "PLATFORM_THREADS": "77"}, TWO_CPUS, "PLATFORM_THREADS=77"),
         ("scenario", {"NAME": "smoketest"}, TWO_CPUS, ""),
@@ -86,4 +87,3 @@ def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:
     assert command_of(scenario).startswith(
         "make scenario NAME=smoketest SCALE=1 DURATION=60s APPROACH=tomcat-virtual REPEATS="
     )
-

@@ -8,11 +8,16 @@ import pytest
 
 from loomlab.answer.again import again_notes
 from loomlab.answer.loads import counting, telling
+from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Run, Summary
+from loomlab.report.comparisons import comparisons
+from loomlab.report.figures import CPU
+from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
+from loomlab.statistics.sentences import sentence
 from test_comparisons import ABOUTS, COSTS, NOTE, of, summed_up
-from test_summary import run, summarise
+from test_summary import run
 
 FOLDER = "20261121T060000Z-ab-c10000"
 SPOILT = "2-tomcat-platform"
@@ -173,3 +178,19 @@ def test_names_and_texts_stay_text_in_the_summary(tmp_path: Path, text: str) -> 
         assert "<b>" not in told
         assert "![" not in told
         assert not any(line.startswith("b.") for line in told.splitlines())
+
+
+def test_a_load_where_no_run_has_the_figure_counts_among_the_declared_in_summary_and_page_alike(tmp_path: Path) -> None:
+    names = [name for _ in range(5) for _ in (1, 2) for name in COSTS]
+    numbers = [number for number in range(1, len(names) + 1) if (number - 1) // 3 % 2 == 0]
+    untold = {f"{number}-{names[number - 1]}": {"cpu_ms_per_request": None} for number in numbers}
+    got = summed_up(tmp_path, 5, untold, cells=2)
+    folder = tmp_path / FOLDER
+
+    summed = of(got, "tomcat-virtual", "tomcat-platform")
+    shown = [one.found for one in comparisons(read_experiment(folder), CPU) if one.kind == "controlled"]
+
+    assert [one.sentence for one in summed] == [sentence(one) for one in shown]
+    assert [one.p_holm for one in summed] == [one.p_holm for one in shown]
+    assert [one.word for one in summed] == ["not resolved", "lower"]
+    assert summed[1].p_holm == pytest.approx(2 * (summed[1].p_value or 0))

@@ -138,8 +138,8 @@ def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, valu
 @pytest.mark.parametrize(
     "change",
     [
-        {"ended": float("nan")}, {"ended": 1e12}, {"started": float("nan")}, {"started": -5}, {"ended": 5}, {"ended": "x"},
-        {"ended": None}, {"started": 1e300, "ended": 1e300},
+        {"ended": float("nan")}, {"ended": 1e12}, {"started": float("nan")}, {"started": -5}, {"ended": 5},
+        {"ended": "x"}, {"ended": None}, {"started": 1e300, "ended": 1e300},
     ],
 )  # fmt: skip
 def test_times_that_are_none_of_a_run_are_left_out_and_told(folder: Path, change: dict[str, Any]) -> None:
@@ -164,7 +164,10 @@ def broken(*_: object) -> Path:
 
 @pytest.mark.parametrize("spoil", [None, lambda folder: (folder / "summary.json").unlink()])
 def test_a_report_that_fails_does_not_fail_what_sums_up(
-    folder: Path, spoil: Callable[[Path], None] | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    spoil: Callable[[Path], None] | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(page, "write_report", broken)
     words = ["summarise", str(folder)]

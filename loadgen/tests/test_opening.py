@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,9 @@ def made(approach: str, repeat: int = 1, p50: float | None = 905, **changes: Any
     return run_record(1, run=f"{2 * repeat + NAMES.index(approach)}-{approach}", **(told | changes))
 
 
-def experiment(runs: list[Run], kind: Kind | None = "controlled", order: Order | None = None, **told: Any) -> Experiment:
+def experiment(
+    runs: list[Run], kind: Kind | None = "controlled", order: Order | None = None, **told: Any
+) -> Experiment:
     contrasts = [] if kind is None else [Contrast(a=NAMES[0], b=NAMES[1], kind=kind, differs=[])]
     summary = Summary(
         experiment="sweep", started=None, finished="then", notes=[], environment={}, contrasts=contrasts, runs=runs
@@ -184,7 +187,7 @@ def test_an_offered_rate_sets_the_throughput() -> None:
 HEAPS = {"tomcat-virtual": (17, 19, 16, 18, 20), "tomcat-platform": (78, 80, 79, 77, 81)}
 
 
-def holding(heaps: dict[str, tuple[int, ...]]) -> Experiment:
+def holding(heaps: Mapping[str, tuple[int, ...]]) -> Experiment:
     return experiment(
         [
             made(name, repeat, live_bytes_per_request=LiveBytes(heap=1024 * kib, stacks_off_heap=0, kernel=0))

@@ -218,6 +218,7 @@ def test_a_figure_with_a_unit_is_compared_by_differences_and_may_be_negative() -
     assert got.effect == pytest.approx(-184 / 3)
     assert got.dropped == (Dropped(4, "virtual: nan is no figure"),)
     assert got.interval is not None
+    assert got.effect is not None
     assert got.interval.low < got.effect < got.interval.high < 0
     # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
     assert got.interval.high - got.interval.low == pytest.approx(2 * 4.3027 * 0.57735 / math.sqrt(3), rel=1e-4)

@@ -1,5 +1,6 @@
 """What a waiting request holds may be negative at small loads, and is compared by differences."""
 
+from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import pytest
@@ -36,7 +37,7 @@ def test_its_mean_is_the_arithmetic_one_and_its_range_holds_what_is_negative() -
     ],
 )
 def test_the_page_shows_the_difference_with_its_unit(
-    heaps: dict[str, tuple[int, ...]], cell: tuple[str, str | None, int] | None
+    heaps: Mapping[str, tuple[int, ...]], cell: tuple[str, str | None, int] | None
 ) -> None:
     rows = pair_rows(holding(heaps), [CPU, WAITING])
 
@@ -48,7 +49,7 @@ def test_the_page_shows_the_difference_with_its_unit(
 
 
 @pytest.mark.parametrize("heaps", [HEAPS, NEGATIVE, {"tomcat-virtual": (-3, -3), "tomcat-platform": (-3, -3)}])
-def test_every_dot_is_drawn_on_both_sides_of_0(heaps: dict[str, tuple[int, ...]]) -> None:
+def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ...]]) -> None:
     found = holding(heaps)
     look = looks(found.approaches, {})
     (held,) = comparisons(found, WAITING)

@@ -192,8 +192,8 @@ def _report(folder: Path, summary: Summary) -> None:
         print(f"loom-lab: no report: {error}", file=sys.stderr)  # noqa: T201
     except Exception as error:
         print(  # noqa: T201
-            f"loom-lab: no report, because the lab failed at it ({error!r}): make report RESUME={folder.resolve().name} "
-            "shows where.",
+            f"loom-lab: no report, because the lab failed at it ({error!r}): make report RESUME={folder.resolve().name}"
+            " shows where.",
             file=sys.stderr,
         )
 

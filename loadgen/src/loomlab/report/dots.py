@@ -71,8 +71,8 @@ def ratio_rows(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) 
 def _effect_row(held: Held, scale: Scale, top: float, looks: Mapping[str, Look]) -> Iterator[Markup]:
     found, y = held.found, top + 27
     figures = _figures(found)
-    sign = "−" if found.figure.unit else "÷"
-    names = shortened(f"{found.pair.a} {sign} {found.pair.b}", WIDTH - 2 * EDGE - LETTER * (len(figures) + 1))
+    over = "less" if found.figure.unit else "÷"
+    names = shortened(f"{found.pair.a} {over} {found.pair.b}", WIDTH - 2 * EDGE - LETTER * (len(figures) + 1))
     yield text(EDGE, top + 13, names, "start", "row" if held.kind == "controlled" else "stack")
     yield text(WIDTH - EDGE, top + 13, figures, "end", "axis")
     if found.interval is not None:

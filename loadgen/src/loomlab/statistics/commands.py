@@ -50,9 +50,10 @@ def simulate(
 
 
 def ratios() -> None:
-    """Print the texts of stdin, a JSON object a line: {0}, {1}, … of `text` stand for the lists of `ratios`, then for the
-    pairs of `shares`, if there are any. Of ratios their geometric mean is told and, from three on, its 95 % interval; – where
-    there are none. Of a share, how many of how many, with an exact 95 % interval (Clopper and Pearson 1934)."""
+    """Print the texts of stdin, a JSON object a line: {0}, {1}, … of `text` stand for the lists of `ratios`, then for
+    the pairs of `shares`, if there are any. Of ratios their geometric mean is told and, from three on, its 95 %
+    interval; – where there are none. Of a share, how many of how many, with an exact 95 % interval (Clopper and
+    Pearson 1934)."""
     for line in sys.stdin:
         told = json.loads(line)
         values = [_ratio(values) for values in told["ratios"]]

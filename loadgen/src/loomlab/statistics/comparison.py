@@ -1,4 +1,4 @@
-"""What is compared, and what comes of it: ratios of a's figure to b's, or differences a − b."""
+"""What is compared, and what comes of it: ratios of a's figure to b's, or differences, a less b."""
 
 import math
 from dataclasses import dataclass
@@ -37,8 +37,9 @@ class Figure:
         return 1.0 if self.unit is None else 0.0
 
 
-CPU_PER_REQUEST = Figure("CPU per request", 0.10, "needs", "less", "more")
-P99 = Figure("p99 latency", 0.15, "has", "lower", "higher")
+CPU_MARGIN, P99_MARGIN = 0.10, 0.15
+CPU_PER_REQUEST = Figure("CPU per request", CPU_MARGIN, "needs", "less", "more")
+P99 = Figure("p99 latency", P99_MARGIN, "has", "lower", "higher")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-from loomlab.statistics.comparison import CONFIDENCE, CPU_PER_REQUEST, ERROR_RATE
+from loomlab.statistics.comparison import CONFIDENCE, CPU_MARGIN, ERROR_RATE
 from loomlab.statistics.student import Estimates, Numbers, estimates, holm, words
 from loomlab.statistics.worlds import HOSTILE, WORLDS, World, differences
 
@@ -17,7 +17,7 @@ SIZES, BOOTSTRAPPED = (3, 5, 10), (3, 5)
 FALSE_NO_DIFFERENCE = (1 - CONFIDENCE) / 2
 DIFFERS = 0.80
 """The ratio with which *lower* is the right word."""
-MARGIN = CPU_PER_REQUEST.margin
+MARGIN = CPU_MARGIN
 MONTE_CARLO_ERRORS = 2
 
 
