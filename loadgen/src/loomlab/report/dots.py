@@ -57,14 +57,14 @@ def ratio_rows(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) 
     """One row a contrast, at one load: the ratio or the difference of each block a dot, the interval a bar."""
     scale = _effect_scale([one.found for one in held])
     bottom = TOP + RATIO_ROW * len(held)
-    what = "difference" if figure.by_difference else "ratio"
-    parts = [*bottom_axis(scale, TOP, bottom, f"{what} of {figure.label if figure.by_difference else figure.title}")]
+    what, of = ("difference", f"in {figure.unit}") if figure.by_difference else ("ratio", "of")
+    parts = [*bottom_axis(scale, TOP, bottom, f"{what} {of} {figure.title}")]
     even = scale.at(held[0].found.figure.even)
     parts.append(line(even, TOP, even, bottom, "even"))
     for place, one in enumerate(held):
         parts += _effect_row(one, scale, TOP + RATIO_ROW * place, looks)
     load = held[0].found.pair.load
-    title = f"{what}s of {figure.title} at {load}, each block a dot, intervals as bars"
+    title = f"{what}s {of} {figure.title} at {load}, each block a dot, intervals as bars"
     return drawing(bottom + BOTTOM, title, parts)
 
 
