@@ -10,7 +10,7 @@ from loomlab.answer.loads import loads_of
 from loomlab.records.memory import LiveBytes
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.curves import over_load
-from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.dots import dots, effect_rows
 from loomlab.report.figures import CPU, WAITING, number, spread
 from loomlab.report.folder import Experiment
 from loomlab.report.palette import looks
@@ -57,7 +57,7 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
     found = holding(heaps)
     look = looks(found.approaches, {})
     (held,) = comparisons(found, WAITING)
-    drawn = [dots(WAITING, found.loads[0], look), ratio_rows(WAITING, [held], look)]
+    drawn = [dots(WAITING, found.loads[0], look), effect_rows(WAITING, [held], look)]
 
     for plot in drawn:
         assert plot is not None
@@ -97,7 +97,9 @@ def test_the_page_says_how_it_is_compared(tmp_path: Path) -> None:
     page = parts_of(folder_of(tmp_path / "with", pair, live_bytes_per_request=held))
     without = parts_of(folder_of(tmp_path / "without", pair))
 
-    assert "a waiting request of tomcat-virtual holds as much as one of tomcat-platform (coarse 95 % interval" in page.text
+    assert (
+        "a waiting request of tomcat-virtual holds as much as one of tomcat-platform (coarse 95 % interval" in page.text
+    )
     assert "-2.64" in page.text
     for words in ("its mean is the arithmetic one", "is compared by differences, the first of the two less the second"):
         assert words in page.text
