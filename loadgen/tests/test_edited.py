@@ -124,7 +124,7 @@ def test_an_order_without_runs_is_damaged(folder: Path) -> None:
         summarise(folder, interrupted=False)
 
 
-@pytest.mark.parametrize("value", [1e300, 1e13, 1e-12, 1e-300, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [1e300, 1e16, 1e-12, 1e-300, -1.0, float("nan"), float("inf")])
 def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, value: float) -> None:
     edit_both(folder, cpu_ms_per_request=value)
 

@@ -18,7 +18,7 @@ from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.course import MOST_POINTS, data_of
 from loomlab.report.curves import distribution, over_load
-from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.dots import dots, effect_rows
 from loomlab.report.doubts import doubts_of
 from loomlab.report.figures import CPU, FIGURES, P99, WAITING, number, spread
 from loomlab.report.folder import Experiment, read_experiment
@@ -132,7 +132,7 @@ def test_every_drawing_is_well_formed(experiment: Experiment) -> None:
     drawn += [over_load(figure, experiment.loads, look) for figure in FIGURES]
     drawn += [distribution(at, look) for at in experiment.loads]
     held = [one for one in comparisons(experiment, CPU) if one.found.pair.load == experiment.loads[0].label]
-    drawn += [timeline(experiment), ratio_rows(CPU, held, look)]
+    drawn += [timeline(experiment), effect_rows(CPU, held, look)]
     made = [plot for plot in drawn if plot is not None]
 
     assert len(made) > 20

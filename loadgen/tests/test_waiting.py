@@ -1,19 +1,23 @@
 """What a waiting request holds may be negative at small loads, and is compared by differences."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from loomlab.answer.loads import loads_of
+from loomlab.records.memory import LiveBytes
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.curves import over_load
-from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.dots import dots, effect_rows
 from loomlab.report.figures import CPU, WAITING, number, spread
 from loomlab.report.folder import Experiment
 from loomlab.report.palette import looks
 from loomlab.report.table import csv_of, rows_of
+from report_folder import folder_of
 from test_opening import HEAPS, holding
+from test_report import parts_of
 
 NEGATIVE = {"tomcat-virtual": (-30, 10, 2), "tomcat-platform": (60, 63, 63)}
 
@@ -53,7 +57,7 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
     found = holding(heaps)
     look = looks(found.approaches, {})
     (held,) = comparisons(found, WAITING)
-    drawn = [dots(WAITING, found.loads[0], look), ratio_rows(WAITING, [held], look)]
+    drawn = [dots(WAITING, found.loads[0], look), effect_rows(WAITING, [held], look)]
 
     for plot in drawn:
         assert plot is not None
@@ -62,7 +66,7 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
         assert len(marks) in {2 * len(heaps["tomcat-virtual"]), len(heaps["tomcat-virtual"])}
         for one in marks:
             assert all(0 <= float(place) <= 420 for place in places(one))
-    assert "differences of held by a waiting request at 2,000 connections" in str(drawn[1])
+    assert "differences in KiB held by a waiting request at 2,000 connections" in str(drawn[1])
 
 
 def places(mark: ElementTree.Element) -> list[str]:
@@ -82,3 +86,22 @@ def test_a_curve_over_loads_goes_below_0() -> None:
     heights = [float(one.attrib["cy"]) for one in ElementTree.fromstring(drawn).iter() if "cy" in one.attrib]  # noqa: S314
     assert heights
     assert all(0 <= y <= 250 for y in heights)
+
+
+def test_the_page_says_how_it_is_compared(tmp_path: Path) -> None:
+    held = LiveBytes(heap=-3_000, stacks_off_heap=200, kernel=100)
+    pair = ("tomcat-platform", "tomcat-virtual")
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+
+    page = parts_of(folder_of(tmp_path / "with", pair, live_bytes_per_request=held))
+    without = parts_of(folder_of(tmp_path / "without", pair))
+
+    assert (
+        "a waiting request of tomcat-virtual holds as much as one of tomcat-platform (coarse 95 % interval" in page.text
+    )
+    assert "-2.64" in page.text
+    for words in ("its mean is the arithmetic one", "is compared by differences, the first of the two less the second"):
+        assert words in page.text
+        assert words not in without.text
+    assert page.open == []

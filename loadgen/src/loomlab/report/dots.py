@@ -13,7 +13,7 @@ from loomlab.report.palette import Look
 from loomlab.report.svg import LETTER, WIDTH, Scale, bottom_axis, drawing, line, mark, scale_of, shortened, text
 from loomlab.statistics.comparison import Comparison
 
-ROW, RATIO_ROW, TOP, BOTTOM, EDGE = 17, 42, 6, 36, 12
+ROW, EFFECT_ROW, TOP, BOTTOM, EDGE = 17, 42, 6, 36, 12
 LABEL_WIDTH = 128
 LEAST_SPAN = 1.25
 """A scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25."""
@@ -53,18 +53,18 @@ def dots(figure: Figure, at: At, looks: Mapping[str, Look]) -> Markup | None:
     return drawing(bottom + BOTTOM, f"{figure.title} by approach at {at.label}, every repeat a dot", parts)
 
 
-def ratio_rows(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) -> Markup:
+def effect_rows(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) -> Markup:
     """One row a contrast, at one load: the ratio or the difference of each block a dot, the interval a bar."""
     scale = _effect_scale([one.found for one in held])
-    bottom = TOP + RATIO_ROW * len(held)
-    what = "difference" if figure.by_difference else "ratio"
-    parts = [*bottom_axis(scale, TOP, bottom, f"{what} of {figure.label if figure.by_difference else figure.title}")]
+    bottom = TOP + EFFECT_ROW * len(held)
+    what, of = ("difference", f"in {figure.unit}") if figure.by_difference else ("ratio", "of")
+    parts = [*bottom_axis(scale, TOP, bottom, f"{what} {of} {figure.title}")]
     even = scale.at(held[0].found.figure.even)
     parts.append(line(even, TOP, even, bottom, "even"))
     for place, one in enumerate(held):
-        parts += _effect_row(one, scale, TOP + RATIO_ROW * place, looks)
+        parts += _effect_row(one, scale, TOP + EFFECT_ROW * place, looks)
     load = held[0].found.pair.load
-    title = f"{what}s of {figure.title} at {load}, each block a dot, intervals as bars"
+    title = f"{what}s {of} {figure.title} at {load}, each block a dot, intervals as bars"
     return drawing(bottom + BOTTOM, title, parts)
 
 

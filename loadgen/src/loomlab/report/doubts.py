@@ -1,5 +1,6 @@
 """What to doubt: of the folder, of the host, of each run."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.figures import FIGURES, percent, told_of
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import Pair
+from loomlab.statistics.comparison import Comparison, Pair
 from loomlab.statistics.sentences import left_out
 
 
@@ -44,18 +45,29 @@ def doubts_of(experiment: Experiment) -> Doubts:
 
 
 def dropped_blocks(experiment: Experiment) -> list[str]:
-    """Which blocks do not count for a pair, why, and for which of the figures that it is compared by."""
-    figures = [figure for figure in told_of(experiment.runs) if figure.compared is not None]
-    found: dict[tuple[Pair, str], list[str]] = {}
-    for figure in figures:
-        for held in comparisons(experiment, figure):
-            for why in left_out(held.found):
-                found.setdefault((held.found.pair, why), []).append(held.found.figure.name)
-    return [
-        f"{pair.a} and {pair.b} at {pair.load} are not compared"
-        f"{'' if len(names) == len(figures) else ' by ' + ', '.join(names)} in {why}."
-        for (pair, why), names in found.items()
-    ]
+    """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured."""
+    told = [figure for figure in told_of(experiment.runs) if figure.compared is not None]
+    found = {figure.key: comparisons(experiment, figure) for figure in told}
+    lines: list[str] = []
+    for at in experiment.loads:
+        here = told_of(at.runs)
+        measured = [found[figure.key] for figure in told if figure.primary or figure in here]
+        lines += _dropped([[held.found for held in one if held.found.pair.load == at.label] for one in measured])
+    return lines
+
+
+def _dropped(by_figure: list[list[Comparison]]) -> Iterator[str]:
+    """At one load; a sentence for all blocks that do not count for the same figures."""
+    by_block: dict[tuple[Pair, str], list[str]] = {}
+    for one in itertools.chain.from_iterable(by_figure):
+        for why in left_out(one):
+            by_block.setdefault((one.pair, why), []).append(one.figure.name)
+    alike: dict[tuple[Pair, tuple[str, ...]], list[str]] = {}
+    for (pair, why), names in by_block.items():
+        alike.setdefault((pair, tuple(names)), []).append(why)
+    for (pair, figures), reasons in alike.items():
+        by = "" if len(figures) == len(by_figure) else f" by {', '.join(figures)}"
+        yield f"{pair.a} and {pair.b} at {pair.load} are not compared{by} in {'; '.join(reasons)}."
 
 
 def _whole(experiment: Experiment) -> Iterator[str]:

@@ -13,7 +13,7 @@ from loomlab.statistics.comparison import Figure as Compared
 UNKNOWN = "–"
 EXPLORATORY_MARGIN = 0.15
 """Of figures that are not the primary one."""
-LEAST, MOST = 1e-9, 1e12
+LEAST, MOST = 1e-9, 1e15
 """What is nearer to 0, or further from it, is no measurement, in any unit."""
 
 

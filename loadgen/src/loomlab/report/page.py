@@ -25,7 +25,7 @@ from loomlab.records.files import write_text
 from loomlab.report import course, curves, slides, surroundings, table
 from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons, pair_rows
-from loomlab.report.dots import dots, ratio_rows
+from loomlab.report.dots import dots, effect_rows
 from loomlab.report.doubts import doubts_of, dropped_blocks
 from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
 from loomlab.report.folder import Experiment, read_experiment
@@ -140,7 +140,7 @@ def _ratio_plots(experiment: Experiment, look: Mapping[str, Look]) -> list[tuple
     plots = []
     for at in experiment.loads:
         here = [(figure, [one for one in held if one.found.pair.load == at.label]) for figure, held in by_figure]
-        drawn = [ratio_rows(figure, held, look) for figure, held in here if any(one.found.effects for one in held)]
+        drawn = [effect_rows(figure, held, look) for figure, held in here if any(one.found.effects for one in held)]
         if drawn:
             plots.append((at.label, drawn))
     return plots
