@@ -35,7 +35,7 @@ scenario: ## Run one: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARM
 .PHONY: papers reproduce
 papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
 	@bin/papers
-reproduce: ## Run one and answer its claims: PAPER=virtual-threads-hey [SCALE=auto DURATION=60s WARMUP_CAP= REPEATS= RESUME=]
+reproduce: ## Run one and answer its claims: PAPER=virtual-threads-hey [SCALE= DURATION=60s WARMUP_CAP= REPEATS= RESUME=]; PLAN=1 only tells the plan
 	@bin/reproduce
 
 .PHONY: finish
