@@ -35,7 +35,7 @@ scenario: ## Run a scenario: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATIO
 .PHONY: papers reproduce
 papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
 	@bin/papers
-reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE=auto DURATION=60s WARMUP_CAP= REPEATS= RESUME=]
+reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE= DURATION=60s WARMUP_CAP= REPEATS= RESUME=]; PLAN=1 only prints the plan
 	@bin/reproduce
 
 .PHONY: finish

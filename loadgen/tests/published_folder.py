@@ -62,6 +62,7 @@ def by_level(noise: random.Random) -> Callable[[PlannedRun], dict[str, Any]]:
             "cpu_seconds": 50 * throughput / capacity[kind],
             "cpu_ms_per_request": 1000 / capacity[kind],
             "rss_max_bytes": 3e8 + 2e5 * connections + 1e5 * threads,
+            "rss_hwm_bytes": 3.2e8 + 2e5 * connections + 1e5 * threads,
             "vsz_max_bytes": 4e9 + 1e6 * threads,
             "threads_max": 28 + threads,
         }
@@ -71,7 +72,9 @@ def by_level(noise: random.Random) -> Callable[[PlannedRun], dict[str, Any]]:
 
 def steady(noise: random.Random) -> Callable[[PlannedRun], dict[str, Any]]:
     def figures(_: PlannedRun) -> dict[str, Any]:
-        return {"cpu_ms_per_request": noise.uniform(0.3, 0.35), "gc": Gc(cpu_share=0.03)}
+        latency = Latency(min=100, mean=101, p50=100.5, p90=101, p95=noise.uniform(102, 104), p99=115, max=256)
+        told = {"cpu_ms_per_request": noise.uniform(0.3, 0.35), "gc": Gc(cpu_share=0.03)}
+        return told | {"latency_from_start_ms": latency, "duration_s": 60.1}
 
     return figures
 

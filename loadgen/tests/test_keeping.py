@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.papers.keeping import keep
+from loomlab.answer.papers.keeping import figure_of, keep, left_out_file
 from loomlab.answer.papers.library import load_paper
 from loomlab.answer.papers.measured import KeptRun, read_measured
 from loomlab.plan.lab import Lab
+from loomlab.records.files import write_json
 from loomlab.records.models import RuleResult
-from loomlab.records.order import PlannedRun
-from measured_folder import PUBLISHED, begun, paper_lab, summed_up
+from loomlab.records.order import PlannedRun, read_order
+from measured_folder import PUBLISHED, begun, paper_lab, run_of, summed_up
 from ordered import SCENARIOS
 
 LOOM = "project-loom-comparison"
@@ -29,7 +30,12 @@ def results(tmp_path: Path) -> Path:
 
 
 def kept_in(results: Path, paper: str = LOOM) -> list[str]:
-    return keep(results, results / "measured", paper, load_paper(PUBLISHED, paper), SCENARIOS)
+    return keep(results, results / "measured", paper, load_paper(PUBLISHED, paper), SCENARIOS).changed
+
+
+def scales(results: Path) -> list[str]:
+    (measured,) = read_measured(results / "measured", LOOM).values()
+    return [one.asked["SCALE"] for one in measured.experiments]
 
 
 def runs_of(results: Path, paper: str = LOOM) -> list[KeptRun]:
@@ -63,6 +69,34 @@ def test_figures_have_the_names_of_run_json_and_shares_are_derived(lab: Lab, res
     assert "error_share" not in figures
 
 
+def test_rates_of_the_whole_run_are_those_that_the_tools_tell(lab: Lab, results: Path) -> None:
+    told = {"requests": 57_000, "errors": 57, "duration_s": 60.1, "rate": 950.0, "throughput_rps": 1.0}
+    summed_up(begun(lab, results, "loom-vs-webflux", NAME="loom-vs-webflux", SCALE="0.095"), lambda _: told)
+    kept_in(results, "loom-vs-webflux")
+
+    figures = runs_of(results, "loom-vs-webflux")[0].figures
+    assert figures["answered_rps"] == pytest.approx(56_943 / 60.1, rel=1e-5)
+    assert figures["rate_share"] == pytest.approx(56_943 / 60.1 / 950, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("told", "time_outs"),
+    [
+        ({"errors": 5, "failures": {"time-out": 3, "503": 2}}, 3),
+        ({"errors": 2, "failures": {"503": 2}}, 0),
+        ({"errors": 0}, 0),
+        ({"errors": 2}, None),
+        ({"errors": None}, None),
+    ],
+)
+def test_time_outs_are_counted_where_reasons_are_told(
+    lab: Lab, results: Path, told: dict[str, Any], time_outs: int | None
+) -> None:
+    planned = read_order(begun(lab, results, LOOM, NAME=LOOM)).runs[0]
+
+    assert figure_of(run_of(planned, **told), "time_outs", 1) == time_outs
+
+
 def test_what_was_not_measured_is_not_there(lab: Lab, results: Path) -> None:
     summed_up(begun(lab, results, LOOM, NAME=LOOM), lambda _: {"cpu_seconds": None, "interior": None})
     kept_in(results)
@@ -81,17 +115,114 @@ def test_an_invalid_run_is_kept_with_the_rules_that_failed(lab: Lab, results: Pa
     assert (run.verdict, run.failed, run.reasons) == ("invalid", ["backend_cpus"], ["Full.", "Much."])
 
 
-def test_experiments_of_one_demand_are_kept_together_and_others_give_way_to_the_newest(lab: Lab, results: Path) -> None:
-    for scale in ("0.05", "0.05", "0.02"):
-        summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE=scale, REPEATS="1"))
-    kept_in(results)
-    (measured,) = read_measured(results / "measured", LOOM).values()
-    assert [one.scale for one in measured.experiments] == [0.02]
+@pytest.mark.parametrize(
+    ("rules", "spoilt"),
+    [
+        ([("backend_cpus", True)], True),
+        ([("backend_cpus", True), ("too_many_errors", False)], True),
+        ([("backend_cpus", True), ("oom_killed", False)], False),
+        ([("too_many_errors", False)], False),
+        ([], False),
+    ],
+)
+def test_a_run_is_spoilt_where_nothing_but_the_host_keeps_it_from_counting(
+    lab: Lab, results: Path, rules: list[tuple[str, bool]], spoilt: bool
+) -> None:
+    failed = [
+        RuleResult(rule=rule, outcome="failed", level="invalid", host_cause=host_cause, reason="No.")
+        for rule, host_cause in rules
+    ]
+    told: dict[str, Any] = {"verdict": "invalid" if rules else "valid", "rules": failed}
+    summed_up(begun(lab, results, "virtual-threads-hey", NAME="virtual-threads-hey"), lambda _: told)
+    kept_in(results, "virtual-threads-hey")
 
-    summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05", REPEATS="1"))
+    assert runs_of(results, "virtual-threads-hey")[0].spoilt == spoilt
+
+
+def test_experiments_of_one_demand_are_kept_together_and_of_others_those_with_the_most_blocks(
+    lab: Lab, results: Path
+) -> None:
+    def made(scale: str, repeats: str = "1") -> None:
+        summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE=scale, REPEATS=repeats))
+        kept_in(results)
+
+    made("0.05")
+    made("0.02")
+    assert scales(results) == ["0.02"]
+
+    made("0.05")
+    assert scales(results) == ["0.05", "0.05"]
+
+    made("0.02", repeats="2")
+    assert scales(results) == ["0.02", "0.02"]
+
+
+def test_a_quick_look_does_not_replace_a_full_measurement_and_that_is_said(lab: Lab, results: Path) -> None:
+    summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05"))
+    kept_in(results)
+    quick = begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05", DURATION="10s", REPEATS="1", SEED="2")
+    summed_up(quick)
+    kept = keep(results, results / "measured", LOOM, load_paper(PUBLISHED, LOOM), SCENARIOS)
+
+    (said,) = kept.others
+    assert kept.changed == []
+    assert f"of {quick.name} no block is kept, because it has 1 that count, and what is kept has 3" in said
+    assert len(runs_of(results)) == 45
+
+
+def test_blocks_that_the_host_spoilt_do_not_make_up_for_others(lab: Lab, results: Path) -> None:
+    full = RuleResult(rule="backend_cpus", outcome="failed", level="invalid", host_cause=True, reason="Full.")
+    summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05", REPEATS="2"))
+    spoilt = {"verdict": "invalid", "rules": [full]}
+    summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.02"), lambda one: spoilt if one.request.repeat < 3 else {})
+    kept_in(results)
+
+    assert scales(results) == ["0.05"]
+
+
+def test_the_picture_is_of_the_experiment_with_the_most_repeats(lab: Lab, results: Path) -> None:
+    for repeats in ("2", "1"):
+        folder = summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05", REPEATS=repeats, SEED=repeats))
+        (folder / "published.svg").write_text(repeats)
+    kept_in(results)
+
+    assert (results / "measured" / LOOM / f"{LOOM}.svg").read_text() == "2"
+
+
+def test_a_scenario_that_the_host_cannot_hold_is_kept_with_the_reason_until_it_is_measured(
+    lab: Lab, results: Path
+) -> None:
+    results.mkdir()
+    write_json(left_out_file(results, LOOM), {LOOM: "It needs 40500 open files."})
+    assert kept_in(results) == [LOOM]
+    assert read_measured(results / "measured", LOOM)[LOOM].left_out == "It needs 40500 open files."
+
+    left_out_file(results, LOOM).unlink()
+    assert kept_in(results) == []
+    summed_up(begun(lab, results, LOOM, NAME=LOOM))
+    assert kept_in(results) == [LOOM]
+    assert read_measured(results / "measured", LOOM)[LOOM].left_out is None
+
+
+def test_what_the_host_can_hold_after_all_is_no_longer_told_as_left_out(results: Path) -> None:
+    results.mkdir()
+    write_json(left_out_file(results, LOOM), {LOOM: "It needs 40500 open files."})
+    kept_in(results)
+    write_json(left_out_file(results, LOOM), {})
+    kept_in(results)
+
+    assert read_measured(results / "measured", LOOM) == {}
+
+
+def test_what_asks_for_it_again_is_kept(lab: Lab, results: Path) -> None:
+    summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05", GC="g1", WARMUP_CAP="90s"))
     kept_in(results)
     (measured,) = read_measured(results / "measured", LOOM).values()
-    assert [one.started[:10] for one in measured.experiments] == ["2026-01-01", "2026-01-02", "2026-01-04"]
+
+    assert measured.experiments[0].asked == {
+        "SCALE": "0.05", "DURATION": "60s", "WARMUP_CAP": "90s", "REPEATS": "3", "SEED": "1", "SIZE": "auto",
+        "GC": "g1", "HTTP_CLIENT": "default",
+    }  # fmt: skip
 
 
 def test_what_is_kept_outlasts_its_folder_and_is_written_once(lab: Lab, results: Path) -> None:
@@ -122,5 +253,5 @@ def test_a_run_is_a_line_and_all_of_it_is_small(lab: Lab, results: Path) -> None
     text = (results / "measured" / LOOM / f"{LOOM}.json").read_text()
 
     assert sum('"run":' in line for line in text.splitlines()) == 45
-    assert len(text) < 60_000
+    assert len(text) < 62_000
     assert json.loads(text)["schema"] == "loom-lab/measured/v1"

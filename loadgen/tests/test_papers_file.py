@@ -58,6 +58,14 @@ MISTAKES: list[tuple[str, str, int, str, str]] = [
     ("below: 400", "below: 400, of: x", 21, "claims.0.decided_by.of", "use one of above, below, kind, figures"),
     ("figures: [latency_ms.p99]", "figures: []", 21, "decided_by.figures is []", "use at least 1"),
     ("id: tail", "id: The Tail", 17, "claims.0.id is 'The Tail'", "use a text like"),
+    (
+        ", levels: [100, 200]}\n    decided",
+        ", per_cpu: true}\n    decided",
+        1,
+        "the paper",
+        "the claim tail is per_cpu: name the",
+    ),
+    ("levels: {unit", "scale_per_cpu: {soak: 2}\nlevels: {unit", 8, "scale_per_cpu.soak is 2", "use a number up to 1"),
     ("claims:\n", CLAIM, 1, "the paper", "there are two of the claim 'tail'"),
 ]
 

@@ -103,6 +103,11 @@ def test_time_outs_are_told_for_what_they_are(folders: dict[str, Path]) -> None:
     assert (bars.count("bar failed"), bars.count("bar")) == (2, 6)
 
 
+def test_remarks_and_what_rows_measure_otherwise_are_told(folders: dict[str, Path]) -> None:
+    assert "its 40 s are two such waits" in page(folders["two-by-two"]).text
+    assert "Latencies count from the start of a request, as vegeta's do" in page(folders["iterations"]).text
+
+
 def test_two_iterations_are_drawn_on_one_scale(folders: dict[str, Path]) -> None:
     ticks = [
         [text.text for text in group.findall(f"{SVG}text") if text.attrib.get("text-anchor") == "end"]

@@ -7,8 +7,11 @@ import pytest
 
 from loomlab.answer.papers.keeping import keep
 from loomlab.answer.papers.library import listed, load_paper, paper_names
+from loomlab.answer.papers.measured import Measured, read_measured, write_measured
 from loomlab.answer.papers.page import answered, number, page_of
 from loomlab.cli import main
+from loomlab.records.files import write_json
+from loomlab.records.order import order_file, read_order
 from measured_folder import PUBLISHED, begun, paper_lab, summed_up
 from ordered import SCENARIOS
 from published_folder import invented
@@ -57,9 +60,24 @@ def test_answers_are_counted_by_paper_with_the_date(papers: Path) -> None:
 def test_host_command_blocks_and_verdicts_are_told(papers: Path) -> None:
     line = next(line for line in page(papers).splitlines() if line.startswith(f"- {LOOM}: "))
 
-    assert "2026-01-02, `make reproduce PAPER=project-loom-comparison SCALE=0.049`, 3 blocks" in line
-    assert "one of 2 CPUs and 23.5 GiB, 1 of them the approach's" in line
+    command = (
+        "make reproduce PAPER=project-loom-comparison SCALE=0.049 DURATION=60s WARMUP_CAP=139s REPEATS=3 SEED=1 "
+        "SIZE=auto GC=parallel HTTP_CLIENT=default"
+    )
+    assert f"2026-01-02, `{command}`, 3 blocks" in line
+    assert "one of 2 CPUs and 23.5 GiB, 1 of them the approach's; JDK 25; " in line
     assert line.endswith("runs: 45 valid")
+
+
+def test_the_cpu_model_is_told_where_it_is_known(tmp_path: Path) -> None:
+    lab, results = paper_lab(tmp_path / "lab"), tmp_path / "results"
+    folder = begun(lab, results, HEY, NAME=HEY)
+    order = read_order(folder)
+    write_json(order_file(folder), order.model_copy(update={"host": order.host | {"cpu_model": "Small CPU"}}))
+    summed_up(folder)
+    keep(results, lab.papers / "measured", HEY, load_paper(PUBLISHED, HEY), SCENARIOS)
+
+    assert "one of 2 CPUs (Small CPU) and 23.5 GiB" in page(lab.papers)
 
 
 def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(papers: Path) -> None:
@@ -75,8 +93,56 @@ def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(papers: Path)
     claim = "| Virtual threads complete more requests a second than platform threads. ("
     line = next(line for line in page(papers).splitlines() if line.startswith(claim))
 
-    assert "**not reproduced**" in line
+    assert "**could not be tested here**" in line
+    assert "10,000 [490] connections: nothing queued: the mean latency is 1.1" in line
     assert line.endswith("15,000 [735] connections, 20,000 [980] connections: reproduced |")
+
+
+def test_a_level_that_was_left_out_is_told_beside_one_that_decides(papers: Path) -> None:
+    measured = read_measured(papers / "measured", LOOM)[LOOM]
+    (one,) = measured.experiments
+    left_out = "Left out: NAME=project-loom-comparison with 20000 connections needs 40500 open files."
+    runs = [run for run in one.runs if run.level != 20_000]
+    cut = one.model_copy(update={"runs": runs, "left_out": [left_out]})
+    write_measured(papers / "measured" / LOOM / f"{LOOM}.json", measured.model_copy(update={"experiments": [cut]}))
+    text = page(papers)
+
+    claim = (
+        "| The published figures have virtual threads at more resident memory than platform threads, at every level. ("
+    )
+    line = next(line for line in text.splitlines() if line.startswith(claim))
+    assert "**not reproduced**" in line
+    assert "20,000 connections: could not be tested here, 0 of the 3 blocks" in line
+    assert "with 20000 connections needs 40500 open files." in line
+    assert f"- {LOOM}: {left_out}" in text
+
+
+def test_a_scenario_that_was_left_out_is_told_with_its_reason(papers: Path) -> None:
+    name, scenario = "loom-webflux-benchmarks", "60k-vus-smooth-spike-get-post-movies"
+    kept = Measured(paper=name, step=scenario, left_out="It needs 60500 open files.", experiments=[])
+    write_measured(papers / "measured" / name / f"{scenario}.json", kept)
+    text = page(papers)
+
+    assert f"- {scenario}: left out. It needs 60500 open files." in text
+    assert "it was not run (It needs 60500 open files.)" in text
+    assert "| [loom-webflux-benchmarks](#loom-webflux-benchmarks) | 8 | 0 | 0 | 8 | not yet |" in text
+
+
+def test_remarks_and_what_rows_measure_otherwise_are_told_once(papers: Path) -> None:
+    text = page(papers)
+
+    for name in paper_names(PUBLISHED):
+        assert all(text.count(f"- {remark}") == 1 for remark in load_paper(PUBLISHED, name).remarks)
+    assert text.count("- Requests/sec are all requests that ended, answered or timed out") == 1
+    assert text.count("- The published latency is connections ÷ requests per second") == 1
+    assert "Requests/sec, requests/s | 2.5 |" in text
+
+
+def test_the_set_up_is_told_of_each_scenario_that_has_figures(papers: Path) -> None:
+    text = page(papers)
+
+    assert text.count("Published beside measured: ") == text.count("| set-up | scale | 1 | ") == 2
+    assert "| set-up | scale | 1 | 0.049, 60s at most |" in text
 
 
 def test_figures_of_invalid_runs_are_called_so(papers: Path) -> None:

@@ -81,17 +81,39 @@ reproducing() { # PLAN
   PAPER=virtual-threads-hey GC=g1 run "$lab/bin/reproduce"
   [ "$status" -eq 1 ]
   [ "$(cat "$lab/ran")" = $'finish  a  \nscenario x  2 ' ]
-  [ "$(grep -cx keep "$lab/asked")" -eq 3 ]
+  [ "$(grep -cx keep "$lab/asked")" -eq 4 ]
   [ "$(cat "$lab/docs/reproduced.md")" = page ]
 }
 
-@test "reproduce ends where a run is interrupted, and keeps what there is" {
+@test "reproduce ends where a run is interrupted, and keeps and tells what there is" {
   reproducing 'scenario NAME=x REPEATS=2\nscenario NAME=y REPEATS=2\n'
   echo 130 >"$lab/code"
   PAPER=virtual-threads-hey run "$lab/bin/reproduce"
   [ "$status" -eq 130 ]
   [ "$(cat "$lab/ran")" = "scenario x  2 " ]
+  [ "$(grep -cx keep "$lab/asked")" -eq 3 ]
+  [ "$(cat "$lab/docs/reproduced.md")" = page ]
+}
+
+@test "reproduce tells on the page what the host cannot hold" {
+  reproducing ''
+  stub docker "echo \"\${@: -2:1}\" >>$lab/asked; case \"\$*\" in *' reproduce '*) exit 3 ;; *' reproduced') echo page ;; esac"
+  PAPER=virtual-threads-hey run "$lab/bin/reproduce"
+  [ "$status" -eq 3 ]
+  [ ! -e "$lab/ran" ]
   [ "$(grep -cx keep "$lab/asked")" -eq 2 ]
+  [ "$(cat "$lab/docs/reproduced.md")" = page ]
+}
+
+@test "reproduce with PLAN=1 tells the plan and makes nothing" {
+  reproducing 'scenario NAME=x REPEATS=2\n'
+  PLAN=1 PAPER=virtual-threads-hey run "$lab/bin/reproduce"
+  [ "$status" -eq 0 ]
+  [[ $output == *"scenario NAME=x REPEATS=2"* ]]
+  [ ! -e "$lab/ran" ]
+  ! grep -qx keep "$lab/asked"
+  PLAN=1 RESUME=latest PAPER=virtual-threads-hey run "$lab/bin/reproduce"
+  refused 2 "PLAN=1 does not go with RESUME=latest"
 }
 
 # A checkout of our making in $lab, whose engine does nothing, and whose killed experiment cannot be summed up.

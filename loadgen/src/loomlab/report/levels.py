@@ -19,6 +19,7 @@ TITLES = {
     "cpu_share": ("CPU", "% of the approach's CPUs", 0.01),
     "cpu_ms_per_request": ("CPU per request", "ms", 1.0),
     "rss_max_bytes": ("RSS", "MiB", 2**20),
+    "rss_hwm_bytes": ("RSS at most", "MiB", 2**20),
     "vsz_max_bytes": ("virtual memory", "GiB", 2**30),
     "threads_max": ("threads", "", 1.0),
     "latency_ms.mean": ("mean latency", "ms", 1.0),
@@ -60,19 +61,9 @@ def _panel(
 def _published(paper: Paper, figure: str, approach: str, divisor: float) -> Curve:
     told = Published(paper)
     points = [
-        (level, value / divisor)
-        for level in paper.levels.values
-        for value in _values(paper, told, figure, approach, level)
+        (level, value / divisor) for level in paper.levels.values for value in told.values(figure, approach, level)
     ]
     return Curve([Dot(level, value, f"{approach}: {number(value)}") for level, value in points], [*points])
-
-
-def _values(paper: Paper, told: Published, figure: str, approach: str, level: int) -> list[float]:
-    if figure != "cpu_share":
-        return told.values(figure, approach, level)
-    cpus = next((one.cpus for one in paper.machines if one.runs == "approach"), None)
-    seconds, took = (told.values(name, approach, level) for name in ("cpu_seconds", "duration_s"))
-    return [a / b / cpus for a, b in zip(seconds, took, strict=False) if cpus and b]
 
 
 def _measured(figure: str, runs: Iterable[KeptRun], divisor: float) -> Curve:

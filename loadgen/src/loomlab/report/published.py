@@ -34,11 +34,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Told:
-    """A table of the paper; `columns` have headings."""
+    """A table of the paper; `columns` have headings, `notes` say what of the rows is not the same thing here."""
 
     name: str
     columns: list[str]
     rows: list[Row]
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ def _tables(paper: Paper, runs: Sequence[KeptRun]) -> list[Told]:
                     table.name,
                     _levels(own, paper),
                     [*_matrix(own), *_announced(paper, table.approach, runs, table.levels)],
+                    table.notes,
                 )
             )
         else:
@@ -165,6 +167,7 @@ def _tables(paper: Paper, runs: Sequence[KeptRun]) -> list[Told]:
                     table.name,
                     [""],
                     [*_list([row for row in own if row.cell.figure], by_approach=bool(table.approaches))],
+                    table.notes,
                 )
             )
     return told

@@ -1,26 +1,30 @@
 """A paper's claims, answered from what was measured: functions of both alone."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
 
+from loomlab.answer.papers.deciding import Decided, decided
 from loomlab.answer.papers.measured import KeptRun, Measured, load_name
-from loomlab.answer.papers.model import Claim, ClaimLoad, NoTest, Paper, RatioTest, Side, SlopeTest, ValueTest
-from loomlab.answer.papers.own import own_figures
+from loomlab.answer.papers.model import Claim, ClaimLoad, NoTest, Paper, RatioTest, Side, SlopeTest, Test, ValueTest
+from loomlab.answer.papers.own import QUEUED, Published, own_figures
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 Outcome = Literal["reproduced", "not reproduced", "could not be tested here"]
 REPRODUCED: Outcome = "reproduced"
 NOT_REPRODUCED: Outcome = "not reproduced"
 UNTESTED: Outcome = "could not be tested here"
-QUEUED = 1.25
-"""The mean latency over the shortest, from which on requests are said to queue."""
-type Test = RatioTest | ValueTest | SlopeTest
+OUTCOMES: dict[bool | None, Outcome] = {True: REPRODUCED, False: NOT_REPRODUCED, None: UNTESTED}
+OF_CONNECTIONS = ("rss_", "vsz_", "threads_")
+"""Figures that follow from the connections, whether requests queue or not."""
+LEAST_PER_CPU = 0.99
+"""Of the published load of a CPU: connections are whole."""
 type Block = tuple[str, int]
 """A repeat of an experiment."""
+type Place = tuple[str, int]
+"""An approach at a published level."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Source:
-    """What was measured at the loads of one scenario, or of one endpoint, oldest first."""
+    """What was measured at the loads of one scenario, or of one endpoint, oldest first; `cpus` are the approach's, by
+    experiment."""
 
     name: str
     runs: list[tuple[Block, KeptRun]]
     left_out: list[str]
+    cpus: Mapping[str, float]
 
     def at(self, level: int, side: Side) -> list[tuple[Block, KeptRun]]:
         return [
@@ -71,11 +77,43 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Found:
-    """A value for each block that counts, why others do not, and the runs that were asked."""
+    """A value for each block that counts, why others do not, the loads that were run, and the runs that count."""
 
     values: dict[Block, float]
     spoilt: list[str]
-    runs: list[KeptRun]
+    amounts: set[float]
+    counted: list[KeptRun]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A claim that is decided by figures, and what its paper tells."""
+
+    claim: Claim
+    test: Test
+    load: ClaimLoad
+    published: Published
+    approach_cpus: int | None
+
+    def hindrance(self, run: KeptRun, cpus: float) -> str | None:
+        """Why a run does not test it."""
+        load = self.load
+        if load.unscaled and run.amount != run.level:
+            return f"it shows at {run.level:,} only, and {run.amount:,g} were run"
+        if load.lasts_s and run.lasts_s != load.lasts_s:
+            return f"it shows in {load.lasts_s} s only, and the run was to last {run.lasts_s} s"
+        least = run.level / self.approach_cpus if load.per_cpu and self.approach_cpus else 0.0
+        if run.amount / cpus < LEAST_PER_CPU * least:
+            return (
+                f"each CPU of the approach had {run.amount / cpus:,g}, and as published it has {least:,g}: "
+                f"use SCALE={min(1.0, least * cpus / run.level):.4g}, or more"
+            )
+        return None
+
+    def needs_queue(self, figure: str, places: Sequence[Place]) -> bool:
+        if self.load.saturated:
+            return True
+        return not figure.startswith(OF_CONNECTIONS) and any(self.published.queued(*place) for place in places)
 
 
 def answers_of(paper: Paper, measured: Mapping[str, Measured]) -> list[Answer]:
@@ -88,11 +126,12 @@ def answer_of(paper: Paper, claim: Claim, measured: Mapping[str, Measured]) -> A
     test = claim.decided_by
     if isinstance(test, NoTest) or claim.load is None:
         return Answer(claim, UNTESTED, [], test.why if isinstance(test, NoTest) else None)
+    asked = _Asked(claim, test, claim.load, Published(paper), paper.approach_cpus)
     own = {(one.figure, one.of, one.level): tuple(one.values) for one in own_figures(paper, claim)}
     parts = [
         replace(part, published=own.get((part.figure, part.of, part.level), ()))
         for source in _sources(claim.load, measured)
-        for part in _parts(claim, test, claim.load, source)
+        for part in _parts(asked, source)
     ]
     found = {part.outcome for part in parts}
     return Answer(claim, next(one for one in (NOT_REPRODUCED, UNTESTED, REPRODUCED) if one in found), parts)
@@ -107,68 +146,81 @@ def _sources(load: ClaimLoad, measured: Mapping[str, Measured]) -> list[_Source]
 
 def _source(name: str, found: Sequence[Measured]) -> _Source:
     experiments = sorted((one for measured in found for one in measured.experiments), key=lambda one: one.started)
+    left_out = [one.left_out for one in found if one.left_out and not one.experiments]
+    left_out += [sentence for one in experiments for sentence in one.left_out]
     return _Source(
         name,
         [((one.name, run.repeat), run) for one in experiments for run in sorted(one.runs, key=lambda run: run.repeat)],
-        [*dict.fromkeys(sentence for one in experiments for sentence in one.left_out)],
+        [*dict.fromkeys(sentence.removeprefix("Left out: ") for sentence in left_out)],
+        {one.name: one.cpus for one in experiments},
     )
 
 
-def _parts(claim: Claim, test: Test, load: ClaimLoad, source: _Source) -> Iterator[Part]:
+def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
     if not source.runs:
-        yield Part(source.name, test.figures[0], "", None, UNTESTED, "it was not run")
+        why = f"it was not run ({' '.join(source.left_out)})" if source.left_out else "it was not run"
+        yield Part(source.name, asked.test.figures[0], "", None, UNTESTED, why)
         return
-    levels = load.levels or sorted({run.level for _, run in source.runs})
-    for figure in test.figures:
-        for of, level, found in _each(claim, test, figure, levels, source):
-            part = _part(test, found, Part(source.name, figure, of, level, UNTESTED, ""))
-            yield _unless_idle(part, found.runs) if load.saturated else part
+    levels = asked.load.levels or sorted({run.level for _, run in source.runs})
+    for figure in asked.test.figures:
+        for of, level, places, found in _each(asked, figure, levels, source):
+            part = _part(asked.test, found, Part(source.name, figure, of, level, UNTESTED, ""))
+            yield _unless_idle(part, found.counted) if asked.needs_queue(figure, places) else part
 
 
 def _each(
-    claim: Claim, test: Test, figure: str, levels: Sequence[int], source: _Source
-) -> Iterator[tuple[str, int | None, _Found]]:
-    """Of what, at which level, and its values by block."""
-    match test:
+    asked: _Asked, figure: str, levels: Sequence[int], source: _Source
+) -> Iterator[tuple[str, int | None, list[Place], _Found]]:
+    """Of what, at which level, of which approaches and levels its figures are, and its values by block."""
+    match asked.test:
         case RatioTest(of=of, to=to):
             for level in levels:
-                a, b = (_figures(claim, figure, side, side.level or level, source) for side in (of, to))
-                yield f"{of.approach} ÷ {to.approach}", level, _paired(a, b, _ratio, in_order=of.jdk != to.jdk)
+                places = [(side.approach, side.level or level) for side in (of, to)]
+                a, b = (
+                    _figures(asked, figure, side, at, source) for side, (_, at) in zip((of, to), places, strict=True)
+                )
+                name = f"{of.approach} ÷ {to.approach}"
+                yield name, level, places, _paired(a, b, _ratio, in_order=of.jdk != to.jdk)
         case ValueTest(approaches=approaches, jdk=jdk):
             for approach in approaches:
                 for level in levels:
-                    yield approach, level, _figures(claim, figure, Side(approach=approach, jdk=jdk), level, source)
+                    side = Side(approach=approach, jdk=jdk)
+                    yield approach, level, [(approach, level)], _figures(asked, figure, side, level, source)
         case SlopeTest(approaches=approaches):
             for approach in approaches:
-                yield approach, None, _slopes(claim, figure, approach, levels, source)
+                yield approach, None, [(approach, max(levels))], _slopes(asked, figure, approach, levels, source)
 
 
-def _slopes(claim: Claim, figure: str, approach: str, levels: Sequence[int], source: _Source) -> _Found:
+def _slopes(asked: _Asked, figure: str, approach: str, levels: Sequence[int], source: _Source) -> _Found:
     """Per connection, or whatever the load is counted in."""
     side = Side(approach=approach)
-    high, low = (_figures(claim, figure, side, level, source) for level in (max(levels), min(levels)))
-    amounts = {run.amount for run in (*high.runs, *low.runs)}
+    high, low = (_figures(asked, figure, side, level, source) for level in (max(levels), min(levels)))
+    amounts = high.amounts | low.amounts
     span = max(amounts, default=0.0) - min(amounts, default=0.0)
     return _paired(high, low, lambda a, b: (a - b) / span if span else None)
 
 
-def _figures(claim: Claim, figure: str, side: Side, level: int, source: _Source) -> _Found:
+def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source) -> _Found:
     """Of the runs that count: those that are not invalid, or are for nothing but what the claim is about."""
     values: dict[Block, float] = {}
-    spoilt = []
-    asked = source.at(level, side)
-    for block, run in asked:
+    spoilt: list[str] = []
+    counted = []
+    here = source.at(level, side)
+    for block, run in here:
         value = run.figures.get(figure)
-        if run.verdict == "invalid" and not (run.failed and set(run.failed) <= set(claim.despite)):
+        if why := asked.hindrance(run, source.cpus[block[0]]):
+            spoilt.append(why)
+        elif run.verdict == "invalid" and not (run.failed and set(run.failed) <= set(asked.claim.despite)):
             spoilt.append(f"run {run.run} of {block[0]} is invalid ({', '.join(run.failed) or 'no reason is kept'})")
         elif value is None:
             spoilt.append(f"run {run.run} of {block[0]} has no {figure}")
         else:
             values[block] = value
-    if not asked:
-        left_out = [sentence.removeprefix("Left out: ") for sentence in source.left_out]
-        spoilt.append(f"{side.approach} was not run there" + (f" ({' '.join(left_out)})" if left_out else ""))
-    return _Found(values, spoilt, [run for _, run in asked])
+            counted.append(run)
+    if not here:
+        left_out = f" ({' '.join(source.left_out)})" if source.left_out else ""
+        spoilt.append(f"{side.approach} was not run there{left_out}")
+    return _Found(values, spoilt, {run.amount for _, run in here}, counted)
 
 
 def _paired(
@@ -180,7 +232,7 @@ def _paired(
     else:
         pairs = [(block, a, other.values[block]) for block, a in one.values.items() if block in other.values]
     values = {block: found for block, a, b in pairs if (found := value(a, b)) is not None}
-    return _Found(values, [*one.spoilt, *other.spoilt], [*one.runs, *other.runs])
+    return _Found(values, [*one.spoilt, *other.spoilt], one.amounts | other.amounts, [*one.counted, *other.counted])
 
 
 def _ratio(a: float, b: float) -> float | None:
@@ -189,41 +241,23 @@ def _ratio(a: float, b: float) -> float | None:
 
 def _part(test: Test, found: _Found, part: Part) -> Part:
     values = [*found.values.values()]
-    amounts = {run.amount for run in found.runs}
-    part = replace(part, blocks=len(values), amount=min(amounts) if len(amounts) == 1 else None)
+    part = replace(part, blocks=len(values), amount=min(found.amounts) if len(found.amounts) == 1 else None)
     if len(values) < FEWEST_BLOCKS:
         few = f"{len(values)} of the {FEWEST_BLOCKS} blocks that an interval needs"
         return replace(part, why="; ".join([few, *dict.fromkeys(found.spoilt)]))
-    centre, low, high = _interval(values, ratio=isinstance(test, RatioTest))
-    part = replace(part, centre=centre, low=low, high=high)
-    if (test.above is None or low > test.above) and (test.below is None or high < test.below):
-        return replace(part, outcome=REPRODUCED, why="the whole interval is within the limits")
-    if (test.above is not None and high <= test.above) or (test.below is not None and low >= test.below):
-        return replace(part, outcome=NOT_REPRODUCED, why="the whole interval is beyond the limit")
-    return replace(part, outcome=NOT_REPRODUCED, why="undecided: the interval crosses the limit")
-
-
-def _interval(values: Sequence[float], *, ratio: bool) -> tuple[float, float, float]:
-    """Mean and its ends at 95 %; of ratios, by their logarithms."""
-    from loomlab.statistics.student import estimates  # noqa: PLC0415 - most commands need no scipy, which loads slowly
-
-    found = estimates([math.log(value) for value in values] if ratio else values)
-    mean, half = float(found.mean), float(found.half_width)
-    ends = (mean, mean - half, mean + half)
-    return (math.exp(ends[0]), math.exp(ends[1]), math.exp(ends[2])) if ratio else ends
+    one: Decided = decided(test, values)
+    return replace(part, outcome=OUTCOMES[one.holds], why=one.why, centre=one.centre, low=one.low, high=one.high)
 
 
 def _unless_idle(part: Part, runs: Iterable[KeptRun]) -> Part:
-    """What shows where requests queue is not refuted where none do."""
-    if part.outcome != NOT_REPRODUCED:
-        return part
+    """What shows where requests queue is neither borne out nor refuted where none do."""
     by_approach: dict[str, list[float]] = {}
     for run in runs:
         mean, shortest = run.figures.get("latency_ms.mean"), run.figures.get("latency_ms.min")
         if mean and shortest:
             by_approach.setdefault(run.approach, []).append(mean / shortest)
     longest = max((fmean(found) for found in by_approach.values()), default=None)
-    if longest is None or longest >= QUEUED:
+    if part.centre is None or longest is None or longest >= QUEUED:
         return part
     why = f"nothing queued: the mean latency is {longest:.2f} times the shortest, below {QUEUED:g}"
     return replace(part, outcome=UNTESTED, why=why)

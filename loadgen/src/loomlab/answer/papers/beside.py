@@ -1,6 +1,6 @@
 """Published beside measured: each figure of a paper, and what differs in the set-up."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -52,11 +52,9 @@ def _beside(cell: Cell, runs: Sequence[KeptRun], *, one_repeat: bool) -> Beside:
     return Beside(cell, values, here[0].amount if here else None, bool(values) and not counted)
 
 
-def runs_of(measured: Mapping[str, Measured], scenarios: Sequence[str]) -> list[KeptRun]:
-    """Of the paper's scenarios, from the oldest on."""
-    kept = [measured[name] for name in scenarios if name in measured]
-    experiments = sorted((one for found in kept for one in found.experiments), key=lambda one: one.started)
-    return [run for one in experiments for run in sorted(one.runs, key=lambda run: run.repeat)]
+def runs_of(measured: Measured) -> list[KeptRun]:
+    """From the oldest on."""
+    return [run for one in measured.experiments for run in sorted(one.runs, key=lambda run: run.repeat)]
 
 
 def setup_rows(paper: Paper, experiment: KeptExperiment) -> Iterator[tuple[str, str, str]]:
@@ -69,5 +67,6 @@ def setup_rows(paper: Paper, experiment: KeptExperiment) -> Iterator[tuple[str, 
     for name, beginnings in SETUP.items():
         told = [f"{key}: {value}" for key, value in paper.setup.items() if key.startswith(beginnings)]
         yield name, "; ".join(told) or "not told", experiment.setup.get(name, "not recorded")
-    yield "scale", "1", f"{experiment.scale:g}, {experiment.duration_s} s at most"
+    lasts = experiment.asked.get("DURATION")
+    yield "scale", "1", experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
     yield from (("not followed", "", sentence) for sentence in experiment.differs)

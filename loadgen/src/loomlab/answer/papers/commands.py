@@ -11,17 +11,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loomlab.answer.papers.keeping import keep
+from loomlab.answer.papers.keeping import found_of as experiments_of
+from loomlab.answer.papers.keeping import keep, left_out_file
 from loomlab.answer.papers.library import listed, load_paper, paper_names
 from loomlab.answer.papers.measured import read_measured
 from loomlab.answer.papers.originals import Checked, Found, Original, original_of
 from loomlab.answer.papers.own import Own, contradicted
 from loomlab.answer.papers.page import answered, found_of, page_of, why_of
-from loomlab.answer.papers.steps import plan_of, take
+from loomlab.answer.papers.steps import plan_of, steps_of, take
 from loomlab.basics import errors
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
+from loomlab.records.files import write_json
 
 WIDTH = 140
 PapersDir = Annotated[Path, typer.Option(help="Where the papers' files are.")]
@@ -70,16 +72,22 @@ def reproduce(
     lab_dir: Annotated[Path, typer.Option(help="The checkout.")] = Path("/lab"),
     scenarios_dir: ScenariosDir = Path("/scenarios"),
     results: Results = Path("/results"),
+    tell: Annotated[bool, typer.Option("--tell", help="Print the plan for a reader, write nothing.")] = False,
 ) -> None:
     """Print which experiments of a paper are still to be made on this host: lines that the host's shell walks."""
-    lab = Lab(lab_dir, scenarios_dir)
+    lab, host = Lab(lab_dir, scenarios_dir), this_host(results)
     paper = load_paper(lab.papers, name)
     scenarios = next(one.scenarios for one in listed(lab.papers, lab.scenarios) if one.name == name)
-    begun = take(results, resume, name) if resume else None
-    measured = read_measured(lab.papers / "measured", name)
-    plan = plan_of(name, paper, scenarios, os.environ, this_host(results), lab, results, measured)
+    steps = steps_of(name, paper, scenarios, os.environ, host, lab)
+    if not tell:
+        write_json(left_out_file(results, name), dict(steps.left_out))
+    if not steps.steps:
+        raise HostError(next(iter(steps.left_out.values()), f"PAPER={name} has no experiment."))
+    begun = take(results, resume, name, steps.steps) if resume else None
+    known = read_measured(lab.papers / "measured", name)
+    plan = plan_of(steps, results, experiments_of(results, known, name, paper, scenarios_dir), host, lab)
     lines = [*([begun] if begun else []), *(line for line in plan.lines if line != begun)]
-    for sentence in plan.left_out:
+    for sentence in plan.notes:
         print(f"note: {sentence}", file=sys.stderr)  # noqa: T201
     missing = f"{len(lines)} experiment{'' if len(lines) == 1 else 's'}, about {round(plan.seconds / 60)} min"
     print(f"{name}: {missing if lines else 'everything is measured'}", file=sys.stderr)  # noqa: T201
@@ -95,8 +103,11 @@ def keep_measured(
     measured_dir: MeasuredDir = Path("/measured"),
 ) -> None:
     """Keep what experiments of results/ have measured for a paper."""
-    for step in keep(results, measured_dir, name, load_paper(papers_dir, name), scenarios_dir):
+    kept = keep(results, measured_dir, name, load_paper(papers_dir, name), scenarios_dir)
+    for step in kept.changed:
         _say(f"kept: {name}/{step}")
+    for sentence in kept.others:
+        _say(f"not kept: {sentence}")
 
 
 def claims(

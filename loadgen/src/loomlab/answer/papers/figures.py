@@ -6,18 +6,25 @@ from pydantic import AfterValidator, BaseModel
 
 from loomlab.records.models import Run
 
-QUOTIENTS = {"error_share": ("errors", "requests"), "rate_share": ("throughput_rps", "started_rps")}
-"""Figures that `run.json` has the two parts of."""
-DERIVED = (*QUOTIENTS, "cpu_share")
-"""And the approach's `cpu_seconds` of its CPUs' in the interior."""
+QUOTIENTS = {
+    "error_share": ("errors", "requests"),
+    "ended_rps": ("requests", "duration_s"),
+    "answered_rps": ("answers", "duration_s"),
+    "rate_share": ("answered_rps", "rate"),
+}
+"""Figures of two others. All are of the whole run: what ended in it, answered or not, and what was answered."""
+DERIVED = (*QUOTIENTS, "answers", "time_outs", "cpu_share")
+"""And `requests` without `errors`, those of them that timed out, and the approach's `cpu_seconds` of its CPUs' in the
+interior."""
 UNITS = {"ms": "ms", "s": "s", "seconds": "s", "bytes": "bytes"}
 """Of a figure, by the last word of its name."""
+LATENCIES = ("latency_ms.", "latency_from_start_ms.")
 IN_UNIT = {("s", "ms"): 1000.0, ("ms", "s"): 0.001, ("KiB", "bytes"): 1024.0}
 
 
 def unit_of(figure: str) -> str | None:
     """None where the name tells no unit."""
-    return "ms" if figure.startswith("latency_ms.") else UNITS.get(figure.rpartition("_")[2])
+    return "ms" if figure.startswith(LATENCIES) else UNITS.get(figure.rpartition("_")[2])
 
 
 def factor(unit: str, figure: str) -> float | None:

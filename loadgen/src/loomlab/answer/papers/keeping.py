@@ -1,7 +1,8 @@
 """From experiments' folders to what is kept of them."""
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from loomlab.answer.papers.measured import (
     KeptExperiment,
     KeptRun,
     Measured,
+    blocks_of,
     demand_of,
     read_measured,
     step_name,
@@ -40,12 +42,46 @@ type Key = tuple[int, float | None]
 """Connections and rate, which tell the loads of one experiment apart."""
 
 
-def keep(results: Path, folder: Path, name: str, paper: Paper, scenarios: Path) -> list[str]:
-    """Writes what experiments below `results` have measured for the paper, with the newest's picture; gives the steps
-    whose file has changed. Of experiments that ask for something else than the newest, nothing is kept."""
+@dataclass(frozen=True)
+class Kept:
+    """`changed` are the steps whose file has changed, `others` sentences on what is not kept."""
+
+    changed: list[str]
+    others: list[str]
+
+
+def keep(results: Path, folder: Path, name: str, paper: Paper, scenarios: Path) -> Kept:
+    """Writes what experiments below `results` have measured for the paper, with the picture of the largest, and which
+    of its scenarios the host cannot hold. Of experiments that ask for different things those are kept that have the
+    most blocks that count, of as many the newest."""
     known = read_measured(folder, name)
+    changed: list[str] = []
+    others: list[str] = []
+    left_out = _left_out(results, name, known)
+    found = found_of(results, known, name, paper, scenarios)
+    for step in dict.fromkeys([*found, *left_out, *known]):
+        alike = _most(found.get(step, []))
+        told = None if alike else left_out.get(step)
+        if not alike and told is None:
+            (folder / name / f"{step}.json").unlink()
+            continue
+        measured = Measured(paper=name, step=step, left_out=told, experiments=alike)
+        if measured != known.get(step):
+            write_measured(folder / name / f"{step}.json", measured)
+            changed.append(step)
+        others += _not_kept(step, found.get(step, []), alike)
+        _keep_picture(results, folder / name / f"{step}.svg", alike)
+    return Kept(changed, others)
+
+
+def found_of(
+    results: Path, known: Mapping[str, Measured], name: str, paper: Paper, scenarios: Path
+) -> dict[str, list[KeptExperiment]]:
+    """By step, oldest first: what is kept, and what is measured below `results`, whatever it asks for."""
     found: dict[str, dict[str, KeptExperiment]] = {
-        step: {one.name: one for one in measured.experiments} for step, measured in known.items()
+        step: {one.name: one for one in measured.experiments}
+        for step, measured in known.items()
+        if measured.experiments
     }
     for path in sorted(results.glob("*/order.json")):
         order = None if path.parent.is_symlink() else _order(path)
@@ -53,20 +89,50 @@ def keep(results: Path, folder: Path, name: str, paper: Paper, scenarios: Path) 
             kept = kept_experiment(path.parent, order, paper, scenarios)
             if kept is not None:
                 found.setdefault(step_name(order), {})[kept.name] = kept
-    changed = []
-    for step, experiments in found.items():
-        newest = max(experiments.values(), key=lambda one: one.started)
-        alike = sorted(
-            (one for one in experiments.values() if one.demand == newest.demand), key=lambda one: one.started
-        )
-        measured = Measured(paper=name, step=step, experiments=alike)
-        if measured != known.get(step):
-            write_measured(folder / name / f"{step}.json", measured)
-            changed.append(step)
-        picture = results / newest.name / PICTURE
-        if picture.exists():
-            shutil.copyfile(picture, folder / name / f"{step}.svg")
-    return changed
+    return {step: sorted(ones.values(), key=lambda one: one.started) for step, ones in found.items()}
+
+
+def _most(experiments: Sequence[KeptExperiment]) -> list[KeptExperiment]:
+    by_demand: dict[str, list[KeptExperiment]] = {}
+    for one in experiments:
+        by_demand.setdefault(one.demand, []).append(one)
+    return max(by_demand.values(), key=lambda alike: (blocks_of(alike).counted, alike[-1].started), default=[])
+
+
+def _not_kept(step: str, experiments: Sequence[KeptExperiment], alike: Sequence[KeptExperiment]) -> Iterator[str]:
+    """Of what is newer than all that is kept."""
+    if not alike or experiments[-1] in alike:
+        return
+    newest = experiments[-1]
+    others = [one for one in experiments if one.demand == newest.demand]
+    count, more = blocks_of(others).counted, blocks_of(alike).counted
+    yield (
+        f"{step}: of {newest.name} no block is kept, because it has {count} that count, and what is kept has "
+        f"{more}: use REPEATS={more}, or more."
+    )
+
+
+def _keep_picture(results: Path, to: Path, alike: Sequence[KeptExperiment]) -> None:
+    """Of the experiment with the most repeats, the newest of several."""
+    if not alike:
+        return
+    largest = max(alike, key=lambda one: (len({run.repeat for run in one.runs}), one.started))
+    picture = results / largest.name / PICTURE
+    if picture.exists():
+        shutil.copyfile(picture, to)
+
+
+def left_out_file(results: Path, name: str) -> Path:
+    """What the host cannot hold of the paper, by step: `reproduce` finds it, `keep` keeps it."""
+    return results / f".left-out-{name}.json"
+
+
+def _left_out(results: Path, name: str, known: Mapping[str, Measured]) -> dict[str, str]:
+    """As the host was asked last, else as it is kept."""
+    told = read_json(left_out_file(results, name))
+    if not isinstance(told, dict):
+        return {step: one.left_out for step, one in known.items() if one.left_out}
+    return {str(step): str(why) for step, why in told.items()}
 
 
 def _order(path: Path) -> Order | None:
@@ -84,22 +150,44 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
         return None
     levels = _levels(order, paper, scenarios)
     wanted = [*dict.fromkeys([*ALWAYS, *_asked(paper)])]
-    cpus = _approach_cpus(order)
+    cpus = approach_cpus(order)
+    despite = {rule for claim in paper.claims for rule in claim.despite}
     return KeptExperiment(
         name=experiment_dir.resolve().name,
         started=summary.started or order.planned,
         demand=demand_of(order),
-        scale=order.scenario.scale if order.scenario else 1,
-        duration_s=max(round(run.duration_s or 0) for run in summary.runs),
+        asked=_asked_for(order),
+        cpus=cpus,
         setup=_setup(experiment_dir, order, summary, cpus),
         differs=order.scenario.differs if order.scenario else [],
         left_out=order.left_out,
-        runs=[_kept(run, wanted, cpus, levels[_key(run.load)]) for run in summary.runs if _key(run.load) in levels],
+        runs=[
+            _kept(run, wanted, cpus, levels[_key(run.load)], despite)
+            for run in summary.runs
+            if _key(run.load) in levels
+        ],
     )
 
 
-def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float]) -> KeptRun:
+def _asked_for(order: Order) -> dict[str, str]:
+    request = order.runs[0].request
+    told = {
+        "SCALE": f"{order.scenario.scale:g}" if order.scenario else "",
+        "DURATION": "" if request.fit_duration else f"{request.load.shape.duration_s}s",
+        "WARMUP_CAP": f"{request.warmup_cap_s:.0f}s" if request.warmup_cap_s >= 1 else "",
+        "REPEATS": str(max(run.request.repeat for run in order.runs)),
+        "SEED": str(order.seed),
+        "SIZE": order.size,
+        "GC": request.gc,
+        "HTTP_CLIENT": request.http_client or "",
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], despite: set[str]) -> KeptRun:
     values = {name: figure_of(run, name, cpus) for name in wanted}
+    failed = [one for one in run.rules if one.outcome == "failed" and one.level == "invalid"]
+    host = {one.rule for one in failed if one.host_cause}
     return KeptRun(
         run=run.run,
         approach=run.approach,
@@ -107,12 +195,28 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float]) -
         repeat=run.repeat,
         level=at[0],
         amount=at[1],
+        lasts_s=run.load.shape.duration_s,
         verdict=run.verdict,
-        failed=[one.rule for one in run.rules if one.outcome == "failed" and one.level == "invalid"],
+        failed=[one.rule for one in failed],
+        spoilt=bool(host) and {one.rule for one in failed} - host <= despite,
         reasons=run.reasons,
         failures=run.failures,
         figures={name: float(f"{value:.{DIGITS}g}") for name, value in values.items() if value is not None},
     )
+
+
+def _answers(run: Run) -> float | None:
+    return None if run.requests is None or run.errors is None else run.requests - run.errors
+
+
+def _time_outs(run: Run) -> float | None:
+    """None where the tool does not tell why requests failed."""
+    if run.errors is None or (run.errors and not run.failures):
+        return None
+    return run.failures.get("time-out", 0)
+
+
+COUNTS: dict[str, Callable[[Run], float | None]] = {"answers": _answers, "time_outs": _time_outs}
 
 
 def figure_of(run: Run, name: str, cpus: float) -> float | None:
@@ -120,6 +224,8 @@ def figure_of(run: Run, name: str, cpus: float) -> float | None:
     if name == "cpu_share":
         seconds = run.interior.seconds if run.interior else None
         return None if run.cpu_seconds is None or not seconds else run.cpu_seconds / seconds / cpus
+    if name in COUNTS:
+        return COUNTS[name](run)
     if name in QUOTIENTS:
         upper, lower = (figure_of(run, part, cpus) for part in QUOTIENTS[name])
         return None if upper is None or not lower else upper / lower
@@ -156,7 +262,7 @@ def _amount(load: Load, unit: str) -> float:
     return load.rate_rps if unit == "requests/s" and load.rate_rps is not None else load.connections
 
 
-def _approach_cpus(order: Order) -> float:
+def approach_cpus(order: Order) -> float:
     """The quota where there is one, else the set."""
     quota = float(order.settings.get("APPROACH_CPUS") or 0)
     return quota or float(len(parse_cpu_list(order.settings.get("APPROACH_CPUSET", "")) or {"0"}))
@@ -173,6 +279,7 @@ def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) ->
         "JDK": ", ".join(versions) or str(order.runs[0].request.jdk),
         "servers": ", ".join(servers),
         "machine": f"one of {order.host['cpus']} CPUs"
+        + (f" ({order.host['cpu_model']})" if order.host.get("cpu_model") else "")
         + (f" and {memory / 2**30:.1f} GiB" if isinstance(memory, int | float) else "")
         + f", {cpus:g} of them the approach's",
         "system": f"{environment.get('os', '')}, kernel {environment.get('kernel', '')}{stand_ins}",

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,8 +20,9 @@ DEMANDED = ("APPROACH_MEMORY", "APPROACH_CPUS", "ERROR_SHARE", "SAVE_MOVIES")
 
 
 class KeptRun(Record):
-    """`level` is the published load that it stands for, `amount` the one that was run, in the same unit; `failed` are
-    the rules that make it invalid; `figures` are by the lab's names of them, what was not measured is not there."""
+    """`level` is the published load that it stands for, `amount` the one that was run, in the same unit, for `lasts_s`
+    at most; `failed` are the rules that make it invalid, `spoilt`: it would count if the host had not lacked something;
+    `figures` are by the lab's names of them, what was not measured is not there."""
 
     run: str
     approach: str
@@ -27,22 +30,24 @@ class KeptRun(Record):
     repeat: int
     level: int
     amount: float
+    lasts_s: int
     verdict: Verdict
     failed: list[str]
+    spoilt: bool
     reasons: list[str]
     failures: dict[str, int]
     figures: dict[str, float]
 
 
 class KeptExperiment(Record):
-    """`demand` is the same of experiments whose runs may be taken together; `setup` is what tables tell beside what was
-    published."""
+    """`demand` is the same of experiments whose runs may be taken together; `asked` are the variables that ask for it
+    again, `cpus` the approach's, `setup` is what tables tell beside what was published."""
 
     name: str
     started: str
     demand: str
-    scale: float
-    duration_s: int
+    asked: dict[str, str]
+    cpus: float
     setup: dict[str, str]
     differs: list[str]
     left_out: list[str]
@@ -50,11 +55,12 @@ class KeptExperiment(Record):
 
 
 class Measured(Record):
-    """Experiments of one demand, oldest first."""
+    """Experiments of one demand, oldest first; `left_out`: why the host that was asked last can hold none."""
 
     schema_: Literal["loom-lab/measured/v1"] = Field(default=SCHEMA, alias="schema")
     paper: str
     step: str
+    left_out: str | None = None
     experiments: list[KeptExperiment]
 
 
@@ -78,9 +84,10 @@ def load_name(tool: str, endpoint: str) -> str:
 
 
 def demand_of(order: Order) -> str:
-    """Of everything that a run's figures depend on but its place in the order; of CPUs, the sets."""
+    """Of everything that a run's figures depend on but its place in the order; of CPUs, the sets; of the lab, what the
+    images are built from, the JDK among it."""
     parts = sorted({json.dumps(_demand(run), sort_keys=True) for run in order.runs})
-    told = [*parts, *(order.settings.get(name, "") for name in DEMANDED)]
+    told = [*parts, *(order.settings.get(name, "") for name in DEMANDED), order.lab_sha256 or ""]
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
@@ -97,13 +104,33 @@ def _demand(run: PlannedRun) -> dict[str, Any]:
     return {name: request[name] for name in names} | {"load": load | {"shape": shape}, "settings": run.settings}
 
 
-def blocks_of(experiment: KeptExperiment, order: Order) -> int:
-    """How many of the experiment's repeats have every approach at every load of the order."""
-    wanted = {(run.request.approach, run.request.load.connections, run.request.load.rate_rps) for run in order.runs}
-    counts: dict[int, int] = {}
-    for run in experiment.runs:
-        counts[run.repeat] = counts.get(run.repeat, 0) + 1
-    return sum(count >= len(wanted) for count in counts.values())
+@dataclass(frozen=True)
+class Blocks:
+    """Of experiments of one demand: how many were `made`, and at the load that has the fewest, in how many `counted`
+    the host spoilt no run."""
+
+    made: int = 0
+    counted: int = 0
+
+
+def blocks_of(experiments: Sequence[KeptExperiment]) -> Blocks:
+    """A block has every approach that any of the experiments has at its load."""
+    wanted: dict[int, set[str]] = {}
+    made: dict[tuple[int, str, int], set[str]] = {}
+    spoilt: set[tuple[int, str, int]] = set()
+    for experiment in experiments:
+        for run in experiment.runs:
+            block = (run.level, experiment.name, run.repeat)
+            wanted.setdefault(run.level, set()).add(run.approach)
+            made.setdefault(block, set()).add(run.approach)
+            spoilt |= {block} if run.spoilt else set()
+    whole = [block for block, approaches in made.items() if approaches == wanted[block[0]]]
+    if not wanted:
+        return Blocks()
+    return Blocks(
+        made=min(sum(block[0] == level for block in whole) for level in wanted),
+        counted=min(sum(block[0] == level for block in whole if block not in spoilt) for level in wanted),
+    )
 
 
 def write_measured(path: Path, measured: Measured) -> None:

@@ -98,7 +98,8 @@ class Cell:
 
 
 class Table(Part):
-    """The columns are `levels`, or `approaches`, or have names; rows may have columns of their own."""
+    """The columns are `levels`, or `approaches`, or have names; rows may have columns of their own. `notes`: what of
+    its rows is not the same thing as the lab's figure."""
 
     name: Text
     place: Place
@@ -108,6 +109,7 @@ class Table(Part):
     levels: list[Count] = Field(default_factory=list)
     approaches: list[ApproachName] = Field(default_factory=list)
     columns: list[Text] = Field(default_factory=list)
+    notes: list[Text] = Field(default_factory=list)
     rows: list[Row] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -174,14 +176,19 @@ class Levels(Part):
 
 
 class ClaimLoad(Part):
-    """The lab's scenarios that show it, or a tool and an endpoint; without `levels` every level of the scenarios.
-    `saturated`: it shows where requests queue, and a run in which none do does not test it."""
+    """The lab's scenarios that show it, or a tool and an endpoint; without `levels` every level of the scenarios. What
+    does not test it: a run in which nothing queues, if `saturated`; with less load a CPU of the approach than was
+    published, if `per_cpu`; with another load than the published one, if `unscaled`; that is to last another time than
+    `lasts_s`."""
 
     scenarios: list[Text] = Field(default_factory=list)
     tool: ToolName | None = None
     endpoint: Annotated[str | None, Field(pattern=r"^/[!-~]*$")] = None
     levels: list[Count] = Field(default_factory=list)
     saturated: bool = False
+    per_cpu: bool = False
+    unscaled: bool = False
+    lasts_s: Count | None = None
 
     @model_validator(mode="after")
     def _either(self) -> Self:
@@ -229,12 +236,14 @@ class RatioTest(Limits):
 
 
 class ValueTest(Limits):
-    """The figure of each of the approaches."""
+    """The figure of each of the approaches; `in_every_block`: of counts that are 0 or not, whose interval would mean
+    nothing, each block is held against the limits by itself."""
 
     kind: Literal["value"]
     figures: list[Figure] = Field(min_length=1)
     approaches: list[ApproachName] = Field(min_length=1)
     jdk: Literal[21, 25] | None = None
+    in_every_block: bool = False
 
 
 class SlopeTest(Limits):
@@ -252,6 +261,7 @@ class NoTest(Part):
     why: Text
 
 
+Test = RatioTest | ValueTest | SlopeTest
 Decision = Annotated[RatioTest | ValueTest | SlopeTest | NoTest, Field(discriminator="kind")]
 
 
@@ -278,7 +288,9 @@ class Claim(Part):
 
 class Paper(Part):
     """A published experiment. `author` and `url` are None where they are not known; `year_told_by` is what the year is
-    concluded from; what `setup` maps to stands in the text; `pictures_at` precedes the pictures' paths."""
+    concluded from; what `setup` maps to stands in the text; `pictures_at` precedes the pictures' paths. `scale_per_cpu`
+    is, by scenario, the scale that one CPU of the approach takes, where the host's own would not show what claims are
+    about."""
 
     title: Text
     author: Text | None
@@ -288,6 +300,7 @@ class Paper(Part):
     machines: list[Machine] = Field(default_factory=list)
     setup: dict[str, Text]
     levels: Levels
+    scale_per_cpu: dict[Text, Annotated[Value, Field(gt=0, le=1)]] = Field(default_factory=dict)
     tables: list[Table] = Field(default_factory=list)
     pictures_at: Text | None = None
     pictures: list[Picture] = Field(default_factory=list)
@@ -302,7 +315,15 @@ class Paper(Part):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice:
                 raise ValueError(f"there are two of the {what} {twice!r}: give each a name of its own")
+        per_cpu = next((claim.id for claim in self.claims if claim.load and claim.load.per_cpu), None)
+        if per_cpu and self.approach_cpus is None:
+            raise ValueError(f"the claim {per_cpu} is per_cpu: name the machine that runs the approach, with its cpus")
         return self
+
+    @property
+    def approach_cpus(self) -> int | None:
+        """Of the machine that ran nothing but the approach."""
+        return next((one.cpus for one in self.machines if one.runs == "approach"), None)
 
     def cells(self) -> Iterator[Cell]:
         """Every published figure."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from loomlab.answer.papers.figures import QUOTIENTS
 from loomlab.answer.papers.model import Claim, NoTest, Paper, RatioTest, SlopeTest, ValueTest
 
+QUEUED = 1.25
+"""The mean latency over the shortest, from which on requests are said to queue."""
 AT_THE_SAME_LOAD = {"cpu_ms_per_request": "cpu_seconds"}
 """What of two runs of as many requests has the same ratio."""
 
@@ -26,6 +28,7 @@ class Published:
     """A paper's figures, by the lab's names of them."""
 
     def __init__(self, paper: Paper) -> None:
+        self._cpus = paper.approach_cpus
         self._values: dict[tuple[str, str, int], list[float]] = defaultdict(list)
         for cell in sorted(paper.cells(), key=lambda one: one.repeat):
             if cell.figure and cell.approach and cell.level and cell.measured is not None:
@@ -36,11 +39,31 @@ class Published:
         return sorted({level for _, one, level in self._values if one == approach})
 
     def values(self, figure: str, approach: str, level: int) -> list[float]:
-        """One for each repeat; none where it was not published."""
+        """One for each repeat; none where it was not published. What the paper tells of its parts is derived."""
+        told = self._values.get((figure, approach, level), [])
+        if told:
+            return told
         if figure in QUOTIENTS:
-            upper, lower = (self._values.get((part, approach, level), []) for part in QUOTIENTS[figure])
-            return _quotients(upper, lower)
-        return self._values.get((figure, approach, level), [])
+            upper, lower = (self.values(part, approach, level) for part in QUOTIENTS[figure])
+            return _quotients(upper, lower * len(upper) if len(lower) == 1 else lower)
+        if figure == "cpu_share" and self._cpus:
+            cpus = _quotients(self.values("cpu_seconds", approach, level), self.values("duration_s", approach, level))
+            return [value / self._cpus for value in cpus]
+        return []
+
+    def queued(self, approach: str, level: int) -> bool:
+        """Whether the mean latency was so far above the shortest latency that the paper tells that requests queued."""
+        shortest = min(
+            (
+                value
+                for (figure, *_), values in self._values.items()
+                if figure in {"latency_ms.min", "latency_ms.mean"}
+                for value in values
+            ),
+            default=None,
+        )
+        means = self.values("latency_ms.mean", approach, level)
+        return bool(means and shortest and min(means) >= QUEUED * shortest)
 
 
 def own_figures(paper: Paper, claim: Claim) -> list[Own]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
 from loomlab.answer.papers.beside import Beside, beside, runs_of, setup_rows
+from loomlab.answer.papers.figures import LATENCIES
 from loomlab.answer.papers.library import Listed
 from loomlab.answer.papers.measured import KeptExperiment, Measured, read_measured
 from loomlab.answer.papers.model import Paper, RatioTest
@@ -83,6 +84,8 @@ def _section(one: Answered) -> Iterator[str]:
     yield ""
     yield f"{source}, {paper.author or 'author not named'}, {paper.year}."
     yield ""
+    yield from (f"- {remark}" for remark in paper.remarks)
+    yield from [""] if paper.remarks else []
     for step, measured in one.measured.items():
         yield from (f"- {line}" for line in _experiments(one.listed.name, step, measured))
     for step, path in _pictures(one):
@@ -97,15 +100,20 @@ def _section(one: Answered) -> Iterator[str]:
 
 
 def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
+    if measured.left_out:
+        yield f"{step}: left out. {measured.left_out}"
     for one in measured.experiments:
         blocks = len({run.repeat for run in one.runs})
         counts = {level: sum(run.verdict == level for run in one.runs) for level in ("valid", "suspect", "invalid")}
         verdicts = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
-        command = f"make reproduce PAPER={paper}" + (f" SCALE={one.scale:g}" if step in one.name else "")
+        command = " ".join([f"make reproduce PAPER={paper}", *(f"{key}={value}" for key, value in one.asked.items())])
+        spoilt = sum(run.spoilt for run in one.runs)
         yield (
             f"{step}: {one.started[:10]}, `{command}`, {blocks} block{'' if blocks == 1 else 's'}; "
-            f"{one.setup.get('machine', 'machine not recorded')}; runs: {verdicts}"
+            f"{one.setup.get('machine', 'machine not recorded')}; JDK {one.setup.get('JDK', 'not recorded')}; runs: "
+            f"{verdicts}" + (f", {spoilt} of these spoilt by the host" if spoilt else "")
         )
+        yield from (f"{step}: {sentence}" for sentence in one.left_out)
 
 
 def _pictures(one: Answered) -> Iterator[tuple[str, str]]:
@@ -139,12 +147,13 @@ def found_of(answer: Answer, unit: str) -> list[str]:
 
 
 def why_of(answer: Answer, unit: str) -> str:
-    """Each reason once with where it holds: of the parts that decide, and of those that are reproduced beside them."""
+    """Each reason once with where it holds: of the parts that decide, and then of the others, with their answer."""
     reasons: dict[str, list[str]] = {}
     for part in sorted(answer.parts, key=lambda one: one.outcome != answer.outcome):
-        if part.outcome in {answer.outcome, REPRODUCED}:
-            why = part.why if part.outcome == answer.outcome else "reproduced"
-            reasons.setdefault(why, []).append(_place(answer, part, unit))
+        why = part.why
+        if part.outcome != answer.outcome:
+            why = part.outcome + (f", {part.why}" if part.outcome == UNTESTED else "")
+        reasons.setdefault(why, []).append(_place(answer, part, unit))
     told = (f"{', '.join(dict.fromkeys(places))}: {why}" for why, places in reasons.items())
     return answer.why or "; ".join(told)
 
@@ -162,7 +171,7 @@ def _told(value: float | None, figure: str) -> str:
     if value is None:
         return "–"
     divisor, unit = next((UNITS[end] for end in UNITS if figure.endswith(end)), (1, ""))
-    if figure.startswith("latency_ms"):
+    if figure.startswith(LATENCIES):
         unit = " ms"
     return number(value / divisor) + unit
 
@@ -173,19 +182,26 @@ def number(value: float) -> str:
 
 
 def _beside(one: Answered) -> Iterator[str]:
-    """Of the experiments' scenarios, by the paper's tables."""
-    steps = [step for step in one.listed.scenarios if step in one.measured]
-    rows = [row for row in beside(one.paper, runs_of(one.measured, steps)) if row.values]
-    if not rows:
-        return
-    newest = max((found for step in steps for found in one.measured[step].experiments), key=lambda found: found.started)
-    yield "<details><summary>Published beside measured</summary>"
-    yield ""
-    yield "| where | what | published | here |"
-    yield "|:--|:--|--:|--:|"
-    yield from (_row(["set-up", *cells]) for cells in setup_rows(one.paper, newest))
-    yield from (_row(_figure(row, one.paper.levels.unit)) for row in rows)
-    yield from ["", "</details>", ""]
+    """Of each of the experiments' scenarios that has any of the paper's figures, by the paper's tables."""
+    for step in one.listed.scenarios:
+        measured = one.measured.get(step)
+        rows = [row for row in beside(one.paper, runs_of(measured)) if row.values] if measured else []
+        if measured is None or not rows:
+            continue
+        yield f"<details><summary>Published beside measured: {step}</summary>"
+        yield ""
+        yield "| where | what | published | here |"
+        yield "|:--|:--|--:|--:|"
+        yield from (_row(["set-up", *cells]) for cells in setup_rows(one.paper, measured.experiments[-1]))
+        yield from (_row(_figure(row, one.paper.levels.unit)) for row in rows)
+        yield ""
+        yield from (f"- {note}" for note in notes_of(one.paper, [row.cell.table for row in rows]))
+        yield from ["", "</details>", ""]
+
+
+def notes_of(paper: Paper, tables: Sequence[str]) -> list[str]:
+    """Of these tables: what of their rows is not the same thing here, each once."""
+    return [*dict.fromkeys(note for table in paper.tables if table.name in tables for note in table.notes)]
 
 
 def _figure(row: Beside, unit: str) -> list[str]:
