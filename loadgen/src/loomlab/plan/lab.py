@@ -18,8 +18,9 @@ SOURCES = (
     "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
     "loadgen/src", "loadgen/tools",
 )  # fmt: skip
-NO_SOURCES = frozenset({"target", "test", "tests", "__pycache__"})
-"""Folders of those that images are not made of; hidden ones are not, either."""
+NO_SOURCES = frozenset({"target", "test", "tests", "__pycache__", "answer", "report", "show", "statistics"})
+"""Folders of those that change no run: what images are not made of, and what is said of runs once they are judged.
+Hidden ones are not taken, either."""
 
 
 class Lab:
@@ -59,7 +60,7 @@ class Lab:
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 of what images are built from."""
+        """SHA-256 of what makes and judges runs."""
         whole = hashlib.sha256()
         for path in sorted(path for name in SOURCES for path in _files(self.root / name)):
             whole.update(f"{path.relative_to(self.root)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
