@@ -209,6 +209,8 @@ def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> N
     (tmp_path / "lab" / "services" / "core" / "target").mkdir(parents=True)
     (tmp_path / "lab" / "services" / "core" / "target" / "built").write_text("no source")
     (tmp_path / "lab" / "README.md").write_text("no source, either")
+    (tmp_path / "lab" / "loadgen" / "src" / "loomlab" / "report").mkdir(parents=True)
+    (tmp_path / "lab" / "loadgen" / "src" / "loomlab" / "report" / "page.py").write_text("of judged runs")
     assert resume(folder)
     set_state(folder / "runs" / "2-tomcat-virtual", "failed")
     before = order_file(folder).read_bytes()
