@@ -85,9 +85,17 @@ def small_pool(noise: random.Random) -> Callable[[PlannedRun], dict[str, Any]]:
     def figures(run: PlannedRun) -> dict[str, Any]:
         if run.request.approach == "tomcat-platform":
             errors = 76 + noise.randrange(3)
-            told = {"errors": errors, "requests": 100, "failures": {"time-out": errors}, "verdict": "invalid"}
+            latency = Latency(min=3010, mean=6970, p50=3800, p90=16900, p95=17100, max=17200)
+            told = {
+                "latency_ms": latency,
+                "errors": errors,
+                "requests": 100,
+                "failures": {"time-out": errors},
+                "verdict": "invalid",
+            }
             return told | {"duration_s": 40.1, "rules": [TOO_MANY]}
-        return {"duration_s": noise.uniform(6.1, 6.6), "errors": 0, "requests": 100}
+        latency = Latency(min=3010, mean=3060, p50=3050, p90=3100, p95=3120, p99=3150, max=3150)
+        return {"latency_ms": latency, "duration_s": noise.uniform(6.1, 6.6), "errors": 0, "requests": 100}
 
     return figures
 

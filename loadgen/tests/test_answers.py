@@ -319,6 +319,16 @@ def test_what_shows_at_a_limit_is_borne_out_or_refuted_only_where_requests_queue
         assert answer.parts[0].centre is not None
 
 
+def test_requests_that_timed_out_have_queued() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    runs = [
+        one.model_copy(update={"failures": {"time-out": 7}})
+        for one in queueing(blocks([1100, 1210, 1090], [1000, 1100, 990]), 910)
+    ]
+
+    assert answered(runs, claim).outcome == REPRODUCED
+
+
 def test_runs_that_do_not_count_do_not_tell_whether_requests_queued() -> None:
     claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
     runs = queueing(blocks([1100, 1210, 1090, 1090], [1000, 1100, 990, 990]), 910)

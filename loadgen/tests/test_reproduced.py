@@ -1,14 +1,16 @@
 """docs/reproduced.md, and what the screen tells of a paper's claims."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from loomlab.answer.papers.answers import UNTESTED, Answer, Part
 from loomlab.answer.papers.keeping import keep
 from loomlab.answer.papers.library import listed, load_paper, paper_names
 from loomlab.answer.papers.measured import Measured, read_measured, write_measured
-from loomlab.answer.papers.page import answered, number, page_of
+from loomlab.answer.papers.page import answered, number, page_of, why_of
 from loomlab.cli import main
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file, read_order
@@ -96,6 +98,20 @@ def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(papers: Path)
     assert "**could not be tested here**" in line
     assert "10,000 [490] connections: nothing queued: the mean latency is 1.1" in line
     assert line.endswith("15,000 [735] connections, 20,000 [980] connections: reproduced |")
+
+
+def test_reasons_of_several_figures_are_told_apart() -> None:
+    paper = load_paper(PUBLISHED, HEY)
+    (claim,) = [one for one in paper.claims if one.id == "virtual-threads-take-two-waits"]
+    parts = [
+        Part("a", figure, "tomcat-virtual", 50, UNTESTED, why, 50) for figure, why in (("one", "x"), ("other", "y"))
+    ]
+
+    assert why_of(Answer(claim, UNTESTED, parts), "connections") == (
+        "one of tomcat-virtual at 50 connections: x; other of tomcat-virtual at 50 connections: y"
+    )
+    alike = [replace(part, why="x") for part in parts]
+    assert why_of(Answer(claim, UNTESTED, alike), "connections") == "50 connections: x"
 
 
 def test_a_level_that_was_left_out_is_told_beside_one_that_decides(papers: Path) -> None:

@@ -250,9 +250,12 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
 
 
 def _unless_idle(part: Part, runs: Iterable[KeptRun]) -> Part:
-    """What shows where requests queue is neither borne out nor refuted where none do."""
+    """What shows where requests queue is neither borne out nor refuted where none do. A request that times out has
+    queued, whatever those that were answered took."""
     by_approach: dict[str, list[float]] = {}
     for run in runs:
+        if run.failures.get("time-out"):
+            return part
         mean, shortest = run.figures.get("latency_ms.mean"), run.figures.get("latency_ms.min")
         if mean and shortest:
             by_approach.setdefault(run.approach, []).append(mean / shortest)

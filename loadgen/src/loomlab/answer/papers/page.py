@@ -148,13 +148,21 @@ def found_of(answer: Answer, unit: str) -> list[str]:
 
 def why_of(answer: Answer, unit: str) -> str:
     """Each reason once with where it holds: of the parts that decide, and then of the others, with their answer."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[Part]] = {}
     for part in sorted(answer.parts, key=lambda one: one.outcome != answer.outcome):
         why = part.why
         if part.outcome != answer.outcome:
             why = part.outcome + (f", {part.why}" if part.outcome == UNTESTED else "")
-        reasons.setdefault(why, []).append(_place(answer, part, unit))
-    told = (f"{', '.join(dict.fromkeys(places))}: {why}" for why, places in reasons.items())
+        reasons.setdefault(why, []).append(part)
+    one = len(reasons) == 1 or len({(part.figure, part.of) for part in answer.parts}) == 1
+    told = []
+    for why, parts in reasons.items():
+        places: dict[str, list[str]] = {}
+        for part in parts:
+            what = "" if one else f"{part.figure} of {part.of} at "
+            places.setdefault(what, []).append(_place(answer, part, unit))
+        where = (what + ", ".join(dict.fromkeys(here)) for what, here in places.items())
+        told.append(f"{', '.join(where)}: {why}")
     return answer.why or "; ".join(told)
 
 
