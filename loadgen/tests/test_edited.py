@@ -193,3 +193,11 @@ def test_every_file_is_json_that_the_lab_itself_would_write(folder: Path) -> Non
     assert "was edited" not in text
     assert "no measurement" not in text
     assert json.loads((folder / "summary.json").read_text())["margin"] is None
+
+
+def test_an_interruption_says_what_going_on_makes(folder: Path) -> None:
+    edit(folder / "summary.json", lambda told: told.update(finished=None))
+
+    assert f"The experiment was interrupted; make finish RESUME={folder.name} makes what it lacks." in (
+        parts_of(folder).text
+    )
