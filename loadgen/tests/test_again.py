@@ -141,7 +141,7 @@ def test_both_tries_are_shown_and_the_last_one_counts(tmp_path: Path, capsys: py
 
     assert made_again(summary.runs) == {second: f"{second}-try-2"}
     assert [run.run for run in summary.runs][1:3] == [second, f"{second}-try-2"]
-    note = f"The host disturbed {second}, so it was measured again: only {second}-try-2 counts."
+    note = f"The host disturbed {second}, so it was measured once more: only {second}-try-2 counts."
     assert again_notes(summary.runs) == [note]
     assert note in (folder / "summary.md").read_text()
     with pytest.raises(SystemExit) as ended:

@@ -128,7 +128,9 @@ def test_the_last_try_counts_whatever_became_of_the_others_and_one_sentence_says
     runs = tries(*verdicts)
 
     assert [one.run for one in counting(runs)] == [f"4-tomcat-platform{end}" for end in counts]
-    assert again_notes(runs) == ([] if note is None else [f"The host disturbed 4-tomcat-platform, so it was measured {note}"])
+    assert again_notes(runs) == (
+        [] if note is None else [f"The host disturbed 4-tomcat-platform, so it was measured {note}"]
+    )
     assert telling(runs) == (counting(runs) or runs)
 
 

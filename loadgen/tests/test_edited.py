@@ -68,7 +68,7 @@ def test_a_verdict_may_only_become_suspect_for_reasons_that_were_added(
     if differing is None:
         assert "than run.json" not in text
     else:
-        assert f"{first_run(folder).name}: summary.json has another {differing} than run.json, so one" in text
+        assert f"{first_run(folder).name}: summary.json and run.json differ in {differing}, so one" in text
 
 
 @pytest.mark.parametrize(

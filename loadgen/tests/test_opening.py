@@ -65,7 +65,10 @@ def blocks(count: int, **changes: Any) -> list[Run]:
 @pytest.mark.parametrize(
     ("kind", "sentence"),
     [
-        ("stack", "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."),
+        (
+            "stack",
+            "No two of these approaches differ in the concurrency model alone: no difference is due to it alone.",
+        ),
         ("unknown", UNKNOWN),
         (
             None,
@@ -80,7 +83,7 @@ def test_without_a_controlled_contrast_it_says_whether_there_is_none_or_none_is_
     answers = opening_of(experiment(blocks(3), kind)).answers
 
     assert answers[-1] == sentence
-    assert sum("differ in" in one for one in answers) == 1
+    assert sum("differ" in one for one in answers) == 1
 
 
 def test_what_is_not_known_stands_beside_what_is() -> None:
@@ -90,7 +93,7 @@ def test_what_is_not_known_stands_beside_what_is() -> None:
     found = opening_of(experiment(blocks(3), contrasts=[*known.summary.contrasts, *both]))
 
     assert len(found.answers) == 1
-    assert sum("tomcat-virtual and a; tomcat-virtual and b differ in is not known" in one for one in found.more) == 1
+    assert sum("How tomcat-virtual and a; tomcat-virtual and b differ is not known" in one for one in found.more) == 1
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,10 @@ def test_the_page_says_how_it_is_compared(tmp_path: Path) -> None:
         "a waiting request of tomcat-virtual holds as much as one of tomcat-platform (coarse 95 % interval" in page.text
     )
     assert "-2.64" in page.text
-    for words in ("its mean is the arithmetic one", "is compared by differences, the first of the two less the second"):
+    for words in (
+        "its mean is the arithmetic one",
+        "is compared by differences: the first approach's figure less the second's",
+    ):
         assert words in page.text
         assert words not in without.text
     assert page.open == []

@@ -34,8 +34,8 @@ class PlannedRun(Record):
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
     `longest_s` are of one run at the largest load, with all around it; `lab_sha256` is of the sources that make and
-    judge runs; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `paper`: the published
-    experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them."""
+    judge runs; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `paper`: the
+    published experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: str
