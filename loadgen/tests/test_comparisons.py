@@ -99,6 +99,8 @@ def test_an_invalid_run_takes_its_block_along_and_a_suspect_one_does_not(tmp_pat
     assert [one.block for one in spoilt.blocks] == [2, 3, 4, 5]
     assert spoilt.dropped == ["block 1 (tomcat-platform: run 2-tomcat-platform is invalid)"]
     assert [one.block for one in other.blocks] == [1, 2, 3, 4, 5]
+    assert sum(one.suspect for one in spoilt.blocks) == sum(one.suspect for one in other.blocks) == 1
+    assert ", 4 blocks, 1 with a suspect run)" in spoilt.sentence
     left_out = " Left out: block 1 (tomcat-platform: run 2-tomcat-platform is invalid)."
     assert any(note.endswith(left_out) for note in footnotes(got))
 

@@ -86,6 +86,14 @@ def test_without_a_controlled_contrast_it_says_whether_there_is_none_or_none_is_
     assert sum("differ" in one for one in answers) == 1
 
 
+def test_the_only_contrast_is_told_even_if_it_is_of_stacks() -> None:
+    found = opening_of(experiment(blocks(3, cpu_ms_per_request=0.4), "stack"))
+
+    assert any(
+        one.startswith("Exploratory: at 2,000 connections tomcat-virtual needs the same CPU") for one in found.more
+    )
+
+
 def test_what_is_not_known_stands_beside_what_is() -> None:
     both = [Contrast(a="tomcat-virtual", b=other, kind="unknown", differs=[]) for other in ("a", "b")]
     known = experiment(blocks(3))

@@ -106,6 +106,17 @@ def test_an_exploratory_sentence_says_that_it_is_one_and_no_word_of_its_own() ->
     assert sentence(two).endswith("(2 blocks; an interval needs 3).")
 
 
+@pytest.mark.parametrize(
+    ("suspect", "told"), [(0, ""), (2, ", 2 with a suspect run"), (5, ", each with a suspect run")]
+)
+def test_how_many_blocks_hold_a_suspect_run_is_told(suspect: int, told: str) -> None:
+    runs = [*observed("virtual", LESS), *observed("platform", BASE)]
+    doubted = [replace(one, suspect=one.approach == "virtual" and one.block <= suspect) for one in runs]
+    (found,) = compare(CPU_PER_REQUEST, doubted, [PAIR])
+
+    assert sentence(found).endswith(f"(95 % interval 19 to 21 % less, 5 blocks{told}).")
+
+
 def test_a_figure_brings_its_words() -> None:
     assert "connections virtual has 20 % lower p99 latency than platform (" in sentence(compared(LESS, BASE, P99))
     assert sentence(compared(BASE, BASE, P99)).startswith(

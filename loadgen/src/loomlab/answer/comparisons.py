@@ -64,7 +64,7 @@ def _observations(read: Read, at: At) -> list[Observation]:
 def _observation(read: Read, at: At, run: Run) -> Observation:
     if run.verdict not in COUNTED:
         return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
-    return Observation(run.repeat, run.approach, at.label, read(run))
+    return Observation(run.repeat, run.approach, at.label, read(run), suspect=run.verdict == "suspect")
 
 
 def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None) -> list[Contrast]:
@@ -90,7 +90,7 @@ def _record(found: statistics.Comparison, cell: int) -> Comparison:
         cell=cell,
         load=found.pair.load,
         margin=found.figure.margin,
-        blocks=[BlockRatio(block=one.block, ratio=one.effect) for one in found.effects],
+        blocks=[BlockRatio(block=one.block, ratio=one.effect, suspect=one.suspect) for one in found.effects],
         dropped=left_out(found),
         ratio=found.effect,
         low=interval.low if interval else None,

@@ -18,8 +18,11 @@ class Difference(Record):
 
 
 class BlockRatio(Record):
+    """`suspect`: one of its two runs is."""
+
     block: int
     ratio: float
+    suspect: bool = False
 
 
 class Comparison(Record):

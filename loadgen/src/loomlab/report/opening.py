@@ -53,11 +53,17 @@ def _uncontrolled(experiment: Experiment) -> list[str]:
     ]
 
 
+def _one_stack(experiment: Experiment) -> bool:
+    """Whether there is one contrast, and it is of stacks: what was asked for, though nothing of it is the model's."""
+    return [one.kind for one in experiment.summary.contrasts] == ["stack"]
+
+
 def _more(experiment: Experiment) -> Iterator[str]:
     floor = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "same"]
     yield from (f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in floor)
-    for figure in (P99, WAITING):
-        found = [held for held in comparisons(experiment, figure) if held.kind == "controlled"]
+    kind = "stack" if _one_stack(experiment) else "controlled"
+    for figure in (CPU, P99, WAITING):
+        found = [held for held in comparisons(experiment, figure) if held.kind == kind]
         yield from (held.sentence for held in found if held.found.effect is not None)
     yield from (sentence for at in experiment.loads if (sentence := _throughput(at, experiment)))
     yield from unknown_notes(experiment.summary.contrasts)

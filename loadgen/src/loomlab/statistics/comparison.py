@@ -45,13 +45,14 @@ P99 = Figure("p99 latency", P99_MARGIN, "has", "lower", "higher")
 @dataclass(frozen=True)
 class Observation:
     """A figure of one run, in the figure's unit; a run whose figure does not count has None and the reason. `load`
-    tells loads apart and is how sentences call them, such as "2,000 connections"."""
+    tells loads apart and is how sentences call them, such as "2,000 connections". A suspect run counts, and is told."""
 
     block: int
     approach: str
     load: str
     value: float | None
     reason: str | None = None
+    suspect: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class BlockEffect:
-    """The ratio, or the difference, within a block."""
+    """The ratio, or the difference, within a block; `suspect`: one of its two runs is."""
 
     block: int
     effect: float
+    suspect: bool = False
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,20 @@ def compare(
     parts = [_differences(figure, pair, loads.get(pair.load, {})) for pair in (*declared, *exploratory)]
     p_values = [float(estimates([*differences.values()]).p_value) for differences, _ in parts[: len(declared)]]
     adjusted = holm(np.array(p_values))
-    words_for = [
-        _comparison(figure, pair, *part, declared=len(declared), p_holm=float(p_holm))
-        for pair, part, p_holm in zip(declared, parts, adjusted, strict=False)
+    family = [(len(declared), float(p_holm)) for p_holm in adjusted] + [(None, None)] * len(exploratory)
+    return [
+        _comparison(figure, pair, *part, _suspect(pair, loads.get(pair.load, {})), declared=number, p_holm=p_holm)
+        for pair, part, (number, p_holm) in zip((*declared, *exploratory), parts, family, strict=True)
     ]
-    others = zip(exploratory, parts[len(declared) :], strict=True)
-    return words_for + [_comparison(figure, pair, *part, declared=None, p_holm=None) for pair, part in others]
+
+
+def _suspect(pair: Pair, blocks: Mapping[int, Block]) -> frozenset[int]:
+    """The blocks in which a run of the pair is."""
+    return frozenset(
+        number
+        for number, block in blocks.items()
+        if any(one.suspect for name in (pair.a, pair.b) for one in block.get(name, ()))
+    )
 
 
 def _by_load(observations: Iterable[Observation]) -> dict[str, dict[int, dict[str, list[Observation]]]]:
@@ -81,6 +89,7 @@ def _comparison(
     pair: Pair,
     differences: Mapping[int, float],
     dropped: tuple[Dropped, ...],
+    suspect: frozenset[int],
     *,
     declared: int | None,
     p_holm: float | None,
@@ -95,7 +104,10 @@ def _comparison(
         figure=figure,
         pair=pair,
         declared=declared,
-        effects=tuple(BlockEffect(block, _effect(figure, difference)) for block, difference in differences.items()),
+        effects=tuple(
+            BlockEffect(block, _effect(figure, difference), block in suspect)
+            for block, difference in differences.items()
+        ),
         dropped=dropped,
         effect=_effect(figure, float(found.mean)) if differences else None,
         interval=_interval(figure, float(found.mean), float(found.half_width)) if known else None,

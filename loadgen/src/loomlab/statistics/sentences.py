@@ -52,11 +52,18 @@ def _change(found: Comparison, effect: float) -> str:
 
 
 def _basis(found: Comparison) -> str:
-    blocks = f"{found.blocks:,} block{'' if found.blocks == 1 else 's'}"
+    blocks = f"{found.blocks:,} block{'' if found.blocks == 1 else 's'}{_doubt(found)}"
     if found.interval is None:
         return f"{blocks}; an interval needs {FEWEST_BLOCKS}"
     kind = "coarse 95 % interval" if found.coarse else "95 % interval"
     return f"{kind} {_span(found.interval.low, found.interval.high, found.figure)}, {blocks}"
+
+
+def _doubt(found: Comparison) -> str:
+    suspect = sum(one.suspect for one in found.effects)
+    if not suspect:
+        return ""
+    return f", {'each' if suspect == found.blocks else suspect} with a suspect run"
 
 
 def _span(low: float, high: float, figure: Figure) -> str:
