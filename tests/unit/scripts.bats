@@ -111,7 +111,7 @@ reproducing() { # PLAN
   [ "$status" -eq 0 ]
   [[ $output == *"scenario NAME=x REPEATS=2"* ]]
   [ ! -e "$lab/ran" ]
-  ! grep -qx keep "$lab/asked"
+  [ "$(grep -cx keep "$lab/asked")" -eq 0 ]
   PLAN=1 RESUME=latest PAPER=virtual-threads-hey run "$lab/bin/reproduce"
   refused 2 "PLAN=1 does not go with RESUME=latest"
 }
