@@ -41,7 +41,7 @@ def test_every_list_has_its_place(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 @pytest.mark.parametrize(
     ("count", "of", "told"),
-    [(0, 4, "0 of 4 [0 to 60 %]"), (1, 20, "1 of 20 [0 to 25 %]"), (4, 4, "4 of 4 [40 to 100 %]")],
+    [(0, 0, "–"), (0, 4, "0 of 4 [0 to 60 %]"), (1, 20, "1 of 20 [0 to 25 %]"), (4, 4, "4 of 4 [40 to 100 %]")],
 )
 def test_a_share_has_its_exact_interval(
     count: int, of: int, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compared import LOAD, PAIR, compared, observed
-from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Figure, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Figure, Interval, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.sentences import left_out, sentence
 
@@ -21,6 +21,11 @@ LESS = (0.240, 0.204, 0.220, 0.250, 0.206)
 SPREAD = (0.30, 0.20, 0.33, 0.25, 0.28)
 SIZE = r"(under 0\.1|over 99|over 1,000|[\d.,]+)"
 SPAN = re.compile(rf"interval {SIZE}(?: % (less|more))? to {SIZE} % (less|more), (\d+) block")
+
+
+def ends(interval: Interval, *, less: bool) -> tuple[float, float]:
+    """In the order in which a sentence says them: the one nearer to equality first."""
+    return (interval.high, interval.low) if less else (interval.low, interval.high)
 
 
 def of(blocks: list[tuple[float, float]], pair: Pair = PAIR) -> Comparison:
@@ -156,9 +161,7 @@ def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) 
     found = SPAN.search(text)
     assert found, text
     first, word, second, last_word, count = found.groups()
-    near, far = (got.interval.high, got.interval.low) if (word or last_word) == last_word == "less" else (
-        got.interval.low, got.interval.high
-    )  # fmt: skip
+    near, far = ends(got.interval, less=(word or last_word) == last_word == "less")
     assert signed(first, near), text
     assert signed(second, far), text
     assert int(count) == len(blocks)
@@ -305,9 +308,7 @@ def test_every_amount_is_that_of_the_figures_and_swaps_with_them(blocks: list[tu
     found = HELD_SPAN.search(text)
     assert found, text
     first, word, second, last_word, count = found.groups()
-    near, far = (got.interval.high, got.interval.low) if (word or last_word) == last_word == "less" else (
-        got.interval.low, got.interval.high
-    )  # fmt: skip
+    near, far = ends(got.interval, less=(word or last_word) == last_word == "less")
     assert amounts(first, abs(near)), text
     assert amounts(second, abs(far)), text
     assert int(count) == len(blocks)

@@ -74,6 +74,8 @@ def _ratio(values: Sequence[float]) -> str:
 def _share(count: int, of: int) -> str:
     from scipy.stats import binomtest  # noqa: PLC0415 - as above
 
+    if not of:
+        return "–"
     ends = binomtest(count, of).proportion_ci(CONFIDENCE, method="exact")
     return f"{count} of {of} [{100 * ends.low:.0f} to {100 * ends.high:.0f} %]"
 

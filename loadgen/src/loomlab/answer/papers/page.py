@@ -1,5 +1,6 @@
 """docs/reproduced.md: every claim with its answer, and what was published beside what was measured."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,9 +139,10 @@ def found_of(answer: Answer, unit: str) -> list[str]:
             continue
         if (title := f"{part.figure} of {part.of}") not in said:
             said.append(title)
-        centre, low, high, *own = (
-            _told(value, "" if ratio else part.figure) for value in (part.centre, part.low, part.high, *part.published)
-        )
+        figure = "" if ratio else part.figure
+        ends = part.centre, part.low or 0.0, part.high or 0.0
+        centre, low, high = _ratios(*ends) if ratio else [_told(value, figure) for value in ends]
+        own = [_told(value, figure) for value in part.published]
         published = f"; published {', '.join(own)}" if own else ""
         said.append(f"{_place(answer, part, unit)}: {centre} ({low} to {high}){published}")
     return said
@@ -182,6 +184,13 @@ def _told(value: float | None, figure: str) -> str:
     if figure.startswith(LATENCIES):
         unit = " ms"
     return number(value / divisor) + unit
+
+
+def _ratios(centre: float, low: float, high: float) -> list[str]:
+    """With as many decimals as give the interval's width three digits: its ends may be close to each other and to 1."""
+    width = high - low
+    decimals = min(6, max(2, 2 - math.floor(math.log10(width)))) if width > 0 else 3
+    return [f"{value:,.{decimals}f}" for value in (centre, low, high)]
 
 
 def number(value: float) -> str:

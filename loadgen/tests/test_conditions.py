@@ -1,0 +1,119 @@
+"""What a run must be like to test a claim: its load, its duration, requests that queue."""
+
+import pytest
+
+from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, answer_of
+from loomlab.answer.papers.library import parse_paper
+from loomlab.answer.papers.measured import KeptRun
+from paper import PAPER
+from test_answers import RATIO, answered, blocks, experiment, measured
+
+
+def value_claim(limits: str, figure: str = "throughput_rps", load: str = "") -> str:
+    return f"""\
+  - id: value
+    says: It is so much.
+    place: [Results]
+    load: {{scenarios: [soak], levels: [100]{load}}}
+    decided_by: {{kind: value, figures: [{figure}], approaches: [tomcat-virtual], {limits}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "outcome"),
+    [([0.02, 0.05, 0.30], REPRODUCED), ([0, 0, 0], NOT_REPRODUCED), ([0, 0.05, 0.30], UNTESTED)],
+)
+def test_what_happens_in_every_block_or_in_none_is_held_against_the_limit_by_block(
+    values: list[float], outcome: str
+) -> None:
+    (part,) = answered(blocks(values, []), value_claim("above: 0, in_every_block: true")).parts
+
+    assert part.outcome == outcome
+    assert (part.low, part.high) == (min(values), max(values))
+    assert answered(blocks([0.02, 0.05, 0.30], []), value_claim("above: 0")).outcome == UNTESTED
+
+
+def test_what_only_the_published_load_shows_is_not_tested_at_another() -> None:
+    claim = value_claim("below: 1200", load=", unscaled: true")
+    runs = blocks([1000, 1100, 990], [])
+
+    assert answered(runs, claim).outcome == UNTESTED
+    assert "it shows at 100 only, and 50 were run" in answered(runs, claim).parts[0].why
+    assert answered([one.model_copy(update={"amount": 100}) for one in runs], claim).outcome == REPRODUCED
+
+
+def test_what_only_the_published_duration_shows_is_not_tested_in_another() -> None:
+    runs = blocks([1000, 1100, 990], [])
+
+    assert answered(runs, value_claim("below: 1200", load=", lasts_s: 60")).outcome == REPRODUCED
+    (part,) = answered(runs, value_claim("below: 1200", load=", lasts_s: 30")).parts
+    assert part.outcome == UNTESTED
+    assert "in 30 s only, and the run was to last 60 s" in part.why
+
+
+@pytest.mark.parametrize(("cpus", "outcome"), [(4, REPRODUCED), (2, UNTESTED)])
+def test_what_is_about_a_load_takes_as_much_of_it_a_cpu_as_was_published(cpus: int, outcome: str) -> None:
+    machine = f"machines:\n  - {{name: big, cpus: {cpus}, runs: approach}}\nlevels:"
+    paper = parse_paper(
+        PAPER.partition("claims:\n")[0].replace("levels:", machine, 1)
+        + "claims:\n"
+        + value_claim("below: 1200", load=", per_cpu: true"),
+        "small.yaml",
+    )
+    kept = measured(experiment(blocks([1000, 1100, 990], []), cpus=2))
+    (part,) = answer_of(paper, paper.claims[0], kept).parts
+
+    assert part.outcome == outcome
+    assert ("25, and as published it has 50: use SCALE=1, or more" in part.why) == (outcome == UNTESTED)
+
+
+def queueing(runs: list[KeptRun], mean: float) -> list[KeptRun]:
+    return [one.model_copy(update={"figures": one.figures | {"latency_ms.mean": mean}}) for one in runs]
+
+
+@pytest.mark.parametrize(("mean", "tested"), [(910, False), (1800, True)])
+def test_what_shows_at_a_limit_is_borne_out_or_refuted_only_where_requests_queue(mean: float, tested: bool) -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    fast, slow = [1100.0, 1210.0, 1090.0], [1000.0, 1100.0, 990.0]
+
+    for runs, outcome in ((blocks(fast, slow), REPRODUCED), (blocks(slow, fast), NOT_REPRODUCED)):
+        answer = answered(queueing(runs, mean), claim)
+        assert answer.outcome == (outcome if tested else UNTESTED)
+        assert ("nothing queued" in answer.parts[0].why) == (not tested)
+        assert answer.parts[0].centre is not None
+
+
+def test_requests_that_timed_out_have_queued() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    runs = [
+        one.model_copy(update={"failures": {"time-out": 7}})
+        for one in queueing(blocks([1100, 1210, 1090], [1000, 1100, 990]), 910)
+    ]
+
+    assert answered(runs, claim).outcome == REPRODUCED
+
+
+def test_runs_that_do_not_count_do_not_tell_whether_requests_queued() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    runs = queueing(blocks([1100, 1210, 1090, 1090], [1000, 1100, 990, 990]), 910)
+    (invalid,) = queueing([runs[3]], 90_000)
+    runs[3] = invalid.model_copy(update={"verdict": "invalid", "failed": ["backend_cpus"]})
+
+    assert answered(runs, claim).outcome == UNTESTED
+
+
+@pytest.mark.parametrize(("figure", "tested"), [("throughput_rps", False), ("rss_hwm_bytes", True)])
+def test_a_level_that_queued_as_published_tests_nothing_where_nothing_queues_but_memory(
+    figure: str, tested: bool
+) -> None:
+    row = "      - {label: mean, unit: ms, values: [300, 500], measured: latency_ms.mean}\nclaims:\n"
+    claim = RATIO.replace("levels: [100]", "levels: [200]").replace("[throughput_rps]", f"[{figure}]")
+    paper = parse_paper(PAPER.partition("claims:\n")[0] + row + claim, "small.yaml")
+    runs = [
+        one.model_copy(update={"level": 200, "figures": one.figures | {figure: one.figures["throughput_rps"]}})
+        for one in blocks([1100, 1210, 1090], [1000, 1100, 990])
+    ]
+
+    assert answer_of(paper, paper.claims[0], measured(experiment(runs))).outcome == (REPRODUCED if tested else UNTESTED)
+    busy = measured(experiment(queueing(runs, 1800)))
+    assert answer_of(paper, paper.claims[0], busy).outcome == REPRODUCED
