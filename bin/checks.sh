@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 MIN_ENGINE=25.0 MIN_COMPOSE=2.24.4
-MIN_CPUS=2 MIN_MEMORY_MB=6000 MIN_FILES=4096 FLAGSHIP_FILES=20500 FLAGSHIP_THREADS=12000 MIN_DISK_MB=8000
+MIN_CPUS=2 MIN_MEMORY_MB=5500 MIN_FILES=4096 FLAGSHIP_FILES=20500 FLAGSHIP_THREADS=12000 MIN_DISK_MB=8000 MIN_RESULTS_MB=1000
 SUSPECT_STEAL=5 INVALID_STEAL=20 STEAL_SECONDS=2 # per cent, as the verdict has them; how long it is looked at
 ROOT=${HOST_ROOT:-}             # of /proc and /sys; tests have their own
 FOUND=0 ENGINE_FACTS=""
@@ -60,10 +60,10 @@ check_engine() {
   ask_engine
   version=$(of_engine version)
   if [ -z "$version" ] && ! engine_answers; then
-    if is_root && is_debian; then
+    if can_start_engine; then
       caveat engine "none answers" "bin/engine start, or any make target that runs containers, installs Docker from Debian's packages and starts it"
     else
-      fails engine "none answers" "start Docker, join the docker group, or run as root on Debian 12"
+      fails engine "none answers" "start Docker (systemctl start docker, or Docker Desktop), join the docker group, or run as root on Debian 12"
     fi
     return
   fi
@@ -132,12 +132,12 @@ check_machine() {
   at_least memory "$(host_memory_mb)" $MIN_MEMORY_MB MB "use a larger host, or give Docker's machine more"
   if ! is_linux; then
     fine "CPU model" "$(sysctl -n machdep.cpu.brand_string 2>/dev/null || echo "not known")"
-    [ "$(sysctl -n hw.nperflevels 2>/dev/null || echo 1)" -le 1 ] || hybrid "sysctl hw.nperflevels"
+    [ "$(sysctl -n hw.nperflevels 2>/dev/null || echo 1)" -le 1 ] || hybrid "sysctl hw.nperflevels" "macOS chooses them for the engine's machine, so repeat each measurement (make sweep)"
     return
   fi
   fine "CPU model" "$(cpu_model)"
   check_smt
-  ! has_unlike_cores || hybrid "$ROOT/sys/devices/system/cpu"
+  ! has_unlike_cores || hybrid "$ROOT/sys/devices/system/cpu" "write a file in sizes/ whose CPU sets hold cores of one kind"
   check_governor
   check_steal
 }
@@ -153,6 +153,8 @@ check_smt() {
     fine SMT "off, or not reported: each CPU counts as a core"
   elif [ "$(host_cpus)" -lt 4 ]; then
     caveat SMT "on, with fewer than four CPUs" "the approach shares a core with the load generator or the backend, which raises CPU per request under load; no rule of the verdict detects this; use more CPUs"
+  elif [ $(($(host_cpus) % 4)) -ne 0 ]; then
+    caveat SMT "on, and the number of CPUs is no multiple of four" "SIZE=auto lets two parts share a core, which raises CPU per request under load; no rule of the verdict detects this; write a file in sizes/ that keeps cores whole"
   else
     fine SMT "on: SIZE=auto gives out whole cores"
   fi
@@ -164,8 +166,8 @@ has_unlike_cores() {
   [ "$(cat "$ROOT"/sys/devices/system/cpu/cpu[0-9]*/cpu_capacity 2>/dev/null | sort -u | wc -l)" -gt 1 ]
 }
 
-hybrid() {
-  caveat "hybrid cores" "fast and slow ones ($1)" "CPU per request depends on which cores an approach gets, and no rule of the verdict detects this; write a file in sizes/ whose CPU sets hold cores of one kind"
+hybrid() { # SOURCE CURE
+  caveat "hybrid cores" "fast and slow ones ($1)" "CPU per request depends on which cores an approach gets, and no rule of the verdict detects this; $2"
 }
 
 check_governor() {
@@ -206,12 +208,12 @@ check_steal() {
 
 check_kernel_limits() {
   local files threads
+  is_linux || return 0 # the engine's machine is a virtual one; the plan asks a container
   files=$(host_open_files)
-  at_least "open files" "$files" $MIN_FILES descriptors "raise the engine's hard limit (LimitNOFILE, ulimit -Hn)"
+  at_least "open files" "$files" $MIN_FILES descriptors "raise the hard limit of the engine and of containerd (LimitNOFILE of docker.service and containerd.service, ulimit -Hn)"
   case $files in '' | *[!0-9]*) files=$FLAGSHIP_FILES ;; esac
   [ "$files" -ge $FLAGSHIP_FILES ] ||
-    caveat "open files" "CONCURRENCY=10000 needs $FLAGSHIP_FILES" "with fewer it gets a smaller backend pool, which makes every run suspect; raise the engine's hard limit (LimitNOFILE, ulimit -Hn)"
-  is_linux || return 0
+    caveat "open files" "CONCURRENCY=10000 needs $FLAGSHIP_FILES" "with fewer it gets a smaller backend pool, which makes every run suspect; raise the hard limit of the engine and of containerd (LimitNOFILE of docker.service and containerd.service, ulimit -Hn)"
   threads=$(host_threads)
   if [ -z "$threads" ]; then
     caveat threads "their limit is not known" "$ROOT/proc/sys does not show it"
@@ -231,6 +233,18 @@ host_threads() {
     if [ -z "$lowest" ] || [ "$value" -lt "$lowest" ]; then lowest=$value; fi
   done
   echo "$lowest"
+}
+
+# Images are on the engine's disk, which is the host's own only where it shows that folder.
+check_disk() {
+  local root
+  root=$(of_engine root)
+  if is_linux && [ -d "${root:-/var/lib}" ]; then
+    at_least disk "$(free_mb "${root:-/var/lib}")" $MIN_DISK_MB "MB free" "free some in ${root:-/var/lib}: images and the build cache take about 5 GB"
+  else
+    caveat disk "that of the engine's machine is not known" "images and the build cache take about 5 GB there"
+  fi
+  at_least "disk, results" "$(free_mb "$LAB_ROOT")" $MIN_RESULTS_MB "MB free" "free some: a sweep writes about 50 MB"
 }
 
 check_port_of_each() {
@@ -264,6 +278,7 @@ within_5_s() {
 
 check_proxy() {
   local proxy=${HTTPS_PROXY:-${https_proxy:-$(of_engine proxy)}}
+  case $proxy in *docker.internal*) proxy="" ;; esac # Docker Desktop's own, which is always there
   if [ -n "$proxy" ]; then
     caveat proxy "set" "Maven does not read it from the environment, so images cannot be built here if only the proxy reaches Maven's packages (docs/hosts.md)"
   else
@@ -272,12 +287,15 @@ check_proxy() {
 }
 
 check_images() {
+  local found
   if on_stand_ins; then
     caveat registry "stand-in base images are selected" "the tables and environment say so; delete compose.override.yaml to go back to official ones"
   else
-    case $(registry) in
+    found=$(registry)
+    case $found in
       here) fine registry "$PROMETHEUS_IMAGE is here" ;;
       limited) fails registry "it limits how often images are pulled" "docker login, or wait for some hours; stand-in images are not used in this case" ;;
+      failed:*) fails registry "$PROMETHEUS_IMAGE cannot be pulled (${found#failed: })" "mend that, or docker load the images of .env" ;;
       *) if can_build_stand_ins; then
         caveat registry "none answers" "base images are built from Debian's packages by the first make target that needs them, and the tables say so"
       else
@@ -306,6 +324,7 @@ check_metrics() {
     said=$(tail -n 1 <<<"$said" | sed 's/^loom-lab: //')
     case $said in
       *"is in use by"* | *"is up on this engine"*) caveat "container metrics" "not proven, because a container has to be started for it" "$said" ;;
+      *"above"*) fails "container metrics" "not proven, because the load generator's image could not be built" "run bin/prepare loadgen, which shows why" ;;
       *) fails "container metrics" "none seen" "$said" ;;
     esac
   elif grep -qx CONTAINER_METRICS=cadvisor "$METRICS_FOUND"; then

@@ -103,7 +103,7 @@ start_services() { # [--wait] SERVICES...
   rm -f "$log"
 }
 
-in_loadgen() { LAB_USER=$(id -u):$(id -g) compose run --no-deps "$@"; }
+in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
 
 # walk: every run of the plan, and again what the host spoilt of a sweep, as soon as that is known.
 walk() {

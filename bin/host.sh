@@ -16,16 +16,15 @@ host_memory_mb() {
   fi # elsewhere the engine's machine has it, and only the engine knows
 }
 
-# The hard limit of open files that a container's process gets.
+# The hard limit of open files that a container's process gets: containerd's, which is a service of its own or dockerd's child.
+# Nothing where the engine's machine is a virtual one.
 host_open_files() {
   local pid
-  pid=$(pgrep -xo dockerd 2>/dev/null || true)
+  pid=$(pgrep -xo containerd 2>/dev/null || pgrep -xo dockerd 2>/dev/null || true)
   if [ -n "$pid" ] && [ -r "/proc/$pid/limits" ]; then
     awk '/^Max open files/ { print $5 }' "/proc/$pid/limits"
   elif is_linux; then
     ulimit -Hn
-  else
-    echo 1048576
   fi | sed 's/unlimited/1048576/'
 }
 
@@ -53,9 +52,20 @@ results RESULTS_PORT
 END
 }
 
-check_results() {
-  local results=$LAB_ROOT/results probe
-  probe=$results/.writable-$$
-  { mkdir -p "$results" && : >"$probe" && rm "$probe"; } 2>/dev/null ||
-    die "$HOST_CANNOT" "results/ cannot be written: make $results a writable folder."
+writable() { # FOLDER
+  local probe=$1/.writable-$$
+  { mkdir -p "$1" && : >"$probe" && rm "$probe"; } 2>/dev/null
+}
+
+# check_checkout: what containers share of it can be read by their users, and what the lab writes can be written.
+check_checkout() {
+  local name hidden
+  case $LAB_ROOT in *:*) die "$HOST_CANNOT" "$LAB_ROOT has a colon in its name, at which Docker splits a volume: move the checkout." ;; esac
+  for name in results .cache; do
+    writable "$LAB_ROOT/$name" || die "$HOST_CANNOT" "$name/ cannot be written: make $LAB_ROOT/$name a writable folder."
+  done
+  writable "${TMPDIR:-/tmp}" || die "$HOST_CANNOT" "${TMPDIR:-/tmp} cannot be written: free some space there, or set TMPDIR to another folder."
+  hidden=$(find "$LAB_ROOT/prometheus" "$LAB_ROOT/grafana" "$LAB_ROOT/loadgen/scenarios" ! -perm -004 2>/dev/null | sed -n 1p)
+  [ -z "$hidden" ] ||
+    die "$HOST_CANNOT" "$hidden cannot be read by the users of containers: run chmod -R go+rX $LAB_ROOT (a clone made under umask 077 needs it)."
 }

@@ -1,6 +1,7 @@
 # What the host scripts share. Source it after `set -euo pipefail`; written for bash 3.2 and later.
 # shellcheck shell=bash
 
+unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architecture
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
@@ -60,6 +61,16 @@ image_id() {
   docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true
 }
 
+# lab_user: who containers are on shared folders, so that files in results/ are this user's. A rootless engine, and Docker
+# Desktop's machine on Linux, show this user as root.
+lab_user() {
+  case $(docker info --format '{{.SecurityOptions}} {{.OperatingSystem}}' 2>/dev/null) in
+    *name=rootless*) echo 0:0 ;;
+    *"Docker Desktop") if is_linux && ! is_wsl; then echo 0:0; else echo "$(id -u):$(id -g)"; fi ;;
+    *) echo "$(id -u):$(id -g)" ;;
+  esac
+}
+
 # loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network; gives its exit code,
 # LAB_FAILED where it did not come to one.
 loomlab() {
@@ -67,7 +78,7 @@ loomlab() {
   while [ "$1" != -- ]; do options+=("$1") && shift; done
   shift
   docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
-    --network none --user "$(id -u):$(id -g)" --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} \
+    --network none --user "$(lab_user)" --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} \
     --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_ROOT/results:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
     loom-lab/loadgen "$@" || code=$?
   case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") return "$code" ;; *) return "$LAB_FAILED" ;; esac
@@ -75,13 +86,18 @@ loomlab() {
 
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }
-is_debian() { [ -r /etc/debian_version ] && command -v apt-get >/dev/null; }
+is_wsl() { grep -qi microsoft "${HOST_ROOT:-}/proc/version" 2>/dev/null; }
+is_debian() { grep -qx 'ID="\{0,1\}debian"\{0,1\}' "${HOST_ROOT:-}/etc/os-release" 2>/dev/null && command -v apt-get >/dev/null; }
+# Debian's package enables its service where no systemd runs, too.
+systemd_runs() { command -v systemctl >/dev/null && systemctl is-active --quiet basic.target 2>/dev/null; }
+docker_is_a_service() { systemd_runs && systemctl is-enabled docker >/dev/null 2>&1; }
+can_start_engine() { is_linux && is_root && is_debian && ! docker_is_a_service; }
 can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/null; }
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$LAB_ROOT/compose.override.yaml" ] && grep -q loom-lab-airgap "$LAB_ROOT/compose.override.yaml"; }
 
 # registry: `here` where base images can be pulled or are there, `limited` where one answers that it was asked too often,
-# `none` where none answers.
+# `none` where none answers, else `failed:` and what the engine said.
 registry() {
   local said
   if docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1); then
@@ -90,14 +106,18 @@ registry() {
   fi
   case $said in
     *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
-    *) echo none ;;
+    *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"* | *"is unreachable"* | *"no route to host"* | \
+      *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
+    *) echo "failed: $(tail -n 1 <<<"$said")" ;;
   esac
 }
 
-debian_mirror() {
-  cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-    sed -nE 's#^(URIs: |deb (\[[^]]*\] )?)(https?://[^ ]+/debian)/?( .*)?$#\3#p' | sed -n 1p || true
-}
+# debian_mirror: the first that apt knows, Debian's own files before others'; nothing where it knows none.
+debian_mirror() (
+  cd "${HOST_ROOT:-}/etc/apt" 2>/dev/null || exit 0
+  cat sources.list sources.list.d/debian.sources mirrors/debian.list sources.list.d/* 2>/dev/null |
+    sed -nE 's#^(URIs: |deb (\[[^]]*\] )?)?(https?://[^ ]+/debian)/?([[:space:]].*)?$#\3#p' | sed -n 1p || true
+)
 
 # Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
 use_base_images() {

@@ -61,7 +61,7 @@ check_variables() {
   while IFS= read -r line; do
     case $line in
       '' | '#'*) continue ;;
-      [A-Z]*) name=$line value=${!line:-} wrong=no applies=yes && continue ;;
+      [[:upper:]]*) name=$line value=${!line:-} wrong=no applies=yes && continue ;;
     esac
     [ -n "$value" ] || continue
     kind=${line%% *} rest=${line#* }
@@ -87,7 +87,9 @@ check_resume() {
   for name in $(variable_names | grep -v '_PORT$'); do
     [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, because that experiment's order.json sets it: leave it out."
   done
-  RESUME=${RESUME%/} RESUME=${RESUME##*/}
+  name=${RESUME%/} name=${name##*/}
+  [ -n "$name" ] || die "$BAD_REQUEST" "RESUME=$RESUME names no folder of results/: use one of them, or RESUME=latest."
+  RESUME=$name
 }
 
 # asked COMMAND ARGUMENTS...: loomlab's command, with what the user set. Before .env's defaults are loaded, which would pass

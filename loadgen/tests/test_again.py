@@ -218,3 +218,15 @@ def test_a_sweep_that_is_killed_at_any_moment_resumes_to_the_same_set_of_runs(
         assert names(cut) == names(whole)
         assert {run.state for run in read_order(cut).runs} == {"judged"}
         assert sorted(made) == sorted(names(whole))
+
+
+def test_a_twin_and_its_approach_are_made_again_each_by_itself(tmp_path: Path) -> None:
+    folder = swept(tmp_path, repeats=1, twin=True)
+    own = [one.run for one in read_order(folder).runs if (one.block, one.request.approach) == (1, "jetty-virtual")]
+    for name in own:
+        make(folder, name, is_spoilt=True)
+
+    found = [again(folder / "runs" / name) for name in own]
+
+    assert len(own) == 2
+    assert [one and one[1].run for one in found] == [f"{name}-try-2" for name in own]

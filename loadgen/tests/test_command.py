@@ -87,3 +87,13 @@ def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:
     assert command_of(scenario).startswith(
         "make scenario NAME=smoketest SCALE=1 DURATION=60s APPROACH=tomcat-virtual REPEATS="
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("HTTP_CLIENT", "reactor"), ("ERROR_SHARE", "0.1"), ("SAVE_MOVIES", "true")]
+)
+def test_the_command_says_every_setting_that_is_not_the_usual(tmp_path: Path, name: str, value: str) -> None:
+    order = planned(tmp_path, settings=SETTINGS | {name: value}, requests=5000)
+
+    assert f" {name}={value} " in command_of(order)
+    assert " REQUESTS=5000 " in command_of(order)

@@ -190,3 +190,29 @@ def test_commands_that_start_often_do_without_scipy() -> None:
     )
 
     assert told.stdout.strip() == "[]"
+
+
+def test_the_tail_is_that_of_p99(tmp_path: Path) -> None:
+    slow = {"latency_ms": Latency(p50=3210, p99=22_468)}
+    changes = {f"{number}-tomcat-virtual": slow for number in (1, 4, 7, 10, 13)}
+    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert got.ratio == pytest.approx(2)
+
+
+def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_they_share(tmp_path: Path) -> None:
+    """Pools have the size of the load, so runs of two loads would seem to differ in them."""
+    pools = {1: 504, 2: 2004}
+    got = summed_up(
+        tmp_path, 1, {"1-tomcat-virtual": {"verdict": "invalid"}, "5-tomcat-platform": {"verdict": "invalid"}}, cells=2
+    )
+    folder = next(one.parent.parent for one in tmp_path.rglob("runs/1-tomcat-virtual"))
+    for one in got.runs:
+        about = folder / "runs" / one.run / "raw" / "about.json"
+        told = json.loads(about.read_text())
+        told["outbound"]["max_connections"] = pools[one.cell]
+        about.write_text(json.dumps(told))
+
+    kinds = {(one.a, one.b): one.kind for one in summarise(folder, interrupted=False).contrasts}
+
+    assert kinds["tomcat-virtual", "tomcat-platform"] == "controlled"

@@ -66,7 +66,7 @@ def test_a_verdict_may_only_become_suspect_for_reasons_that_were_added(
     text = parts_of(folder).text
 
     if differing is None:
-        assert "than run.json" not in text
+        assert "summary.json and run.json differ" not in text
     else:
         assert f"{first_run(folder).name}: summary.json and run.json differ in {differing}, so one" in text
 
@@ -201,3 +201,51 @@ def test_an_interruption_says_what_going_on_makes(folder: Path) -> None:
     assert f"The experiment was interrupted; make finish RESUME={folder.name} makes what it lacks." in (
         parts_of(folder).text
     )
+
+
+def test_a_declared_margin_is_that_of_the_summary_and_of_the_page(folder: Path) -> None:
+    edit(folder / "order.json", lambda told: told.update(margin=0.5))
+
+    summary = summarise(folder, interrupted=False)
+    cpu = summary.contrasts[0].comparisons[0]
+
+    assert (summary.margin, cpu.margin, cpu.word) == (0.5, 0.5, "no difference")
+    assert cpu.sentence in parts_of(folder).text
+
+
+def test_what_makes_every_run_suspect_is_in_the_sentences_of_the_summary_and_of_the_page(folder: Path) -> None:
+    edit(folder / "order.json", lambda told: told.update(suspect=["A pool was cut."]))
+
+    summary = summarise(folder, interrupted=False)
+
+    assert {run.verdict for run in summary.runs} == {"suspect"}
+    for one in summary.contrasts[0].comparisons:
+        assert "3 blocks, each with a suspect run" in one.sentence
+    assert summary.contrasts[0].comparisons[0].sentence in parts_of(folder).text
+
+
+@pytest.mark.parametrize("fields", [{"host": {}}, {"settings": {}}])
+def test_an_order_without_host_or_settings_costs_only_the_command(folder: Path, fields: dict[str, Any]) -> None:
+    edit(folder / "order.json", lambda told: told.update(fields))
+
+    summarise(folder, interrupted=False)
+
+    assert "Make it again" in parts_of(folder).text
+
+
+def test_about_with_a_list_for_a_name_is_told_as_a_difference(folder: Path) -> None:
+    edit(first_run(folder) / "raw" / "about.json", lambda told: told["inbound"].update(server=[]))
+
+    summary = summarise(folder, interrupted=False)
+
+    assert [one.kind for one in summary.contrasts] == ["unknown"]
+    assert parts_of(folder).open == []
+
+
+def test_how_two_approaches_differ_is_not_known_in_both_places_without_contrasts(folder: Path) -> None:
+    edit(folder / "summary.json", lambda told: told.update(contrasts=[]))
+
+    text = parts_of(folder).text
+
+    assert "It is not known how these approaches differ." in text
+    assert "nothing to compare" not in text

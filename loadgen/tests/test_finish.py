@@ -10,6 +10,7 @@ import pytest
 from loomlab.answer import finish as finishing
 from loomlab.answer.environment import environment_of
 from loomlab.answer.finish import finish, killed, unfinished
+from loomlab.answer.summary import INTERRUPTED_NOTE
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, write_json
@@ -139,7 +140,7 @@ def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
         order.runs[1].state = "judged"
     again = RunFiles(lacking / "runs" / "2-tomcat-virtual").run
     again.parent.mkdir()
-    again.write_text("{}")
+    shutil.copy(RunFiles(lacking / "runs" / "1-tomcat-virtual").run, again)
     assert unfinished(results, "latest") == older
 
 
@@ -307,3 +308,48 @@ def test_a_resumption_on_another_image_or_host_makes_every_run_suspect(tmp_path:
         "the experiment was resumed on a changed host or with changed images: "
         "cpus, container_metrics, image of tomcat-virtual"
     ]
+
+
+def test_a_host_as_large_with_another_cpu_is_another_host(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    with changing(folder) as order:
+        order.host |= {"cpu_model": "Xeon"}
+
+    with pytest.raises(UsageError, match=re.escape("with 2 CPUs (Xeon), and this one has 2 (EPYC): go on there")):
+        resume(folder, cpu_model="EPYC")
+    assert resume(folder, cpu_model="Xeon")
+
+
+def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "finished", "planned")
+    (folder / "summary.json").write_text("{}")
+
+    assert killed(folder.parent) == [folder]
+    assert [run.state for run in resume(folder).runs] == ["judged", "judged", "planned"]
+    assert (folder / "runs" / "2-tomcat-virtual" / "raw" / "ab.txt").exists()
+
+
+def test_what_is_whole_was_not_interrupted(tmp_path: Path) -> None:
+    assert INTERRUPTED_NOTE not in finish(experiment(tmp_path, "finished")).notes
+
+
+def test_a_verdict_that_was_cut_off_is_made_again_from_the_raw_files(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "planned")
+    verdict = RunFiles(folder / "runs" / "1-tomcat-virtual").run
+    told = verdict.read_bytes()
+    verdict.write_bytes(told[:40])
+
+    assert unfinished(folder.parent, "latest") == folder
+    assert [run.state for run in resume(folder).runs] == ["judged", "planned"]
+    assert verdict.read_bytes() == told
+
+
+def test_a_damaged_verdict_does_not_hide_what_is_older_and_lacks_a_run(tmp_path: Path) -> None:
+    whole = experiment(tmp_path, "judged", stamp="20260102T000000Z")
+    older = experiment(tmp_path, "judged", "planned")
+    verdict = RunFiles(whole / "runs" / "1-tomcat-virtual").run
+    verdict.write_bytes(verdict.read_bytes()[:40])
+
+    assert unfinished(older.parent, "latest") == whole
+    finish(whole)
+    assert unfinished(older.parent, "latest") == older

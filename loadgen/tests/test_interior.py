@@ -341,6 +341,13 @@ def test_p99_9_is_not_known_where_too_many_connections_closed_without_an_answer(
     assert many.latency.p99_9 is None
 
 
+@pytest.mark.parametrize(("refused", "known"), [(20, True), (21, False)])
+def test_failures_of_which_the_tool_does_not_tell_when_count_as_well(refused: int, known: bool) -> None:
+    log = replace(answers(19_980), failures={"connection refused": refused})
+
+    assert (window_figures(log, 1000, 1020).latency.p99_9 is not None) is known
+
+
 def test_the_lag_of_failed_requests_counts() -> None:
     log = RequestLog(
         [10.0] * 9, [1.0] * 9, failed_start_s=[11.0], failed_latency_ms=[1.0], lag_ms=[0.0] * 9, failed_lag_ms=[700.0]

@@ -1,6 +1,8 @@
 """What becomes of the runs of two approaches."""
 
 import math
+import statistics
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from compared import LOAD, PAIR, compared, observed
 from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Dropped, Figure, Observation, Pair
 from loomlab.statistics.paired import compare
+from loomlab.statistics.student import blocks_needed
 
 COSTS = st.floats(0.01, 100)
 BLOCKS = st.lists(st.tuples(COSTS, COSTS), min_size=3, max_size=10)
@@ -116,6 +119,8 @@ def test_words_hold_for_all_declared_contrasts_together_and_intervals_for_each()
     assert first.p_holm == pytest.approx(9 * (alone.p_value or 0))
     assert first.interval is not None
     assert first.interval.high < 1
+    spread = statistics.stdev(math.log(a / b) for a, b in zip(slight, EVEN, strict=True))
+    assert first.blocks_needed == blocks_needed(spread, 0.10, 9) > blocks_needed(spread, 0.10, 1)
 
 
 def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> None:
@@ -229,3 +234,13 @@ def test_a_figure_without_a_margin_has_no_word_even_if_it_was_declared() -> None
     (got,) = compare(HELD, [*observed("virtual", FIFTH_LESS), *observed("platform", EVEN)], [PAIR])
 
     assert (got.word, got.blocks_needed) == ("exploratory", None)
+
+
+@pytest.mark.parametrize("approach", ["virtual", "platform"])
+def test_a_suspect_run_of_either_approach_makes_its_block_suspect(approach: str) -> None:
+    runs = [*observed("virtual", FIFTH_LESS), *observed("platform", EVEN)]
+    (got,) = compare(
+        CPU_PER_REQUEST, [replace(one, suspect=(one.approach, one.block) == (approach, 2)) for one in runs], [PAIR]
+    )
+
+    assert [one.suspect for one in got.effects] == [False, True, False, False, False]

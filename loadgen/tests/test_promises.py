@@ -145,3 +145,27 @@ def test_the_same_seed_draws_the_same(capsys: pytest.CaptureFixture[str]) -> Non
         printed.append(capsys.readouterr().out)
 
     assert printed[0] == printed[1] != printed[2]
+
+
+def test_what_is_promised_is_not_measured_too_small() -> None:
+    assert rates(drawn(WORLDS[1], 10)).family_error > 0.03
+    assert rates(drawn(WORLDS[0], 10)).false_no_difference > 0.018
+    assert rates(drawn(WORLDS[0], 3)).coverage < 0.965
+
+
+def test_each_rate_stands_below_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["simulate", "--draws", "400", "--seed", "3"])
+    head, _, first = (line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[:3])
+    told = dict(zip(head, first, strict=True))
+    got = rates(differences(WORLDS[0], 400, 3, np.random.default_rng([3, 0, 3])))
+
+    for name, share in (
+        ("coverage %", got.coverage),
+        ("half width %", got.half_width),
+        ("false words %", got.family_error),
+        ("false *no difference* %", got.false_no_difference),
+        ("*lower*, of 0.8, %", got.lower),
+        ("*no difference*, of equals, %", got.no_difference),
+    ):
+        assert told[name] == f"{100 * share:.1f}"

@@ -134,3 +134,10 @@ def test_a_report_is_made_without_what_is_not_at_hand(folders: dict[str, Path], 
     write_report(folder, **at_hand)
 
     assert "published" not in page(folder).sections
+
+
+def test_each_half_of_a_chart_has_its_own_values(folders: dict[str, Path]) -> None:
+    for group in svg(folders["levels"]).findall(f"{SVG}g"):
+        title, *tips = [one.text or "" for one in group.iter(f"{SVG}title")]
+        assert tips
+        assert {tip[0].isdigit() for tip in tips} == {title.endswith("here")}

@@ -179,6 +179,7 @@ def test_the_seconds_of_every_run_are_there_to_draw(experiment: Path) -> None:
     for group in data["groups"]:
         assert sorted(run["approach"] for run in group["runs"]) == sorted(HEADLINE)
         for run in group["runs"]:
+            assert (run["interior"], run["loaded"]) == ([1.9, 59.9], [0.0, 60.9])
             assert set(run["panels"]) == {"throughput", "p50", "p99", "cpu", "rss", "threads"}
             assert all(len(points) <= MOST_POINTS for points in run["panels"].values())
             begun = -run["from"] // run["step"]
@@ -230,3 +231,14 @@ def test_commands_that_start_often_do_not_wait_for_what_reports_need() -> None:
     )
 
     assert told.stdout == "[]\n"
+
+
+def test_the_environment_is_what_was_recorded(page: Parts) -> None:
+    told = page.text.partition(" Environment ")[2].partition(" Make it again ")[0]
+
+    for words in (
+        "CPU not recorded", "CPU governor not recorded", "CPUs 2", "memory 23.5 GiB", "kernel 6.18.44", "limits ",
+        "PLATFORM_THREADS", "images backend sha256:4a03f6", "stand-in base images yes", "tools ab not recorded",
+        "heap at most 677 MiB", "arguments -XX:+UseParallelGC, ", "tool at 2,000 connections vegeta attack ",
+    ):  # fmt: skip
+        assert words in told

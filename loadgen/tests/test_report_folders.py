@@ -134,7 +134,7 @@ def test_a_folder_that_nothing_is_wrong_with_has_no_such_doubt(folder: Path) -> 
 
     assert "damaged" not in text
     assert "was edited" not in text
-    assert "raw/ is not what" not in text
+    assert "has changed since" not in text
 
 
 def test_a_log_of_latencies_that_was_cut_off_leaves_the_other_plots(folder: Path) -> None:
@@ -160,7 +160,6 @@ def test_names_from_outside_stay_text(folder: Path) -> None:
     assert "img" not in page.counts
     assert "<script>alert" not in text
     assert page.text.count(HOSTILE) > 5
-    assert "49" not in page.text.partition(HOSTILE)[0]
     assert old in page.text
 
 

@@ -141,7 +141,8 @@ def holds(text: str, share: float) -> bool:
         return 0 < percent < 0.1
     if text.startswith("over"):
         return percent >= float(text.removeprefix("over ").replace(",", "")) or percent > 99
-    return abs(percent - float(text.replace(",", ""))) <= (0.101 if "." in text else 0.51)
+    decimals = len(text.partition(".")[2])
+    return abs(percent - float(text.replace(",", ""))) <= 0.5001 / math.pow(10, decimals)
 
 
 def signed(size: str, ratio: float) -> bool:
@@ -171,6 +172,26 @@ def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) 
         assert said, text
         assert signed(said[1], got.effect or 0)
         assert said[2] == last_word == ("less" if got.word == "lower" else "more")
+        if not any(size.startswith(("over", "under")) for size in (first, said[1], second)):
+            assert float(first.replace(",", "")) <= float(said[1].replace(",", "")) <= float(second.replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        (
+            (0.905, 0.906, 0.907),
+            "needs 9.4 % less CPU per request than platform (coarse 95 % interval 9.2 to 9.6 % less",
+        ),
+        (
+            (1.1026, 1.103, 1.1034),
+            "needs 10.3 % more CPU per request than platform (coarse 95 % interval 10.2 to 10.4 %",
+        ),
+        ((0.90, 0.906, 0.912), "needs 9 % less CPU per request than platform (coarse 95 % interval 8 to 11 % less"),
+    ],
+)
+def test_the_mean_has_the_decimals_of_its_interval(ratios: tuple[float, ...], said: str) -> None:
+    assert said in sentence(compared(ratios, (1.0, 1.0, 1.0)))
 
 
 @given(st.one_of(BLOCKS, CLOSE))

@@ -36,6 +36,28 @@ def test_what_a_ladder_dropped_counts_though_all_its_steps_held() -> None:
     )
 
 
+def test_long_waits_that_were_asked_for_are_no_omission_but_silences_are() -> None:
+    asked = dict(
+        GOOD,
+        delay_asked="lognormal:100:1000",
+        backend_delays=BackendDelays(before="lognormal:100:1000", after="lognormal:100:1000"),
+    )
+
+    assert judge(dict(asked, slow_ms=(9_000.0,) * 9_000)) == ("valid", [])
+    assert judge(dict(asked, silences_s=(30,)))[0] == "suspect"
+    assert (
+        judge(
+            dict(
+                GOOD,
+                delay_asked="uniform:200:400",
+                backend_delays=BackendDelays(before="uniform:200:400", after="uniform:200:400"),
+                slow_ms=(9_000.0,) * 9_000,
+            )
+        )[0]
+        == "suspect"
+    )
+
+
 def test_an_open_model_has_no_waves_and_no_omission() -> None:
     assert judge(dict(GOOD, **OPEN, silences_s=(30,), slow_ms=(90_000.0,))) == ("valid", [])
 

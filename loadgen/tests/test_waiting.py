@@ -1,6 +1,7 @@
 """What a waiting request holds may be negative at small loads, and is compared by differences."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -59,11 +60,11 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
     (held,) = comparisons(found, WAITING)
     drawn = [dots(WAITING, found.loads[0], look), effect_rows(WAITING, [held], look)]
 
-    for plot in drawn:
+    for plot, count in zip(drawn, (2, 1), strict=True):
         assert plot is not None
         whole = ElementTree.fromstring(plot)  # noqa: S314 - just made
         marks = [one for one in whole.iter() if one.attrib.get("class", "").startswith("mark")]
-        assert len(marks) in {2 * len(heaps["tomcat-virtual"]), len(heaps["tomcat-virtual"])}
+        assert len(marks) == count * len(heaps["tomcat-virtual"])
         for one in marks:
             assert all(0 <= float(place) <= 420 for place in places(one))
     assert "differences in KiB held by a waiting request at 2,000 connections" in str(drawn[1])
@@ -108,3 +109,10 @@ def test_the_page_says_how_it_is_compared(tmp_path: Path) -> None:
         assert words in page.text
         assert words not in without.text
     assert page.open == []
+
+
+def test_a_declared_margin_is_none_of_what_is_compared_by_differences() -> None:
+    found = holding({"tomcat-virtual": (5, 5, 5), "tomcat-platform": (5, 5, 5)})
+    (held,) = comparisons(replace(found, summary=found.summary.model_copy(update={"margin": 0.3})), WAITING)
+
+    assert (held.found.figure.margin, held.found.within) == (None, False)

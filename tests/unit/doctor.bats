@@ -12,7 +12,7 @@ engine_says() {
   echo 2.40.3 >"$BATS_TEST_TMPDIR/compose"
   for pair in "$@"; do
     if [ "${pair%%=*}" = compose ]; then echo "${pair#*=}" >"$BATS_TEST_TMPDIR/compose"; else
-      sed -i "s|^${pair%%=*}=.*|$pair|" "$BATS_TEST_TMPDIR/facts"
+      sed -i.bak "s|^${pair%%=*}=.*|$pair|" "$BATS_TEST_TMPDIR/facts"
     fi
   done
   stub docker "case \$* in
@@ -157,10 +157,37 @@ nothing_broken() {
   nothing_broken "$output"
 }
 
+@test "hardware threads on a number of CPUs that leaves no whole cores are a caveat" {
+  engine_says
+  host_has sys/devices/system/cpu/smt/active 1
+  export CPUS=6
+  says check_machine "caveat +SMT +on, and the number of CPUs is no multiple of four"
+  CPUS=8
+  says check_machine "fine +SMT +on: SIZE=auto gives out whole cores"
+}
+
+@test "Docker Desktop's own proxy is none" {
+  engine_says proxy=http.docker.internal:3128
+  says check_proxy "fine +proxy +none"
+  engine_says proxy=http://proxy.example.org:3128
+  says check_proxy "caveat +proxy +set"
+}
+
+@test "room for images is asked of the engine's disk, and is not known where that is another machine's" {
+  engine_says root="$BATS_TEST_TMPDIR"
+  stub df "printf 'Filesystem 1024-blocks Used Available Capacity Mounted\\nx 1 1 %s 1%% /\\n' \"\$(case \$2 in $BATS_TEST_TMPDIR) echo 1024000 ;; *) echo 9024000 ;; esac)\""
+  ask_engine
+  says check_disk "will not work  disk +1000 MB free, but the lab needs 8000: free some in $BATS_TEST_TMPDIR" "fine +disk, results +8812 MB free"
+  engine_says root=/only/in/its/machine
+  ask_engine
+  says check_disk "caveat +disk +that of the engine's machine is not known"
+  nothing_broken "$output"
+}
+
 @test "too few CPUs and too little memory will not work" {
   engine_says
   export CPUS=1 MEMORY=2000000000
-  says check_machine "will not work  CPUs +1 CPUs, but the lab needs 2: .*use a larger host" "will not work  memory +1907 MB, but the lab needs 6000"
+  says check_machine "will not work  CPUs +1 CPUs, but the lab needs 2: .*use a larger host" "will not work  memory +1907 MB, but the lab needs 5500"
 }
 
 @test "a registry that limits pulls is told from none, and does not lead to stand-ins" {

@@ -50,6 +50,23 @@ setup() {
   refused 3 "results/ cannot be written"
 }
 
+@test "a checkout that the users of containers cannot read is refused with the cure" {
+  local copy=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$copy"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/prometheus" "$copy/"
+  chmod -R go-rwx "$copy/prometheus"
+  # shellcheck source=bin/lib.sh
+  . "$copy/bin/lib.sh"
+  # shellcheck source=bin/host.sh
+  . "$copy/bin/host.sh"
+  run check_checkout
+  refused 3 "$copy/prometheus cannot be read" "chmod -R go+rX $copy"
+  chmod -R go+rX "$copy"
+  check_checkout
+  TMPDIR=$copy/bin/lib.sh run check_checkout
+  refused 3 "TMPDIR"
+}
+
 @test "loomlab is told what the user set, and nothing else" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"

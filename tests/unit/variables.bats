@@ -87,6 +87,11 @@ refuses() { # SETTING WORDS...
   refused 2 "PLAN=1 does not go with make finish"
 }
 
+@test "RESUME that names nothing is refused" {
+  RESUME=/ run "$LAB_ROOT/bin/run" finish
+  refused 2 "RESUME=/ names no folder of results/"
+}
+
 @test "RESUME goes with finish alone, and with nothing that its order says" {
   RESUME=latest run "$LAB_ROOT/bin/run" ab
   refused 2 "RESUME=latest continues an experiment" "make finish RESUME=latest"

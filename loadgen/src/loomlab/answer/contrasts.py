@@ -44,7 +44,7 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     names = sorted({run.approach for run in runs})
     found = []
     for a, b in itertools.combinations(names, 2):
-        contrast = _contrast(a, b, [run for run in runs if run.approach in {a, b}])
+        contrast = _contrast(a, b, _heard([run for run in runs if run.approach in {a, b}]))
         if twins.get(a) == b or twins.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
         elif not {a, b} & twins.keys():
@@ -91,10 +91,20 @@ def _one_model_each(runs: Sequence[Subject]) -> bool:
     return len(models) == len({approach for approach, _ in models})
 
 
-def _loads(runs: Sequence[Subject]) -> list[Sequence[Subject]]:
+def _heard(runs: Sequence[Subject]) -> Sequence[Subject]:
+    """Those that tell; all, where the two approaches have no load in common without the others."""
+    telling = [run for run in runs if run.tells]
+    return telling if _in_common(telling) else runs
+
+
+def _loads(runs: Sequence[Subject]) -> Sequence[Sequence[Subject]]:
     """The runs of each load that both approaches had; all runs where they had none in common."""
+    return _in_common(runs) or [runs]
+
+
+def _in_common(runs: Sequence[Subject]) -> Sequence[Sequence[Subject]]:
     by_load = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
-    return [load for load in by_load if len({run.approach for run in load}) == 2] or [runs]
+    return [load for load in by_load if len({run.approach for run in load}) == 2]
 
 
 def _differing(runs: Sequence[Subject]) -> dict[str, Told]:

@@ -10,7 +10,7 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
 from loomlab.records.files import RunFiles, read_record
-from loomlab.records.models import Request, Summary
+from loomlab.records.models import Request, Run, Summary
 from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
 
 
@@ -48,8 +48,16 @@ def _cut_off(order: Order) -> bool:
 
 
 def _lost_verdict(experiment_dir: Path, run: PlannedRun) -> bool:
+    """Gone or damaged, though there are the raw files that it is made from."""
     files = RunFiles(experiment_dir / "runs" / run.run)
-    return run.state == "judged" and files.request.exists() and not files.run.exists()
+    return run.state == "judged" and files.request.exists() and not _has_verdict(files)
+
+
+def _has_verdict(files: RunFiles) -> bool:
+    try:
+        return read_record(files.run, Run) is not None
+    except ParseError:
+        return False
 
 
 def _judged(run_dir: Path) -> State:
@@ -103,7 +111,7 @@ def foreign(order: Order, name: str, host: Host, lab_sha256: str) -> str | None:
 
 
 def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:
-    return run.state != "judged" or not RunFiles(experiment_dir / "runs" / run.run).run.exists()
+    return run.state != "judged" or not _has_verdict(RunFiles(experiment_dir / "runs" / run.run))
 
 
 def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:

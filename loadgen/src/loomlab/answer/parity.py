@@ -25,7 +25,7 @@ Told = list[tuple[str, Any]]
 @dataclass(frozen=True)
 class Subject:
     """What one run recorded of its approach; None: it did not. `cell` is its load, `twin_of` the approach that it is
-    once more."""
+    once more; one that does not tell is heard only if two approaches have no load in common without it."""
 
     approach: str
     about: Mapping[str, Any] | None = None
@@ -34,6 +34,7 @@ class Subject:
     response_bytes_per_request: float | None = None
     cell: int = 1
     twin_of: str | None = None
+    tells: bool = True
 
 
 @dataclass
@@ -188,9 +189,9 @@ def _explanation(name: str) -> Explanation | None:
 
 
 def _equal_in_groups(name: str, known: list[dict[str, Any]], explanation: Explanation) -> bool:
-    groups: dict[Any, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for values in known:
-        groups.setdefault(explanation.group(values), set()).add(_shown(values.get(name)))
+        groups.setdefault(_shown(explanation.group(values)), set()).add(_shown(values.get(name)))
     if explanation.or_null and len(set().union(*groups.values()) - {NULL}) > 1:
         return False
     return all(len(shown) == 1 for shown in groups.values())

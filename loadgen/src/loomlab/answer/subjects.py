@@ -19,13 +19,17 @@ LEAN = {"style": "lean"}
 
 def compared_by_raw(experiment_dir: Path, runs: Sequence[Run]) -> tuple[list[Contrast], dict[int, Audit]]:
     """What every two approaches differ in, and the audit of each load (`cell`), whose runs alone have pools of one
-    size. A run that does not count costs its block and says nothing here, unless its approach has no other."""
-    subjects = [_subject(experiment_dir, run) for run in telling(runs)]
+    size. A run that does not count costs its block and says nothing here, unless its approach has no other, or no
+    other at a load of the approach it is held against."""
+    heard = {run.run for run in telling(runs)}
+    subjects = [_subject(experiment_dir, run, tells=run.run in heard) for run in runs]
     cells = sorted({run.cell for run in runs})
-    return contrasts_of(subjects), {cell: audit(one for one in subjects if one.cell == cell) for cell in cells}
+    return contrasts_of(subjects), {
+        cell: audit(one for one in subjects if one.tells and one.cell == cell) for cell in cells
+    }
 
 
-def _subject(experiment_dir: Path, run: Run) -> Subject:
+def _subject(experiment_dir: Path, run: Run, *, tells: bool) -> Subject:
     files = RunFiles(experiment_dir / "runs" / run.run)
     return Subject(
         approach=run.approach,
@@ -35,6 +39,7 @@ def _subject(experiment_dir: Path, run: Run) -> Subject:
         constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
         response_bytes_per_request=run.response_bytes_per_request,
         cell=run.cell,
+        tells=tells,
     )
 
 

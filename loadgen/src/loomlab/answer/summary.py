@@ -89,6 +89,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
     contrasts, parities = compared_by_raw(experiment_dir, runs)
+    runs = [with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs]
     margin = order.margin if order else None
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
@@ -102,7 +103,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         margin=margin,
         contrasts=with_comparisons(contrasts, runs, margin),
-        runs=[with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs],
+        runs=runs,
     )
     write_json(experiment_dir / "summary.json", summary)
     write_text(experiment_dir / "summary.md", markdown(summary))

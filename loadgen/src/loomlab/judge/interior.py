@@ -84,7 +84,7 @@ def window_figures(log: RequestLog, first: int, last: int) -> InteriorFigures:
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
-        _without_doubtful_tail(latency_figures(latencies), len(latencies), failed, lags),
+        _without_doubtful_tail(latency_figures(latencies), len(latencies), failed + log.untimed, lags),
         latency_from_start=latency_figures(log.within(first, last, log.latency_ms)) if lags else None,
         start_lag_p99_ms=percentile(sorted(lags), 99) if lags else None,
         started_rps=(len(latencies) + failed) / seconds,
@@ -158,7 +158,7 @@ def interior_figures(
         Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
         len(latencies) / seconds,
         _without_doubtful_tail(
-            latency_figures(latencies), len(latencies), _failed(log, first, first + seconds) + log.unanswered, ()
+            latency_figures(latencies), len(latencies), _failed(log, first, first + seconds) + log.untimed, ()
         ),
         little_ratio=busy_s / seconds / concurrency,
         waves=seconds / (busy_s / len(latencies)) if busy_s else None,
@@ -195,7 +195,7 @@ def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures
         Interior(start=started, seconds=seconds, requests=len(log), whole_run=True),
         len(log) / seconds,
         _without_doubtful_tail(
-            latency_figures(log.from_due_ms), len(log), len(log.failed_start_s) + log.unanswered, log.lag_ms
+            latency_figures(log.from_due_ms), len(log), len(log.failed_start_s) + log.untimed, log.lag_ms
         ),
         latency_from_start=latency_figures(log.latency_ms) if log.lag_ms else None,
         start_lag_p99_ms=percentile(sorted([*log.lag_ms, *log.failed_lag_ms]), 99) if log.lag_ms else None,

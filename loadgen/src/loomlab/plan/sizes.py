@@ -55,11 +55,16 @@ def named_size(name: str, host: Host, folder: Path) -> Size:
     lines = (folder / f"{name}.env").read_text(encoding="utf-8").splitlines()
     size = dict(line.split("=", 1) for line in lines if re.match("[A-Z_]+=", line))
     sets = (parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET"))
-    cpus = 1 + max((int(cpu) for one in sets for cpu in one), default=0)
+    named = {int(cpu) for one in sets for cpu in one}
+    cpus = 1 + max(named, default=0)
     memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
     cure = "use SIZE=auto, or a larger host"
-    if cpus > host.cpus:
+    lacking = sorted(named - set(host.cpu_order))
+    if lacking and max(host.cpu_order) < host.cpus:
         raise HostError(f"SIZE={name} needs {cpus} CPUs and this host has {host.cpus}: {cure}.")
+    if lacking:
+        has = _set(sorted(host.cpu_order))
+        raise HostError(f"SIZE={name} names CPU {lacking[0]} and the engine may use only {has}: {cure}.")
     if memory_mb > host.memory_mb:
         raise HostError(f"SIZE={name} needs {memory_mb} MB of memory and this host has {host.memory_mb} MB: {cure}.")
     return size

@@ -37,6 +37,11 @@ class RequestLog:
         return len(self.start_s)
 
     @property
+    def untimed(self) -> int:
+        """How many requests of the whole run failed of which the tool does not tell when."""
+        return max(self.unanswered, sum(self.failures.values()) - len(self.failed_start_s), 0)
+
+    @property
     def from_due_ms(self) -> Sequence[float]:
         """What users wait: latency from when the request was due; in a closed model that is when it started."""
         if not self.lag_ms:

@@ -107,7 +107,7 @@ def spread(figure: Figure, runs: Iterable[Run]) -> Spread | None:
         return None
     straight = figure.by_difference or min(values) <= 0
     centre = fmean(values) if straight else geometric_mean(values)
-    return Spread(centre, min(values), max(values), len(values))
+    return Spread(min(max(centre, min(values)), max(values)), min(values), max(values), len(values))
 
 
 def number(value: float | None) -> str:

@@ -14,6 +14,7 @@ from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
 from loomlab.records.order import Order, order_file
+from loomlab.report.command import command_of
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LONGEST_LOAD_S, LATEST_S = 6 * 3600, 1e11
@@ -107,11 +108,14 @@ def _summary(folder: Path) -> Summary:
 
 def _order(folder: Path) -> tuple[Order | None, list[str]]:
     try:
-        return read_record(order_file(folder), Order), []
-    except ParseError:
+        order = read_record(order_file(folder), Order)
+        if order is not None:
+            command_of(order)
+    except (ParseError, UsageError, KeyError):
         return None, [
             "order.json is damaged or of another version: the command that makes the experiment again is not known."
         ]
+    return order, []
 
 
 def _edited(folder: Path, summary: Summary, order: Order | None, raw: Mapping[str, RunFiles]) -> Iterator[str]:

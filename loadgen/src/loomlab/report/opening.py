@@ -9,14 +9,15 @@ from loomlab.answer.loads import At, counting
 from loomlab.basics.errors import UsageError
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
+from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.figures import CPU, P99, THROUGHPUT, WAITING, number, spread
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
-SAME_THROUGHPUT = 1.05
-"""The highest over the lowest, up to which approaches are said to answer as much as each other."""
+NEAR_THROUGHPUT = 1.05
+"""The highest mean over the lowest, up to which it is said what sets them all."""
 MOSTLY_DELAY = 1.25
 """The median latency over the delays, up to which it is these that requests wait for."""
 
@@ -88,22 +89,24 @@ def _times(count: int) -> str:
 
 
 def _throughput(at: At, experiment: Experiment) -> str | None:
-    """Where it tells nothing apart, because something else sets it."""
-    found = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches]
+    """Where something else than the approaches sets it: how far their means are apart, which is no interval."""
+    found = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches if at.of(name)]
     centres = [one.centre for one in found if one is not None and one.centre > 0]
     cause = _cause(counting(at.runs))
-    if cause is None or len(centres) < 2 or max(centres) > SAME_THROUGHPUT * min(centres):
+    if cause is None or len(centres) < max(2, len(found)) or max(centres) > NEAR_THROUGHPUT * min(centres):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
-    return f"At {at.label} throughput is the same within {apart:.1f} %: {cause}."
+    return f"At {at.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
 
 
 def _cause(runs: Sequence[Run]) -> str | None:
-    """The delays, where a request takes hardly longer than they do."""
+    """The delays, where a request takes hardly longer than they do; nothing is said of users, who pause as well."""
+    if any(isinstance(run.load.shape, Users) for run in runs):
+        return None
     if not all(run.load.closed_model for run in runs):
-        return "the offered rate sets it"
+        return "the offered rate sets them"
     waits = all(run.latency_ms.p50 and run.latency_ms.p50 <= MOSTLY_DELAY * _delays_ms(run) for run in runs)
-    return "the delays set it" if waits else None
+    return "mostly the delays set them" if waits else None
 
 
 def _delays_ms(run: Run) -> float:
@@ -112,7 +115,7 @@ def _delays_ms(run: Run) -> float:
         delay = delay_of(run.delay)
     except UsageError:
         return 0
-    return min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
+    return min((answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets), default=0)
 
 
 def _alone(at: At, experiment: Experiment) -> Iterator[str]:
@@ -122,3 +125,5 @@ def _alone(at: At, experiment: Experiment) -> Iterator[str]:
             runs = "one run" if found.count == 1 else f"{found.count} runs"
             span = "" if found.count == 1 else f", {number(found.lowest)} to {number(found.highest)}"
             yield f"At {at.label} {name} needs {number(found.centre)} ms of CPU per request ({runs}{span})."
+        elif at.of(name) and not at.counted(name):
+            yield f"At {at.label} {name} has no figure, because each of its runs is invalid: see what to doubt."

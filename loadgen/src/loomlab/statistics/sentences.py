@@ -1,11 +1,10 @@
 """What may be said of a comparison, in words."""
 
-import math
-
-from loomlab.statistics.comparison import FEWEST_BLOCKS, Comparison, Figure
+from loomlab.statistics.comparison import FEWEST_BLOCKS, Comparison, Figure, Interval
 
 MOST_PERCENT = 1000
 """That a sentence counts."""
+MOST_DECIMALS = 8
 ROUNDING = 1e-9
 """Of a share: less than that is no distance from the margin."""
 
@@ -48,7 +47,7 @@ def _change(found: Comparison, effect: float) -> str:
         return f"{a} {figure.verb} {much}"
     if effect == 1:
         return f"{a} {figure.verb} the same {figure.name} as {b}"
-    return f"{a} {figure.verb} {_percent(_apart(effect))} % {word} {figure.name} than {b}"
+    return f"{a} {figure.verb} {_share(found, effect)} % {word} {figure.name} than {b}"
 
 
 def _basis(found: Comparison) -> str:
@@ -56,7 +55,7 @@ def _basis(found: Comparison) -> str:
     if found.interval is None:
         return f"{blocks}; an interval needs {FEWEST_BLOCKS}"
     kind = "coarse 95 % interval" if found.coarse else "95 % interval"
-    return f"{kind} {_span(found.interval.low, found.interval.high, found.figure)}, {blocks}"
+    return f"{kind} {_span(found, found.interval)}, {blocks}"
 
 
 def _doubt(found: Comparison) -> str:
@@ -66,30 +65,35 @@ def _doubt(found: Comparison) -> str:
     return f", {'each' if suspect == found.blocks else suspect} with a suspect run"
 
 
-def _span(low: float, high: float, figure: Figure) -> str:
+def _span(found: Comparison, interval: Interval) -> str:
+    figure = found.figure
     unit = figure.unit or "%"
-    first, last = _end(low, figure), _end(high, figure)
-    if high < figure.even:
+    first, last = (_share(found, end) if figure.unit is None else _amount(end) for end in (interval.low, interval.high))
+    if interval.high < figure.even:
         return f"{last} to {first} {unit} {figure.less}"
-    if low > figure.even:
+    if interval.low > figure.even:
         return f"{first} to {last} {unit} {figure.more}"
     return f"{first} {unit} {figure.less} to {last} {unit} {figure.more}"
 
 
-def _end(effect: float, figure: Figure) -> str:
-    """Of an interval; with a decimal where whole numbers would put it on the other side of the margin."""
-    if figure.unit is not None:
-        return _amount(effect)
-    share = _apart(effect)
-    text = _percent(share)
-    if figure.margin is None or not text.replace(".", "").isdecimal():
-        return text
-    limit = figure.margin if effect > 1 else _apart(1 / (1 + figure.margin))
+def _share(found: Comparison, effect: float) -> str:
+    """Of the mean or of an end. All three have a decimal where whole numbers would put an end on the other side of
+    the margin, and more where one decimal would."""
+    ends = [found.interval.low, found.interval.high] if found.interval else []
+    decimals = max((_decimals(end, found.figure) for end in ends), default=0)
+    return _percent(_apart(effect), decimals)
+
+
+def _decimals(end: float, figure: Figure) -> int:
+    if figure.margin is None:
+        return 0
+    share, limit = _apart(end), figure.margin if end > 1 else _apart(1 / (1 + figure.margin))
     beyond = share > limit + ROUNDING
-    if (float(text) > 100 * (limit + ROUNDING)) == beyond:
-        return text
-    tenths = math.ceil(1000 * share) if beyond else math.floor(1000 * share)
-    return f"{tenths / 10:.1f}"
+    for decimals in range(MOST_DECIMALS):
+        text = _percent(share, decimals)
+        if not text.replace(".", "").isdecimal() or (float(text) > 100 * (limit + ROUNDING)) == beyond:
+            return decimals
+    return MOST_DECIMALS
 
 
 def _why(found: Comparison) -> str:
@@ -121,8 +125,8 @@ def _amount(difference: float) -> str:
     return f"{value:,.0f}" if value >= 9.95 or value == 0 else f"{value:.1f}"
 
 
-def _percent(share: float) -> str:
-    """Whole numbers, below 1 a decimal; never 0 or 100 for what is neither."""
+def _percent(share: float, decimals: int = 0) -> str:
+    """Whole numbers or as many decimals, below 1 one at least; never 0 or 100 for what is neither."""
     value = 100 * share
     if value > MOST_PERCENT:
         return f"over {MOST_PERCENT:,}"
@@ -130,4 +134,5 @@ def _percent(share: float) -> str:
         return "under 0.1"
     if 99.5 <= value < 100:
         return "over 99"
-    return f"{value:.0f}" if value >= 0.95 or value == 0 else f"{value:.1f}"
+    least = 0 if value >= 0.95 or value == 0 else 1
+    return f"{value:.{max(least, decimals)}f}"

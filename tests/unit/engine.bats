@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# Engines of several kinds: how the lab starts one, who its containers are there, and what a failed pull means.
+
+# shellcheck disable=SC2030,SC2031  # every test is a process
+load ../helpers
+
+setup() {
+  export HOST_ROOT=$BATS_TEST_TMPDIR/host PROMETHEUS_IMAGE=prom/prometheus:v0
+  mkdir -p "$HOST_ROOT/etc/apt/sources.list.d" "$HOST_ROOT/proc"
+  stub id 'case $1 in -u) echo 1000 ;; -g) echo 1001 ;; *) echo nobody ;; esac'
+  stub uname 'echo Linux'
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+}
+
+debian_host() {
+  echo "ID=${1:-debian}" >"$HOST_ROOT/etc/os-release"
+  stub id 'case $1 in -u | -g) echo 0 ;; *) echo root ;; esac'
+}
+
+@test "a bare host with systemd starts the service that its packages brought, and no second engine" {
+  debian_host
+  echo 'deb http://deb.debian.org/debian bookworm main' >"$HOST_ROOT/etc/apt/sources.list"
+  local here=$BATS_TEST_TMPDIR
+  stub docker "[ -e $here/running ]"
+  stub systemctl "case \$* in
+    'is-active --quiet basic.target') ;;
+    'is-enabled docker') [ -e $here/installed ] ;;
+    'start docker') touch $here/running ;;
+    esac"
+  stub dockerd "touch $here/second"
+  stub debootstrap 'exit 0'
+  sed "s|/etc/apt/|$HOST_ROOT/etc/apt/|; s|/var/log/|$here/|" "$LAB_ROOT/bin/engine" >"$here/engine"
+  mkdir -p "$HOST_ROOT/etc/apt/preferences.d"
+  stub apt-get "case \$* in *docker.io*) touch $here/installed ;; esac"
+  cp "$LAB_ROOT/bin/lib.sh" "$here/lib.sh"
+
+  run bash "$here/engine" start
+
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [[ $output == *"'systemctl stop docker' stops it"* ]]
+  [ -e "$here/installed" ] && [ -e "$here/running" ] && [ ! -e "$here/second" ]
+}
+
+@test "only a Debian host that has no engine of its own is promised one" {
+  debian_host
+  stub apt-get 'exit 0'
+  stub systemctl 'exit 1'
+  can_start_engine
+  stub systemctl 'exit 0'
+  ! can_start_engine
+  stub systemctl 'exit 1'
+  debian_host ubuntu
+  ! can_start_engine
+}
+
+# mirror_is EXPECTED: of the files below the host's /etc/apt.
+mirror_is() { [ "$(debian_mirror)" = "$1" ] || { echo "$(debian_mirror), not $1"; return 1; }; }
+
+@test "the Debian mirror is found where Debian's images keep it, before others' repositories" {
+  local apt=$HOST_ROOT/etc/apt
+  mirror_is ""
+  printf 'Types: deb\nURIs: https://dl.example.org/caddy/deb/debian\n' >"$apt/sources.list.d/caddy.sources"
+  mirror_is https://dl.example.org/caddy/deb/debian
+  mkdir "$apt/mirrors"
+  echo https://deb.debian.org/debian >"$apt/mirrors/debian.list"
+  printf 'Types: deb\nURIs: mirror+file:///etc/apt/mirrors/debian.list\n' >"$apt/sources.list.d/debian.sources"
+  mirror_is https://deb.debian.org/debian
+  printf '# deb http://old.example.org/debian x\ndeb [signed-by=/k.gpg] http://mirror.example.org/debian/ bookworm main\n' >"$apt/sources.list"
+  mirror_is http://mirror.example.org/debian
+}
+
+# user_is EXPECTED SECURITY SYSTEM: of an engine that tells these.
+user_is() {
+  stub docker "echo '$2 $3'"
+  [ "$(lab_user)" = "$1" ] || { echo "$(lab_user), not $1, on '$2 $3'"; return 1; }
+}
+
+@test "containers write results as this user, whom a rootless engine and Docker Desktop on Linux show as root" {
+  user_is 1000:1001 '[name=seccomp,profile=builtin name=cgroupns]' 'Debian GNU/Linux 13'
+  user_is 0:0 '[name=seccomp,profile=builtin name=rootless name=cgroupns]' 'Debian GNU/Linux 13'
+  user_is 0:0 '[name=seccomp,profile=unconfined]' 'Docker Desktop'
+  echo 'Linux version 6.6.87.2-microsoft-standard-WSL2' >"$HOST_ROOT/proc/version"
+  user_is 1000:1001 '[name=seccomp,profile=unconfined]' 'Docker Desktop'
+  rm "$HOST_ROOT/proc/version"
+  stub uname 'echo Darwin'
+  user_is 1000:1001 '[name=seccomp,profile=unconfined]' 'Docker Desktop'
+}
+
+# registry_is EXPECTED SAID: where a pull fails so.
+registry_is() {
+  stub docker "case \$1 in pull) echo '$2' >&2 ;; esac; exit 1"
+  [ "$(registry)" = "$1" ] || { echo "$(registry), not $1"; return 1; }
+}
+
+@test "only a registry that cannot be reached counts as none; any other failure is told" {
+  registry_is none 'Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io: no such host'
+  registry_is none 'Get "https://registry-1.docker.io/v2/": net/http: request canceled (Client.Timeout exceeded)'
+  registry_is none 'Get "https://registry-1.docker.io/v2/": dial tcp 1.2.3.4:443: connect: connection refused'
+  registry_is limited 'toomanyrequests: You have reached your unauthenticated pull rate limit.'
+  registry_is 'failed: write /var/lib/docker/tmp/x: no space left on device' 'write /var/lib/docker/tmp/x: no space left on device'
+  registry_is 'failed: tls: failed to verify certificate: x509: certificate signed by unknown authority' \
+    'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+}
+
+@test "neither CDPATH nor another platform of the environment reaches the lab" {
+  mkdir -p "$BATS_TEST_TMPDIR/elsewhere/bin"
+  cd "$LAB_ROOT"
+  CDPATH=$BATS_TEST_TMPDIR/elsewhere DOCKER_DEFAULT_PLATFORM=linux/s390x run bash -c '. bin/lib.sh && echo "$LAB_ROOT ${DOCKER_DEFAULT_PLATFORM:-none}"'
+  [ "$output" = "$(pwd -P) none" ] || { echo "$output"; return 1; }
+}
