@@ -65,7 +65,7 @@ check_checkout() {
     writable "$LAB_ROOT/$name" || die "$HOST_CANNOT" "$name/ cannot be written: make $LAB_ROOT/$name a writable folder."
   done
   writable "${TMPDIR:-/tmp}" || die "$HOST_CANNOT" "${TMPDIR:-/tmp} cannot be written: free some space there, or set TMPDIR to another folder."
-  hidden=$(find "$LAB_ROOT/prometheus" "$LAB_ROOT/grafana" "$LAB_ROOT/loadgen/scenarios" ! -perm -004 2>/dev/null | sed -n 1p)
+  hidden=$(find "$LAB_ROOT/prometheus" "$LAB_ROOT/grafana" "$LAB_ROOT/loadgen/scenarios" ! -perm -004 2>/dev/null | sed -n 1p || true)
   [ -z "$hidden" ] ||
     die "$HOST_CANNOT" "$hidden cannot be read by the users of containers: run chmod -R go+rX $LAB_ROOT (a clone made under umask 077 needs it)."
 }

@@ -168,8 +168,10 @@ nothing_broken() {
 
 @test "Docker Desktop's own proxy is none" {
   engine_says proxy=http.docker.internal:3128
+  ask_engine
   says check_proxy "fine +proxy +none"
   engine_says proxy=http://proxy.example.org:3128
+  ask_engine
   says check_proxy "caveat +proxy +set"
 }
 

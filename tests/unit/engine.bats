@@ -48,10 +48,12 @@ debian_host() {
   stub systemctl 'exit 1'
   can_start_engine
   stub systemctl 'exit 0'
-  ! can_start_engine
+  run can_start_engine
+  [ "$status" -ne 0 ]
   stub systemctl 'exit 1'
   debian_host ubuntu
-  ! can_start_engine
+  run can_start_engine
+  [ "$status" -ne 0 ]
 }
 
 # mirror_is EXPECTED: of the files below the host's /etc/apt.
