@@ -10,14 +10,14 @@ setup() {
   cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT"/compose*.yaml "$LAB/"
   rm -f "$LAB/compose.override.yaml"
   unset CONTAINER_METRICS COMPOSE_FILE DOCKER_HOST
-  export ENGINE=one WORKS="cadvisor cgroups" SECURITY="[name=seccomp]" LAB_LOCK=held
+  export ENGINE=one WORKS="cadvisor cgroups" ENGINE_NAME=another-machine SECURITY="[name=seccomp]" LAB_LOCK=held
   # Which way a Compose file list stands for, and what a container that asks for its figures gets.
   stub docker "echo \"\${COMPOSE_FILE##*/} \$* \${LAB_EXPERIMENT:-}\" >>$CALLS"'
     case ${COMPOSE_FILE:-} in *compose.kmsg.yaml) way=cadvisor ;; *compose.cgroups.yaml) way=cgroups ;; *) way=none ;; esac
     case $* in
       "volume inspect held") ;;
       "info --format {{.DockerRootDir}}") echo /data/docker ;;
-      "info --format {{.SecurityOptions}}") echo "$SECURITY" ;;
+      "info --format {{.Name}} {{.SecurityOptions}}") echo "$ENGINE_NAME $SECURITY" ;;
       "info --format"*) echo "$ENGINE 28.5.1" ;;
       "context inspect"*) echo unix:///run/user/1000/docker.sock ;;
       ps*) [ -z "${UP:-}" ] || echo up ;;
@@ -76,6 +76,18 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
 @test "a rootless engine's socket is its user's" {
   SECURITY='[name=seccomp name=rootless]' "$LAB/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
+}
+
+@test "the socket of an engine on this host is where this host has it, that of any other where its machine has it" {
+  DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics"
+  [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
+  ENGINE_NAME=$(uname -n)
+  DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics" --again
+  [ "$(found ENGINE_SOCKET)" = /run/second.sock ]
+  "$LAB/bin/metrics" --again
+  [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
+  DOCKER_HOST=tcp://127.0.0.1:2375 "$LAB/bin/metrics" --again
+  [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
 }
 
 @test "what was started for the question is removed, and what was up before stays" {
