@@ -16,7 +16,9 @@ from loomlab_dashboards.units import UNITS
 
 CURRENT_TYPES = {"timeseries", "trend", "heatmap", "state-timeline", "stat", "table"}
 WITH_LEGEND = {"timeseries", "trend"}
-RANGES = {"$__rate_interval", "$__range", "$__range:1s", "$__interval:1s"}
+RANGES = {"$__rate_interval", "$__range", "$__range:1s", "$__interval", "$__interval:1s"}
+OF_THE_WHOLE_PHASE = "CPU per request"
+"""The panel whose line is of the measured phase up to then: its last value is that of the run."""
 UIDS = {"compare": "loomlab-compare", "one-run": "loomlab-one-run", "lab-health": "loomlab-lab-health"}
 
 
@@ -149,13 +151,27 @@ def test_it_begins_with_the_newest_experiment(name: str) -> None:
     assert "lab_result_info" in experiment["query"]["query"]
 
 
-@pytest.mark.parametrize("panel", [panel for panel in panels(COMMITTED["compare"]) if panel["type"] in WITH_LEGEND])
+def with_legend_of_windows() -> list[Json]:
+    of_compare = [panel for panel in panels(COMMITTED["compare"]) if panel["type"] in WITH_LEGEND]
+    return [panel for panel in of_compare if panel["title"] != OF_THE_WHOLE_PHASE]
+
+
+@pytest.mark.parametrize("panel", with_legend_of_windows())
 def test_what_compare_tells_of_a_line_is_of_the_measured_phase(panel: Json) -> None:
     assert {"mean", "max"} <= set(panel["options"]["legend"]["calcs"])
     for target in panel["targets"]:
         over_levels = panel["title"].startswith(("RSS", "OS threads"))
         gates = (f" unless on (service) {UNMEASURED}", f">= {0 if over_levels else WINDOW_FULL_S})")
         assert any(gate in target["expr"] for gate in gates), target["expr"]
+
+
+def test_a_figure_of_the_whole_phase_is_told_by_its_last_value_however_wide_the_steps() -> None:
+    (panel,) = [panel for panel in panels(COMMITTED["compare"]) if panel["title"] == OF_THE_WHOLE_PHASE]
+    (target,) = panel["targets"]
+    of_runs, _, without_run = target["expr"].partition(" or ")
+    assert panel["options"]["legend"]["calcs"] == ["lastNotNull"]
+    assert "last_over_time(run:container_cpu_ms_per_request:ratio{" in of_runs
+    assert 'run=""' in without_run
 
 
 def test_one_run_tells_no_mean_over_its_warm_up() -> None:

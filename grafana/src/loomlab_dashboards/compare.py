@@ -4,6 +4,7 @@ from loomlab_dashboards.frame import Json, Row, build, finished_runs, many, newe
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
     IN_THE_SERVER,
+    LAST,
     NO_QUOTA,
     NOT_TOLD_LIVE,
     Query,
@@ -22,6 +23,7 @@ from loomlab_dashboards.queries import (
     memory_limit,
     rate,
     select,
+    so_far,
     total,
 )
 from loomlab_dashboards.runs_table import runs
@@ -107,7 +109,12 @@ def _served(percentile: str, requests: str) -> Text:
 
 def _cpu() -> Row:
     cores = Text("CPU", "The CPU time that the container used, in cores.", "suffix:cores")
-    cost = Text("CPU per request", "The container's CPU time divided by the requests it answered.", "ms")
+    cost = Text(
+        "CPU per request",
+        "The container's CPU time divided by the requests it answered, in the measured phase up to then; without a run,"
+        " over 10 s.",
+        "ms",
+    )
     held = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
     aligned = Text(f"CPU per request, {ALIGNED}", "CPU per request over 10 s, for runs made one after another.", "ms")
     per_request = "service:container_cpu_ms_per_request:rate10s"
@@ -121,7 +128,12 @@ def _cpu() -> Row:
                 size=QUARTER,
                 limit=chosen(CPU_LIMIT),
             ),
-            over_time(cost, _chosen(per_request), size=QUARTER),
+            over_time(
+                cost,
+                Query(so_far("run:container_cpu_ms_per_request:ratio", _of(per_request))),
+                size=QUARTER,
+                calcs=LAST,
+            ),
             over_time(held, _chosen(throttled), size=QUARTER, empty=NO_QUOTA),
             by_run_time(aligned, by_seconds(_of(per_request)), QUARTER),
         ],

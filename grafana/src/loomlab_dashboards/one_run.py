@@ -7,6 +7,7 @@ from loomlab_dashboards.palette import FINE, IDLE, SUSPECT
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
     IN_THE_SERVER,
+    LAST,
     NOT_TOLD_LIVE,
     Query,
     Size,
@@ -20,7 +21,7 @@ from loomlab_dashboards.runs_table import runs
 HALF = Size(12, 9)
 LAB = 'service=~"backend|loadgen"'
 PHASES = {"warm-up": SUSPECT, "measure": FINE, "collect": IDLE}
-course = partial(over_time, calcs=("lastNotNull",))
+course = partial(over_time, calcs=LAST)
 """Lines from the warm-up on: their mean would say nothing, and the table has the figures of the measured phase."""
 
 

@@ -35,6 +35,7 @@ AT_GENERATOR = "as the load generator saw it"
 IN_THE_SERVER = "in the server from the start of its handler, without any earlier wait for a connection or a thread"
 LIMIT = "limit"
 FIGURES = ("lastNotNull", "mean", "max")
+LAST = ("lastNotNull",)
 ROW_FIELD, COLUMN_FIELD = "seconds", "run"
 MATRIX_FIELD = f"{ROW_FIELD}\\{COLUMN_FIELD}"
 """What Grafana's transformation groupingToMatrix calls its first field."""

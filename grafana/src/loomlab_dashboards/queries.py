@@ -45,6 +45,16 @@ def chosen(expr: str) -> str:
     )
 
 
+def so_far(rule: str, without_run: str) -> str:
+    """A rule of runs that is of their measured phases up to then, and `without_run` of approaches that are up without
+    a run. However wide the steps are, the last point of a run has the rule's last value."""
+    of_jdk = 'last_over_time(service:lab_run:info{jdk=~"$jdk"}[$__interval])'
+    told = f'last_over_time({rule}{{experiment=~"$experiment", approach=~"$approach"}}[$__interval])'
+    of_service = f'label_replace({told} and on (experiment, run) {of_jdk}, "service", "$1", "approach", "(.+)")'
+    no_run = 'service:lab_run:info{experiment=~"$experiment", run="", jdk=~"$jdk"}'
+    return f"max by (service) ({of_service}) or ({without_run}) * on (service) {no_run}"
+
+
 def during_run(expr: str) -> str:
     """Only the approach of the chosen run, only while the run goes."""
     return f"({expr}) * on (service) group_left () service:lab_run:info{{{RUN}}}"

@@ -20,6 +20,7 @@ def test_figures_that_follow_from_the_load() -> None:
         ("service:lab_requests_seconds:p50_rate10s", 0.92, 920),
         ("service:lab_request_errors:ratio_rate10s", 0.03, 3),
         ("service:container_cpu_ms_per_request:rate10s", 0.4, 0.0004),
+        ("run:container_cpu_ms_per_request:ratio", 0.4, 0.0004),
         ("service:container_memory_rss_bytes:sum", 300 * MIB, 300),
         ("service:backend_lateness_seconds:p99_rate10s", 0.004, 4),
         ("service:backend_lateness_mean:ratio_rate10s", 0.013, 1.3),

@@ -72,6 +72,9 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
         "run:lab_requests_failed:ratio_rate10s": [Expected(failing, of="run")],
         "run:lab_request_seconds:p50_rate10s": [Expected(latency, of="run")],
         "run:lab_request_seconds:p99_rate10s": [Expected(latency, of="run")],
+        "run:container_cpu_usage_seconds:sum": [Expected(Plausible(1, 500), of="run")],
+        "run:lab_requests:sum": [Expected(Plausible(3 * load.rate_rps, 300 * load.rate_rps), of="run")],
+        "run:container_cpu_ms_per_request:ratio": [Expected(Plausible(0.1, 50), of="run")],
         "run:lab_offered_rate_rps:max": [Expected(Plausible(load.rate_rps, load.rate_rps), of="run")],
         "run:lab_elapsed_seconds:max": [Expected(Plausible(5, 40), of="run")],
     }
