@@ -98,12 +98,13 @@ def _decimals(end: float, figure: Figure) -> int:
 
 def _why(found: Comparison) -> str:
     """Where the interval excludes equality, why that is not enough."""
-    if found.interval is None or found.interval.low <= 1 <= found.interval.high:
-        return ""
-    return f"; one of {found.declared} contrasts may look like this by chance"
+    return f"; one of {found.declared} contrasts may look like this by chance" if found.apart else ""
 
 
 def _cure(found: Comparison) -> str:
+    if found.interval is None:
+        spoilt = ", or without what spoilt the blocks left out" if found.dropped else ""
+        return f"; measure again with more repeats{spoilt}"
     return f"; with this spread, some {found.blocks_needed:,} blocks would resolve it" if found.blocks_needed else ""
 
 
