@@ -14,7 +14,7 @@ def sentence(found: Comparison) -> str:
     pair, figure = found.pair, found.figure
     if found.effect is None:
         why = "; the blocks left out say why" if found.dropped else ""
-        return f"Not compared at {pair.load}: no block has a {figure.name} of both {pair.a} and {pair.b}{why}."
+        return f"Not compared at {pair.load}: no block has the {figure.name} of both {pair.a} and {pair.b}{why}."
     match found.word:
         case "lower" | "higher":
             return f"At {pair.load} {_change(found, found.effect)} ({_basis(found)})."
