@@ -79,14 +79,20 @@ check_variables() {
 
 variable_names() { grep -E '^[A-Z_]+$' "$VARIABLES_FILE"; }
 
+# refuse_variables WITH: refuses the first variable that is set, because an order sets it already.
+refuse_variables() {
+  local name
+  for name in $(variable_names | grep -v '_PORT$'); do
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with $1, because that experiment's order.json sets it: leave it out."
+  done
+}
+
 # check_resume VERB: RESUME is a folder of results/ or `latest`, and its order says the rest.
 check_resume() {
   local name
   [ -n "${RESUME:-}" ] || return 0
   [ "$1" = finish ] || die "$BAD_REQUEST" "RESUME=$RESUME continues an experiment, but this would start a new one: leave it out, or use make finish RESUME=$RESUME."
-  for name in $(variable_names | grep -v '_PORT$'); do
-    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with RESUME=$RESUME, because that experiment's order.json sets it: leave it out."
-  done
+  refuse_variables "RESUME=$RESUME"
   name=${RESUME%/} name=${name##*/}
   [ -n "$name" ] || die "$BAD_REQUEST" "RESUME=$RESUME names no folder of results/: use one of them, or RESUME=latest."
   RESUME=$name

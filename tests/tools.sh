@@ -9,7 +9,10 @@ build() { # NAME CONTEXT ARGUMENTS...
 }
 
 in_tools() { docker run --rm --init --volume "$LAB_ROOT:/lab:ro" --workdir /lab --network none loom-lab/tools "$@"; }
-in_loadgen_test() { docker run --rm --init --network none --volume "$LAB_ROOT/sizes:/lab/sizes:ro" loom-lab/loadgen-test "$@"; }
+in_loadgen_test() {
+  docker run --rm --init --network none --volume "$LAB_ROOT/sizes:/lab/sizes:ro" --volume "$LAB_ROOT/README.md:/lab/README.md:ro" \
+    --volume "$LAB_ROOT/docs/example-report:/lab/docs/example-report:ro" loom-lab/loadgen-test "$@"
+}
 in_observability() { docker run --rm --init --network none loom-lab/observability "$@"; }
 in_dashboards() { docker run --rm --init --interactive --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards "$@"; }
 in_conformance() { docker run --rm --init --network none loom-lab/conformance "$@"; }

@@ -110,7 +110,9 @@ def test_with_too_few_blocks_left_the_summary_says_so(tmp_path: Path) -> None:
     (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform")
 
     assert (got.low, got.high, got.p_value, len(got.dropped)) == (None, None, None, 4)
-    assert got.sentence.endswith("(1 block; an interval needs 3).")
+    assert got.sentence.endswith(
+        "(1 block; an interval needs 3); measure again with more repeats, or without what spoilt the blocks left out."
+    )
 
 
 def test_a_figure_that_no_run_has_is_not_compared(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_pat
 
     assert pair(got).kind == "controlled"
     assert [one.sentence for one in of(got, "tomcat-virtual", "tomcat-platform")] == [
-        "Not compared at 10,000 connections: no block has a CPU per request of both tomcat-virtual and "
+        "Not compared at 10,000 connections: no block has the CPU per request of both tomcat-virtual and "
         "tomcat-platform; the blocks left out say why."
     ]
 

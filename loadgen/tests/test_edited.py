@@ -1,21 +1,30 @@
 """Folders that a hand edited: told in a sentence, never a traceback, never an endless loop."""
 
+import copy
+import io
 import json
+import math
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+from rich.console import Console
 
-from loomlab.answer.summary import summarise
+from loomlab.answer.summary import WIDEST_TABLE, show, summarise
 from loomlab.basics.errors import ParseError
 from loomlab.cli import main
+from loomlab.records.memory import LiveBytes
+from loomlab.records.models import Latency, Run
 from loomlab.report import page
 from loomlab.report.page import write_report
-from report_folder import folder_of
+from report_folder import MEASURED, folder_of
 from test_report import parts_of
 from test_report_folders import edit, first_run
+from test_summary_loads import HANG, STEP
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +142,87 @@ def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, valu
     name = first_run(folder).name
     assert f"{name}: its CPU per request is {value:g}, which is no measurement, so it is left out: run loomlab" in text
     assert ": not measured)" in text
+
+
+LATENCY = Latency(**dict.fromkeys(Latency.model_fields, 905.0))
+PARTS: dict[str, Any] = {
+    "latency_ms": LATENCY,
+    "latency_from_start_ms": LATENCY,
+    "failed_latency_ms": LATENCY,
+    "failures": {"timeout": 2},
+    "steps": [STEP],
+    "episodes": [HANG],
+    "live_bytes_per_request": LiveBytes(heap=1, stacks_off_heap=2, kernel=3),
+}
+"""What not every run has."""
+GOLDEN = Run.model_validate(json.loads((MEASURED / "run.json").read_text()))
+WHOLE: dict[str, Any] = GOLDEN.model_copy(update=PARTS).model_dump(by_alias=True, mode="json")
+
+
+def places(told: Any) -> Iterator[tuple[Any, Any]]:
+    """What holds a value that may be a number, and where in it."""
+    for key, value in told.items() if isinstance(told, dict) else enumerate(told):
+        if isinstance(value, dict | list):
+            yield from places(value)
+        elif not isinstance(value, str):
+            yield told, key
+
+
+def spoilt(name: str, value: float) -> tuple[Any, int]:
+    """That member of a run with the value in each place where a record takes it, and how many these are."""
+    told, count = copy.deepcopy(WHOLE), 0
+    member = told[name]
+    for holder, key in [*places(member)] if isinstance(member, dict | list) else [(told, name)]:
+        before, holder[key] = holder[key], value
+        try:
+            Run.model_validate(told)
+            count += 1
+        except ValidationError:
+            holder[key] = before
+    return told[name], count
+
+
+NUMERIC = [name for name in WHOLE if spoilt(name, math.nan)[1]]
+
+
+def test_most_members_of_a_run_hold_numbers() -> None:
+    assert {"cpu_ms_per_request", "steps", "episodes", "gc", "interior", "live_bytes_per_request"} <= set(NUMERIC)
+    assert len(NUMERIC) > 30
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without raw files, so that it is quickly read."""
+    pair = ("tomcat-platform", "tomcat-virtual")
+    return folder_of(tmp_path_factory.mktemp("bare"), pair, repeats=1, raw=False, **PARTS)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("name", NUMERIC)
+def test_a_number_that_is_none_is_unknown_wherever_it_stands(
+    bare: Path, tmp_path: Path, name: str, value: float
+) -> None:
+    folder, screen = shutil.copytree(bare, tmp_path / bare.name), io.StringIO()
+    member = spoilt(name, value)[0]
+
+    edit_run(folder, **{name: member})
+    show(summarise(folder, interrupted=False), Console(file=screen, width=WIDEST_TABLE))
+    said = [screen.getvalue(), (folder / "summary.md").read_text()]
+    edit_both(folder, **{name: member})
+    made = parts_of(folder)
+    said.append((folder / "summary.md").read_text())
+
+    assert made.open == []
+    assert [words for text in said for words in re.findall(r".*\b(?:nan|inf)\b.*", text)] == []
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_load_that_is_none_is_damage(folder: Path, value: float) -> None:
+    shape = {"kind": "open-rate", "steps": [{"rate_rps": value, "duration_s": 60}]}
+    edit(first_run(folder) / "run.json", lambda told: told["load"].update(shape=shape))
+
+    with pytest.raises(ParseError, match=r"run\.json is damaged, or of another version of the lab: run loomlab judge"):
+        summarise(folder, interrupted=False)
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,27 @@
 """Each figure of a report is read from its own member of run.json, and drawn where it is."""
 
+import math
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency
-from loomlab.report.comparisons import comparisons
+from loomlab.report.comparisons import comparisons, interval_text
 from loomlab.report.curves import PERCENTILES
 from loomlab.report.dots import dots, effect_rows
 from loomlab.report.doubts import doubts_of
-from loomlab.report.figures import CPU, FIGURES, P99, THREADS, spread
+from loomlab.report.figures import CPU, FIGURES, MOST_DECIMALS, P99, THREADS, number, ratio_text, spread
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import looks
 from loomlab.report.table import run_rows
-from loomlab.statistics.comparison import Pair
+from loomlab.statistics.comparison import Interval, Pair
 from report_folder import folder_of
 from test_summary import run as run_record
 from test_waiting import places
@@ -51,6 +55,35 @@ def test_a_mean_of_equals_is_that_value(threads: int) -> None:
     assert found.lowest == found.centre == found.highest == threads
 
 
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1.0, "1.00"), (0.962, "0.962"), (1.24, "1.24"), (0.99962, "0.9996"), (1.0004, "1.0004"), (1.0012, "1.001"),
+        (1.00000002, "1.00000002"), (1 + 1e-12, "1.00000000"), (2500.0, "2,500"), (math.inf, "–"), (math.nan, "–"),
+    ],
+)  # fmt: skip
+def test_a_ratio_has_the_digits_that_show_on_which_side_of_1_it_is(ratio: float, text: str) -> None:
+    assert ratio_text(ratio) == text
+
+
+@given(st.one_of(st.floats(0.001, 1000), st.floats(0.99, 1.01), st.floats(0.9999999, 1.0000001)))
+def test_no_written_ratio_hides_its_side_of_1_or_is_another(ratio: float) -> None:
+    written = float(ratio_text(ratio).replace(",", ""))
+
+    if abs(ratio - 1) > 10**-MOST_DECIMALS:
+        assert (written > 1, written < 1) == (ratio > 1, ratio < 1)
+    assert written == pytest.approx(ratio, rel=0.005)
+    if not 0.99 <= ratio <= 1.01:
+        assert ratio_text(ratio) == number(ratio)
+
+
+def test_ends_of_intervals_are_written_so(experiment: Experiment) -> None:
+    (held, *_) = comparisons(experiment, CPU)
+    close = replace(held.found, interval=Interval(0.99962, 1.0071))
+
+    assert interval_text(close) == "0.9996 to 1.01"
+
+
 def test_beside_the_answers_stands_the_tail_of_what_is_controlled(experiment: Experiment) -> None:
     tails = [held.sentence for held in comparisons(experiment, P99) if held.kind == "controlled"]
 
@@ -79,6 +112,7 @@ def test_what_others_took_of_the_cpus_is_told_with_the_worst_run(experiment: Exp
     quiet = {"foreign_cpu_share": 0.01, "steal_shares": {"approach": 0.02, "backend": 0.03}}
     loud = {"foreign_cpu_share": 0.123, "steal_shares": {"approach": 0.04, "backend": 0.25}}
     runs = [run.model_copy(update=quiet) for run in experiment.runs]
+    runs[0] = runs[0].model_copy(update={"foreign_cpu_share": math.inf, "steal_shares": {"approach": math.nan}})
     runs[-1] = runs[-1].model_copy(update=loud)
     known = Experiment("mine", experiment.summary.model_copy(update={"runs": runs}), None, loads_of(runs))
 

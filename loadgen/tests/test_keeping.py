@@ -69,6 +69,20 @@ def test_figures_have_the_names_of_run_json_and_shares_are_derived(lab: Lab, res
     assert "error_share" not in figures
 
 
+def test_neither_a_number_that_is_none_nor_a_run_that_the_order_does_not_have_is_kept(lab: Lab, results: Path) -> None:
+    path = summed_up(begun(lab, results, LOOM, NAME=LOOM)) / "summary.json"
+    summary = json.loads(path.read_text())
+    summary["runs"][0]["vsz_max_bytes"] = float("nan")
+    summary["runs"].append(summary["runs"][1] | {"run": "900-microhttp-virtual"})
+    path.write_text(json.dumps(summary))
+
+    kept_in(results)
+
+    runs = runs_of(results)
+    assert [run.run for run in runs] == [run["run"] for run in summary["runs"][:-1]]
+    assert ["vsz_max_bytes" in run.figures for run in runs] == [False, *[True] * (len(runs) - 1)]
+
+
 def test_rates_of_the_whole_run_are_those_that_the_tools_tell(lab: Lab, results: Path) -> None:
     told = {"requests": 57_000, "errors": 57, "duration_s": 60.1, "rate": 950.0, "throughput_rps": 1.0}
     summed_up(begun(lab, results, "loom-vs-webflux", NAME="loom-vs-webflux", SCALE="0.095"), lambda _: told)

@@ -1,8 +1,9 @@
 """What the page begins with says what its figures say."""
 
+import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run, Summary
 from loomlab.records.order import Order
-from loomlab.report.figures import number
+from loomlab.report.comparisons import comparisons
+from loomlab.report.figures import THROUGHPUT, number
 from loomlab.report.folder import Experiment
 from loomlab.report.opening import opening_of
 from ordered import planned
@@ -139,13 +141,72 @@ def test_mean_throughputs_differ_by_what_is_said_at_most(a: list[float], b: list
     runs += [made(NAMES[1], repeat, throughput_rps=value) for repeat, value in enumerate(b, 1)]
     centres = [math.exp(math.fsum(map(math.log, values)) / len(values)) for values in (a, b)]
     apart = max(centres) / min(centres) - 1
-    found = [match for one in said(experiment(runs)) if (match := APART.fullmatch(one))]
+    found = [match for one in said(experiment(runs, None)) if (match := APART.fullmatch(one))]
 
     assert bool(found) == (apart <= 0.05) or math.isclose(apart, 0.05)
     if found:
         within = float(found[0][1])
         assert apart <= within / 100 + 1e-9
         assert within <= max(100 * apart + 0.1, 0.1) + 1e-6
+
+
+def slower(loads: Sequence[Load]) -> list[Run]:
+    """Five blocks at each load; at the first virtual threads answer 4 % fewer requests, 5 % later."""
+    factors = (0.962, 0.968, 0.956, 0.955, 0.972)
+    runs = []
+    for (cell, load), (repeat, factor), name in itertools.product(enumerate(loads, 1), enumerate(factors, 1), NAMES):
+        told: dict[str, Any] = {"load": load, "cell": cell, "run": f"{cell}-{repeat}-{name}", "throughput_rps": 2150.0}
+        if (cell, name) == (1, NAMES[0]):
+            told |= {"throughput_rps": 2150 * factor, "p50": 912 / factor}
+        runs.append(made(name, repeat, **told))
+    return runs
+
+
+LOWER = (
+    "Exploratory: at 2,000 connections tomcat-virtual has 4 % lower throughput than tomcat-platform (95 % interval 3 "
+    "to 5 % lower, 5 blocks)."
+)
+LATER = (
+    "Exploratory: at 2,000 connections tomcat-virtual has 5 % higher p50 latency than tomcat-platform (95 % interval 4 "
+    "to 6 % higher, 5 blocks)."
+)
+
+
+@pytest.mark.parametrize("kind", ["controlled", "stack"])
+def test_a_throughput_whose_interval_excludes_equality_has_that_in_place_of_a_cause(kind: Kind) -> None:
+    loads = [LOAD, replace(LOAD, connections=5000)]
+    about = [one for one in opening_of(experiment(slower(loads), kind)).more if "throughput" in one or "p50" in one]
+
+    assert about == [
+        LOWER,
+        LATER,
+        "At 5,000 connections mean throughputs differ by 0.1 % at most: mostly the delays set them.",
+    ]
+
+
+def test_a_throughput_that_differs_by_chance_keeps_its_cause_and_its_latency_is_no_news() -> None:
+    factors = (0.98, 1.02, 0.99, 1.01, 1.0)
+    runs = [made(NAMES[0], repeat, throughput_rps=2150 * one) for repeat, one in enumerate(factors, 1)]
+    runs += [made(NAMES[1], repeat, p50=900, throughput_rps=2150.0) for repeat in range(1, 6)]
+
+    about = [one for one in said(experiment(runs)) if "throughput" in one or "p50" in one]
+
+    assert about == ["At 2,000 connections mean throughputs differ by 0.1 % at most: mostly the delays set them."]
+
+
+@given(st.lists(st.floats(0.8, 1.25), min_size=3, max_size=6))
+def test_a_cause_is_told_where_no_interval_of_throughputs_excludes_equality(factors: list[float]) -> None:
+    runs = [made(NAMES[0], repeat, throughput_rps=950 * one) for repeat, one in enumerate(factors, 1)]
+    runs += [made(NAMES[1], repeat, throughput_rps=950.0) for repeat in range(1, len(factors) + 1)]
+    found = experiment(runs)
+    (held,) = comparisons(found, THROUGHPUT)
+    about = [one for one in said(found) if "throughput" in one]
+
+    assert held.found.interval is not None
+    if held.found.interval.low <= 1 <= held.found.interval.high:
+        assert not any("% lower throughput" in one or "% higher throughput" in one for one in about)
+    else:
+        assert about == [held.sentence]
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=6), st.data())
@@ -178,6 +239,42 @@ def test_repeats_that_give_better_intervals_are_told_until_there_are_five(made_r
 
     cure = f"Each approach was measured {times} per load; REPEATS=5 gives intervals that are not coarse."
     assert told == ([cure] if made_repeats < 5 else [])
+
+
+@pytest.mark.parametrize(
+    ("repeats", "spoilt", "cure"),
+    [
+        (5, 0, None),
+        (8, 3, None),
+        (5, 1, "In one comparison only 4 of 5 blocks count; REPEATS=6 leaves 5 even if as many are left out again."),
+        (5, 3, "In one comparison only 2 of 5 blocks count; REPEATS=8 leaves 5 even if as many are left out again."),
+        (5, 4, "In one comparison only 1 of 5 blocks counts; REPEATS=9 leaves 5 even if as many are left out again."),
+        (3, 1, "In one comparison only 2 of 3 blocks count; REPEATS=6 leaves 5 even if as many are left out again."),
+    ],
+)
+def test_repeats_make_up_for_the_blocks_that_do_not_count(repeats: int, spoilt: int, cure: str | None) -> None:
+    runs = [
+        one.model_copy(update={"verdict": "invalid"}) if one.approach == NAMES[0] and one.repeat <= spoilt else one
+        for one in blocks(repeats)
+    ]
+
+    assert [one for one in said(experiment(runs)) if "REPEATS" in one] == ([cure] if cure else [])
+
+
+def test_a_contrast_whose_blocks_all_lack_a_figure_that_was_measured_is_told_not_to_be_compared() -> None:
+    nothing = {"live_bytes_per_request": LiveBytes(), "latency_ms": Latency(min=905, p50=905)}
+    tail = {"latency_ms": Latency(min=905, p50=905, p99=950)}
+    runs = [one.model_copy(update=nothing if one.approach == NAMES[0] else tail) for one in blocks(3)]
+
+    more = opening_of(experiment(runs)).more
+
+    for figure in ("p99 latency", "memory held by a waiting request"):
+        assert (
+            f"Not compared at 2,000 connections: no block has the {figure} of both tomcat-virtual and tomcat-platform; "
+            "the blocks left out say why."
+        ) in more
+    unmeasured = opening_of(experiment([one.model_copy(update=nothing) for one in runs])).more
+    assert not any(one.startswith("Not compared") for one in unmeasured)
 
 
 def test_an_interrupted_experiment_is_told_to_go_on_and_not_to_have_more_repeats(tmp_path: Path) -> None:

@@ -149,6 +149,14 @@ def test_what_nothing_explains_is_told_with_its_values_and_approaches(other: Sub
     assert re.search(said, got.suspicions[0])
 
 
+@pytest.mark.parametrize("size", [float("nan"), float("inf"), 0, None])
+def test_a_size_that_is_none_neither_differs_nor_hides_a_difference(size: float | None) -> None:
+    runs = [of("tomcat-platform"), replace(of("tomcat-virtual"), response_bytes_per_request=size)]
+
+    assert audit(runs).suspicions == []
+    assert len(audit([*runs, replace(of("jetty-virtual"), response_bytes_per_request=200)]).suspicions) == 1
+
+
 def test_null_is_explained_for_named_fields_only_and_does_not_excuse_the_others() -> None:
     untold = of("jetty-virtual", **{"inbound.backlog": None})
 

@@ -1,6 +1,8 @@
 """The report of a whole experiment: its parts in order, self-contained, the same bytes each time, small."""
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import shutil
@@ -13,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from loomlab.report.course import MOST_POINTS
-from loomlab.report.page import write_report
+from loomlab.report.page import PACKAGE, write_report
 from report_folder import HEADLINE, folder_of
 
 SECTIONS = [
@@ -88,6 +90,16 @@ def test_it_needs_nothing_but_itself(experiment: Path, page: Parts) -> None:
     assert "default-src 'none'" in text
     assert "@import" not in text
     assert "url(" not in text
+
+
+def test_uplots_licence_is_in_it_and_the_script_is_the_one_that_its_policy_allows(experiment: Path) -> None:
+    write_report(experiment)
+    text = (experiment / "report.html").read_text()
+    script = text.rpartition("<script>")[2].partition("</script>")[0]
+
+    assert PACKAGE.joinpath("vendored/LICENSE").read_text().strip() in script
+    assert "The above copyright notice and this permission notice shall be included in" in script
+    assert f"script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in text
 
 
 def test_every_link_leads_to_a_file_of_the_folder(experiment: Path, page: Parts) -> None:

@@ -227,7 +227,7 @@ def test_an_approach_whose_runs_at_a_load_are_all_invalid_is_not_compared_there_
     answers = opening_of(edited(folder, tmp_path, **changes)).answers
 
     assert (
-        "Not compared at 500 connections: no block has a CPU per request of both tomcat-virtual and tomcat-platform; "
+        "Not compared at 500 connections: no block has the CPU per request of both tomcat-virtual and tomcat-platform; "
         "the blocks left out say why."
     ) in answers
     assert len(answers) == 4

@@ -58,16 +58,22 @@ def of(blocks: list[tuple[float, float]], pair: Pair = PAIR) -> Comparison:
         (
             LESS[:2], BASE[:2],
             "Not resolved at 2,000 connections: whether virtual needs less or more CPU per request than platform "
-            "(2 blocks; an interval needs 3).",
+            "(2 blocks; an interval needs 3); measure again with more repeats.",
         ),
         (
             LESS[:1], BASE[:1],
             "Not resolved at 2,000 connections: whether virtual needs less or more CPU per request than platform "
-            "(1 block; an interval needs 3).",
+            "(1 block; an interval needs 3); measure again with more repeats.",
+        ),
+        (
+            (None, None, *LESS[2:4]), BASE[:4],
+            "Not resolved at 2,000 connections: whether virtual needs less or more CPU per request than platform "
+            "(2 blocks; an interval needs 3); measure again with more repeats, or without what spoilt the blocks left "
+            "out.",
         ),
         (
             (None,), BASE[:1],
-            "Not compared at 2,000 connections: no block has a CPU per request of both virtual and platform; "
+            "Not compared at 2,000 connections: no block has the CPU per request of both virtual and platform; "
             "the blocks left out say why.",
         ),
     ],
@@ -282,7 +288,7 @@ def test_blocks_that_never_were_are_no_reason() -> None:
     (unseen,) = compare(CPU_PER_REQUEST, [], [PAIR])
 
     assert sentence(unseen) == (
-        "Not compared at 2,000 connections: no block has a CPU per request of both virtual and platform."
+        "Not compared at 2,000 connections: no block has the CPU per request of both virtual and platform."
     )
 
 

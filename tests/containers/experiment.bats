@@ -1,7 +1,11 @@
 #!/usr/bin/env bats
-# One real experiment over the headline approaches, and what it leaves.
+# One real experiment over the headline approaches, and what it leaves; and the smallest sweep.
 
 load ../helpers
+
+log="" lab=""
+
+teardown() { stop_lab; }
 
 setup_file() {
   bats_require_minimum_version 1.5.0
@@ -81,4 +85,25 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
 
 @test "nothing of the experiment is left running" {
   [ -z "$(lab_containers)" ]
+}
+
+# The last one: results/latest is another experiment after it.
+@test "a sweep measures every approach at each of its loads, block by block, and ends in a report over load" {
+  local folder
+  start_lab sweep CONCURRENCY=20,40 REPEATS=1 APPROACH=microhttp-virtual,microhttp-async DURATION=5s WARMUP_CAP=1s SIZE=smoke
+  end_of_lab
+  folder=$(newest)
+  grep -q "4 runs (microhttp-[a-z]*, microhttp-[a-z]*), about [0-9]* min" "$log" || { cat "$log"; return 1; }
+  # A run that the host spoilt is made again, beside the first try.
+  [ "$(json '[.runs[] | select(.run | endswith("-try-2") or endswith("-try-3") | not) | .request | [.load.connections, .approach]]
+    | [.[:2], .[2:]] | map(sort) | tojson' "$folder/order.json")" = \
+    '[[[20,"microhttp-async"],[20,"microhttp-virtual"]],[[40,"microhttp-async"],[40,"microhttp-virtual"]]]' ] ||
+    { cat "$log"; return 1; }
+  [ "$(run_of '[.runs[] | select(.throughput_rps > 0) | .run | sub("-try-[23]$"; "")] | unique | length')" -eq 4 ] || { cat "$log"; return 1; }
+  [ "$(run_of '.missing | length')" -eq 0 ]
+  [ "$(run_of '.contrasts | length')" -eq 1 ]
+  [ -s "$folder/report.html" ] && [ -s "$folder/plots/cpu-per-request-over-load.svg" ]
+  grep -q "^| 20 connections | microhttp-virtual |" "$folder/summary.md"
+  grep -q "REPEATS=5 gives intervals" "$folder/summary.md"
+  [ "$(readlink "$LAB_ROOT/results/latest")" = "$(basename "$folder")" ]
 }

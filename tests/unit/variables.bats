@@ -69,6 +69,15 @@ refuses() { # SETTING WORDS...
   refused 2 "RESUME=nowhere is no folder of results/" "RESUME=latest"
 }
 
+@test "a report takes nothing that the experiment's order says" {
+  MARGIN=0.2 run "$LAB_ROOT/bin/report"
+  refused 2 "MARGIN=0.2 does not go with make report, because that experiment's order.json sets it: leave it out."
+  RESUME=nowhere REPEATS=3 run "$LAB_ROOT/bin/report"
+  refused 2 "REPEATS=3 does not go with make report"
+  NAME=my-computer TOOL=vim RESUME=nowhere run "$LAB_ROOT/bin/report"
+  refused 2 "RESUME=nowhere is no folder of results/"
+}
+
 @test "PLAN tells the plan and starts nothing" {
   local lab=$BATS_TEST_TMPDIR/lab
   stub docker 'case "$*" in

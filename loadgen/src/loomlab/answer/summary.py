@@ -1,10 +1,11 @@
 """From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,6 +16,7 @@ from loomlab.answer.again import again_notes
 from loomlab.answer.comparisons import comparison_notes, reading_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes
 from loomlab.answer.environment import environment_of
+from loomlab.answer.strays import strays_of
 from loomlab.answer.subjects import compared_by_raw
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, read_record, write_json, write_text
@@ -88,8 +90,13 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if environment.get("stand_in_images"):
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
-    contrasts, parities = compared_by_raw(experiment_dir, runs)
-    runs = [with_suspicions(run, [*environment.get("suspect", []), *parities[run.cell].suspicions]) for run in runs]
+    strays = strays_of(runs, order)
+    notes += strays.doubts
+    contrasts, parities = compared_by_raw(experiment_dir, strays.without(runs))
+    suspect = {run.cell: list(environment.get("suspect", [])) for run in runs}
+    for cell, parity in parities.items():
+        suspect[cell] += parity.suspicions
+    runs = [with_suspicions(run, suspect[run.cell]) for run in runs]
     margin = order.margin if order else None
     name = experiment_dir.resolve().name
     folder = FOLDER.match(name)
@@ -102,7 +109,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         margin=margin,
-        contrasts=with_comparisons(contrasts, runs, margin),
+        contrasts=with_comparisons(contrasts, strays.without(runs), margin),
         runs=runs,
     )
     write_json(experiment_dir / "summary.json", summary)
@@ -179,7 +186,7 @@ def load_cell(load: Load) -> str:
     """Connections of a closed load, users at most, or rates."""
     match load.shape:
         case OpenRate():
-            rates = [f"{step.rate_rps:,g}" for step in load.shape.steps]
+            rates = [_plain(step.rate_rps) for step in load.shape.steps]
             return f"{'–'.join(dict.fromkeys((rates[0], rates[-1])))}/s"
         case Users():
             return f"≤{max(stage.users for stage in load.shape.stages):,} u."
@@ -194,11 +201,20 @@ def held_cell(held: LiveBytes) -> str:
 
 
 def _kib(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{round(value / 2**10):,}"
+    return UNKNOWN if not _known(value) else f"{round(value / 2**10):,}"
 
 
 def _number(value: float | None, decimals: int) -> str:
-    return UNKNOWN if value is None else f"{value:,.{decimals}f}"
+    return UNKNOWN if not _known(value) else f"{value:,.{decimals}f}"
+
+
+def _plain(value: float) -> str:
+    return UNKNOWN if not _known(value) else f"{value:,g}"
+
+
+def _known(value: float | None) -> TypeGuard[float]:
+    """A hand may have written NaN, or infinity."""
+    return value is not None and math.isfinite(value)
 
 
 def _errors(run: Run) -> str:
@@ -245,22 +261,23 @@ def _model_notes(runs: list[Run]) -> list[str]:
 def stretch_lines(run: Run) -> list[str]:
     """What a run shows step by step, how it got over hangs of the backend, and what its failures were."""
     lines = [
-        f"{run.run}, {step.offered_rps:,g} requests/s: {step.started_rps:,.1f} started, {step.throughput_rps:,.1f} "
-        f"answered a second, p50 {_number(step.latency_ms.p50, 0)} ms, p99 {_number(step.latency_ms.p99, 0)} ms, "
-        f"{step.errors:,} errors: {'held' if step.held else 'not held'}."
+        f"{run.run}, {_plain(step.offered_rps)} requests/s: {_number(step.started_rps, 1)} started, "
+        f"{_number(step.throughput_rps, 1)} answered a second, p50 {_number(step.latency_ms.p50, 0)} ms, "
+        f"p99 {_number(step.latency_ms.p99, 0)} ms, {step.errors:,} errors: {'held' if step.held else 'not held'}."
         for step in run.steps
     ]
     for hang in run.episodes:
-        back = "not back within the run" if hang.recovery_s is None else f"back {hang.recovery_s:.0f} s after its end"
+        recovery = _number(hang.recovery_s, 0)
+        back = "not back within the run" if hang.recovery_s is None else f"back {recovery} s after its end"
         lines.append(
-            f"{run.run}, backend's hang of {hang.end - hang.start:.0f} s: "
+            f"{run.run}, backend's hang of {_number(hang.end - hang.start, 0)} s: "
             f"p50 before {_number(hang.before_p50_ms, 0)} ms, "
             f"the longest answer {_number(hang.worst_ms, 0)} ms, {back}."
         )
     if run.failures:
         kinds = ", ".join(f"{count:,} × {reason}" for reason, count in run.failures.items())
         took = run.failed_latency_ms.p50
-        lines.append(f"{run.run}, failed: {kinds}" + (f"; they took {took:,.0f} ms at p50." if took else "."))
+        lines.append(f"{run.run}, failed: {kinds}" + (f"; they took {_number(took, 0)} ms at p50." if took else "."))
     return lines
 
 
@@ -284,12 +301,12 @@ def _scenario(scenario: SideBySide | None) -> list[str]:
 def collector_line(run: Run) -> str | None:
     """What the collector and the compilers took of a run; None where nothing is known."""
     parts = []
-    if run.gc.pauses is not None and run.gc.pause_seconds is not None:
+    if run.gc.pauses is not None and _known(run.gc.pause_seconds):
         parts.append(f"GC pauses {run.gc.pauses:,}, {run.gc.pause_seconds:.2f} s in all")
-    if run.gc.pauses and run.gc.longest_pause_ms is not None:
+    if run.gc.pauses and _known(run.gc.longest_pause_ms):
         parts.append(f"the longest {run.gc.longest_pause_ms:.0f} ms at most")
     for name, seconds in (("GC", run.gc.cpu_seconds), ("compilers", run.jit_cpu_seconds)):
-        if seconds is not None:
+        if _known(seconds):
             parts.append(f"{name} {seconds:.2f} CPU s")
     if run.virtual_threads_pinned:
         parts.append(f"{run.virtual_threads_pinned:,} times pinned")

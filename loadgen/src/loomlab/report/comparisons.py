@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loomlab.answer.comparisons import Held, compared
-from loomlab.report.figures import UNKNOWN, Figure, number
+from loomlab.report.figures import UNKNOWN, Figure, number, ratio_text
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import Comparison, Pair
+from loomlab.statistics.comparison import Figure as Compared
 
 MOST_STACK_PAIRS = 6
 """Of more, none is shown."""
@@ -63,15 +64,17 @@ def _cell(title: str, found: Comparison) -> Cell:
 def effect_text(found: Comparison) -> str:
     if found.effect is None:
         return UNKNOWN
-    return f"{_signed(found, found.effect)} {found.figure.unit or ''}".rstrip()
+    return f"{written(found.figure, found.effect)} {found.figure.unit or ''}".rstrip()
 
 
 def interval_text(found: Comparison) -> str | None:
     if found.interval is None:
         return None
-    return f"{_signed(found, found.interval.low)} to {_signed(found, found.interval.high)}"
+    return " to ".join(written(found.figure, end) for end in (found.interval.low, found.interval.high))
 
 
-def _signed(found: Comparison, effect: float) -> str:
-    """A difference says whether it is more."""
-    return f"+{number(effect)}" if found.figure.unit is not None and effect > 0 else number(effect)
+def written(figure: Compared, effect: float) -> str:
+    """A difference says whether it is more, a ratio on which side of 1 it is."""
+    if figure.unit is None:
+        return ratio_text(effect)
+    return f"+{number(effect)}" if effect > 0 else number(effect)

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from loomlab.answer.comparisons import Held
 from loomlab.answer.loads import At
-from loomlab.report.comparisons import effect_text, interval_text
+from loomlab.report.comparisons import effect_text, interval_text, written
 from loomlab.report.figures import Figure, number, spread
 from loomlab.report.palette import Look
 from loomlab.report.svg import LETTER, WIDTH, Scale, bottom_axis, drawing, line, mark, scale_of, shortened, text
@@ -81,7 +81,7 @@ def _effect_row(held: Held, scale: Scale, top: float, looks: Mapping[str, Look])
     if found.effect is not None:
         yield line(scale.at(found.effect), y - 7, scale.at(found.effect), y + 7, "centre")
     for one in found.effects:
-        yield mark(scale.at(one.effect), y, looks[found.pair.a], f"block {one.block}: {number(one.effect)}")
+        yield mark(scale.at(one.effect), y, looks[found.pair.a], f"block {one.block}: {written(found.figure, one.effect)}")
 
 
 def _figures(found: Comparison) -> str:

@@ -11,8 +11,8 @@ from loomlab.statistics.comparison import P99 as P99_LATENCY
 from loomlab.statistics.comparison import Figure as Compared
 
 UNKNOWN = "–"
-EXPLORATORY_MARGIN = 0.15
-"""Of figures that are not the primary one."""
+MOST_DECIMALS = 8
+"""Of a ratio; what is nearer to 1 is 1."""
 LEAST, MOST = 1e-9, 1e15
 """What is nearer to 0, or further from it, is no measurement, in any unit."""
 
@@ -51,7 +51,8 @@ class Figure:
 
 
 def _less(name: str) -> Compared:
-    return Compared(name, EXPLORATORY_MARGIN, "has", "lower", "higher")
+    """Without a margin: nothing calls two of these the same."""
+    return Compared(name, None, "has", "lower", "higher")
 
 
 CPU = Figure(
@@ -112,7 +113,7 @@ def spread(figure: Figure, runs: Iterable[Run]) -> Spread | None:
 
 def number(value: float | None) -> str:
     """With three digits that count; from 100 on, and where it is whole from 10 on, without decimals."""
-    if value is None:
+    if value is None or not math.isfinite(value):
         return UNKNOWN
     if value == 0:
         return "0"
@@ -120,6 +121,20 @@ def number(value: float | None) -> str:
         return f"{value:,.0f}"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{min(digits, 6)}f}"
+
+
+def ratio_text(ratio: float) -> str:
+    """As `number`, with as many decimals more as show on which side of 1 it is."""
+    text = number(ratio)
+    for decimals in range(3, MOST_DECIMALS + 1):
+        if not math.isfinite(ratio) or _side(float(text.replace(",", ""))) == _side(ratio):
+            break
+        text = f"{ratio:.{decimals}f}"
+    return text
+
+
+def _side(ratio: float) -> int:
+    return (ratio > 1) - (ratio < 1)
 
 
 def percent(share: float | None) -> str:

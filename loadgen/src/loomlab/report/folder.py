@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loomlab.answer.loads import At, loads_of
+from loomlab.answer.strays import strays_of
 from loomlab.answer.subjects import compared_by_raw
 from loomlab.answer.summary import with_suspicions
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
@@ -23,7 +24,8 @@ LONGEST_LOAD_S, LATEST_S = 6 * 3600, 1e11
 
 @dataclass(frozen=True)
 class Experiment:
-    """`doubts` are what is wrong with the folder; `raw` has the folders of the runs that are there."""
+    """`doubts` are what is wrong with the folder; `loads` have the runs that are compared; `raw` has the folders of the
+    runs that are there."""
 
     name: str
     summary: Summary
@@ -40,6 +42,11 @@ class Experiment:
     def approaches(self) -> list[str]:
         """In the order of their names, which does not depend on the order that was drawn."""
         return sorted({run.approach for run in self.runs})
+
+    @property
+    def compared(self) -> frozenset[str]:
+        """The names of the runs that are."""
+        return frozenset(run.run for at in self.loads for run in at.runs)
 
     def raw_json(self, run: Run, name: str) -> Any:
         """A file of the run's raw/; None where it is missing, or damaged, which `doubts` has."""
@@ -68,6 +75,8 @@ def read_experiment(folder: Path) -> Experiment:
     or of another version."""
     summary = _summary(folder)
     order, doubts = _order(folder)
+    strays = strays_of(summary.runs, order)
+    doubts = [*strays.doubts, *doubts]
     raw: dict[str, RunFiles] = {}
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
@@ -77,8 +86,9 @@ def read_experiment(folder: Path) -> Experiment:
         if files.raw.is_dir():
             raw[run.run] = files
         doubts += _doubts_of(run, files)
-    doubts += _edited(folder, summary, order, raw)
-    return Experiment(folder.resolve().name, summary, order, loads_of(summary.runs), raw, doubts)
+    own = strays.without(summary.runs)
+    doubts += _edited(folder, summary, own, order, raw)
+    return Experiment(folder.resolve().name, summary, order, loads_of(own), raw, doubts)
 
 
 def _summary(folder: Path) -> Summary:
@@ -118,15 +128,17 @@ def _order(folder: Path) -> tuple[Order | None, list[str]]:
     return order, []
 
 
-def _edited(folder: Path, summary: Summary, order: Order | None, raw: Mapping[str, RunFiles]) -> Iterator[str]:
-    """Where the summary says of the whole what its runs and its order do not."""
+def _edited(
+    folder: Path, summary: Summary, own: Sequence[Run], order: Order | None, raw: Mapping[str, RunFiles]
+) -> Iterator[str]:
+    """Where the summary says of the whole what its own runs and its order do not."""
     cure = "so one was edited or is older: run loomlab summarise on the experiment's folder."
     if order is not None and order.margin != summary.margin:
         yield f"summary.json has the margin {_share(summary.margin)} and order.json {_share(order.margin)}, {cure}"
     if not all(run.run in raw for run in summary.runs):
         return
     try:
-        found, _ = compared_by_raw(folder, summary.runs)
+        found, _ = compared_by_raw(folder, own)
     except LoomlabError:
         return
     told = {frozenset((one.a, one.b)): one.kind for one in summary.contrasts}

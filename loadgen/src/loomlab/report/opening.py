@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.loads import At, counting
 from loomlab.basics.errors import UsageError
+from loomlab.records.contrasts import Kind
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import CPU, P99, THROUGHPUT, WAITING, number, spread
+from loomlab.report.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number, spread, told_of
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
+from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, Pair
 
 NEAR_THROUGHPUT = 1.05
 """The highest mean over the lowest, up to which it is said what sets them all."""
@@ -34,7 +35,9 @@ def opening_of(experiment: Experiment) -> Opening:
     answers = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "controlled"]
     if not answers:
         answers = [sentence for at in experiment.loads for sentence in _alone(at, experiment)]
-        if len(experiment.approaches) > 1:
+        if not experiment.loads:
+            answers.append("No run of this folder is compared: see what to doubt.")
+        elif len(experiment.approaches) > 1:
             answers += _uncontrolled(experiment)
     if not any(run.verdict != "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
@@ -62,21 +65,31 @@ def _one_stack(experiment: Experiment) -> bool:
 def _more(experiment: Experiment) -> Iterator[str]:
     floor = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "same"]
     yield from (f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in floor)
-    kind = "stack" if _one_stack(experiment) else "controlled"
+    kind: Kind = "stack" if _one_stack(experiment) else "controlled"
+    measured = {at.label: told_of(at.runs) for at in experiment.loads}
     for figure in (CPU, P99, WAITING):
         found = [held for held in comparisons(experiment, figure) if held.kind == kind]
-        yield from (held.sentence for held in found if held.found.effect is not None)
-    yield from (sentence for at in experiment.loads if (sentence := _throughput(at, experiment)))
+        yield from (held.sentence for held in found if figure in measured[held.found.pair.load])
+    for at in experiment.loads:
+        yield from _throughputs(at, experiment, kind)
     yield from unknown_notes(experiment.summary.contrasts)
     if len(experiment.approaches) > 1:
-        yield from _repeats(experiment)
+        yield from _repeats(experiment, kind)
 
 
-def _repeats(experiment: Experiment) -> Iterator[str]:
+def _repeats(experiment: Experiment, kind: Kind) -> Iterator[str]:
     """What would give better intervals."""
-    repeats = max(run.repeat for run in experiment.runs)
+    repeats = max((run.repeat for at in experiment.loads for run in at.runs), default=FEWEST_FINE_BLOCKS)
+    counted = [held.found.blocks for held in comparisons(experiment, CPU) if held.kind == kind and held.found.blocks]
+    fewest = min(counted, default=repeats)
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
+    elif fewest < min(repeats, FEWEST_FINE_BLOCKS):
+        yield (
+            f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; "
+            f"REPEATS={FEWEST_FINE_BLOCKS + repeats - fewest} leaves {FEWEST_FINE_BLOCKS} even if as many are left out "
+            "again."
+        )
     elif repeats < FEWEST_FINE_BLOCKS:
         yield (
             f"Each approach was measured {_times(repeats)} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals "
@@ -86,6 +99,27 @@ def _repeats(experiment: Experiment) -> Iterator[str]:
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _throughputs(at: At, experiment: Experiment, kind: Kind) -> Iterator[str]:
+    """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
+    them all."""
+    apart, slower = (_apart(figure, at, experiment, kind) for figure in (THROUGHPUT, P50))
+    for pair, sentence in apart.items():
+        yield sentence
+        if pair in slower:
+            yield slower[pair]
+    if not apart and (cause := _throughput(at, experiment)):
+        yield cause
+
+
+def _apart(figure: Figure, at: At, experiment: Experiment, kind: Kind) -> dict[Pair, str]:
+    """Sentences, where the interval excludes equality."""
+    return {
+        held.found.pair: held.sentence
+        for held in comparisons(experiment, figure)
+        if held.kind == kind and held.found.pair.load == at.label and held.found.apart
+    }
 
 
 def _throughput(at: At, experiment: Experiment) -> str | None:

@@ -94,8 +94,9 @@ def _page_of(shown: Mapping[str, Any]) -> str:
 
 def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
     figures = table.figures_of(experiment)
-    script = Markup(f"{_packaged('vendored/uPlot.iife.min.js')}\n{_packaged('templates/report.js')}")  # noqa: S704 - ours
+    script = _script()
     courses = course.data_of(experiment, look)
+    elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts}
     return {
         "summary": experiment.summary,
         "name": experiment.name,
@@ -118,12 +119,19 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
         "courses_json": Markup(json.dumps(courses, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),  # noqa: S704 - escaped
         "doubts": doubts_of(experiment),
         "notes": _notes(experiment),
-        "explained": [note for note in experiment.summary.notes if note not in {STAND_IN_NOTE, INTERRUPTED_NOTE}],
+        "explained": [note for note in experiment.summary.notes if note not in elsewhere],
         "environment": surroundings.environment_rows(experiment.summary.environment),
         "approaches": surroundings.approach_rows(experiment),
         "tool_commands": surroundings.commands_of(experiment),
         "command": command_of(experiment.order) if experiment.order else None,
     }
+
+
+def _script() -> Markup:
+    """uPlot's licence wants to be in every copy of it."""
+    licence = f"/*\nuPlot, whose script and style are in this page:\n\n{_packaged('vendored/LICENSE').strip()}\n*/"
+    parts = (licence, _packaged("vendored/uPlot.iife.min.js"), _packaged("templates/report.js"))
+    return Markup("\n".join(parts))  # noqa: S704 - ours
 
 
 def _packaged(name: str) -> str:

@@ -113,6 +113,11 @@ class Comparison:
         return len(self.effects)
 
     @property
+    def apart(self) -> bool:
+        """Whether the interval excludes equality."""
+        return self.interval is not None and not self.interval.low <= self.figure.even <= self.interval.high
+
+    @property
     def coarse(self) -> bool:
         """Whether the interval is of so few blocks that its own width is uncertain."""
         return self.interval is not None and self.blocks < FEWEST_FINE_BLOCKS

@@ -14,7 +14,7 @@ def sentence(found: Comparison) -> str:
     pair, figure = found.pair, found.figure
     if found.effect is None:
         why = "; the blocks left out say why" if found.dropped else ""
-        return f"Not compared at {pair.load}: no block has a {figure.name} of both {pair.a} and {pair.b}{why}."
+        return f"Not compared at {pair.load}: no block has the {figure.name} of both {pair.a} and {pair.b}{why}."
     match found.word:
         case "lower" | "higher":
             return f"At {pair.load} {_change(found, found.effect)} ({_basis(found)})."
@@ -98,12 +98,13 @@ def _decimals(end: float, figure: Figure) -> int:
 
 def _why(found: Comparison) -> str:
     """Where the interval excludes equality, why that is not enough."""
-    if found.interval is None or found.interval.low <= 1 <= found.interval.high:
-        return ""
-    return f"; one of {found.declared} contrasts may look like this by chance"
+    return f"; one of {found.declared} contrasts may look like this by chance" if found.apart else ""
 
 
 def _cure(found: Comparison) -> str:
+    if found.interval is None:
+        spoilt = ", or without what spoilt the blocks left out" if found.dropped else ""
+        return f"; measure again with more repeats{spoilt}"
     return f"; with this spread, some {found.blocks_needed:,} blocks would resolve it" if found.blocks_needed else ""
 
 

@@ -1,5 +1,6 @@
 """From experiments' folders to what is kept of them."""
 
+import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from loomlab.answer.papers.measured import (
     write_measured,
 )
 from loomlab.answer.papers.model import NoTest, Paper
+from loomlab.answer.strays import strays_of
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.basics.errors import ParseError
 from loomlab.plan.scenarios.cells import Scaling, loads_of
@@ -163,7 +165,7 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
         left_out=order.left_out,
         runs=[
             _kept(run, wanted, cpus, levels[_key(run.load)], despite)
-            for run in summary.runs
+            for run in strays_of(summary.runs, order).without(summary.runs)
             if _key(run.load) in levels
         ],
     )
@@ -201,7 +203,11 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], d
         spoilt=bool(host) and {one.rule for one in failed} - host <= despite,
         reasons=run.reasons,
         failures=run.failures,
-        figures={name: float(f"{value:.{DIGITS}g}") for name, value in values.items() if value is not None},
+        figures={
+            name: float(f"{value:.{DIGITS}g}")
+            for name, value in values.items()
+            if value is not None and math.isfinite(value)
+        },
     )
 
 

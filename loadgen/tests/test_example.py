@@ -1,0 +1,81 @@
+"""docs/example-report: its sentences are of its table, and the README's figures are those of its sentences."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+LAB = next(path for path in (Path(__file__).parents[2], Path("/lab")) if (path / "docs" / "example-report").is_dir())
+"""The checkout, or what tests/tools.sh mounts of it."""
+EXAMPLE = LAB / "docs" / "example-report"
+SUMMARY = (EXAMPLE / "summary.md").read_text()
+COLUMNS = {
+    "CPU per request": "cpu_ms_per_request", "p50 latency": "p50_ms", "p99 latency": "p99_ms",
+    "throughput": "throughput_rps", "": "live_kib_per_request",
+}  # fmt: skip
+SIZE = r"([\d.]+) (%|KiB) (less|more|lower|higher)"
+SENTENCE = re.compile(
+    rf"at ([\d,]+) connections (?:a waiting request of )?([a-z-]+) (?:needs|has|holds) {SIZE} ?(.*?) than (?:one of )?"
+    r"([a-z-]+) \(95 % interval (.+?), (\d+) blocks",
+    re.IGNORECASE,
+)
+SAID = [match.groups() for match in SENTENCE.finditer(SUMMARY)]
+RATIO = re.compile(r'data-label="(p50|throughput)"><span>([\d.]+)<small>([\d.]+) to ([\d.]+)</small>')
+
+
+with (EXAMPLE / "table.csv").open() as source:
+    ROWS = {(row["load"], row["approach"]): row for row in csv.DictReader(source)}
+
+
+def pair_of(said: tuple[str, ...]) -> tuple[dict[str, str], dict[str, str]]:
+    load = said[0].replace(",", "")
+    return ROWS[load, said[1]], ROWS[load, said[6]]
+
+
+def of_table(said: tuple[str, ...]) -> bool:
+    """Whether every run of the table is in a block that counts."""
+    return {int(row["valid"]) + int(row["suspect"]) for row in pair_of(said)} == {int(said[8])}
+
+
+def test_most_sentences_of_the_example_can_be_held_against_its_table() -> None:
+    assert sum(map(of_table, SAID)) >= 6
+    assert {said[5] for said in SAID} >= {"CPU per request", "p99 latency", ""}
+
+
+@pytest.mark.parametrize(
+    "said", filter(of_table, SAID), ids=lambda said: f"{said[5] or 'memory'}, {said[1]} at {said[0]}"
+)
+def test_a_sentence_of_the_example_is_that_of_its_table(said: tuple[str, ...]) -> None:
+    _, _, size, unit, word, figure, *_ = said
+    one, other = pair_of(said)
+    left, right = (float(row[COLUMNS[figure]]) for row in (one, other))
+    apart = left - right if unit == "KiB" else 100 * (left / right - 1)
+
+    assert abs(apart) == pytest.approx(float(size), abs=0.501 / 10 ** len(size.partition(".")[2]))
+    assert (apart < 0) == (word in {"less", "lower"})
+
+
+def spans_of_page() -> set[tuple[str, str]]:
+    """What a page says by a ratio alone, in the words of sentences: sizes, and intervals that exclude equality."""
+    found = set()
+    for _, *figures in RATIO.findall((EXAMPLE / "report.html").read_text()):
+        ratio, low, high = map(float, figures)
+        middle, near, far = (f"{100 * abs(1 - one):.0f}" for one in (ratio, low, high))
+        if high < 1:
+            found.add((f"{middle} % lower", f"{far} to {near} % lower"))
+        if low > 1:
+            found.add((f"{middle} % higher", f"{near} to {far} % higher"))
+    return found
+
+
+def test_the_readmes_figures_are_those_of_the_sentences() -> None:
+    found = (LAB / "README.md").read_text().partition("## What it found")[2].partition("## Try it")[0]
+    answer = " ".join(found.split())
+    told = {(f"{size} {unit} {word}", span) for _, _, size, unit, word, _, _, span, _ in SAID} | spans_of_page()
+    spans = {span for _, span in told} | set(re.findall(r"interval ([^()]+?), \d+ blocks", SUMMARY))
+
+    figures = re.findall(rf"({SIZE})[^()\d]*\(([^()]*(?:less|more|lower|higher))\)", answer)
+    assert {(size, span) for size, _, _, _, span in figures} <= told
+    assert len(figures) >= 5
+    assert set(re.findall(r"\(([^()]*(?:less|more|lower|higher))\)", answer)) <= spans

@@ -1,0 +1,141 @@
+"""Folders that were merged by hand: what does not belong together is told, and not compared."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomlab.answer.strays import MOST_NAMED, strays_of
+from loomlab.answer.summary import summarise
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
+from loomlab.records.models import Run, Summary
+from loomlab.records.order import read_order
+from report_folder import folder_of
+from test_report import parts_of
+from test_report_folders import edit, first_run
+from test_summary import CLOSED, run
+
+PAIR = ("tomcat-platform", "tomcat-virtual")
+CURE = "move what is of another experiment out of runs/, then run loomlab summarise on the experiment's folder."
+MIXED = f"The runs of load 1 differ in amount (500 connections; 1,000 connections), so none of them is compared: {CURE}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("results"), PAIR, repeats=3)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / made.name)
+
+
+def merge(folder: Path, **changes: Any) -> str:
+    """Puts another experiment's run beside those of the first block, a dear one, and gives its name."""
+    name = f"90-{first_run(folder).name.partition('-')[2]}"
+    stray = shutil.copytree(first_run(folder), folder / "runs" / name)
+    edit(stray / "run.json", lambda told: told.update({"run": name, "cpu_ms_per_request": 99.0} | changes))
+    return name
+
+
+def figures(summary: Summary) -> list[tuple[str, float | None, float | None, int]]:
+    compared = [one for contrast in summary.contrasts for one in contrast.comparisons]
+    return [(one.figure, one.ratio, one.high, len(one.blocks)) for one in compared]
+
+
+@pytest.mark.parametrize("changes", [{}, {"cell": 2}], ids=["in a block", "at another load"])
+def test_a_run_that_the_order_does_not_have_is_told_and_changes_no_figure(
+    folder: Path, changes: dict[str, Any]
+) -> None:
+    before = summarise(folder, interrupted=False)
+    parts_of(folder)
+    table = (folder / "table.csv").read_bytes()
+    name = merge(folder, **changes)
+
+    after = summarise(folder, interrupted=False)
+    told = f"{name} is not in order.json, so it is not compared: {CURE}"
+    assert told in (folder / "summary.md").read_text()
+    page = parts_of(folder)
+
+    assert figures(before)
+    assert after.contrasts == before.contrasts
+    assert told in after.notes
+    assert page.text.count(told) == 2  # at the top, and among the doubts
+    assert page.open == []
+    assert (folder / "table.csv").read_bytes() == table
+    assert f"<title>{name}: " not in (folder / "report.html").read_text()
+    assert name in page.text.partition("Every run and its raw data")[2]
+
+
+def test_a_stray_neither_changes_what_differs_nor_adds_an_approach_to_compare(folder: Path) -> None:
+    before = summarise(folder, interrupted=False)
+    merge(folder, approach="jetty-virtual")
+
+    after = summarise(folder, interrupted=False)
+
+    assert [(one.a, one.b, one.kind) for one in after.contrasts] == [
+        (one.a, one.b, one.kind) for one in before.contrasts
+    ]
+
+
+def test_many_runs_that_the_order_does_not_have_are_one_sentence(folder: Path) -> None:
+    planned = read_order(folder)
+    runs = [run(number) for number in range(90, 90 + MOST_NAMED + 2)]
+
+    (told,) = strays_of(runs, planned).doubts
+
+    assert told.startswith("90-tomcat-platform, 91-tomcat-platform, 92-tomcat-platform, 93-tomcat-platform and 2 more ")
+    assert told.endswith(f" are not in order.json, so they are not compared: {CURE}")
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_runs_of_one_load_that_asked_for_different_loads_are_told_and_not_compared(folder: Path, ordered: bool) -> None:
+    if not ordered:
+        (folder / "order.json").unlink()
+    edit(first_run(folder) / "run.json", lambda told: told["load"].update(connections=500))
+
+    summary = summarise(folder, interrupted=False)
+    page = parts_of(folder)
+
+    assert figures(summary) == []
+    assert MIXED in summary.notes
+    assert page.text.count(MIXED) == 2
+    assert "No run of this folder is compared: see what to doubt." in page.text
+    assert page.open == []
+
+
+RATE = Load("http://app:8080", (Target("/capabilities"),), 10_000, OpenRate((RateStep(300, 120),)), 30)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, None),
+        ({"load": replace(CLOSED, origin="http://other:8080")}, None),
+        ({"load": replace(CLOSED, shape=Closed(5, 7))}, None),
+        ({"load": RATE}, "amount (10,000 connections; 300 requests/s)"),
+        ({"load": replace(CLOSED, targets=(Target("/movies"),))}, "requests (GET /capabilities; GET /movies)"),
+        ({"delay": "100"}, "delay (300; 100)"),
+        ({"tool": "hey"}, "tool (ab; hey)"),
+        ({"cell": 2, "load": RATE}, None),
+    ],
+)
+def test_runs_of_a_load_share_all_but_what_the_warm_up_made_of_its_length(
+    changes: dict[str, Any], told: str | None
+) -> None:
+    found = strays_of([run(1), run(2, **changes), run(3, cell=3)], None)
+
+    assert found.names == frozenset([] if told is None else ["1-tomcat-platform", "2-tomcat-platform"])
+    assert found.doubts == (
+        [] if told is None else [f"The runs of load 1 differ in {told}, so none of them is compared: {CURE}"]
+    )
+
+
+def test_a_folder_that_is_whole_has_no_strays(folder: Path) -> None:
+    runs = [Run.model_validate(one) for one in json.loads((folder / "summary.json").read_text())["runs"]]
+
+    assert strays_of(runs, read_order(folder)).names == frozenset()
+    assert "not compared:" not in parts_of(folder).text
