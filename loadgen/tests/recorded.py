@@ -1,4 +1,4 @@
-"""Trees of cgroups, as `tests/cgroups/` has them: `== PATH`, then what that file held."""
+"""Trees of cgroups, as kernels told them: `tests/cgroups/` has `== PATH`, then what that file held."""
 
 from pathlib import Path
 

@@ -20,10 +20,9 @@ from loomlab.exporter.trees import tree_at
 from loomlab.run.collect import CONTAINER_METRICS
 from loomlab.run.prometheus import get_text
 from recorded import unpack
-from test_cgroups import V2_OF_SYSTEMD, V2_WITHOUT
+from test_cgroups import SYSTEMD, V2_OF_SYSTEMD, V2_WITHOUT
 
 MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:   1500000 kB\nInactive(file):   9 kB\n"
-SCOPE = f"/system.slice/docker-{V2_OF_SYSTEMD}.scope"
 
 
 @pytest.fixture
@@ -53,43 +52,43 @@ def labels_of(service: str, cgroup: str, **more: str) -> dict[str, str]:
 
 def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels(registry: CollectorRegistry) -> None:
     expected = {
-        "cpu_usage_seconds_total": 48.213907,
-        "cpu_cfs_periods_total": 2113,
-        "cpu_cfs_throttled_periods_total": 97,
-        "memory_rss": 431087616,
-        "threads": 1041,
+        "cpu_usage_seconds_total": 3.540013,
+        "cpu_cfs_periods_total": 178,
+        "cpu_cfs_throttled_periods_total": 81,
+        "memory_rss": 35045376,
+        "threads": 42,
         "oom_events_total": 2,
         "start_time_seconds": 1795428672,
-        "spec_cpu_quota": 150_000,
+        "spec_cpu_quota": 30_000,
         "spec_cpu_period": 100_000,
     }
     assert expected.keys() == set(CONTAINER_METRICS)
 
     for name, value in expected.items():
         more = {"cpu": "total"} if name == "cpu_usage_seconds_total" else {}
-        told = registry.get_sample_value(f"container_{name}", labels_of("tomcat-virtual", SCOPE, **more))
+        told = registry.get_sample_value(f"container_{name}", labels_of("tomcat-virtual", SYSTEMD, **more))
         assert told == value, name
 
 
 def test_a_container_without_a_quota_has_no_series_of_one(registry: CollectorRegistry) -> None:
     backend = labels_of("backend", f"/docker/{V2_WITHOUT}")
 
-    assert registry.get_sample_value("container_threads", backend) == 23
+    assert registry.get_sample_value("container_threads", backend) == 12
     for name in ("cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "spec_cpu_quota", "spec_cpu_period"):
         assert registry.get_sample_value(f"container_{name}", backend) is None
 
 
 def test_a_memory_limit_is_told_and_none_where_there_is_none(registry: CollectorRegistry) -> None:
-    limited, unlimited = labels_of("tomcat-virtual", SCOPE), labels_of("backend", f"/docker/{V2_WITHOUT}")
+    limited, unlimited = labels_of("tomcat-virtual", SYSTEMD), labels_of("backend", f"/docker/{V2_WITHOUT}")
 
-    assert registry.get_sample_value("container_spec_memory_limit_bytes", limited) == 1536 << 20
+    assert registry.get_sample_value("container_spec_memory_limit_bytes", limited) == 96 << 20
     assert registry.get_sample_value("container_spec_memory_limit_bytes", unlimited) is None
 
 
 def test_the_host_is_the_root_cgroup(registry: CollectorRegistry) -> None:
     root = dict.fromkeys(labels_of("", ""), "") | {"id": "/"}
 
-    assert registry.get_sample_value("container_cpu_usage_seconds_total", root | {"cpu": "total"}) == 1262.764151
+    assert registry.get_sample_value("container_cpu_usage_seconds_total", root | {"cpu": "total"}) == 9.664
     assert registry.get_sample_value("container_memory_working_set_bytes", root) == 500_000 * 1024
     assert registry.get_sample_value("container_spec_memory_limit_bytes", root) == 2_000_000 * 1024
 
@@ -110,7 +109,7 @@ def test_a_container_is_there_as_soon_as_it_runs_and_gone_when_it_does_not(
     del engine.services[V2_WITHOUT]
     assert registry.get_sample_value("container_threads", backend) is None
     engine.services[V2_WITHOUT] = "backend"
-    assert registry.get_sample_value("container_threads", backend) == 23
+    assert registry.get_sample_value("container_threads", backend) == 12
 
 
 def test_one_that_has_ended_since_the_engine_told_of_it_does_not_disturb_the_others(
@@ -170,7 +169,7 @@ def test_the_server_tells_what_sees_containers_asks(engine: Told, tmp_path: Path
         server.terminate()
         server.wait(10)
 
-    assert (figures.cpu_seconds, figures.rss_bytes, figures.threads) == (48.213907, 431087616, 1041)
+    assert (figures.cpu_seconds, figures.rss_bytes, figures.threads) == (3.540013, 35045376, 42)
 
 
 def _answered(url: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from loomlab.plan.host import cpu_model, cpu_order, cpus_given, governor, this_host
 from ordered import lab_in
+from recorded import unpack
 
 
 def topology(folder: Path, *cores: tuple[int, int]) -> Path:
@@ -50,6 +51,10 @@ def test_the_engine_may_use_what_its_cgroup_has(tmp_path: Path, name: str, text:
     assert cpus_given(tmp_path) == expected
     (tmp_path / name).write_text("\n")
     assert cpus_given(tmp_path) == cpus_given(tmp_path / "none") == list(range(len(cpus_given(tmp_path))))
+
+
+def test_a_kernel_with_cgroups_of_version_2_tells_the_cpus_at_the_root(tmp_path: Path) -> None:
+    assert cpus_given(unpack(2, tmp_path)) == [0]
 
 
 def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
