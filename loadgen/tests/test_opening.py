@@ -41,8 +41,9 @@ def made(approach: str, repeat: int = 1, p50: float | None = 905, **changes: Any
         "latency_ms": Latency(min=p50, p50=p50),
         "repeat": repeat,
         "approach": approach,
+        "run": f"{2 * repeat + NAMES.index(approach)}-{approach}",
     }
-    return run_record(1, run=f"{2 * repeat + NAMES.index(approach)}-{approach}", **(told | changes))
+    return run_record(1, **(told | changes))
 
 
 def experiment(
