@@ -128,3 +128,10 @@ def test_version_1_with_an_empty_version_2_beside_it_is_version_1(tmp_path: Path
 def test_a_folder_without_cgroups_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HostError, match=r"mount the host's /sys/fs/cgroup there"):
         tree_at(tmp_path)
+
+
+def test_time_that_others_stole_is_not_the_hosts(tmp_path: Path) -> None:
+    stat = unpack(2, tmp_path) / "cpu.stat"
+    stat.write_text(stat.read_text().replace("usage_usec 9664000", "usage_usec 19664000"))
+
+    assert tree_at(tmp_path).host_cpu_seconds() == 9.664

@@ -129,7 +129,9 @@ class TreeV2:
         )
 
     def host_cpu_seconds(self) -> float:
-        return keyed(_text(self._root, "", "cpu.stat"))["usage_usec"] / 1e6
+        # Some kernels add stolen time to the root's usage_usec.
+        cpu = keyed(_text(self._root, "", "cpu.stat"))
+        return (cpu["user_usec"] + cpu["system_usec"]) / 1e6
 
     def _quota(self, path: str, cpu: dict[str, int]) -> Quota | None:
         quota_us, _, period_us = (_text_if_there(self._root, path, "cpu.max") or "max").strip().partition(" ")
