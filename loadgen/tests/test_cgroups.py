@@ -131,7 +131,6 @@ def test_a_folder_without_cgroups_is_refused(tmp_path: Path) -> None:
 
 
 def test_time_that_others_stole_is_not_the_hosts(tmp_path: Path) -> None:
-    stat = unpack(2, tmp_path) / "cpu.stat"
-    stat.write_text(stat.read_text().replace("usage_usec 9664000", "usage_usec 19664000"))
+    replace(unpack(2, tmp_path) / "cpu.stat", "usage_usec 9664000", "usage_usec 19664000")
 
     assert tree_at(tmp_path).host_cpu_seconds() == 9.664
