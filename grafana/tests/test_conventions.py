@@ -9,7 +9,7 @@ from lab import COMMITTED, LAB, approaches
 from loomlab_dashboards.frame import Json
 from loomlab_dashboards.palette import APPROACHES, FINE, IDLE
 from loomlab_dashboards.panels import LIMIT, MIN_STEP
-from loomlab_dashboards.queries import UNMEASURED, WINDOW_FULL_S
+from loomlab_dashboards.queries import OUTSIDE_MEASURE, UNMEASURED, WINDOW_FULL_S
 from loomlab_dashboards.series import colour
 from loomlab_dashboards.substitute import panels
 from loomlab_dashboards.units import UNITS
@@ -161,7 +161,8 @@ def test_what_compare_tells_of_a_line_is_of_the_measured_phase(panel: Json) -> N
     assert {"mean", "max"} <= set(panel["options"]["legend"]["calcs"])
     for target in panel["targets"]:
         over_levels = panel["title"].startswith(("RSS", "OS threads"))
-        gates = (f" unless on (service) {UNMEASURED}", f">= {0 if over_levels else WINDOW_FULL_S})")
+        gate, since_s = (OUTSIDE_MEASURE, 0) if over_levels else (UNMEASURED, WINDOW_FULL_S)
+        gates = (f" unless on (service) {gate}", f">= {since_s})")
         assert any(gate in target["expr"] for gate in gates), target["expr"]
 
 

@@ -16,6 +16,7 @@ from loomlab_dashboards.panels import (
 )
 from loomlab_dashboards.queries import (
     APPROACH,
+    OUTSIDE_MEASURE,
     at_generator,
     by_seconds,
     chosen,
@@ -43,6 +44,11 @@ def _of(rule: str) -> str:
 
 def _chosen(rule: str) -> Query:
     return Query(chosen(_of(rule)))
+
+
+def _chosen_level(rule: str) -> Query:
+    """Of a rule that is no rate."""
+    return Query(chosen(_of(rule), without=OUTSIDE_MEASURE))
 
 
 def _what_came_out() -> Row:
@@ -153,8 +159,8 @@ def _memory() -> Row:
     return Row(
         "What does it cost in memory?",
         [
-            over_time(rss, _chosen(rule), limit=chosen(memory_limit(APPROACH))),
-            over_time(waiting, _chosen(per_request), empty="Fewer than ten requests are in flight."),
+            over_time(rss, _chosen_level(rule), limit=chosen(memory_limit(APPROACH), OUTSIDE_MEASURE)),
+            over_time(waiting, _chosen_level(per_request), empty="Fewer than ten requests are in flight."),
             by_run_time(aligned, by_seconds(_of(rule), since_s=0)),
         ],
     )
@@ -177,7 +183,7 @@ def _threads() -> Row:
     return Row(
         "What does it cost in threads?",
         [
-            over_time(threads, _chosen(rule), size=QUARTER),
+            over_time(threads, _chosen_level(rule), size=QUARTER),
             over_time(runnable, _chosen("service:jvm_virtual_threads:sum"), size=QUARTER),
             over_time(inflight, _chosen("service:lab_inflight_requests:sum"), size=QUARTER),
             by_run_time(aligned, by_seconds(_of(rule), since_s=0), QUARTER),

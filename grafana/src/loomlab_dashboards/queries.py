@@ -5,6 +5,7 @@ RUN = 'experiment=~"$experiment", run=~"$run"'
 ANY_RUN = f"max(lab_run_info{{{RUN}}})"
 """1 while the chosen run goes, without labels."""
 UNMEASURED = "service:lab_run_unmeasured:max"
+OUTSIDE_MEASURE = "service:lab_run_outside_measure:max"
 WINDOW_FULL_S = 12
 """From then on the rates of a run are of its measured phase alone, as the rule UNMEASURED has it."""
 
@@ -37,11 +38,11 @@ def at_generator(rule: str) -> str:
     return f'label_replace({rule}{{approach=~"$approach"}}, "service", "$1", "approach", "(.+)")'
 
 
-def chosen(expr: str) -> str:
+def chosen(expr: str, without: str = UNMEASURED) -> str:
     """What was measured of the chosen experiments and JDKs, without warm-ups."""
     return (
         f'({expr}) * on (service) service:lab_run:info{{experiment=~"$experiment", jdk=~"$jdk"}}'
-        f" unless on (service) {UNMEASURED}"
+        f" unless on (service) {without}"
     )
 
 

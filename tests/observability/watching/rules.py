@@ -68,6 +68,7 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
         "service:scrape_gap_seconds:max": [Expected(Plausible(0.01, 5, zero=JUST_SCRAPED))],
         "service:lab_run:info": [Expected(Plausible(1, 1))],
         "service:lab_run_unmeasured:max": [Expected(Plausible(1, 1, empty=MEASURED))],
+        "service:lab_run_outside_measure:max": [Expected(Plausible(1, 1, empty=MEASURED))],
         "run:lab_requests_ended:rate10s": [Expected(rate, of="run")],
         "run:lab_requests_failed:ratio_rate10s": [Expected(failing, of="run")],
         "run:lab_request_seconds:p50_rate10s": [Expected(latency, of="run")],
