@@ -16,6 +16,7 @@ from loomlab_dashboards.panels import (
 )
 from loomlab_dashboards.queries import (
     APPROACH,
+    JUDGED,
     OUTSIDE_MEASURE,
     at_generator,
     by_seconds,
@@ -33,7 +34,6 @@ APPROACHES = '{__name__=~"lab_approach_info|lab_result_info"}'
 EXPERIMENTS = '{__name__=~"service:lab_run:info|lab_result_info"}'
 ALIGNED = "by seconds since the run began"
 CPU_LIMIT = select("service:container_cpu_limit_cores:sum", APPROACH)
-RUNS = 'experiment=~"$experiment", approach=~"$approach", jdk=~"$jdk"'
 QUARTER = Size(6)
 HALF = Size(12)
 
@@ -57,7 +57,7 @@ def _what_came_out() -> Row:
         "What the newest judged runs measured without their warm-ups, and whether it can be trusted.",
         "none",
     )
-    return Row("What came out?", [runs(table, RUNS, Size(24, 10))])
+    return Row("What came out?", [runs(table, JUDGED, Size(24, 10))])
 
 
 def _what_differs() -> Row:
@@ -117,8 +117,8 @@ def _cpu() -> Row:
     cores = Text("CPU", "The CPU time that the container used, in cores.", "suffix:cores")
     cost = Text(
         "CPU per request",
-        "The container's CPU time divided by the requests it answered, in the measured phase up to then; without a run,"
-        " over 10 s.",
+        "The container's CPU time divided by the requests it answered: of a run in its measured phase up to then, after"
+        " that the mean of the judged runs; without a run over 10 s.",
         "ms",
     )
     held = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
@@ -136,7 +136,9 @@ def _cpu() -> Row:
             ),
             over_time(
                 cost,
-                Query(so_far("run:container_cpu_ms_per_request:ratio", _of(per_request))),
+                Query(
+                    so_far("run:container_cpu_ms_per_request:ratio", "lab_result_cpu_ms_per_request", _of(per_request))
+                ),
                 size=QUARTER,
                 calcs=LAST,
             ),

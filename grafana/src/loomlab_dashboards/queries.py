@@ -2,6 +2,7 @@
 
 APPROACH = 'service=~"$approach"'
 RUN = 'experiment=~"$experiment", run=~"$run"'
+JUDGED = 'experiment=~"$experiment", approach=~"$approach", jdk=~"$jdk"'
 ANY_RUN = f"max(lab_run_info{{{RUN}}})"
 """1 while the chosen run goes, without labels."""
 UNMEASURED = "service:lab_run_unmeasured:max"
@@ -46,14 +47,19 @@ def chosen(expr: str, without: str = UNMEASURED) -> str:
     )
 
 
-def so_far(rule: str, without_run: str) -> str:
-    """A rule of runs that is of their measured phases up to then, and `without_run` of approaches that are up without
-    a run. However wide the steps are, the last point of a run has the rule's last value."""
+def so_far(rule: str, judged: str, without_run: str) -> str:
+    """A rule of runs that is of their measured phases up to then; the mean of an approach's `judged` runs where no run
+    of it goes on; `without_run` of approaches that are up without a run."""
     of_jdk = 'last_over_time(service:lab_run:info{jdk=~"$jdk"}[$__interval])'
     told = f'last_over_time({rule}{{experiment=~"$experiment", approach=~"$approach"}}[$__interval])'
-    of_service = f'label_replace({told} and on (experiment, run) {of_jdk}, "service", "$1", "approach", "(.+)")'
+    goes_on = f"max by (service) ({_by_service(f'{told} and on (experiment, run) {of_jdk}')})"
+    mean = f"avg by (service) ({_by_service(f'{judged}{{{JUDGED}}}')})"
     no_run = 'service:lab_run:info{experiment=~"$experiment", run="", jdk=~"$jdk"}'
-    return f"max by (service) ({of_service}) or ({without_run}) * on (service) {no_run}"
+    return f"{goes_on} or {mean} or ({without_run}) * on (service) {no_run}"
+
+
+def _by_service(expr: str) -> str:
+    return f'label_replace({expr}, "service", "$1", "approach", "(.+)")'
 
 
 def during_run(expr: str) -> str:

@@ -15,8 +15,6 @@ COME_AND_GO = {"threads_max": 1}
 """The JVM may end a thread of its compilers before the panel begins."""
 TABLE_TOLERANCE = 1e-9
 STEP_SECONDS = 2
-AFTER_SECONDS = 10
-"""What the load generator does after the measured phase is on the panels, too, if nothing leaves it out."""
 
 
 def last(line: Sequence[float]) -> float:
@@ -48,8 +46,8 @@ def of_panel(queries: list[PanelQuery], panel: str, legend: str) -> PanelQuery:
 
 
 def line(prometheus: Prometheus, query: PanelQuery, run: Run) -> list[float]:
-    """What the panel draws of the approach from the warm-up on."""
-    answer = prometheus.range(query.expr, run.warm_up_started, run.ended + AFTER_SECONDS, STEP_SECONDS)
+    """What the panel draws of the approach from the warm-up to now."""
+    answer = prometheus.range(query.expr, run.warm_up_started, time.time(), STEP_SECONDS)
     [values] = [series.values for series in answer if series.labels.get("service") == run.approach]
     return values
 
