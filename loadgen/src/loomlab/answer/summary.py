@@ -61,9 +61,9 @@ INTERIOR_NOTE = (
 )
 HELD_NOTE = (
     "Held is the memory of one waiting request, measured after the run: heap / thread stacks and other off-heap "
-    "memory / kernel memory. The second figure varies by about 1 MB on its own, which is 10 KiB per request where 100 "
-    "wait and 1 KiB where 1,000 wait; it may be negative. RSS shows how much of a fixed-size heap was ever touched, "
-    "not what requests hold."
+    "memory / kernel memory. The second figure varies by some MB on its own, so a few KiB of it say nothing; 1 MB is "
+    "10 KiB per request where 100 wait, and 1 KiB where 1,000 wait. It may be negative. RSS shows how much of a "
+    "fixed-size heap was ever touched, not what requests hold."
 )
 STYLE_NOTES = {
     "lean": "Style lean: the endpoints call the client and write their answers themselves, so a request takes less CPU "
