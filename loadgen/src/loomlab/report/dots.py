@@ -81,7 +81,8 @@ def _effect_row(held: Held, scale: Scale, top: float, looks: Mapping[str, Look])
     if found.effect is not None:
         yield line(scale.at(found.effect), y - 7, scale.at(found.effect), y + 7, "centre")
     for one in found.effects:
-        yield mark(scale.at(one.effect), y, looks[found.pair.a], f"block {one.block}: {written(found.figure, one.effect)}")
+        told = f"block {one.block}: {written(found.figure, one.effect)}"
+        yield mark(scale.at(one.effect), y, looks[found.pair.a], told)
 
 
 def _figures(found: Comparison) -> str:

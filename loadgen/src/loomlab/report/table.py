@@ -98,7 +98,12 @@ class RunRow:
 def run_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[RunRow]:
     loads = {run.run: at.label for at in experiment.loads for run in at.runs}
     return [
-        RunRow(run, loads.get(run.run, run.load.label), _figures(run, figures), run.run if run.run in experiment.raw else None)
+        RunRow(
+            run,
+            loads.get(run.run, run.load.label),
+            _figures(run, figures),
+            run.run if run.run in experiment.raw else None,
+        )
         for run in experiment.runs
     ]
 
