@@ -12,6 +12,7 @@ mpl.use("agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from matplotlib.table import Table
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
 from loomlab_dashboards.frame import Json
@@ -118,11 +119,12 @@ class Picture:
 
     @staticmethod
     def _calcs(panel: Json, drawn: Line) -> list[str]:
-        """What the legend tells of the line; not its last value, which the picture shows."""
+        """What the legend tells of the line; its last value only where it tells no other, for the picture shows that."""
         calcs, unit = panel["options"]["legend"]["calcs"], panel["fieldConfig"]["defaults"]["unit"]
         finite = drawn.y[drawn.y == drawn.y]
-        told = {"mean": finite.mean(), "max": finite.max()} if finite.size else {}
-        return [f"{name} {written(value, unit)}" for name, value in told.items() if name in calcs]
+        told = {"mean": finite.mean(), "max": finite.max(), "lastNotNull": finite[-1]} if finite.size else {}
+        shown = [name for name in told if name in calcs and (name != "lastNotNull" or len(calcs) == 1)]
+        return [f"{name.removesuffix('NotNull')} {written(told[name], unit)}" for name in shown]
 
     def _clock(self, axes: Axes) -> None:
         axes.set_xlim(self._window.start, self._window.end)
@@ -216,9 +218,13 @@ class Picture:
             return
         text = [[shorten(cell, LONGEST_CELL, placeholder="…") for cell in row.values()] for row in rows]
         drawn = axes.table(text, colLabels=list(rows[0]), loc="upper left", cellLoc="left", edges="horizontal")
+        self._fit(drawn, len(rows[0]))
+
+    @staticmethod
+    def _fit(drawn: Table, columns: int) -> None:
         drawn.auto_set_font_size(False)
         drawn.set_fontsize(9)
-        drawn.auto_set_column_width(list(range(len(rows[0]))))
+        drawn.auto_set_column_width(list(range(columns)))
 
     def _labels(self, axes: Axes, panel: Json) -> None:
         (query,) = self._queries(panel)
@@ -230,7 +236,8 @@ class Picture:
         order = panel["transformations"][0]["options"]["indexByName"]
         columns = sorted(order, key=lambda name: order[name])
         rows = sorted([series["metric"].get(name, "") for name in columns] for series in found)
-        axes.table(rows, colLabels=columns, loc="upper left", cellLoc="left", edges="horizontal")
+        drawn = axes.table(rows, colLabels=columns, loc="upper left", cellLoc="left", edges="horizontal")
+        self._fit(drawn, len(columns))
 
     def _number(self, axes: Axes, panel: Json) -> None:
         (query,) = self._queries(panel)
