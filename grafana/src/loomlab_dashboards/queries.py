@@ -48,14 +48,16 @@ def chosen(expr: str, without: str = UNMEASURED) -> str:
 
 
 def so_far(rule: str, judged: str, without_run: str) -> str:
-    """A rule of runs that is of their measured phases up to then; the mean of an approach's `judged` runs where no run
-    of it goes on; `without_run` of approaches that are up without a run."""
+    """A rule of runs that is of their measured phases up to then; where no run of an approach goes on, `judged` of its
+    newest run that is not invalid; `without_run` of approaches that are up without a run."""
     of_jdk = 'last_over_time(service:lab_run:info{jdk=~"$jdk"}[$__interval])'
     told = f'last_over_time({rule}{{experiment=~"$experiment", approach=~"$approach"}}[$__interval])'
     goes_on = f"max by (service) ({_by_service(f'{told} and on (experiment, run) {of_jdk}')})"
-    mean = f"avg by (service) ({_by_service(f'{judged}{{{JUDGED}}}')})"
+    counted = f'{JUDGED}, verdict!="invalid"'
+    newest = f"topk by (approach) (1, lab_result_finished_seconds{{{counted}}})"
+    ended = f"max by (service) ({_by_service(f'{judged}{{{counted}}} and on (experiment, run) {newest}')})"
     no_run = 'service:lab_run:info{experiment=~"$experiment", run="", jdk=~"$jdk"}'
-    return f"{goes_on} or {mean} or ({without_run}) * on (service) {no_run}"
+    return f"{goes_on} or {ended} or ({without_run}) * on (service) {no_run}"
 
 
 def _by_service(expr: str) -> str:

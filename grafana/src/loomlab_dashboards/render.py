@@ -119,7 +119,7 @@ class Picture:
 
     @staticmethod
     def _calcs(panel: Json, drawn: Line) -> list[str]:
-        """What the legend tells of the line; its last value only where it tells no other, for the picture shows that."""
+        """What the legend tells of the line; the last value only where it tells no other."""
         calcs, unit = panel["options"]["legend"]["calcs"], panel["fieldConfig"]["defaults"]["unit"]
         finite = drawn.y[drawn.y == drawn.y]
         told = {"mean": finite.mean(), "max": finite.max(), "lastNotNull": finite[-1]} if finite.size else {}

@@ -11,6 +11,8 @@ from watching.panels import PanelQuery, queries_of
 from watching.prometheus import Prometheus
 
 LEGEND_TOLERANCE = 0.02
+RUNNING_TOLERANCE = 0.1
+"""The interior begins and ends at other requests than the rule's sums, and 35 s are few of them: docs/metrics.md."""
 COME_AND_GO = {"threads_max": 1}
 """The JVM may end a thread of its compilers before the panel begins."""
 TABLE_TOLERANCE = 1e-9
@@ -66,6 +68,17 @@ def test_a_legend_is_the_summarys_figure(
         legend = told(line(prometheus, query, run))
         summed_up = experiment.summed_up(run)[figure]
         assert legend == pytest.approx(summed_up, rel=LEGEND_TOLERANCE, abs=COME_AND_GO.get(figure)), run.name
+
+
+def test_the_line_while_a_run_goes_on_ends_near_the_summarys_figure(
+    prometheus: Prometheus, experiment: Experiment
+) -> None:
+    for run in experiment.runs:
+        rule = f'run:container_cpu_ms_per_request:ratio{{experiment="{experiment.name}", run="{run.name}"}}'
+        [series] = prometheus.range(rule, run.warm_up_started, run.ended, STEP_SECONDS)
+        assert series.values[-1] == pytest.approx(
+            experiment.summed_up(run)["cpu_ms_per_request"], rel=RUNNING_TOLERANCE
+        ), run.name
 
 
 @pytest.mark.parametrize(("column", "figure"), COLUMNS, ids=[column for column, _ in COLUMNS])
