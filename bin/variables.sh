@@ -83,7 +83,7 @@ variable_names() { grep -E '^[A-Z_]+$' "$VARIABLES_FILE"; }
 refuse_variables() {
   local name
   for name in $(variable_names | grep -v '_PORT$'); do
-    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with $1, because that experiment's order.json sets it: leave it out."
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with $1, because the experiment's order.json holds its settings: leave it out."
   done
 }
 

@@ -82,11 +82,11 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
   DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
   ENGINE_NAME=$(uname -n)
-  DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics" --again
+  DOCKER_HOST=unix:///run/second.sock "$LAB/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /run/second.sock ]
-  "$LAB/bin/metrics" --again
+  "$LAB/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /run/user/1000/docker.sock ]
-  DOCKER_HOST=tcp://127.0.0.1:2375 "$LAB/bin/metrics" --again
+  DOCKER_HOST=tcp://127.0.0.1:2375 "$LAB/bin/metrics"
   [ "$(found ENGINE_SOCKET)" = /var/run/docker.sock ]
 }
 

@@ -71,7 +71,7 @@ refuses() { # SETTING WORDS...
 
 @test "a report takes nothing that the experiment's order says" {
   MARGIN=0.2 run "$LAB_ROOT/bin/report"
-  refused 2 "MARGIN=0.2 does not go with make report, because that experiment's order.json sets it: leave it out."
+  refused 2 "MARGIN=0.2 does not go with make report, because the experiment's order.json holds its settings: leave it out."
   RESUME=nowhere REPEATS=3 run "$LAB_ROOT/bin/report"
   refused 2 "REPEATS=3 does not go with make report"
   NAME=my-computer TOOL=vim RESUME=nowhere run "$LAB_ROOT/bin/report"
