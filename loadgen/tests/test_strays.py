@@ -81,6 +81,25 @@ def test_a_stray_neither_changes_what_differs_nor_adds_an_approach_to_compare(fo
     ]
 
 
+def test_an_approach_of_strays_alone_is_none_of_the_experiment(tmp_path: Path) -> None:
+    alone = folder_of(tmp_path, PAIR[:1], repeats=3)
+    held = {"heap": 28_600, "stacks_off_heap": 14_300, "kernel": 4_600}
+    name = merge(alone, approach="jetty-virtual", live_bytes_per_request=held)
+    about = alone / "runs" / name / "raw" / "about.json"
+    edit(about, lambda told: told["jvm"].update(vendor="A Stranger"))
+
+    summarise(alone, interrupted=False)
+    page = parts_of(alone)
+
+    sentences = page.text.partition("The figures")[0]
+    assert "differ" not in sentences
+    assert "There are no two approaches here, so there is nothing to compare." in page.text
+    assert "held by a waiting request, KiB" not in page.text
+    assert "A Stranger" not in page.text
+    assert "jetty-virtual" not in (alone / "table.csv").read_text()
+    assert page.open == []
+
+
 @pytest.mark.parametrize("more", [0, 1, 2])
 def test_many_runs_that_the_order_does_not_have_are_one_sentence(folder: Path, more: int) -> None:
     planned = read_order(folder)
