@@ -81,20 +81,41 @@ def test_a_stray_neither_changes_what_differs_nor_adds_an_approach_to_compare(fo
     ]
 
 
-def test_many_runs_that_the_order_does_not_have_are_one_sentence(folder: Path) -> None:
+def test_an_approach_of_strays_alone_is_none_of_the_experiment(tmp_path: Path) -> None:
+    alone = folder_of(tmp_path, PAIR[:1], repeats=3)
+    held = {"heap": 28_600, "stacks_off_heap": 14_300, "kernel": 4_600}
+    name = merge(alone, approach="jetty-virtual", live_bytes_per_request=held)
+    about = alone / "runs" / name / "raw" / "about.json"
+    edit(about, lambda told: told["jvm"].update(vendor="A Stranger"))
+
+    summarise(alone, interrupted=False)
+    page = parts_of(alone)
+
+    sentences = page.text.partition("The figures")[0]
+    assert "differ" not in sentences
+    assert "There are no two approaches here, so there is nothing to compare." in page.text
+    assert "held by a waiting request, KiB" not in page.text
+    assert "A Stranger" not in page.text
+    assert "jetty-virtual" not in (alone / "table.csv").read_text()
+    assert page.open == []
+
+
+@pytest.mark.parametrize("more", [0, 1, 2])
+def test_many_runs_that_the_order_does_not_have_are_one_sentence(folder: Path, more: int) -> None:
     planned = read_order(folder)
-    runs = [run(number) for number in range(90, 90 + MOST_NAMED + 2)]
+    runs = [run(number) for number in range(90, 90 + MOST_NAMED + more)]
 
     (told,) = strays_of(runs, planned).doubts
 
-    assert told.startswith("90-tomcat-platform, 91-tomcat-platform, 92-tomcat-platform, 93-tomcat-platform and 2 more ")
+    named = "90-tomcat-platform, 91-tomcat-platform, 92-tomcat-platform, 93-tomcat-platform"
+    assert told.startswith(named + (f" and {more} more are" if more else " are"))
     assert told.endswith(f" are not in order.json, so they are not compared: {CURE}")
 
 
-@pytest.mark.parametrize("ordered", [True, False])
-def test_runs_of_one_load_that_asked_for_different_loads_are_told_and_not_compared(folder: Path, ordered: bool) -> None:
-    if not ordered:
-        (folder / "order.json").unlink()
+def test_without_an_order_runs_of_one_load_that_asked_for_different_loads_are_told_and_not_compared(
+    folder: Path,
+) -> None:
+    (folder / "order.json").unlink()
     edit(first_run(folder) / "run.json", lambda told: told["load"].update(connections=500))
 
     summary = summarise(folder, interrupted=False)
@@ -105,6 +126,38 @@ def test_runs_of_one_load_that_asked_for_different_loads_are_told_and_not_compar
     assert page.text.count(MIXED) == 2
     assert "No run of this folder is compared: see what to doubt." in page.text
     assert page.open == []
+
+
+@pytest.mark.parametrize("count", [1, 6], ids=["one", "all"])
+def test_a_run_that_asked_for_another_load_than_was_planned_is_told_and_not_compared(folder: Path, count: int) -> None:
+    overwritten = sorted((folder / "runs").iterdir())[:count]
+    for one in overwritten:
+        edit(one / "run.json", lambda told: told["load"].update(connections=500))
+
+    summary = summarise(folder, interrupted=False)
+    page = parts_of(folder)
+
+    names = ", ".join(one.name for one in overwritten[:MOST_NAMED])
+    they = "is" if count == 1 else "and 2 more are"
+    told = f"{names} {they} not as in order.json in amount (500 connections; there 1,000 connections), so "
+    assert [note for note in summary.notes if note.startswith(told)]
+    assert page.text.count(told) == 2
+    assert {len(one.blocks) for contrast in summary.contrasts for one in contrast.comparisons} == (
+        {2} if count == 1 else set()
+    )
+    assert ("No run of this folder is compared: see what to doubt." in page.text) is (count == 6)
+
+
+def test_each_run_is_held_against_its_own_plan(folder: Path) -> None:
+    """A load of another number would stand among the runs of that load; a length is the warm-up's."""
+    order = read_order(folder)
+    runs = [Run.model_validate(one) for one in json.loads((folder / "summary.json").read_text())["runs"]]
+    load = replace(runs[0].load, shape=Closed(5, 7))
+
+    found = strays_of([runs[0].model_copy(update={"load": load}), runs[1].model_copy(update={"cell": 2})], order)
+
+    assert found.names == {runs[1].run}
+    assert f"{runs[1].run} is not as in order.json in number of the load (2; there 1), " in found.doubts[0]
 
 
 RATE = Load("http://app:8080", (Target("/capabilities"),), 10_000, OpenRate((RateStep(300, 120),)), 30)
@@ -132,6 +185,16 @@ def test_runs_of_a_load_share_all_but_what_the_warm_up_made_of_its_length(
     assert found.doubts == (
         [] if told is None else [f"The runs of load 1 differ in {told}, so none of them is compared: {CURE}"]
     )
+
+
+def test_runs_at_one_rate_share_their_connections() -> None:
+    fewer = replace(RATE, connections=500)
+
+    found = strays_of([run(1, load=RATE), run(2, load=fewer)], None)
+
+    assert found.doubts == [
+        f"The runs of load 1 differ in connections (10,000; 500), so none of them is compared: {CURE}"
+    ]
 
 
 def test_a_folder_that_is_whole_has_no_strays(folder: Path) -> None:

@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loomlab.records.models import Run
+from loomlab.records.models import Request, Run
 from loomlab.records.order import Order
 
 MOST_NAMED = 4
 """Runs in a sentence."""
-ALIKE: Mapping[str, Callable[[Run], str]] = {
-    "amount": lambda run: run.load.label,
-    "connections": lambda run: f"{run.load.connections:,}",
-    "requests": lambda run: ", ".join(f"{one.method} {one.target}" for one in run.load.targets),
-    "delay": lambda run: run.delay,
-    "tool": lambda run: run.tool,
+ALIKE: Mapping[str, Callable[[Run | Request], str]] = {
+    "amount": lambda told: told.load.label,
+    "connections": lambda told: f"{told.load.connections:,}",
+    "requests": lambda told: ", ".join(f"{one.method} {one.target}" for one in told.load.targets),
+    "delay": lambda told: told.delay,
+    "tool": lambda told: told.tool,
+    "number of the load": lambda told: str(told.cell),
 }
-"""What the runs of one load share, whatever the warm-up made of its length."""
+"""What a run shares with what was planned of it, and with the others of its load, whatever the warm-up made of its
+length."""
 CURE = "move what is of another experiment out of runs/, then run loomlab summarise on the experiment's folder."
 
 
@@ -31,32 +33,48 @@ class Strays:
 
 
 def strays_of(runs: Sequence[Run], order: Order | None) -> Strays:
-    """Runs that the order does not have, where there is one; and all of a load whose runs differ in what they asked
-    for, because nothing tells which of them belong here."""
-    planned = {run.run for run in order.runs} if order else {run.run for run in runs}
-    foreign = [run.run for run in runs if run.run not in planned]
-    names = set(foreign)
-    doubts = [_foreign(foreign)] if foreign else []
+    """Runs that the order does not have, or has otherwise; where there is none, all of a load whose runs differ in what
+    they asked for, because nothing tells which of them belong here."""
+    return _unlike_one_another(runs) if order is None else _unlike(order, runs)
+
+
+def _unlike(order: Order, runs: Sequence[Run]) -> Strays:
+    planned = {run.run: run.request for run in order.runs}
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        if run.run not in planned:
+            found.setdefault("not in order.json", []).append(run.run)
+        elif differing := _differing([run, planned[run.run]], "; there "):
+            found.setdefault(f"not as in order.json in {differing}", []).append(run.run)
+    return Strays(
+        frozenset(name for names in found.values() for name in names),
+        [_stray(names, why) for why, names in found.items()],
+    )
+
+
+def _stray(names: Sequence[str], why: str) -> str:
+    more = len(names) - MOST_NAMED
+    named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    be, they = ("is", "it is") if len(names) == 1 else ("are", "they are")
+    return f"{named} {be} {why}, so {they} not compared: {CURE}"
+
+
+def _unlike_one_another(runs: Sequence[Run]) -> Strays:
+    names: set[str] = set()
+    doubts = []
     for cell in sorted({run.cell for run in runs}):
-        here = [run for run in runs if run.cell == cell and run.run in planned]
-        differing = _differing(here)
+        here = [run for run in runs if run.cell == cell]
+        differing = _differing(here, "; ")
         if differing:
             names |= {run.run for run in here}
             doubts.append(f"The runs of load {cell} differ in {differing}, so none of them is compared: {CURE}")
     return Strays(frozenset(names), doubts)
 
 
-def _foreign(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    named = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    they = "is not in order.json, so it is" if len(names) == 1 else "are not in order.json, so they are"
-    return f"{named} {they} not compared: {CURE}"
-
-
-def _differing(runs: Sequence[Run]) -> str | None:
+def _differing(told: Sequence[Run | Request], between: str) -> str | None:
     """The first thing in which they do, with its values."""
     for part, of in ALIKE.items():
-        values = dict.fromkeys(map(of, runs))
+        values = dict.fromkeys(map(of, told))
         if len(values) > 1:
-            return f"{part} ({'; '.join(values)})"
+            return f"{part} ({between.join(values)})"
     return None

@@ -40,13 +40,15 @@ class Experiment:
 
     @property
     def approaches(self) -> list[str]:
-        """In the order of their names, which does not depend on the order that was drawn."""
-        return sorted({run.approach for run in self.runs})
+        """Of the runs that are compared, in the order of their names, which does not depend on the order that was
+        drawn."""
+        return sorted({run.approach for run in self.compared})
 
     @property
-    def compared(self) -> frozenset[str]:
-        """The names of the runs that are."""
-        return frozenset(run.run for at in self.loads for run in at.runs)
+    def compared(self) -> list[Run]:
+        """The runs that are, in the order of `runs`."""
+        names = {run.run for at in self.loads for run in at.runs}
+        return [run for run in self.runs if run.run in names]
 
     def raw_json(self, run: Run, name: str) -> Any:
         """A file of the run's raw/; None where it is missing, or damaged, which `doubts` has."""

@@ -110,7 +110,7 @@ def _panels(
     if kind == "two-by-two":
         return ["platform threads, or event loops", "virtual threads"], two_by_two(paper, kept.runs, looks)
     if kind == "course":
-        runs = [_shown(experiment.runs, name) for name in looks]
+        runs = [_shown(experiment.compared, name) for name in looks]
         return [run.run for run in runs], strip_panels([(run, strips_of(experiment, run)) for run in runs], looks)
     if kind == "iterations":
         return _iterations(experiment, looks)
@@ -125,7 +125,7 @@ def _shown(runs: Sequence[Run], approach: str) -> Run:
 
 def _iterations(experiment: Experiment, looks: Mapping[str, Look]) -> tuple[list[str], list[list[Panel | None]]]:
     """Two repeats, as the paper has them; all on one scale."""
-    runs = [[run for run in experiment.runs if run.approach == name][:2] for name in looks]
+    runs = [[run for run in experiment.compared if run.approach == name][:2] for name in looks]
     drawn = [(run, strips_of(experiment, run, latency_alone=True)) for own in runs for run in own]
     panels = [panel for row in strip_panels(drawn, looks, named=True) for panel in row]
     width = max(len(own) for own in runs)
