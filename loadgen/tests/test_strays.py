@@ -100,6 +100,17 @@ def test_an_approach_of_strays_alone_is_none_of_the_experiment(tmp_path: Path) -
     assert page.open == []
 
 
+def test_a_stray_is_no_further_try(folder: Path) -> None:
+    first = first_run(folder).name
+    stray = shutil.copytree(first_run(folder), folder / "runs" / f"{first}-try-2")
+    edit(stray / "run.json", lambda told: told.update(run=stray.name))
+
+    summarise(folder, interrupted=False)
+    page = parts_of(folder)
+
+    assert "was measured once more" not in page.text + (folder / "summary.md").read_text()
+
+
 @pytest.mark.parametrize("more", [0, 1, 2])
 def test_many_runs_that_the_order_does_not_have_are_one_sentence(folder: Path, more: int) -> None:
     planned = read_order(folder)

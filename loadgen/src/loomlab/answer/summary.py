@@ -91,7 +91,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
     strays = strays_of(runs, order)
-    notes += strays.doubts
+    notes += [*strays.doubts, *again_notes(strays.without(runs))]
     contrasts, parities = compared_by_raw(experiment_dir, strays.without(runs))
     suspect = {run.cell: list(environment.get("suspect", [])) for run in runs}
     for cell, parity in parities.items():
@@ -242,7 +242,7 @@ def footnotes(summary: Summary) -> list[str]:
     ]
     notes += [f"every run: {note}" for note in noted]
     notes += [f"{run.run}: {note}" for run in summary.runs for note in run.notes if note not in noted]
-    notes += [*again_notes(summary.runs), *contrast_notes(summary.contrasts)]
+    notes += contrast_notes(summary.contrasts)
     notes += [*comparison_notes(summary.contrasts), *reading_notes(summary.contrasts), *summary.notes]
     if summary.runs:
         notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs), *_style_notes(summary.runs)]

@@ -39,7 +39,7 @@ def doubts_of(experiment: Experiment) -> Doubts:
     return Doubts(
         whole=list(_whole(experiment)),
         dropped=dropped_blocks(experiment),
-        host=[*again_notes(experiment.runs), *_host(experiment.runs)],
+        host=[*again_notes(experiment.compared), *_host(experiment.runs)],
         of_runs=list(_of_runs(experiment.runs)),
         counts=_counts(experiment.runs),
     )

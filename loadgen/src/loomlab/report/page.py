@@ -96,7 +96,8 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
     figures = table.figures_of(experiment)
     script = _script()
     courses = course.data_of(experiment, look)
-    elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts}
+    doubts = doubts_of(experiment)
+    elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *doubts.host}
     return {
         "summary": experiment.summary,
         "name": experiment.name,
@@ -117,7 +118,7 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
         "phases": PHASES,
         "courses": courses,
         "courses_json": Markup(json.dumps(courses, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),  # noqa: S704 - escaped
-        "doubts": doubts_of(experiment),
+        "doubts": doubts,
         "notes": _notes(experiment),
         "explained": [note for note in experiment.summary.notes if note not in elsewhere],
         "environment": surroundings.environment_rows(experiment.summary.environment),
