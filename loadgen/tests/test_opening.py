@@ -185,6 +185,42 @@ def test_a_throughput_whose_interval_excludes_equality_has_that_in_place_of_a_ca
     ]
 
 
+@pytest.mark.parametrize(("share", "told"), [(0.003, False), (0.009, False), (0.011, True)])
+def test_an_interval_that_excludes_equality_by_little_leaves_the_cause(share: float, told: bool) -> None:
+    runs = [
+        made(name, repeat, throughput_rps=2150 * (1 - share * (name == NAMES[0]) + repeat * 1e-5))
+        for repeat in range(1, 6)
+        for name in NAMES
+    ]
+    about = [one for one in said(experiment(runs)) if "throughput" in one]
+
+    assert len(about) == 1
+    assert about[0].endswith(": mostly the delays set them.") is not told
+
+
+def test_an_offered_rate_keeps_its_cause() -> None:
+    runs = [one.model_copy(update={"load": replace(LOAD, shape=rate(100))}) for one in slower([LOAD])]
+
+    about = [one for one in said(experiment(runs)) if "throughput" in one]
+
+    assert about == ["At 100 requests/s mean throughputs differ by 3.9 % at most: the offered rate sets them."]
+
+
+@pytest.mark.parametrize("others", [0, 6], ids=["few stacks", "more than are shown"])
+def test_a_stack_that_is_apart_leaves_no_cause_and_is_not_told_beside_the_controlled(others: int) -> None:
+    third = [one.model_copy(update={"approach": "jetty-virtual"}) for one in slower([LOAD]) if one.approach == NAMES[0]]
+    third = [one.model_copy(update={"run": f"{one.run}-third"}) for one in third]
+    stacks = [Contrast(a=NAMES[0], b="jetty-virtual", kind="stack", differs=[])]
+    stacks += [Contrast(a="jetty-virtual", b=f"other-{place}", kind="stack", differs=[]) for place in range(others)]
+    runs = blocks(5, throughput_rps=2150.0)
+    contrasts = [*experiment(runs).summary.contrasts, *stacks]
+
+    about = [one for one in said(experiment([*runs, *third], contrasts=contrasts)) if "throughput" in one]
+
+    assert about == []
+    assert any("mostly the delays set them" in one for one in said(experiment(runs)))
+
+
 def test_a_throughput_that_differs_by_chance_keeps_its_cause_and_its_latency_is_no_news() -> None:
     factors = (0.98, 1.02, 0.99, 1.01, 1.0)
     runs = [made(NAMES[0], repeat, throughput_rps=2150 * one) for repeat, one in enumerate(factors, 1)]
@@ -204,7 +240,8 @@ def test_a_cause_is_told_where_no_interval_of_throughputs_excludes_equality(fact
     about = [one for one in said(found) if "throughput" in one]
 
     assert held.found.interval is not None
-    if held.found.interval.low <= 1 <= held.found.interval.high:
+    assert held.found.effect is not None
+    if not held.found.apart or abs(math.log(held.found.effect)) < math.log(1.01):
         assert not any("% lower throughput" in one or "% higher throughput" in one for one in about)
     else:
         assert about == [held.sentence]

@@ -13,13 +13,13 @@ MOST_STACK_PAIRS = 6
 """Of more, none is shown."""
 
 
-def comparisons(experiment: Experiment, figure: Figure) -> list[Held]:
-    """Controlled contrasts first, each at every load that has both approaches."""
+def comparisons(experiment: Experiment, figure: Figure, most_stacks: float = MOST_STACK_PAIRS) -> list[Held]:
+    """Controlled contrasts first, each at every load that has both approaches; of more stacks than that, none."""
     if figure.compared is None:
         return []
     summary = experiment.summary
     stacks = [one for one in summary.contrasts if one.kind in {"stack", "unknown"}]
-    shown = [one for one in summary.contrasts if len(stacks) <= MOST_STACK_PAIRS or one not in stacks]
+    shown = [one for one in summary.contrasts if len(stacks) <= most_stacks or one not in stacks]
     return compared(figure.compared, figure.of, shown, experiment.loads, summary.margin)
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from loomlab.answer.comparisons import Held
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.loads import At, counting
 from loomlab.basics.errors import UsageError
@@ -19,6 +20,8 @@ from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, Pair
 
 NEAR_THROUGHPUT = 1.05
 """The highest mean over the lowest, up to which it is said what sets them all."""
+LEAST_EFFECT = 0.01
+"""Of an interval that is told in a cause's place: whole requests in whole seconds alone make some narrow ones."""
 MOSTLY_DELAY = 1.25
 """The median latency over the delays, up to which it is these that requests wait for."""
 
@@ -71,7 +74,7 @@ def _more(experiment: Experiment) -> Iterator[str]:
         found = [held for held in comparisons(experiment, figure) if held.kind == kind]
         yield from (held.sentence for held in found if figure in measured[held.found.pair.load])
     for at in experiment.loads:
-        yield from _throughputs(at, experiment, kind)
+        yield from _told_of_throughput(at, experiment, kind)
     yield from unknown_notes(experiment.summary.contrasts)
     if len(experiment.approaches) > 1:
         yield from _repeats(experiment, kind)
@@ -101,28 +104,36 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def _throughputs(at: At, experiment: Experiment, kind: Kind) -> Iterator[str]:
+def _told_of_throughput(at: At, experiment: Experiment, kind: Kind) -> Iterator[str]:
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
-    them all."""
-    apart, slower = (_apart(figure, at, experiment, kind) for figure in (THROUGHPUT, P50))
-    for pair, sentence in apart.items():
-        yield sentence
-        if pair in slower:
-            yield slower[pair]
-    if not apart and (cause := _throughput(at, experiment)):
+    them all, which an offered rate does whatever the intervals are."""
+    apart, latencies = (_apart(figure, at, experiment) for figure in (THROUGHPUT, P50))
+    offered = not all(run.load.closed_model for run in at.runs)
+    cause = _sets_throughput(at, experiment) if offered or not apart else None
+    if cause:
         yield cause
+        return
+    for pair, held in apart.items():
+        if held.kind == kind:
+            yield held.sentence
+            if pair in latencies:
+                yield latencies[pair].sentence
 
 
-def _apart(figure: Figure, at: At, experiment: Experiment, kind: Kind) -> dict[Pair, str]:
-    """Sentences, where the interval excludes equality."""
+def _apart(figure: Figure, at: At, experiment: Experiment) -> dict[Pair, Held]:
+    """Of every contrast whose interval excludes equality, where the effect is not too small to be told."""
     return {
-        held.found.pair: held.sentence
-        for held in comparisons(experiment, figure)
-        if held.kind == kind and held.found.pair.load == at.label and held.found.apart
+        held.found.pair: held
+        for held in comparisons(experiment, figure, math.inf)
+        if held.found.pair.load == at.label and held.found.apart and _tells(held.found.effect)
     }
 
 
-def _throughput(at: At, experiment: Experiment) -> str | None:
+def _tells(ratio: float | None) -> bool:
+    return ratio is not None and max(ratio, 1 / ratio) >= 1 + LEAST_EFFECT
+
+
+def _sets_throughput(at: At, experiment: Experiment) -> str | None:
     """Where something else than the approaches sets it: how far their means are apart, which is no interval."""
     found = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches if at.of(name)]
     centres = [one.centre for one in found if one is not None and one.centre > 0]
