@@ -77,6 +77,10 @@ def test_no_written_ratio_hides_its_side_of_1_or_is_another(ratio: float) -> Non
         assert ratio_text(ratio) == number(ratio)
 
 
+def test_a_ratio_too_near_1_for_any_digits_has_the_usual_ones() -> None:
+    assert ratio_text(1 + 2e-16) == number(1 + 2e-16)
+
+
 def test_ends_of_intervals_are_written_so(experiment: Experiment) -> None:
     (held, *_) = comparisons(experiment, CPU)
     close = replace(held.found, interval=Interval(0.99962, 1.0071))

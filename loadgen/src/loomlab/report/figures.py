@@ -124,13 +124,12 @@ def number(value: float | None) -> str:
 
 
 def ratio_text(ratio: float) -> str:
-    """As `number`, with as many decimals more as show on which side of 1 it is."""
+    """As `number`, with as many decimals more as show on which side of 1 it is, if any do."""
     text = number(ratio)
-    for decimals in range(3, MOST_DECIMALS + 1):
-        if not math.isfinite(ratio) or _side(float(text.replace(",", ""))) == _side(ratio):
-            break
-        text = f"{ratio:.{decimals}f}"
-    return text
+    if not math.isfinite(ratio):
+        return text
+    finer = (f"{ratio:.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1))
+    return next((told for told in (text, *finer) if _side(float(told.replace(",", ""))) == _side(ratio)), text)
 
 
 def _side(ratio: float) -> int:

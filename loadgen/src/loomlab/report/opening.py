@@ -42,7 +42,7 @@ def opening_of(experiment: Experiment) -> Opening:
             answers.append("No run of this folder is compared: see what to doubt.")
         elif len(experiment.approaches) > 1:
             answers += _uncontrolled(experiment)
-    if not any(run.verdict != "invalid" for run in experiment.runs):
+    if experiment.compared and all(run.verdict == "invalid" for run in experiment.compared):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
     return Opening(answers, list(dict.fromkeys(one for one in _more(experiment) if one not in answers)))
 
