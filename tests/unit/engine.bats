@@ -20,7 +20,7 @@ debian_host() {
 
 @test "a bare host with systemd starts the service that its packages brought, and no second engine" {
   debian_host
-  echo 'deb http://deb.debian.org/debian bookworm main' >"$HOST_ROOT/etc/apt/sources.list"
+  echo 'deb http://mirror.example.net/debian bookworm main' >"$HOST_ROOT/etc/apt/sources.list"
   local here=$BATS_TEST_TMPDIR
   stub docker "[ -e $here/running ]"
   stub systemctl "case \$* in
@@ -65,9 +65,9 @@ mirror_is() { [ "$(debian_mirror)" = "$1" ] || { echo "$(debian_mirror), not $1"
   printf 'Types: deb\nURIs: https://dl.example.org/caddy/deb/debian\n' >"$apt/sources.list.d/caddy.sources"
   mirror_is https://dl.example.org/caddy/deb/debian
   mkdir "$apt/mirrors"
-  echo https://deb.debian.org/debian >"$apt/mirrors/debian.list"
+  echo https://mirror.example.net/debian >"$apt/mirrors/debian.list"
   printf 'Types: deb\nURIs: mirror+file:///etc/apt/mirrors/debian.list\n' >"$apt/sources.list.d/debian.sources"
-  mirror_is https://deb.debian.org/debian
+  mirror_is https://mirror.example.net/debian
   printf '# deb http://old.example.org/debian x\ndeb [signed-by=/k.gpg] http://mirror.example.org/debian/ bookworm main\n' >"$apt/sources.list"
   mirror_is http://mirror.example.org/debian
 }
