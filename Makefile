@@ -84,7 +84,7 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 bench-observer: ## CPU that Prometheus, cAdvisor and a viewer cost: 13 minutes, or five with SHORT=1; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-verdict bench-healthy bench-warmup bench-style bench-floor
+.PHONY: bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
 bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption
@@ -95,6 +95,8 @@ bench-style: ## CPU per request in both styles, and how the style changes the di
 	@tests/benchmarks/style
 bench-floor: ## What the lab claims of an approach against itself: TRIES=4 sweeps of five blocks, an hour and a half; continues after an interruption
 	@tests/benchmarks/floor
+bench-internals: ## CPU per request with and without each setting of a server or client, and with each client: TRIES=5, two hours; continues after an interruption
+	@tests/benchmarks/internals
 
 .PHONY: dashboards
 dashboards: ## Write grafana/dashboards/ again from grafana/src/
