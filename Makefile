@@ -7,6 +7,8 @@ MAKEFLAGS += --no-print-directory
 VARIABLES := APPROACH CONCURRENCY REQUESTS RATE TOOL AA MARGIN PLAN DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED \
 	SIZE JDK GC HTTP_CLIENT STYLE PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
 	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART PAPER
+# What only the user's shell sets, asked before all of them become the Makefile's own.
+EXPORTED := $(foreach name,$(VARIABLES),$(if $(filter environment,$(origin $(name))),$(name)))
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
@@ -48,7 +50,7 @@ smoke: ## Every approach under low load, in under three minutes; fails if a run 
 
 .PHONY: report
 report: ## Make an experiment's report.html again: RESUME=latest (the default), or a folder of results/
-	@bin/report
+	@unset $(filter-out RESUME,$(EXPORTED)); bin/report
 
 ##@ The lab
 

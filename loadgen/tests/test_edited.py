@@ -20,6 +20,7 @@ from loomlab.cli import main
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
 from loomlab.report import page
+from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
 from report_folder import MEASURED, folder_of
 from test_report import parts_of
@@ -133,7 +134,7 @@ def test_an_order_without_runs_is_damaged(folder: Path) -> None:
         summarise(folder, interrupted=False)
 
 
-@pytest.mark.parametrize("value", [1e300, 1e16, 1e-12, 1e-300, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [1e300, 1e16, 1e-12, 1e-300, -1.0])
 def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, value: float) -> None:
     edit_both(folder, cpu_ms_per_request=value)
 
@@ -142,6 +143,17 @@ def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, valu
     name = first_run(folder).name
     assert f"{name}: its CPU per request is {value:g}, which is no measurement, so it is left out: run loomlab" in text
     assert ": not measured)" in text
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_figure_that_is_no_number_was_not_measured(folder: Path, value: float) -> None:
+    edit_both(folder, cpu_ms_per_request=value)
+
+    text = parts_of(folder).text
+
+    assert ": not measured)" in text
+    assert "no measurement" not in text
+    assert "was edited" not in text
 
 
 LATENCY = Latency(**dict.fromkeys(Latency.model_fields, 905.0))
@@ -190,6 +202,31 @@ def test_most_members_of_a_run_hold_numbers() -> None:
     assert len(NUMERIC) > 30
 
 
+def test_what_cannot_be_without_a_number_is_unknown_with_it() -> None:
+    told = copy.deepcopy(WHOLE)
+    told["interior"]["start"] = told["cpu_fall"]["margin"] = told["warmup"]["bursts"] = math.nan
+    told["steal_shares"]["approach"] = math.nan
+    told["latency_ms"]["p99"] = told["steps"][0]["latency_ms"]["p99"] = math.nan
+    told["steps"].insert(0, told["steps"][0] | {"offered_rps": math.inf})
+    told["episodes"].append(told["episodes"][0] | {"end": -math.inf})
+
+    read = Run.model_validate(told)
+
+    assert (read.interior, read.cpu_fall, read.warmup, read.steal_shares) == (None, None, None, None)
+    assert read.latency_fall == GOLDEN.latency_fall
+    assert read.latency_ms == LATENCY.model_copy(update={"p99": None})
+    assert read.steps == [STEP.model_copy(update={"latency_ms": Latency(p50=950)})]
+    assert read.episodes == [HANG]
+
+
+def test_a_word_in_the_place_of_a_number_is_damage() -> None:
+    told = copy.deepcopy(WHOLE)
+    told["interior"] |= {"start": "soon", "seconds": math.nan}
+
+    with pytest.raises(ValidationError, match="start"):
+        Run.model_validate(told)
+
+
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Without raw files, so that it is quickly read."""
@@ -207,6 +244,7 @@ def test_a_number_that_is_none_is_unknown_wherever_it_stands(
 
     edit_run(folder, **{name: member})
     show(summarise(folder, interrupted=False), Console(file=screen, width=WIDEST_TABLE))
+    assert not any("differ" in doubt for doubt in read_experiment(folder).doubts)
     said = [screen.getvalue(), (folder / "summary.md").read_text()]
     edit_both(folder, **{name: member})
     made = parts_of(folder)

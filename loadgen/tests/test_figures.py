@@ -112,7 +112,6 @@ def test_what_others_took_of_the_cpus_is_told_with_the_worst_run(experiment: Exp
     quiet = {"foreign_cpu_share": 0.01, "steal_shares": {"approach": 0.02, "backend": 0.03}}
     loud = {"foreign_cpu_share": 0.123, "steal_shares": {"approach": 0.04, "backend": 0.25}}
     runs = [run.model_copy(update=quiet) for run in experiment.runs]
-    runs[0] = runs[0].model_copy(update={"foreign_cpu_share": math.inf, "steal_shares": {"approach": math.nan}})
     runs[-1] = runs[-1].model_copy(update=loud)
     known = Experiment("mine", experiment.summary.model_copy(update={"runs": runs}), None, loads_of(runs))
 

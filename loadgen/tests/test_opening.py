@@ -288,6 +288,12 @@ def test_repeats_that_give_better_intervals_are_told_until_there_are_five(made_r
         (5, 3, "In one comparison only 2 of 5 blocks count; REPEATS=8 leaves 5 even if as many are left out again."),
         (5, 4, "In one comparison only 1 of 5 blocks counts; REPEATS=9 leaves 5 even if as many are left out again."),
         (3, 1, "In one comparison only 2 of 3 blocks count; REPEATS=6 leaves 5 even if as many are left out again."),
+        (
+            100,
+            96,
+            "In one comparison only 4 of 100 blocks count; REPEATS=100 is the most, so first remedy what spoilt the "
+            "others: see what to doubt.",
+        ),
     ],
 )
 def test_repeats_make_up_for_the_blocks_that_do_not_count(repeats: int, spoilt: int, cure: str | None) -> None:

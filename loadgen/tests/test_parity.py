@@ -149,7 +149,7 @@ def test_what_nothing_explains_is_told_with_its_values_and_approaches(other: Sub
     assert re.search(said, got.suspicions[0])
 
 
-@pytest.mark.parametrize("size", [float("nan"), float("inf"), 0, None])
+@pytest.mark.parametrize("size", [0, None])
 def test_a_size_that_is_none_neither_differs_nor_hides_a_difference(size: float | None) -> None:
     runs = [of("tomcat-platform"), replace(of("tomcat-virtual"), response_bytes_per_request=size)]
 

@@ -12,6 +12,7 @@ from ordered import SCENARIOS
 from published_folder import SAMPLES, published_folder
 from report_folder import folder_of
 from test_report import Parts
+from test_report_folders import edit
 
 SVG = "{http://www.w3.org/2000/svg}"
 PANELS = {"levels": 12, "resources": 4, "course": 27, "iterations": 4, "two-by-two": 4}
@@ -134,6 +135,17 @@ def test_a_report_is_made_without_what_is_not_at_hand(folders: dict[str, Path], 
     write_report(folder, **at_hand)
 
     assert "published" not in page(folder).sections
+
+
+def test_an_order_that_does_not_tell_its_host_costs_only_the_machine(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(folders["two-by-two"], tmp_path / "copy")
+    edit(folder / "order.json", lambda told: told.update(host={}))
+
+    write_report(folder, PUBLISHED, SCENARIOS)
+
+    assert "published" in page(folder).sections
+    assert "one of 2 CPUs" in page(folders["two-by-two"]).text
+    assert "one of 2 CPUs" not in page(folder).text
 
 
 def test_each_half_of_a_chart_has_its_own_values(folders: dict[str, Path]) -> None:

@@ -246,6 +246,22 @@ def test_the_sentences_name_the_figures_they_are_of(experiment: Experiment) -> N
         assert f"{abs(1 - held.found.effect) * 100:.0f} %" in answer or held.found.word in answer.lower()
 
 
+def test_what_needs_more_blocks_than_there_may_be_says_what_else_helps(experiment: Experiment) -> None:
+    told = (
+        "REPEATS=100 is the most; where more blocks are needed, a quieter host, a longer DURATION or a larger MARGIN "
+        "makes do with fewer."
+    )
+    costs = {("tomcat-virtual", 1): 10.0, ("tomcat-virtual", 2): 0.1}
+    runs = [
+        run.model_copy(update={"cpu_ms_per_request": costs.get((run.approach, run.repeat), 1.0)})
+        for run in experiment.runs
+    ]
+    wild = Experiment(experiment.name, experiment.summary.model_copy(update={"runs": runs}), None, loads_of(runs))
+
+    assert told in opening_of(wild).more
+    assert told not in opening_of(experiment).more
+
+
 def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, ("tomcat-virtual", "tomcat-platform"), repeats=3, twin=True)
     experiment = read_experiment(folder)

@@ -13,6 +13,7 @@ from loomlab.answer.summary import summarise
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import read_order
+from loomlab.report.folder import read_experiment
 from report_folder import folder_of
 from test_report import parts_of
 from test_report_folders import edit, first_run
@@ -109,6 +110,21 @@ def test_a_stray_is_no_further_try(folder: Path) -> None:
     page = parts_of(folder)
 
     assert "was measured once more" not in page.text + (folder / "summary.md").read_text()
+
+
+@pytest.mark.parametrize("host", [{}, {"cpus": 2}, {"cpus": 2, "open_files": "many"}])
+def test_an_order_that_does_not_give_the_command_tells_strays_all_the_same(folder: Path, host: dict[str, Any]) -> None:
+    edit(folder / "order.json", lambda told: told.update(host=host))
+    name = merge(folder)
+    summarise(folder, interrupted=False)
+
+    found = read_experiment(folder)
+
+    assert found.command is None
+    assert found.doubts[0] == f"{name} is not in order.json, so it is not compared: {CURE}"
+    assert "the command that makes the experiment again is not known." in found.doubts[1]
+    assert name not in {run.run for run in found.compared}
+    assert parts_of(folder).open == []
 
 
 @pytest.mark.parametrize("more", [0, 1, 2])

@@ -46,10 +46,13 @@ start_other() {
 }
 
 stop_other() {
-  local pid
+  local pid deadline=$((SECONDS + 60))
   pid=$(cat "$OTHER/run/docker.pid" 2>/dev/null) || return 0
   kill "$pid"
-  while kill -0 "$pid" 2>/dev/null; do sleep 0.2; done
+  while kill -0 "$pid" 2>/dev/null; do
+    [ $SECONDS -lt $deadline ] || { tail -n 20 "$OTHER/log"; return 1; }
+    sleep 0.2
+  done
 }
 
 # carry IMAGES...: those that the other engine lacks, from this one.

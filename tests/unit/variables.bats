@@ -78,6 +78,15 @@ refuses() { # SETTING WORDS...
   refused 2 "RESUME=nowhere is no folder of results/"
 }
 
+@test "make report ignores what the shell exports, and refuses what its command line says" {
+  JDK=/opt/jdk SEED=mine GC='$(false)' RESUME=nowhere run make -C "$LAB_ROOT" report
+  [[ $output == *"RESUME=nowhere is no folder of results/"* ]] || { echo "$output"; return 1; }
+  JDK=/opt/jdk run make -C "$LAB_ROOT" report RESUME=nowhere MARGIN=0.2
+  [[ $output == *"MARGIN=0.2 does not go with make report"* ]] || { echo "$output"; return 1; }
+  JDK=/opt/jdk run make -C "$LAB_ROOT" report RESUME=nowhere JDK=21
+  [[ $output == *"JDK=21 does not go with make report"* ]] || { echo "$output"; return 1; }
+}
+
 @test "PLAN tells the plan and starts nothing" {
   local lab=$BATS_TEST_TMPDIR/lab
   stub docker 'case "$*" in

@@ -2,7 +2,6 @@
 bytes of their answers. Pure functions of what the runs recorded."""
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -226,7 +225,7 @@ def answer_facts(probe: Probe, constant_body: bool) -> dict[str, Any]:
 
 def _bytes(runs: list[Subject], found: Audit) -> None:
     told = [(run.response_bytes_per_request or 0, run.approach) for run in runs]
-    sizes = sorted(one for one in told if 0 < one[0] < math.inf)
+    sizes = sorted(one for one in told if one[0] > 0)
     if not sizes:
         return
     (least, smallest), (most, largest) = sizes[0], sizes[-1]

@@ -1,11 +1,10 @@
 """From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
 
-import math
 import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -186,7 +185,7 @@ def load_cell(load: Load) -> str:
     """Connections of a closed load, users at most, or rates."""
     match load.shape:
         case OpenRate():
-            rates = [_plain(step.rate_rps) for step in load.shape.steps]
+            rates = [f"{step.rate_rps:,g}" for step in load.shape.steps]
             return f"{'–'.join(dict.fromkeys((rates[0], rates[-1])))}/s"
         case Users():
             return f"≤{max(stage.users for stage in load.shape.stages):,} u."
@@ -201,20 +200,11 @@ def held_cell(held: LiveBytes) -> str:
 
 
 def _kib(value: float | None) -> str:
-    return UNKNOWN if not _known(value) else f"{round(value / 2**10):,}"
+    return UNKNOWN if value is None else f"{round(value / 2**10):,}"
 
 
 def _number(value: float | None, decimals: int) -> str:
-    return UNKNOWN if not _known(value) else f"{value:,.{decimals}f}"
-
-
-def _plain(value: float) -> str:
-    return UNKNOWN if not _known(value) else f"{value:,g}"
-
-
-def _known(value: float | None) -> TypeGuard[float]:
-    """A hand may have written NaN, or infinity."""
-    return value is not None and math.isfinite(value)
+    return UNKNOWN if value is None else f"{value:,.{decimals}f}"
 
 
 def _errors(run: Run) -> str:
@@ -261,16 +251,16 @@ def _model_notes(runs: list[Run]) -> list[str]:
 def stretch_lines(run: Run) -> list[str]:
     """What a run shows step by step, how it got over hangs of the backend, and what its failures were."""
     lines = [
-        f"{run.run}, {_plain(step.offered_rps)} requests/s: {_number(step.started_rps, 1)} started, "
-        f"{_number(step.throughput_rps, 1)} answered a second, p50 {_number(step.latency_ms.p50, 0)} ms, "
+        f"{run.run}, {step.offered_rps:,g} requests/s: {step.started_rps:,.1f} started, "
+        f"{step.throughput_rps:,.1f} answered a second, p50 {_number(step.latency_ms.p50, 0)} ms, "
         f"p99 {_number(step.latency_ms.p99, 0)} ms, {step.errors:,} errors: {'held' if step.held else 'not held'}."
         for step in run.steps
     ]
     for hang in run.episodes:
-        recovery = _number(hang.recovery_s, 0)
-        back = "not back within the run" if hang.recovery_s is None else f"back {recovery} s after its end"
+        recovery = hang.recovery_s
+        back = "not back within the run" if recovery is None else f"back {recovery:,.0f} s after its end"
         lines.append(
-            f"{run.run}, backend's hang of {_number(hang.end - hang.start, 0)} s: "
+            f"{run.run}, backend's hang of {hang.end - hang.start:,.0f} s: "
             f"p50 before {_number(hang.before_p50_ms, 0)} ms, "
             f"the longest answer {_number(hang.worst_ms, 0)} ms, {back}."
         )
@@ -301,12 +291,12 @@ def _scenario(scenario: SideBySide | None) -> list[str]:
 def collector_line(run: Run) -> str | None:
     """What the collector and the compilers took of a run; None where nothing is known."""
     parts = []
-    if run.gc.pauses is not None and _known(run.gc.pause_seconds):
+    if run.gc.pauses is not None and run.gc.pause_seconds is not None:
         parts.append(f"GC pauses {run.gc.pauses:,}, {run.gc.pause_seconds:.2f} s in all")
-    if run.gc.pauses and _known(run.gc.longest_pause_ms):
+    if run.gc.pauses and run.gc.longest_pause_ms is not None:
         parts.append(f"the longest {run.gc.longest_pause_ms:.0f} ms at most")
     for name, seconds in (("GC", run.gc.cpu_seconds), ("compilers", run.jit_cpu_seconds)):
-        if _known(seconds):
+        if seconds is not None:
             parts.append(f"{name} {seconds:.2f} CPU s")
     if run.virtual_threads_pinned:
         parts.append(f"{run.virtual_threads_pinned:,} times pinned")

@@ -48,6 +48,11 @@ def stanzas(table: Path = TABLE) -> dict[str, list[Rule]]:
     return found
 
 
+def largest(name: str) -> int:
+    """The largest whole number that the variable, which has a range, may be."""
+    return next(int(rule.rest.split()[1]) for rule in stanzas()[name] if rule.kind == "range")
+
+
 def check(asked: Mapping[str, str], words: Words) -> None:
     """Raises UsageError for the first variable that is set to what it may not be."""
     for name, rules in stanzas().items():

@@ -1,13 +1,13 @@
 """The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
 from loomlab.records.memory import LiveBytes
-from loomlab.records.record import Record
+from loomlab.records.record import WHOLE_OR_UNKNOWN, FiniteRecord, Record
 
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
@@ -279,7 +279,7 @@ class RuleResult(Record):
     reason: str | None = None
 
 
-class Run(Record):
+class Run(FiniteRecord):
     """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
     what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
     there was another than lean; `raw_sha256` is the checksum of raw/ that the figures were found on."""
@@ -331,22 +331,22 @@ class Run(Record):
     little_ratio: float | None
     gc: Gc
     jit_cpu_seconds: float | None = None
-    cpu_fall: Halves | None = None
-    latency_fall: Halves | None = None
+    cpu_fall: Annotated[Halves | None, WHOLE_OR_UNKNOWN] = None
+    latency_fall: Annotated[Halves | None, WHOLE_OR_UNKNOWN] = None
     backend_lateness_mean_ms: float | None = None
     backend_lateness_p99_ms: float | None = None
     virtual_threads_pinned: int | None = None
     foreign_cpu_share: float | None = None
-    steal_shares: dict[str, float] | None = None
+    steal_shares: Annotated[dict[str, float] | None, WHOLE_OR_UNKNOWN] = None
     connections_opened: int | None = None
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
     response_bytes_per_request: float | None = None
-    steps: list[Step] = Field(default_factory=list)
-    episodes: list[Episode] = Field(default_factory=list)
-    interior: Interior | None
+    steps: Annotated[list[Step], WHOLE_OR_UNKNOWN] = Field(default_factory=list)
+    episodes: Annotated[list[Episode], WHOLE_OR_UNKNOWN] = Field(default_factory=list)
+    interior: Annotated[Interior | None, WHOLE_OR_UNKNOWN]
     start_s: float | None = None
-    warmup: WarmupDigest | None
+    warmup: Annotated[WarmupDigest | None, WHOLE_OR_UNKNOWN]
     started: str
     finished: str | None
     verdict: Verdict

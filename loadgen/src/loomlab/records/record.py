@@ -1,7 +1,55 @@
 """What every record is."""
 
-from pydantic import BaseModel, ConfigDict
+import math
+from typing import Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 
 class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class FiniteRecord(Record):
+    """Takes NaN and infinity, which only a hand writes, for unknown: they are read as None, at any depth."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _blank(cls, told: Any) -> Any:
+        return _finite(told)
+
+
+def _finite(told: Any) -> Any:
+    match told:
+        case float():
+            return told if math.isfinite(told) else None
+        case dict():
+            return {name: _finite(value) for name, value in told.items()}
+        case list():
+            return [_finite(value) for value in told]
+        case _:
+            return told
+
+
+def _whole(told: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return validate(told)
+    except ValidationError as error:
+        lacking = error.errors()
+        if any(one["input"] is not None for one in lacking):
+            raise
+    if not isinstance(told, list):
+        return validate(None)
+    lost = {one["loc"][0] for one in lacking}
+    return validate([one for place, one in enumerate(told) if place not in lost])
+
+
+WHOLE_OR_UNKNOWN = WrapValidator(_whole)
+"""Of a field with parts that cannot be None: where one is, a list is without that entry, and anything else is None."""

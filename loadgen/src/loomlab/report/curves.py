@@ -127,9 +127,7 @@ def distribution(at: At, looks: Mapping[str, Look]) -> Markup | None:
 def _points(latency: Latency) -> list[tuple[float, float]]:
     """Percentile and ms, as long as they are measurements that do not fall."""
     told = [(percent, getattr(latency, name)) for percent, name in PERCENTILES]
-    points = [
-        (percent, float(value)) for percent, value in told if value is not None and math.isfinite(value) and value > 0
-    ]
+    points = [(percent, float(value)) for percent, value in told if value is not None and value > 0]
     return points if all(one[1] <= other[1] for one, other in itertools.pairwise(points)) else []
 
 

@@ -1,7 +1,6 @@
 """What to doubt: of the folder, of the host, of each run."""
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -102,14 +101,14 @@ def _host(runs: list[Run]) -> Iterator[str]:
     if worst is not None:
         run, share = worst
         yield f"Other programs took up to {percent(share)} % of the time of an approach's CPUs ({run.run})."
-    worst = _worst(runs, lambda run: max(filter(math.isfinite, (run.steal_shares or {}).values()), default=None))
+    worst = _worst(runs, lambda run: max((run.steal_shares or {}).values(), default=None))
     if worst is not None:
         run, share = worst
         yield f"A hypervisor gave up to {percent(share)} % of the time of a part's CPUs to others ({run.run})."
 
 
 def _worst(runs: list[Run], share_of: Callable[[Run], float | None]) -> tuple[Run, float] | None:
-    shares = [(run, share) for run in runs if (share := share_of(run)) is not None and math.isfinite(share)]
+    shares = [(run, share) for run in runs if (share := share_of(run)) is not None]
     return max(shares, key=lambda one: one[1], default=None)
 
 

@@ -138,4 +138,4 @@ def _side(ratio: float) -> int:
 
 def percent(share: float | None) -> str:
     """Of a share from 0 to 1."""
-    return UNKNOWN if share is None or not math.isfinite(share) else f"{100 * share:.1f}"
+    return UNKNOWN if share is None else f"{100 * share:.1f}"

@@ -25,7 +25,7 @@ LONGEST_LOAD_S, LATEST_S = 6 * 3600, 1e11
 @dataclass(frozen=True)
 class Experiment:
     """`doubts` are what is wrong with the folder; `loads` have the runs that are compared; `raw` has the folders of the
-    runs that are there."""
+    runs that are there; `command` makes the experiment again, None: it is not known."""
 
     name: str
     summary: Summary
@@ -33,6 +33,7 @@ class Experiment:
     loads: list[At]
     raw: dict[str, RunFiles] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
+    command: str | None = None
 
     @property
     def runs(self) -> list[Run]:
@@ -76,7 +77,7 @@ def read_experiment(folder: Path) -> Experiment:
     """Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary that is damaged
     or of another version."""
     summary = _summary(folder)
-    order, doubts = _order(folder)
+    order, command, doubts = _order(folder)
     strays = strays_of(summary.runs, order)
     doubts = [*strays.doubts, *doubts]
     raw: dict[str, RunFiles] = {}
@@ -90,7 +91,7 @@ def read_experiment(folder: Path) -> Experiment:
         doubts += _doubts_of(run, files)
     own = strays.without(summary.runs)
     doubts += _edited(folder, summary, own, order, raw)
-    return Experiment(folder.resolve().name, summary, order, loads_of(own), raw, doubts)
+    return Experiment(folder.resolve().name, summary, order, loads_of(own), raw, doubts, command)
 
 
 def _summary(folder: Path) -> Summary:
@@ -118,16 +119,15 @@ def _summary(folder: Path) -> Summary:
     return summary
 
 
-def _order(folder: Path) -> tuple[Order | None, list[str]]:
+def _order(folder: Path) -> tuple[Order | None, str | None, list[str]]:
+    """An order that the command cannot be told from still says which runs were planned."""
+    order: Order | None = None
     try:
         order = read_record(order_file(folder), Order)
-        if order is not None:
-            command_of(order)
-    except (ParseError, UsageError, KeyError):
-        return None, [
-            "order.json is damaged or of another version: the command that makes the experiment again is not known."
-        ]
-    return order, []
+        return order, command_of(order) if order else None, []
+    except (ParseError, UsageError, KeyError, TypeError):
+        told = "order.json is damaged or of another version: the command that makes the experiment again is not known."
+        return order, None, [told]
 
 
 def _edited(

@@ -8,6 +8,7 @@ from loomlab.answer.comparisons import Held
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.loads import At, counting
 from loomlab.basics.errors import UsageError
+from loomlab.plan.variables import largest
 from loomlab.records.contrasts import Kind
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
@@ -82,21 +83,29 @@ def _more(experiment: Experiment) -> Iterator[str]:
 
 def _repeats(experiment: Experiment, kind: Kind) -> Iterator[str]:
     """What would give better intervals."""
+    most = largest("REPEATS")
     repeats = max((run.repeat for at in experiment.loads for run in at.runs), default=FEWEST_FINE_BLOCKS)
-    counted = [held.found.blocks for held in comparisons(experiment, CPU) if held.kind == kind and held.found.blocks]
-    fewest = min(counted, default=repeats)
+    found = [held.found for held in comparisons(experiment, CPU) if held.kind == kind and held.found.blocks]
+    fewest = min((one.blocks for one in found), default=repeats)
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
     elif fewest < min(repeats, FEWEST_FINE_BLOCKS):
-        yield (
-            f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; "
-            f"REPEATS={FEWEST_FINE_BLOCKS + repeats - fewest} leaves {FEWEST_FINE_BLOCKS} even if as many are left out "
-            "again."
+        wanted = FEWEST_FINE_BLOCKS + repeats - fewest
+        cure = (
+            f"REPEATS={wanted} leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
+            if wanted <= most
+            else f"REPEATS={most} is the most, so first remedy what spoilt the others: see what to doubt."
         )
+        yield f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; {cure}"
     elif repeats < FEWEST_FINE_BLOCKS:
         yield (
             f"Each approach was measured {_times(repeats)} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals "
             "that are not coarse."
+        )
+    if any((one.blocks_needed or 0) > most for one in found):
+        yield (
+            f"REPEATS={most} is the most; where more blocks are needed, a quieter host, a longer DURATION or a larger "
+            "MARGIN makes do with fewer."
         )
 
 

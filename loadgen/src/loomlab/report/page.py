@@ -23,7 +23,6 @@ from loomlab.answer.summary import (
 )
 from loomlab.records.files import write_text
 from loomlab.report import course, curves, slides, surroundings, table
-from loomlab.report.command import command_of
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.dots import dots, effect_rows
 from loomlab.report.doubts import doubts_of, dropped_blocks
@@ -124,7 +123,7 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
         "environment": surroundings.environment_rows(experiment.summary.environment),
         "approaches": surroundings.approach_rows(experiment),
         "tool_commands": surroundings.commands_of(experiment),
-        "command": command_of(experiment.order) if experiment.order else None,
+        "command": experiment.command,
     }
 
 

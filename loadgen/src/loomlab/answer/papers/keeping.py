@@ -280,17 +280,25 @@ def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) ->
     versions = dict.fromkeys(text for about in abouts if (text := _words(about, "jvm", "version")))
     servers = dict.fromkeys(text for about in abouts if (text := _words(about, "inbound", "server", "version")))
     stand_ins = ", stand-in base images" if environment.get("stand_in_images") else ""
-    memory = environment.get("memory_bytes")
     told = {
         "JDK": ", ".join(versions) or str(order.runs[0].request.jdk),
         "servers": ", ".join(servers),
-        "machine": f"one of {order.host['cpus']} CPUs"
-        + (f" ({order.host['cpu_model']})" if order.host.get("cpu_model") else "")
-        + (f" and {memory / 2**30:.1f} GiB" if isinstance(memory, int | float) else "")
-        + f", {cpus:g} of them the approach's",
+        "machine": _machine(order.host, environment.get("memory_bytes"), cpus),
         "system": f"{environment.get('os', '')}, kernel {environment.get('kernel', '')}{stand_ins}",
     }
     return {key: value for key, value in told.items() if value.strip(", ")}
+
+
+def _machine(host: Mapping[str, Any], memory: Any, cpus: float) -> str:
+    """Nothing where the order does not say how many CPUs it has."""
+    if "cpus" not in host:
+        return ""
+    return (
+        f"one of {host['cpus']} CPUs"
+        + (f" ({host['cpu_model']})" if host.get("cpu_model") else "")
+        + (f" and {memory / 2**30:.1f} GiB" if isinstance(memory, int | float) else "")
+        + f", {cpus:g} of them the approach's"
+    )
 
 
 def _words(about: dict[str, Any], part: str, *names: str) -> str:
