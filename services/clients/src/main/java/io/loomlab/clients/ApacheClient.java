@@ -4,6 +4,7 @@ import io.loomlab.core.About;
 import io.loomlab.core.BackendException;
 import io.loomlab.core.Settings;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -144,11 +145,21 @@ public final class ApacheClient implements BlockingClient {
       EntityUtils.consume(entity);
       throw BackendException.unusable("The backend answered " + response.getCode());
     }
-    byte[] body = entity == null ? new byte[0] : EntityUtils.toByteArray(entity);
+    byte[] body = entity == null ? new byte[0] : bytes(entity);
     if (body.length == 0) {
       throw BackendException.unusable("The backend answered nothing");
     }
     return new String(body, StandardCharsets.UTF_8);
+  }
+
+  /** {@link EntityUtils#toByteArray} allocates 4 KiB to read through, however short the body is. */
+  private static byte[] bytes(HttpEntity entity) throws IOException {
+    long length = entity.getContentLength();
+    try (InputStream content = entity.getContent()) {
+      return length < 0
+          ? content.readAllBytes()
+          : content.readNBytes((int) Math.min(length, Integer.MAX_VALUE));
+    }
   }
 
   /** The client's own parser would skip garbage and go on waiting for a status line. */

@@ -8,8 +8,10 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.timeout.TimeoutException;
+import io.netty.util.ResourceLeakDetector;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.internal.PlatformDependent;
+import java.util.Locale;
 import java.util.Map;
 import reactor.core.publisher.Mono;
 import reactor.netty.ByteBufMono;
@@ -81,7 +83,9 @@ public final class ReactorClient implements AutoCloseable {
         Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)),
         "last used first, no lock",
         eventLoops(configuration),
-        Map.of("unsafe", PlatformDependent.hasUnsafe()));
+        Map.of(
+            "leak_detection", ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT),
+            "unsafe", PlatformDependent.hasUnsafe()));
   }
 
   private static int eventLoops(HttpClientConfig configuration) {

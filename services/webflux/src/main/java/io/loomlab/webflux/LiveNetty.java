@@ -4,6 +4,7 @@ import io.loomlab.core.About;
 import io.loomlab.spring.LiveServer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import io.netty.util.ResourceLeakDetector;
 import io.netty.util.Version;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.internal.PlatformDependent;
@@ -53,7 +54,9 @@ class LiveNetty implements LiveServer {
         null,
         eventLoops(),
         "platform",
-        Map.of("unsafe", PlatformDependent.hasUnsafe()));
+        Map.of(
+            "leak_detection", ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT),
+            "unsafe", PlatformDependent.hasUnsafe()));
   }
 
   @Override
