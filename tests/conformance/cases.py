@@ -246,6 +246,12 @@ ONE_REFUSAL_OF_EACH_KIND = list({refusal.kind: refusal for refusal in reversed(R
 
 GOOD = "ROLE_1"
 SILENCE = Trouble("silent", 504, Reply(None))
+HEAD_OF_A_BODY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n"
+SILENT_TROUBLES = [
+    SILENCE,
+    Trouble("stalls-before-the-body", 504, Reply(HEAD_OF_A_BODY)),
+    Trouble("stalls-within-the-body", 504, Reply(HEAD_OF_A_BODY + b'{"userId":')),
+]
 PROMPT_TROUBLES = [
     Trouble("resets", 502, Reply(b"", then=Then.RESET)),
     Trouble("hangs-up", 502, Reply(b"", then=Then.CLOSE)),
