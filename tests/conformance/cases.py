@@ -107,7 +107,7 @@ def _delays() -> list[Refusal]:
             refusals.append(Refusal(f"{name}-delay-{kind}", golden, 400, raw))
     return [
         *refusals,
-        Refusal("epoch-millis-of-path-missing", "delay-of-path-missing", 400, get("/epoch-millis/any?delayInMillis=0")),
+        Refusal("epoch-millis-of-path-missing", "delay-of-path-missing", 400, get("/epoch-millis/any")),
         Refusal("epoch-millis-of-path-word", "delay-of-path-word", 400, get("/epoch-millis/any?delayMillis=soon")),
     ]
 
