@@ -109,6 +109,7 @@ def _delays() -> list[Refusal]:
         *refusals,
         Refusal("epoch-millis-of-path-missing", "delay-of-path-missing", 400, get("/epoch-millis/any")),
         Refusal("epoch-millis-of-path-word", "delay-of-path-word", 400, get("/epoch-millis/any?delayMillis=soon")),
+        Refusal("epoch-millis-of-path-other-word", "delay-word", 400, get("/epoch-millis/any?delayInMillis=soon")),
     ]
 
 

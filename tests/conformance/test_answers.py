@@ -88,6 +88,7 @@ async def test_posted_movies_are_not_stored(approach: Approach) -> None:
         "/epoch-millis?delayCallDepth=ignored&delayInMillis=300",
         "/epoch-millis/any?delayInMillis=300",
         "/epoch-millis/any?delayMillis=300",
+        "/epoch-millis/any?delayInMillis=ignored&delayMillis=300",
         "/pinned?delayInMillis=300",
     ],
 )
