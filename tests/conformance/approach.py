@@ -24,7 +24,7 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Settings:
-    """What the approach was started with: name in .env, value."""
+    """What the approach was asked to be started with: name in .env, value."""
 
     values: dict[str, str]
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -90,7 +90,7 @@ class Backend:
         self._delay_seconds = 0.0
         self._replies: Mapping[str, Reply] = {}
         self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Transport] = set()
+        self._open: dict[int, asyncio.Transport] = {}
         self._accepted = 0
 
     @property
@@ -105,7 +105,7 @@ class Backend:
         """Refuses new connections and closes those that are open."""
         if self._server:
             self._server.close()
-        for transport in list(self._open):
+        for transport in list(self._open.values()):
             transport.close()
         while self._open:
             await asyncio.sleep(0)
@@ -136,14 +136,18 @@ class Backend:
         finally:
             self._delay_seconds = 0.0
 
+    def has_open(self, connections: Iterable[int]) -> bool:
+        """Whether any of the connections with these numbers is open."""
+        return not self._open.keys().isdisjoint(connections)
+
     def opened(self, transport: asyncio.Transport) -> int:
-        self._open.add(transport)
-        self.most_open = max(self.most_open, len(self._open))
         self._accepted += 1
+        self._open[self._accepted] = transport
+        self.most_open = max(self.most_open, len(self._open))
         return self._accepted
 
-    def closed(self, transport: asyncio.Transport) -> None:
-        self._open.discard(transport)
+    def closed(self, connection: int) -> None:
+        del self._open[connection]
 
     def reply_to(self, call: Call) -> Reply:
         self.calls.append(call)
@@ -167,7 +171,7 @@ class _Conversation(asyncio.Protocol):
         self._number = self._backend.opened(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        self._backend.closed(self._transport)
+        self._backend.closed(self._number)
 
     def data_received(self, data: bytes) -> None:
         self._received += data

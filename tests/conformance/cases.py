@@ -107,8 +107,9 @@ def _delays() -> list[Refusal]:
             refusals.append(Refusal(f"{name}-delay-{kind}", golden, 400, raw))
     return [
         *refusals,
-        Refusal("epoch-millis-of-path-missing", "delay-of-path-missing", 400, get("/epoch-millis/any?delayInMillis=0")),
+        Refusal("epoch-millis-of-path-missing", "delay-of-path-missing", 400, get("/epoch-millis/any")),
         Refusal("epoch-millis-of-path-word", "delay-of-path-word", 400, get("/epoch-millis/any?delayMillis=soon")),
+        Refusal("epoch-millis-of-path-other-word", "delay-word", 400, get("/epoch-millis/any?delayInMillis=soon")),
     ]
 
 
@@ -246,6 +247,12 @@ ONE_REFUSAL_OF_EACH_KIND = list({refusal.kind: refusal for refusal in reversed(R
 
 GOOD = "ROLE_1"
 SILENCE = Trouble("silent", 504, Reply(None))
+HEAD_OF_A_BODY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n"
+SILENT_TROUBLES = [
+    SILENCE,
+    Trouble("stalls-before-the-body", 504, Reply(HEAD_OF_A_BODY)),
+    Trouble("stalls-within-the-body", 504, Reply(HEAD_OF_A_BODY + b'{"userId":')),
+]
 PROMPT_TROUBLES = [
     Trouble("resets", 502, Reply(b"", then=Then.RESET)),
     Trouble("hangs-up", 502, Reply(b"", then=Then.CLOSE)),

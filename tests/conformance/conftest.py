@@ -20,7 +20,6 @@ type Golden = Callable[[str, bytes], None]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--approach", required=True, help="Compose service under test, reachable under that name")
     parser.addoption("--concurrency", required=True, help="its CONCURRENCY in compose.yaml")
-    parser.addoption("--style", required=True, help="how its endpoints are written: lean or idiomatic")
     parser.addoption("--update-golden", action="store_true", help="write golden/ instead of comparing with it")
 
 

@@ -17,6 +17,9 @@ OUTBOUND = {
     "pool_timeout_ms": "POOL_TIMEOUT_MS",
     "keep_alive_ms": "KEEP_ALIVE_MS",
 }
+COLLECTORS = {"g1": "G1 Young Generation", "parallel": "PS Scavenge", "serial": "Copy", "zgc": "ZGC Minor Cycles"}
+WITHOUT_C2 = "-XX:TieredStopAtLevel=1"
+CLIENTS = {"apache": "apache-httpclient", "jdk": "jdk-httpclient", "reactor": "reactor-netty"}
 
 
 @pytest.fixture
@@ -24,12 +27,29 @@ async def about(approach: Approach) -> dict[str, Any]:
     return await approach.about()
 
 
-def test_has_the_same_members_everywhere(
-    approach: Approach, about: dict[str, Any], golden: Golden, pytestconfig: pytest.Config
-) -> None:
+def test_has_the_same_members_everywhere(approach: Approach, about: dict[str, Any], golden: Golden) -> None:
     members = {name: list(value) if isinstance(value, dict) else None for name, value in about.items()}
     golden("about-members.json", json.dumps(members, indent=2).encode() + b"\n")
-    assert (about["approach"], about["style"]) == (approach.name, pytestconfig.getoption("--style"))
+    assert about["approach"] == approach.name
+
+
+def client_asked_for(approach: Approach, name: str) -> str:
+    """What HTTP_CLIENT means for that approach; where no thread waits it has no effect."""
+    if approach.thread_kind == "event-loop":
+        return CLIENTS["reactor"]
+    if name == "default":
+        return CLIENTS["reactor" if approach.server == "netty" else "apache"]
+    return CLIENTS[name]
+
+
+def test_jdk_compiler_collector_client_and_style_are_those_that_were_asked_for(
+    approach: Approach, about: dict[str, Any], settings: Settings
+) -> None:
+    assert approach.java == settings["JDK"]
+    assert COLLECTORS[settings.values["GC"]] in about["jvm"]["gc_beans"]
+    assert about["outbound"]["client"] == client_asked_for(approach, settings.values["HTTP_CLIENT"])
+    assert about["style"] == settings.values["STYLE"]
+    assert (WITHOUT_C2 in about["jvm"]["vm_arguments"]) is (WITHOUT_C2 in settings.values["JAVA_TOOL_OPTIONS"])
 
 
 def told(value: object) -> str:

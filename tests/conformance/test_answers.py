@@ -3,6 +3,7 @@
 import json
 import time
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,21 @@ async def test_a_body_of_1_mib_is_read(approach: Approach, golden: Golden) -> No
     golden("movies-posted.json", answer.body)
 
 
+def with_unknown_members(value: Any) -> Any:
+    """The same JSON with one more member in every object."""
+    if isinstance(value, list):
+        return [with_unknown_members(each) for each in value]
+    if isinstance(value, dict):
+        return {"unknown": {"any": [1]}} | {name: with_unknown_members(each) for name, each in value.items()}
+    return value
+
+
+async def test_unknown_members_of_a_body_are_ignored(approach: Approach, golden: Golden) -> None:
+    body = json.dumps(with_unknown_members(SENT_MOVIES)).encode()
+    answer = await approach.ask(post_json("/movies?delayInMillis=0", body))
+    golden("movies-posted.json", answer.body)
+
+
 @pytest.mark.parametrize("kind", ["application/json;charset=UTF-8", "Application/JSON; charset=utf-8"])
 async def test_a_json_type_may_have_parameters(approach: Approach, kind: str) -> None:
     raw = post_json("/movies?delayInMillis=0", MOVIES_BODY).replace(b"application/json", kind.encode())
@@ -65,10 +81,20 @@ async def test_posted_movies_are_not_stored(approach: Approach) -> None:
     assert answer.status == 404
 
 
-@pytest.mark.parametrize("path", ["/epoch-millis", "/pinned"])
-async def test_tells_the_time_after_the_delay(approach: Approach, path: str) -> None:
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/epoch-millis?delayInMillis=300",
+        "/epoch-millis?delayCallDepth=ignored&delayInMillis=300",
+        "/epoch-millis/any?delayInMillis=300",
+        "/epoch-millis/any?delayMillis=300",
+        "/epoch-millis/any?delayInMillis=ignored&delayMillis=300",
+        "/pinned?delayInMillis=300",
+    ],
+)
+async def test_tells_the_time_after_the_delay(approach: Approach, target: str) -> None:
     asked_ms = time.time() * 1000
-    answer = await approach.ask(get(f"{path}?delayInMillis=300"))
+    answer = await approach.ask(get(target))
     now_ms = time.time() * 1000
     assert asked_ms + 298 <= int(answer.body) <= now_ms + 2
 

@@ -4,7 +4,7 @@ import pytest
 
 from approach import Approach
 from backend import Backend
-from cases import MAY_CLOSE, REFUSALS, Refusal
+from cases import GOOD_REQUESTS, MAY_CLOSE, REFUSALS, Refusal
 from conftest import Golden
 from problems import assert_problem
 from wire import get
@@ -25,3 +25,12 @@ async def test_is_refused_and_the_connection_stays_usable(
             assert answer.connection != "close"
             assert (await connection.ask(get("/capabilities"))).status == 200
     assert (await approach.ask(get("/capabilities"))).status == 200
+
+
+@pytest.mark.parametrize("endpoint", [each for each in GOOD_REQUESTS if not each.startswith("POST ")])
+async def test_head_is_a_wrong_method_and_its_answer_has_no_body(approach: Approach, endpoint: str) -> None:
+    async with await approach.connect() as connection:
+        answer = await connection.ask(GOOD_REQUESTS[endpoint].replace(b"GET", b"HEAD", 1))
+        assert (answer.status, answer.header("Content-Type")) == (405, "application/problem+json")
+        assert (answer.header("Allow") or "").replace(" ", "") == ("GET,POST" if endpoint == "/movies" else "GET")
+        assert (await connection.ask(GOOD_REQUESTS[endpoint])).status == 200

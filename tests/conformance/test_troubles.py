@@ -1,12 +1,13 @@
 """Whatever the backend does, the client gets one problem after one attempt, and the next request is served."""
 
 import asyncio
+import time
 
 import pytest
 
-from approach import Approach
+from approach import Approach, Settings, eventually
 from backend import Backend, json_reply
-from cases import BACKEND_CALLS, GOOD_REQUESTS, PROMPT_TROUBLES, SILENCE, UNUSABLE_REPLIES, Trouble
+from cases import BACKEND_CALLS, GOOD_REQUESTS, PROMPT_TROUBLES, SILENT_TROUBLES, UNUSABLE_REPLIES, Trouble
 from conftest import Golden
 from problems import assert_problem
 from wire import Answer, get
@@ -34,14 +35,26 @@ async def test_a_backend_that(
     assert (await approach.ask(GOOD_REQUESTS[endpoint])).status == 200
 
 
-async def test_a_silent_backend(approach: Approach, backend: Backend, golden: Golden) -> None:
+@pytest.mark.parametrize("trouble", SILENT_TROUBLES, ids=lambda each: each.name)
+async def test_a_backend_that_falls_silent_is_given_up_in_time_and_its_connection_closed(
+    approach: Approach, backend: Backend, golden: Golden, settings: Settings, trouble: Trouble
+) -> None:
     endpoints = ["/capabilities", "/meetings", "/httpbin/block/{seconds}"]
-    with backend.replying({"/": SILENCE.reply}):
+    timeout_seconds = settings["RESPONSE_TIMEOUT_MS"] / 1000
+    started = time.monotonic()
+    with backend.replying({"/": trouble.reply}):
         await asyncio.gather(
-            *(assert_usable_afterwards(approach, GOOD_REQUESTS[each], golden, 504) for each in endpoints)
+            *(assert_usable_afterwards(approach, GOOD_REQUESTS[each], golden, trouble.status) for each in endpoints)
         )
+    assert timeout_seconds <= time.monotonic() - started < 2 * timeout_seconds
     assert sorted(target.partition("/")[2][:6] for target in backend.targets()) == ["authen", "authen", "delay/"]
+    silent = {call.connection for call in backend.calls}
     assert (await approach.ask(get("/capabilities"))).status == 200
+
+    async def any_is_open() -> bool:
+        return backend.has_open(silent)
+
+    assert not await eventually(any_is_open, lambda seen: not seen)
 
 
 @pytest.mark.parametrize("name", UNUSABLE_REPLIES)

@@ -102,10 +102,11 @@ class Connection:
         self._writer.write(raw)
 
     async def ask(self, raw: bytes) -> Answer:
-        """The answer to a request that is sent while the answer may come already."""
+        """The answer to a request that is sent while the answer may come already; to HEAD, one without a body."""
         async with asyncio.timeout(ANSWER_DEADLINE_SECONDS):
             self.send(raw)
-            answer, _ = await asyncio.gather(self._receive(), self._writer.drain())
+            receiving = self._receive(has_body=not raw.startswith(b"HEAD "))
+            answer, _ = await asyncio.gather(receiving, self._writer.drain())
             return answer
 
     async def is_closed_within(self, seconds: float) -> bool:
@@ -123,11 +124,13 @@ class Connection:
         except ConnectionError:
             return
 
-    async def _receive(self) -> Answer:
+    async def _receive(self, *, has_body: bool) -> Answer:
         first, headers = parse_head(await self._reader.readuntil(b"\r\n\r\n"))
         version, _, rest = first.partition(" ")
+        if not version.startswith("HTTP/1."):
+            raise MalformedAnswerError(f"What came is no status line: {first}.")
         lengths = [value for name, value in headers if name.lower() == "content-length"]
         if len(lengths) != 1:
             raise MalformedAnswerError(f"The answer has {len(lengths)} Content-Length, not one: {first}, {headers}.")
-        body = await self._reader.readexactly(int(lengths[0]))
+        body = await self._reader.readexactly(int(lengths[0])) if has_body else b""
         return Answer(version, int(rest[:3]), headers, body)
