@@ -220,6 +220,13 @@ def test_compare_lets_choose_source_experiment_approach_and_jdk() -> None:
     assert names == ["datasource", "results", "experiment", "approach", "jdk"]
 
 
+def test_controlled_contrasts_are_the_first_rows() -> None:
+    (panel,) = [panel for panel in panels(COMMITTED["compare"]) if panel["title"] == "Contrasts"]
+    settings = {one["id"]: one["options"] for one in panel["transformations"]}
+    assert settings["sortBy"]["sort"] == [{"field": "kind"}]
+    assert settings["organize"]["indexByName"]["kind"] == 0
+
+
 def test_nobody_edits_in_grafana_what_a_restart_would_undo() -> None:
     dashboards = (LAB / "grafana" / "provisioning" / "dashboards" / "loomlab.yaml").read_text()
     sources = (LAB / "grafana" / "provisioning" / "datasources" / "prometheus.yaml").read_text()

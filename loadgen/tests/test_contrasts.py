@@ -1,4 +1,5 @@
-"""What approaches differ in, by their /about: those of the headline set, told on two CPUs, changed here and there."""
+"""What approaches differ in, by their /about: those of the headline set, told on two CPUs, changed here and there; and
+those of all ten, as they told them."""
 
 import json
 from copy import deepcopy
@@ -15,6 +16,7 @@ from loomlab.records.models import Answer, Probe
 
 ABOUTS = Path(__file__).parent / "golden" / "abouts"
 HEADLINE: dict[str, dict[str, Any]] = json.loads((ABOUTS / "headline.json").read_text())
+ALL: dict[str, dict[str, Any]] = json.loads((ABOUTS / "all.json").read_text())
 OLD: dict[str, dict[str, Any]] = json.loads((ABOUTS / "before-internals.json").read_text())
 TOMCATS = ("tomcat-platform", "tomcat-virtual")
 NETTYS = ("webflux-netty", "virtual-netty")
@@ -162,6 +164,30 @@ def test_the_client_that_was_asked_for_decides_on_the_second_pair(
     assert (first.kind, parts(first)) == ("controlled", ["concurrency"])
     assert (nettys.kind, parts(nettys)) == ("controlled" if len(second) == 1 else "stack", second)
     assert (stacks.kind, parts(stacks)) == ("stack", across)
+
+
+def test_of_all_approaches_one_pair_each_of_three_servers_is_controlled() -> None:
+    got = contrasts_of(Subject(name, told) for name, told in ALL.items())
+
+    controlled = {TOMCATS[::-1], NETTYS[::-1], ("microhttp-virtual", "microhttp-platform")}
+    assert {(one.a, one.b) for one in got if one.kind == "controlled"} == controlled
+    assert {one.kind for one in got} == {"controlled", "stack"}
+    assert len(got) == 45
+
+
+@pytest.mark.parametrize(
+    ("client", "kind", "differ"),
+    [("default", "stack", ["concurrency", "client"]), ("reactor", "controlled", ["concurrency"])],
+)
+def test_microhttps_three_are_controlled_where_they_share_a_client(client: str, kind: str, differ: list[str]) -> None:
+    shared = {"outbound": ALL["microhttp-async"]["outbound"]} if client == "reactor" else {}
+    got = contrasts_of(Subject(name, told | shared) for name, told in ALL.items() if name.startswith("microhttp"))
+
+    assert [(one.a, one.b, one.kind, parts(one)) for one in got] == [
+        ("microhttp-async", "microhttp-platform", kind, differ),
+        ("microhttp-virtual", "microhttp-async", kind, differ),
+        ("microhttp-virtual", "microhttp-platform", "controlled", ["concurrency"]),
+    ]
 
 
 def answered(kept: bool) -> Probe:

@@ -57,7 +57,7 @@ def test_what_the_model_and_the_server_explain_is_noted_once() -> None:
     assert any("with HTTP_CLIENT=reactor all have the same" in note for note in got.notes)
 
 
-@pytest.mark.parametrize("recorded", ["headline", "before-internals"])
+@pytest.mark.parametrize("recorded", ["headline", "all"])
 def test_what_approaches_told_of_themselves_on_two_cpus_is_explained(recorded: str) -> None:
     abouts = json.loads((ABOUTS / f"{recorded}.json").read_text())
 

@@ -99,6 +99,34 @@ def test_verdict_and_reasons_are_those_of_the_summary_once_there_is_one(tmp_path
     assert labels["reasons"] == 'The engine is odd. So is "the" host.'
 
 
+def test_every_two_approaches_are_told_with_the_kind_of_their_contrast_and_what_differs(
+    tmp_path: Path, get: Get
+) -> None:
+    folder = folder_of(tmp_path, approaches=("tomcat-platform", "tomcat-virtual", "webflux-netty"), repeats=1)
+    told = samples(get("/metrics"))["lab_contrast_info"]
+    assert {(labels["a"], labels["b"]): (labels["kind"], labels["differs"]) for labels, _ in told} == {
+        ("tomcat-virtual", "tomcat-platform"): ("controlled", "concurrency: virtual-threads / platform-threads"),
+        ("tomcat-virtual", "webflux-netty"): (
+            "stack",
+            "concurrency: virtual-threads / reactive; server: tomcat / netty; "
+            "framework: spring-webmvc / spring-webflux; client: apache-httpclient / reactor-netty",
+        ),
+        ("webflux-netty", "tomcat-platform"): (
+            "stack",
+            "concurrency: reactive / platform-threads; server: netty / tomcat; "
+            "framework: spring-webflux / spring-webmvc; client: reactor-netty / apache-httpclient",
+        ),
+    }
+    assert all(labels["experiment"] == folder.name and value == 1 for labels, value in told)
+
+
+def test_an_experiment_that_is_not_summed_up_has_no_contrast(tmp_path: Path, get: Get) -> None:
+    folder = folder_of(tmp_path, repeats=1)
+    assert len(samples(get("/metrics"))["lab_contrast_info"]) == 6
+    (folder / "summary.json").unlink()
+    assert samples(get("/metrics"))["lab_contrast_info"] == []
+
+
 def test_a_run_that_was_measured_again_is_not_that_of_the_old_summary(tmp_path: Path, get: Get) -> None:
     folder = folder_of(tmp_path, approaches=("tomcat-virtual",), repeats=1, verdict="valid", reasons=[])
     change(folder / "runs" / "1-tomcat-virtual", raw_sha256="other", verdict="invalid", reasons=["It restarted."])

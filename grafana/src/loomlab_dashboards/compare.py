@@ -1,5 +1,7 @@
 """Compare: a table of the runs, then the approaches over each other, a row a question."""
 
+from collections.abc import Sequence
+
 from loomlab_dashboards.frame import Json, Row, build, finished_runs, many, newest_of_many
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
@@ -32,6 +34,7 @@ from loomlab_dashboards.runs_table import runs
 
 APPROACHES = '{__name__=~"lab_approach_info|lab_result_info"}'
 EXPERIMENTS = '{__name__=~"service:lab_run:info|lab_result_info"}'
+NOT_SUMMED_UP = "None of these experiments has a summary of two approaches yet, or the lab is down."
 ALIGNED = "by seconds since the run began"
 CPU_LIMIT = select("service:container_cpu_limit_cores:sum", APPROACH)
 QUARTER = Size(6)
@@ -61,18 +64,37 @@ def _what_came_out() -> Row:
 
 
 def _what_differs() -> Row:
-    columns = ("approach", "concurrency", "style", "server", "framework", "client", "sockets", "internals")
-    what = Text(
-        "What is compared",
-        "Rows that differ in more than concurrency compare stacks; the summary names the controlled contrasts.",
-        "none",
-    )
+    what = Text("What is compared", "What each approach tells of itself in /about.", "none")
+    told_of = ("approach", "concurrency", "style", "server", "framework", "client", "sockets", "internals")
     chosen_runs = 'service:lab_run:info{experiment=~"$experiment", jdk=~"$jdk"}'
     told = f"last_over_time((lab_approach_info{{{APPROACH}}} * on (service) group_left () {chosen_runs})[$__range:1s])"
+    contrasts = Text(
+        "Contrasts",
+        "Controlled: a and b differ in the concurrency model alone; stack: they differ in more, so a difference in a"
+        " figure is not due to the model alone.",
+        "none",
+    )
+    told_of_pairs = ("kind", "a", "b", "experiment", "differs")
+    pairs = select("lab_contrast_info", 'experiment=~"$experiment"', 'a=~"$approach"', 'b=~"$approach"')
     return Row(
         "What differs?",
-        [labels(what, Query(f"group by ({', '.join(columns)}) ({told})", "{{approach}}"), columns, Size(24, 7))],
+        [
+            labels(what, _each(told_of, told, "{{approach}}"), told_of, Size(24, 7)),
+            labels(
+                contrasts,
+                _each(told_of_pairs, pairs, "{{a}}, {{b}}"),
+                told_of_pairs,
+                Size(24, 7),
+                wide="differs",
+                empty=NOT_SUMMED_UP,
+            ),
+        ],
     )
+
+
+def _each(columns: Sequence[str], expr: str, legend: str) -> Query:
+    """A series for each combination of these labels' values."""
+    return Query(f"group by ({', '.join(columns)}) ({expr})", legend)
 
 
 def _is_it_fast() -> Row:

@@ -176,12 +176,27 @@ def states(
     return panel if empty is None else panel.no_value(empty)
 
 
-def labels(text: Text, query: Query, columns: Sequence[str], size: Size = Size()) -> table.Panel:
-    """A row a series, its labels in these columns; without the value, which says nothing."""
+def labels(
+    text: Text,
+    query: Query,
+    columns: Sequence[str],
+    size: Size = Size(),
+    wide: str | None = None,
+    empty: str | None = None,
+) -> table.Panel:
+    """A row a series, its labels in these columns, sorted by the first; without the value, which says nothing. The
+    texts of the column `wide` are wrapped, `empty` is said without any row."""
     panel = filled(table.Panel(), text, size, [dataquery(0, query, PromQueryFormat.TABLE).instant()])
     order = {name: position for position, name in enumerate(columns)}
-    settings = {"indexByName": order, "excludeByName": {"Time": True, "Value": True}}
-    return panel.with_transformation(model.DataTransformerConfig(id_val="organize", options=settings))
+    for name, settings in (
+        ("organize", {"indexByName": order, "excludeByName": {"Time": True, "Value": True}}),
+        ("sortBy", {"fields": {}, "sort": [{"field": columns[0]}]}),
+    ):
+        panel.with_transformation(model.DataTransformerConfig(id_val=name, options=settings))
+    if wide is not None:
+        wrapped = {"custom.wrapText": True, "custom.minWidth": 600}
+        panel.override_by_name(wide, [model.DynamicConfigValue(id_val=one, value=wrapped[one]) for one in wrapped])
+    return panel if empty is None else panel.no_value(empty)
 
 
 def number(text: Text, query: Query, bad_from: float, empty: str, size: Size = Size()) -> stat.Panel:

@@ -7,7 +7,7 @@ import pytest
 from watching.check import problems
 from watching.experiment import Experiment, Run
 from watching.load import Load
-from watching.panels import QUOTA_PANELS, RUN_TABLES, PanelQuery, plausible, queries_of
+from watching.panels import JUDGED_TABLES, QUOTA_PANELS, PanelQuery, plausible, queries_of
 from watching.prometheus import Prometheus
 from watching.series import Series
 
@@ -19,7 +19,7 @@ WIDEST_GAP_SECONDS = 3
 @pytest.fixture(scope="module")
 def queries(pytestconfig: pytest.Config) -> list[PanelQuery]:
     """Of what can be seen while the runs go on."""
-    return [query for query in queries_of(pytestconfig.getoption("--queries")) if query.panel not in RUN_TABLES]
+    return [query for query in queries_of(pytestconfig.getoption("--queries")) if query.panel not in JUDGED_TABLES]
 
 
 def answer_of(prometheus: Prometheus, query: PanelQuery, experiment: Experiment, run: Run) -> list[Series]:

@@ -17,8 +17,8 @@ LABELS: dict[str, tuple[str, ...]] = {"Alerts over time": ("alertname",), "Laten
 """Where not every label of the legend is on every series."""
 QUOTA_PANELS = ("Throttled",)
 """Empty during runs, which limit CPU by cpusets, without quota periods."""
-RUN_TABLES = ("Runs", "This run")
-"""Of judged runs: nothing of a run is in them before its verdict."""
+JUDGED_TABLES = ("Runs", "This run", "Contrasts")
+"""Of judged runs: nothing of a run is in them before its verdict, and of two approaches before the experiment's end."""
 LIMIT = "limit"
 """The legend of a line that others may not cross."""
 NO_COLLECTION = "no garbage collection may fall into so small a load"

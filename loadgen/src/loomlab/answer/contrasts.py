@@ -156,6 +156,13 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def what_differs(contrast: Contrast) -> str:
+    """Each part with what a and b have there, on one line."""
+    if contrast.kind == "unknown":
+        return "not known"
+    return "; ".join(f"{one.part}: {one.a} / {one.b}" for one in contrast.differs) or "nothing that was recorded"
+
+
 def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
     """What must stand beside a table: which rows may be compared as models, and what else the others differ in."""
     found = list(contrasts)

@@ -94,9 +94,7 @@ EXPLAINED = (
         _server,
     ),
     Explanation(
-        frozenset(
-            {"inbound.executor", "inbound.socket_thread_kind", "inbound.internals.dispatch", "inbound.event_loops"}
-        ),
+        frozenset({"inbound.executor", "inbound.socket_thread_kind", "inbound.internals.dispatch"}),
         "the model decides what runs the handlers, and in Jetty what serves sockets",
         _approach,
     ),

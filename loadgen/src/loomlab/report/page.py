@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from loomlab.answer.contrasts import what_differs
 from loomlab.answer.papers.keeping import PICTURE
 from loomlab.answer.summary import (
     CLOSED_MODEL_NOTE,
@@ -119,6 +120,7 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
         "courses_json": Markup(json.dumps(courses, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),  # noqa: S704 - escaped
         "doubts": doubts,
         "notes": _notes(experiment),
+        "what_differs": what_differs,
         "explained": [note for note in experiment.summary.notes if note not in elsewhere],
         "environment": surroundings.environment_rows(experiment.summary.environment),
         "approaches": surroundings.approach_rows(experiment),

@@ -1,18 +1,20 @@
-"""The newest judged runs as metrics: a series a run and figure."""
+"""The newest judged runs as metrics: a series a run and figure, and one every two approaches of their experiments."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from loomlab.answer.contrasts import what_differs
 from loomlab.answer.summary import load_cell
 from loomlab.records.models import Run
 from loomlab.show.judged import Judged, JudgedRun
 
 MOST_RUNS = 60
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
+CONTRAST_LABELS = ("experiment", "a", "b", "kind", "differs")
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ FIGURES = (
 
 class Results(Collector):
     """`lab_results_info` says at which address the results can be looked at, `lab_result_info` the verdict and the
-    reasons of each of the newest runs, and each of FIGURES what they measured."""
+    reasons of each of the newest runs, each of FIGURES what they measured, and `lab_contrast_info` what two approaches
+    of their experiments differ in."""
 
     def __init__(self, judged: Judged, url: str) -> None:
         self._judged = judged
@@ -74,6 +77,14 @@ class Results(Collector):
                 if value is not None:
                     family.add_metric(_labels(one), value)
             yield family
+        yield self._contrasts(dict.fromkeys(one.experiment for one in newest))
+
+    def _contrasts(self, experiments: Iterable[str]) -> GaugeMetricFamily:
+        family = GaugeMetricFamily("lab_contrast_info", "What two approaches differ in", labels=CONTRAST_LABELS)
+        for experiment in experiments:
+            for one in self._judged.contrasts(experiment):
+                family.add_metric([experiment, one.a, one.b, one.kind, what_differs(one)], 1)
+        return family
 
 
 def _labels(one: JudgedRun) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loomlab.basics.errors import ParseError
+from loomlab.records.contrasts import Contrast
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run, Summary
 
@@ -33,6 +34,11 @@ class Judged:
         """At most so many, the newest first, as the summary has them, which may say more against a run than run.json. A
         damaged file is left out, and named on stderr."""
         return list(islice(self._runs(), most))
+
+    def contrasts(self, experiment: str) -> list[Contrast]:
+        """Of every two approaches of the experiment; none until it is summed up."""
+        summary = self._record(self._results / experiment / "summary.json", Summary)
+        return summary.contrasts if summary else []
 
     def _runs(self) -> Iterator[JudgedRun]:
         for folder in sorted(self._results.iterdir(), reverse=True):
