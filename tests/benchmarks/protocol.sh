@@ -12,7 +12,7 @@ BURSTS=10 BURST=$((8 * CONNECTIONS)) COUNTED=$((40 * CONNECTIONS))
 container() { docker run --detach --network $BENCH --ulimit nofile=20000 --name "$BENCH-$1" --network-alias "$1" "${@:2}" >/dev/null; }
 
 # under_test ARGUMENTS...: the container whose CPU is counted.
-under_test() { container app --cpuset-cpus 1 --cpus 1 --memory 1524m --sysctl net.core.somaxconn=8192 "$@"; }
+under_test() { container app --init --cpuset-cpus 1 --cpus 1 --memory 1524m --sysctl net.core.somaxconn=8192 "$@"; }
 
 # lab_approach IMAGE [VARIABLE=VALUE]...: a service of the lab, with the limits that compose.yaml gives all of them.
 lab_approach() {
