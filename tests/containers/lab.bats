@@ -126,11 +126,13 @@ teardown_file() {
   [ "$ports" = 127.0.0.1 ]
 }
 
-@test "the results can be browsed, and Prometheus knows where, and the figures of the newest run" {
+@test "the results can be browsed, and Prometheus knows where, and what the newest experiment found" {
   [[ $(http_get 9080 /) == *"Directory listing"* ]]
   settles '[.data.result[].metric.url] | join(" ")' 'lab_results_info' http://127.0.0.1:9080
   settles '[.data.result[].metric.approach] | sort | join(" ")' \
     "lab_result_throughput_rps{experiment=\"$(basename "$(newest)")\"}>0" "tomcat-platform webflux-netty"
+  settles '[.data.result[].metric | .a, .b, .kind] | join(" ")' "lab_contrast_info{experiment=\"$(basename "$(newest)")\"}" \
+    "webflux-netty tomcat-platform stack"
 }
 
 @test "only cAdvisor sees the engine's socket, read-only" {

@@ -70,8 +70,8 @@ def _what_differs() -> Row:
     told = f"last_over_time((lab_approach_info{{{APPROACH}}} * on (service) group_left () {chosen_runs})[$__range:1s])"
     contrasts = Text(
         "Contrasts",
-        "Controlled: a and b differ in the concurrency model alone; stack: they differ in more, so a difference in a"
-        " figure is not due to the model alone.",
+        "Controlled: a and b differ in the concurrency model alone; stack: they differ in something else, so a"
+        " difference in a figure is not due to the model alone.",
         "none",
     )
     told_of_pairs = ("kind", "a", "b", "experiment", "differs")
