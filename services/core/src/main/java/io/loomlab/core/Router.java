@@ -63,7 +63,9 @@ public final class Router<T> {
       case EPOCH_MILLIS ->
           route.argument() == null
               ? () -> ParsedRequest.epochMillis(delay(call), cpuMicros(call))
-              : () -> ParsedRequest.epochMillisOf(call.query(Params.DELAY_MILLIS), cpuMicros(call));
+              : () ->
+                  ParsedRequest.epochMillisOf(
+                      call.query(Params.DELAY_MILLIS), delay(call), cpuMicros(call));
       case PINNED -> () -> ParsedRequest.pinned(delay(call));
       case MOVIES -> () -> ParsedRequest.findMovies(call.query(Params.DIRECTOR), delay(call));
       case BLOCK -> () -> ParsedRequest.block(route.argument());
