@@ -43,7 +43,12 @@ class HelidonVirtualTest extends ApproachContract {
             "version", "4.5.0",
             "max_connections", "777",
             "max_threads", "null",
-            "socket_thread_kind", "virtual"));
+            "socket_thread_kind", "platform"));
+  }
+
+  @Test
+  void oneThreadAcceptsForAllConnections() throws Exception {
+    assertSocketThreadsRun("io.helidon.webserver.ServerListener");
   }
 
   @ParameterizedTest
