@@ -7,6 +7,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -24,9 +25,7 @@ import java.util.concurrent.locks.LockSupport;
  * because the loops are package-private.
  */
 public final class LabServer implements AutoCloseable {
-  /** As their constructor names them; the threads themselves are private. */
-  private static final String LOOP_NAME = "connection-event-loop";
-
+  private static final String LOOP = ConnectionEventLoop.class.getName();
   private static final long ACCEPT_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final int ENDED = -1;
 
@@ -49,9 +48,10 @@ public final class LabServer implements AutoCloseable {
     listener.bind(new InetSocketAddress(options.port()), options.acceptLength());
   }
 
-  /** Whether a thread is one of the library's event loops. */
+  /** Whether a thread runs one of the library's event loops, whose own threads are private. */
   public static boolean isEventLoop(Thread thread) {
-    return thread.getName().equals(LOOP_NAME);
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().equals(LOOP));
   }
 
   /**

@@ -80,7 +80,7 @@ final class JdkClient implements BlockingClient {
         settings.poolTimeout().toMillis(),
         1000L * Integer.getInteger(KEEP_ALIVE_SECONDS),
         null,
-        "first used first, one lock for the pool",
+        "longest idle first, one lock",
         SELECTOR,
         Map.of("executor", "a pool of platform threads without a limit"));
   }

@@ -21,7 +21,7 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.resources.ConnectionProvider;
 
 /** reactor-netty, on the event loops that it shares with a Netty server of the same process. */
-public final class ReactorClient implements AutoCloseable {
+public final class ReactorClient implements ReactiveBackend, AutoCloseable {
   private static final int UNBOUNDED = -1;
 
   private final ConnectionProvider pool;
@@ -58,7 +58,7 @@ public final class ReactorClient implements AutoCloseable {
     return http;
   }
 
-  /** The body of a GET; fails with a {@link BackendException} if there is no usable one. */
+  @Override
   public Mono<String> get(String path) {
     return http.get()
         .uri(path)

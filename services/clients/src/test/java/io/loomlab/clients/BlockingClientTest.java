@@ -175,6 +175,18 @@ class BlockingClientTest {
     assertThat(about.responseTimeoutMs()).isEqualTo(RESPONSE_TIMEOUT.toMillis());
     assertThat(about.poolTimeoutMs()).isEqualTo(POOL_TIMEOUT.toMillis());
     assertThat(about.keepAliveMs()).isEqualTo(KEEP_ALIVE.toMillis());
+    assertThat(about.poolPolicy())
+        .isEqualTo(
+            kind == Settings.Client.JDK
+                ? "longest idle first, one lock"
+                : "last used first, no lock");
+    Integer loops =
+        switch (kind) {
+          case JDK -> 1;
+          case REACTOR -> Math.max(4, Runtime.getRuntime().availableProcessors());
+          default -> null;
+        };
+    assertThat(about.eventLoops()).isEqualTo(loops);
   }
 
   private BlockingClient client(int port) {

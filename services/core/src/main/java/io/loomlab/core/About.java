@@ -90,9 +90,9 @@ public record About(
    * @param transport how sockets are used: {@code nio}, blocking {@code socket}, …
    * @param maxRequestsPerConnection null without a limit
    * @param executor class that runs the handlers, null where what reads a request does
-   * @param socketThreads threads that accept connections and serve sockets, and handlers where
-   *     there is no executor; null where each connection has a thread of its own
-   * @param socketThreadKind {@code platform} or {@code virtual}
+   * @param socketThreads threads that all connections share: they accept and serve sockets, or only
+   *     accept where each connection has a thread of its own
+   * @param socketThreadKind of these threads: {@code platform} or {@code virtual}
    * @param internals what else this server does in a way of its own, by its own name
    */
   public record Inbound(

@@ -14,7 +14,10 @@ public enum Endpoint {
   public static final String MEETINGS_PATH = "/meetings";
   public static final String EPOCH_MILLIS_PATH = "/epoch-millis";
 
-  /** What loom-vs-webflux asks for. Its last segment names an approach and is ignored. */
+  /**
+   * What loom-vs-webflux and an early loom-webflux-benchmarks ask for. Its last segment names an
+   * approach and is ignored.
+   */
   public static final String EPOCH_MILLIS_OF_PATH = EPOCH_MILLIS_PATH + "/{approach}";
 
   public static final String MOVIES_PATH = "/movies";

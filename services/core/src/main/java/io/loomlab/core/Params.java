@@ -29,12 +29,14 @@ public final class Params {
 
   /** The wait that {@code delayInMillis} asks for. */
   public static Duration delay(String value) {
-    return delay(DELAY, value);
+    return milliseconds(DELAY, value);
   }
 
-  /** The wait that the parameter of that name asks for. */
-  public static Duration delay(String name, String value) {
-    return Duration.ofMillis(whole(name, required(name, value), 0, LONGEST_DELAY_MILLIS));
+  /** The wait that {@code delayMillis} asks for, or without it {@code delayInMillis}. */
+  public static Duration delay(String delayMillis, String delayInMillis) {
+    return isMissing(delayMillis) && !isMissing(delayInMillis)
+        ? delay(delayInMillis)
+        : milliseconds(DELAY_MILLIS, delayMillis);
   }
 
   /** The microseconds of CPU work that {@code cpuMicros} asks for: none without it. */
@@ -82,6 +84,10 @@ public final class Params {
       throw RefusedException.of(401);
     }
     return value;
+  }
+
+  private static Duration milliseconds(String name, String value) {
+    return Duration.ofMillis(whole(name, required(name, value), 0, LONGEST_DELAY_MILLIS));
   }
 
   private static String required(String name, String value) {

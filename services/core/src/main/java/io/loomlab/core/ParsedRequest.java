@@ -42,8 +42,8 @@ public sealed interface ParsedRequest {
   }
 
   /** Asked on {@link Endpoint#EPOCH_MILLIS_OF_PATH}. */
-  static ParsedRequest epochMillisOf(String delay, String cpuMicros) {
-    Duration wait = Params.delay(Params.DELAY_MILLIS, delay);
+  static ParsedRequest epochMillisOf(String delayMillis, String delayInMillis, String cpuMicros) {
+    Duration wait = Params.delay(delayMillis, delayInMillis);
     return new EpochMillis(wait, Params.cpuMicros(cpuMicros));
   }
 

@@ -9,6 +9,8 @@ import java.util.function.Supplier;
  * @param <T> as of {@link Endpoints}
  */
 public final class Router<T> {
+  private static final System.Logger LOG = System.getLogger(Router.class.getName());
+
   /** What a router reads off a request. */
   public interface Call {
     String method();
@@ -22,6 +24,11 @@ public final class Router<T> {
     /** The first value of a header; null without one. */
     String header(String name);
 
+    /**
+     * The body.
+     *
+     * @throws RefusedException if it is too long or cannot be read
+     */
     byte[] body();
   }
 
@@ -47,6 +54,9 @@ public final class Router<T> {
           : endpoints.answer(route.endpoint(), parsed(route, call));
     } catch (RefusedException e) {
       return given.apply(Answer.problem(e));
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
+      return given.apply(Answer.problem(500));
     }
   }
 
@@ -63,7 +73,9 @@ public final class Router<T> {
       case EPOCH_MILLIS ->
           route.argument() == null
               ? () -> ParsedRequest.epochMillis(delay(call), cpuMicros(call))
-              : () -> ParsedRequest.epochMillisOf(call.query(Params.DELAY_MILLIS), cpuMicros(call));
+              : () ->
+                  ParsedRequest.epochMillisOf(
+                      call.query(Params.DELAY_MILLIS), delay(call), cpuMicros(call));
       case PINNED -> () -> ParsedRequest.pinned(delay(call));
       case MOVIES -> () -> ParsedRequest.findMovies(call.query(Params.DIRECTOR), delay(call));
       case BLOCK -> () -> ParsedRequest.block(route.argument());

@@ -25,6 +25,19 @@ class ParamsTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"7,,7", ",8,8", "7,8,7", "7,soon,7", "'',8,8"})
+  void delayMillisCountsBeforeDelayInMillis(String first, String second, int millis) {
+    assertThat(Params.delay(first, second)).isEqualTo(Duration.ofMillis(millis));
+  }
+
+  @Test
+  void ofTwoDelaysTheOneThatCountsIsRefusedByName() {
+    assertRefused(400, "delayMillis is \"soon\"", () -> Params.delay("soon", "8"));
+    assertRefused(400, "delayInMillis is \"soon\"", () -> Params.delay("", "soon"));
+    assertRefused(400, "delayMillis is missing", () -> Params.delay(null, ""));
+  }
+
+  @ParameterizedTest
   @NullSource
   @ValueSource(strings = "")
   void missingParametersAreRefusedByName(String value) {

@@ -5,6 +5,7 @@ import io.helidon.http.DirectHandler.TransportResponse;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
+import io.helidon.http.Method;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.DirectHandlers;
@@ -46,7 +47,12 @@ final class Answers {
     } else if (!keepAlive) {
       response.header(HeaderValues.CONNECTION_CLOSE);
     }
-    response.send(answer.body());
+    if (request.prologue().method().equals(Method.HEAD)) {
+      response.contentLength(answer.body().length);
+      response.send();
+    } else {
+      response.send(answer.body());
+    }
     if (!keepAlive) {
       // Helidon itself would say so and keep the connection.
       throw new CloseConnectionException("The client wants no further request.");

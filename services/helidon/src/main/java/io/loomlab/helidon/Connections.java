@@ -24,9 +24,11 @@ final class Connections implements ServerConnectionSelector {
     return open.sum();
   }
 
+  /** Helidon asks the only selector before it has read anything. */
   @Override
   public ServerConnection connection(ConnectionContext context) {
-    ConnectionContext readable = new Http10Context(context, new Http10Reader(context.dataReader()));
+    ConnectionContext readable =
+        new Http10Context(context, new Http10Reader(context.serverSocket()));
     return new CountedConnection((Http1Connection) http1.connection(readable), open);
   }
 

@@ -39,6 +39,9 @@ public final class HelidonApplication implements AutoCloseable {
   /** How exactly idle connections are ended. */
   private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
+  /** {@code ServerListener.initServerThread} of Helidon 4.5: one platform thread, which accepts. */
+  private static final int LISTENER = 1;
+
   /** Kept, lest its level be collected with it. */
   private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
 
@@ -118,9 +121,9 @@ public final class HelidonApplication implements AutoCloseable {
         effective.connectionOptions().tcpNoDelay(),
         null,
         null,
-        null,
-        "virtual",
-        Map.of());
+        LISTENER,
+        "platform",
+        Map.of("connection_threads", "one virtual thread each", "validation", "headers only"));
   }
 
   private static WebServer server(

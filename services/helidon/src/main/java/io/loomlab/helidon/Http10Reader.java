@@ -1,6 +1,9 @@
 package io.loomlab.helidon;
 
 import io.helidon.common.buffers.DataReader;
+import io.helidon.common.socket.HelidonSocket;
+import io.helidon.webserver.ServerConnectionException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -17,14 +20,23 @@ final class Http10Reader extends DataReader {
   private boolean http10;
 
   @SuppressWarnings("removal") // the factory that replaces the constructor makes no subclass
-  Http10Reader(DataReader source) {
-    super(() -> source.readBuffer().readBytes());
+  Http10Reader(HelidonSocket socket) {
+    super(() -> read(socket));
     OF_THREAD.set(this);
   }
 
   /** Whether the request that the current thread serves came over HTTP/1.0. */
   static boolean servesHttp10() {
     return OF_THREAD.get().http10;
+  }
+
+  /** As the connection's own reader does, which must not have read anything. */
+  private static byte[] read(HelidonSocket socket) {
+    try {
+      return socket.get();
+    } catch (UncheckedIOException e) {
+      throw new ServerConnectionException("The connection failed.", e);
+    }
   }
 
   /** Helidon reads by it request lines and the values of Connection headers, nothing else. */

@@ -43,7 +43,12 @@ class HelidonVirtualTest extends ApproachContract {
             "version", "4.5.0",
             "max_connections", "777",
             "max_threads", "null",
-            "socket_thread_kind", "virtual"));
+            "socket_thread_kind", "platform"));
+  }
+
+  @Test
+  void oneThreadAcceptsForAllConnections() throws Exception {
+    assertSocketThreadsRun("io.helidon.webserver.ServerListener");
   }
 
   @ParameterizedTest
@@ -60,6 +65,17 @@ class HelidonVirtualTest extends ApproachContract {
   void whatIsNoRequestIsAProblem() throws IOException {
     try (Socket socket = connect(application)) {
       assertThat(answer(socket, "GARBAGE\r\n\r\n"))
+          .startsWith("HTTP/1.1 400 ")
+          .contains(BODY_START);
+    }
+  }
+
+  @Test
+  void bodyThatCannotBeReadIsAProblem() throws IOException {
+    String head =
+        "POST /movies?delayInMillis=0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    try (Socket socket = connect(application)) {
+      assertThat(answer(socket, head + "no length\r\nno length\r\n"))
           .startsWith("HTTP/1.1 400 ")
           .contains(BODY_START);
     }

@@ -39,6 +39,13 @@ class JettyPlatformTest extends ApproachContract {
   }
 
   @Test
+  void platformThreadsAcceptAndSelect() throws Exception {
+    assertSocketThreadsRun(
+        "org.eclipse.jetty.server.AbstractConnector$Acceptor",
+        "org.eclipse.jetty.io.ManagedSelector$SelectorProducer");
+  }
+
+  @Test
   void aThreadThatHasReadARequestServesItWhileAnotherIsInReserve() throws Exception {
     assertThat(about().at("/inbound/internals/dispatch").asString())
         .matches("execute-produce-consume while one of [1-9]\\d* reserved threads is free");

@@ -1,6 +1,6 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.clients.ReactorClient;
+import io.loomlab.clients.ReactiveBackend;
 import io.loomlab.core.Answer;
 import io.loomlab.core.BackendPaths;
 import io.loomlab.core.ContractException;
@@ -27,12 +27,12 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
   /** Named, because before JDK 25 the default is a new thread per task on up to two processors. */
   private static final Executor AFTER_WAIT = ForkJoinPool.commonPool();
 
-  private final ReactorClient backend;
+  private final ReactiveBackend backend;
   private final Movies movies;
   private final RequestMetrics requests;
   private final CpuWork cpu;
 
-  AsyncEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
+  AsyncEndpoints(ReactiveBackend backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;

@@ -79,6 +79,11 @@ class LabServerTest {
     }
   }
 
+  @Test
+  void threadThatBearsTheNameOfAnEventLoopIsNone() {
+    assertThat(LabServer.isEventLoop(new Thread("connection-event-loop"))).isFalse();
+  }
+
   private static LabServer start(Duration keepAlive) throws IOException {
     LabServer server =
         new LabServer(

@@ -48,10 +48,12 @@ public abstract class EndpointsController<T> {
 
   @GetMapping(Endpoint.EPOCH_MILLIS_OF_PATH)
   Object epochMillisOf(
-      @RequestParam(name = Params.DELAY_MILLIS, required = false) String delay,
+      @RequestParam(name = Params.DELAY_MILLIS, required = false) String delayMillis,
+      @RequestParam(name = Params.DELAY, required = false) String delayInMillis,
       @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros) {
     return endpoints.answer(
-        Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillisOf(delay, cpuMicros));
+        Endpoint.EPOCH_MILLIS,
+        () -> ParsedRequest.epochMillisOf(delayMillis, delayInMillis, cpuMicros));
   }
 
   @GetMapping(Endpoint.MOVIES_PATH)

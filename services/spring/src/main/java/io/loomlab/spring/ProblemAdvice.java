@@ -31,28 +31,28 @@ class ProblemAdvice {
   }
 
   @ExceptionHandler
-  ResponseEntity<byte[]> anythingElse(Exception exception) {
-    if (NestedExceptionUtils.getMostSpecificCause(exception) instanceof ContractException refusal) {
+  ResponseEntity<byte[]> anythingElse(Throwable failure) {
+    if (NestedExceptionUtils.getMostSpecificCause(failure) instanceof ContractException refusal) {
       return refused(refusal);
     }
-    if (isUnreadableBody(exception)) {
+    if (isUnreadableBody(failure)) {
       return refused(Movies.unusable());
     }
-    if (exception instanceof ErrorResponse response) {
+    if (failure instanceof ErrorResponse response) {
       Set<HttpMethod> allowed = response.getHeaders().getAllow();
       return entity(
           allowed.isEmpty()
               ? Answer.problem(response.getStatusCode().value())
               : Answer.problem(RefusedException.method(names(allowed))));
     }
-    LOG.error("A request failed: {}", exception.toString());
+    LOG.error("A request failed: {}", failure.toString());
     return entity(Answer.problem(500));
   }
 
   /** As Spring MVC and as WebFlux tells it, of the only body that they are asked to read. */
-  private static boolean isUnreadableBody(Exception exception) {
-    return exception instanceof HttpMessageNotReadableException
-        || exception instanceof ServerWebInputException input
+  private static boolean isUnreadableBody(Throwable failure) {
+    return failure instanceof HttpMessageNotReadableException
+        || failure instanceof ServerWebInputException input
             && input.getMethodParameter() != null
             && input.getMethodParameter().hasParameterAnnotation(RequestBody.class);
   }

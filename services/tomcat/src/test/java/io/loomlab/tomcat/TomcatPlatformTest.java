@@ -37,4 +37,10 @@ class TomcatPlatformTest extends ApproachContract {
             "internals/processor_cache",
             "-1"));
   }
+
+  @Test
+  void oneThreadAcceptsAndOnePolls() throws Exception {
+    assertSocketThreadsRun(
+        "org.apache.tomcat.util.net.Acceptor", "org.apache.tomcat.util.net.NioEndpoint$Poller");
+  }
 }

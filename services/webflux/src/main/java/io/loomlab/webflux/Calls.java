@@ -1,5 +1,7 @@
 package io.loomlab.webflux;
 
+import static io.loomlab.webflux.Steps.answerable;
+
 import java.util.Collections;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
@@ -16,7 +18,7 @@ public final class Calls {
    */
   public static Mono<String> lastOf(Mono<String> call, int times, boolean atOnce) {
     if (atOnce) {
-      return Mono.zip(Collections.nCopies(times, call.materialize()), Calls::last);
+      return Mono.zip(Collections.nCopies(times, call.materialize()), answerable(Calls::last));
     }
     return times == 1 ? call : call.repeat(times - 1L).last();
   }

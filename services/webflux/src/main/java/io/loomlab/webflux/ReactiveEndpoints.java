@@ -1,6 +1,8 @@
 package io.loomlab.webflux;
 
-import io.loomlab.clients.ReactorClient;
+import static io.loomlab.webflux.Steps.answerable;
+
+import io.loomlab.clients.ReactiveBackend;
 import io.loomlab.core.Answer;
 import io.loomlab.core.BackendPaths;
 import io.loomlab.core.ContractException;
@@ -22,12 +24,12 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   private static final Logger LOG = LoggerFactory.getLogger(ReactiveEndpoints.class);
   private static final int CLIENT_GONE = 499;
 
-  private final ReactorClient backend;
+  private final ReactiveBackend backend;
   private final Movies movies;
   private final RequestMetrics requests;
   private final CpuWork cpu;
 
-  ReactiveEndpoints(ReactorClient backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
+  ReactiveEndpoints(ReactiveBackend backend, Movies movies, RequestMetrics requests, CpuWork cpu) {
     this.backend = backend;
     this.movies = movies;
     this.requests = requests;
@@ -37,7 +39,8 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   @Override
   public Mono<Answer> answer(Endpoint endpoint, Supplier<ParsedRequest> request) {
     Recorded recorded = new Recorded(endpoint, requests.start(endpoint));
-    return Mono.defer(() -> given(() -> answer(request.get())))
+    return Mono.just(request)
+        .flatMap(answerable(asked -> answer(asked.get())))
         .onErrorResume(failure -> Mono.just(problem(failure)))
         .doOnNext(answer -> recorded.stop(answer.status()))
         .doOnCancel(() -> recorded.stop(CLIENT_GONE));
@@ -47,8 +50,9 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   private Mono<Answer> answer(ParsedRequest request) {
     return switch (request) {
       case ParsedRequest.Capabilities asked ->
-          capabilities(asked).map(text -> textAfterWork(text, asked.cpuMicros()));
-      case ParsedRequest.Meetings asked -> meetings(asked.authorization()).map(Answer::json);
+          capabilities(asked).map(answerable(text -> textAfterWork(text, asked.cpuMicros())));
+      case ParsedRequest.Meetings asked ->
+          meetings(asked.authorization()).map(answerable(Answer::json));
       case ParsedRequest.EpochMillis asked -> epochMillisAfter(asked.delay(), asked.cpuMicros());
       case ParsedRequest.Pinned asked -> epochMillisAfter(asked.delay(), 0);
       case ParsedRequest.FindMovies asked -> {
@@ -58,18 +62,20 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
       case ParsedRequest.SaveMovies asked ->
           after(asked.delay(), () -> Answer.json(movies.save(asked.movies())));
       case ParsedRequest.Block asked ->
-          backend.get(BackendPaths.delay(asked.seconds())).map(Answer::text);
+          backend.get(BackendPaths.delay(asked.seconds())).map(answerable(Answer::text));
     };
   }
 
   private Mono<String> capabilities(ParsedRequest.Capabilities asked) {
     return backend
         .get(BackendPaths.AUTHENTICATION)
-        .flatMap(token -> backend.get(BackendPaths.authorization(token)))
-        .flatMap(
-            role ->
-                Calls.lastOf(
-                    backend.get(BackendPaths.capabilities(role)), asked.calls(), asked.parallel()));
+        .flatMap(answerable(token -> backend.get(BackendPaths.authorization(token))))
+        .flatMap(answerable(role -> lastOf(role, asked)));
+  }
+
+  private Mono<String> lastOf(String role, ParsedRequest.Capabilities asked) {
+    return Calls.lastOf(
+        backend.get(BackendPaths.capabilities(role)), asked.calls(), asked.parallel());
   }
 
   private Answer textAfterWork(String text, int cpuMicros) {
@@ -80,12 +86,14 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   private Mono<String> meetings(String authorization) {
     return backend
         .get(BackendPaths.authenticate(authorization))
-        .map(BackendPaths::userId)
-        .flatMap(
-            id ->
-                backend
-                    .get(BackendPaths.authorize(id))
-                    .flatMap(authorities -> backend.get(BackendPaths.meetings(id, authorities))));
+        .map(answerable(BackendPaths::userId))
+        .flatMap(answerable(this::meetingsOf));
+  }
+
+  private Mono<String> meetingsOf(String id) {
+    return backend
+        .get(BackendPaths.authorize(id))
+        .flatMap(answerable(authorities -> backend.get(BackendPaths.meetings(id, authorities))));
   }
 
   private Mono<Answer> epochMillisAfter(Duration wait, int cpuMicros) {
@@ -98,16 +106,7 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   }
 
   private static Mono<Answer> after(Duration wait, Supplier<Answer> answer) {
-    return Mono.delay(wait).flatMap(tick -> given(() -> Mono.just(answer.get())));
-  }
-
-  /** Reactor throws fatal errors past all operators: unless wrapped, none is ever answered. */
-  private static Mono<Answer> given(Supplier<Mono<Answer>> answer) {
-    try {
-      return answer.get();
-    } catch (Error e) {
-      return Mono.error(new IllegalStateException(e));
-    }
+    return Mono.delay(wait).map(answerable(tick -> answer.get()));
   }
 
   private static Answer problem(Throwable failure) {

@@ -33,7 +33,11 @@ class VirtualNettyTest extends ApproachContract {
             "executor",
             ".HandlerThreads",
             "max_threads",
-            "null"));
+            "null",
+            "socket_threads",
+            String.valueOf(Math.max(4, Runtime.getRuntime().availableProcessors())),
+            "internals/unsafe",
+            String.valueOf(Runtime.version().feature() < 24)));
   }
 
   @Test

@@ -31,6 +31,10 @@ class WebfluxNettyTest extends ApproachContract {
             "executor",
             "null",
             "max_threads",
-            "null"));
+            "null",
+            "socket_threads",
+            String.valueOf(Math.max(4, Runtime.getRuntime().availableProcessors())),
+            "internals/unsafe",
+            String.valueOf(Runtime.version().feature() < 24)));
   }
 }

@@ -23,10 +23,12 @@ import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -115,10 +117,18 @@ public abstract class ApproachContract extends RunningContract {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/epoch-millis", "/pinned"})
+  @ValueSource(
+      strings = {
+        "/epoch-millis?delayInMillis=30",
+        "/epoch-millis/any?delayMillis=30",
+        "/epoch-millis/any?delayInMillis=30",
+        "/epoch-millis/any?delayMillis=&delayInMillis=30",
+        "/epoch-millis/any?delayInMillis=soon&delayMillis=30",
+        "/pinned?delayInMillis=30"
+      })
   void theTimeIsToldAfterTheWait(String path) throws Exception {
     long before = System.currentTimeMillis();
-    HttpResponse<byte[]> response = get(running.port(), path + "?delayInMillis=30");
+    HttpResponse<byte[]> response = get(running.port(), path);
     assertAnswer(response, Answer.JSON);
     assertThat(Long.parseLong(text(response))).isGreaterThanOrEqualTo(before + 30);
   }
@@ -241,7 +251,9 @@ public abstract class ApproachContract extends RunningContract {
     "405, does not take, PUT, /movies",
     "415, application/json, POST, /movies",
     "400, delayInMillis, GET, /movies",
-    "400, delayInMillis, GET, /movies?directorLastName=Lucas"
+    "400, delayInMillis, GET, /movies?directorLastName=Lucas",
+    "400, delayMillis, GET, /epoch-millis/any?cpuMicros=soon",
+    "400, delayInMillis, GET, /epoch-millis/any?delayInMillis=soon&cpuMicros=soon"
   })
   void ofTwoFaultsTheSameIsToldEverywhere(int status, String told, String method, String path)
       throws Exception {
@@ -318,6 +330,27 @@ public abstract class ApproachContract extends RunningContract {
     expected.forEach(
         (member, value) ->
             assertThat(inbound.at("/" + member).asString("null")).as(member).endsWith(value));
+  }
+
+  /**
+   * That as many threads as /about tells of serve sockets.
+   *
+   * @param code classes whose code those threads run, and no others
+   */
+  protected void assertSocketThreadsRun(String... code) throws Exception {
+    Set<String> classes = Set.of(code);
+    int told = about().at("/inbound/socket_threads").asInt();
+    assertThat(Thread.getAllStackTraces().values())
+        .filteredOn(
+            frames ->
+                Arrays.stream(frames).anyMatch(frame -> classes.contains(frame.getClassName())))
+        .hasSize(told);
+  }
+
+  /** That a request whose handler fails in an unforeseen way is answered, and has ended. */
+  protected void assertIsABug(String path) throws Exception {
+    assertProblem(get(running.port(), path), 500);
+    metricsAtRest();
   }
 
   protected JsonNode about() throws IOException, InterruptedException {

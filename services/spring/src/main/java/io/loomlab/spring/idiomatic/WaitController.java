@@ -47,9 +47,10 @@ public class WaitController {
   @GetMapping("/epoch-millis/{approach}")
   long epochMillisOf(
       @RequestParam(defaultValue = "") String delayMillis,
+      @RequestParam(defaultValue = "") String delayInMillis,
       @RequestParam(defaultValue = "") String cpuMicros)
       throws InterruptedException {
-    return epochMillis(Params.delay(Params.DELAY_MILLIS, delayMillis), cpuMicros);
+    return epochMillis(Params.delay(delayMillis, delayInMillis), cpuMicros);
   }
 
   @GetMapping("/pinned")

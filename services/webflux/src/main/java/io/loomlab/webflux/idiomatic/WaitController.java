@@ -41,8 +41,9 @@ class WaitController {
   @GetMapping("/epoch-millis/{approach}")
   Mono<Long> epochMillisOf(
       @RequestParam(defaultValue = "") String delayMillis,
+      @RequestParam(defaultValue = "") String delayInMillis,
       @RequestParam(defaultValue = "") String cpuMicros) {
-    return epochMillis(Params.delay(Params.DELAY_MILLIS, delayMillis), cpuMicros);
+    return epochMillis(Params.delay(delayMillis, delayInMillis), cpuMicros);
   }
 
   /** There is no thread that could hold a monitor while it waits. */

@@ -7,7 +7,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.stereotype.Component;
 import org.springframework.web.reactive.function.client.WebClient;
-import org.springframework.web.reactive.function.client.WebClientRequestException;
+import org.springframework.web.reactive.function.client.WebClientException;
 import reactor.core.publisher.Mono;
 
 @Component
@@ -34,7 +34,11 @@ class WebBackend {
         .retrieve()
         .bodyToMono(type)
         .switchIfEmpty(Mono.error(() -> BackendException.unusable("The backend answered nothing")))
-        .onErrorMap(WebClientRequestException.class, Throwable::getCause)
+        .onErrorMap(WebClientException.class, WebBackend::cause)
         .onErrorMap(ReactorClient::failure);
+  }
+
+  private static Throwable cause(WebClientException failure) {
+    return failure.getCause() == null ? failure : failure.getCause();
   }
 }
