@@ -9,8 +9,6 @@ import java.util.function.Supplier;
  * @param <T> as of {@link Endpoints}
  */
 public final class Router<T> {
-  private static final System.Logger LOG = System.getLogger(Router.class.getName());
-
   /** What a router reads off a request. */
   public interface Call {
     String method();
@@ -24,11 +22,6 @@ public final class Router<T> {
     /** The first value of a header; null without one. */
     String header(String name);
 
-    /**
-     * The body.
-     *
-     * @throws RefusedException if it is too long or cannot be read
-     */
     byte[] body();
   }
 
@@ -54,9 +47,6 @@ public final class Router<T> {
           : endpoints.answer(route.endpoint(), parsed(route, call));
     } catch (RefusedException e) {
       return given.apply(Answer.problem(e));
-    } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
-      return given.apply(Answer.problem(500));
     }
   }
 

@@ -1,9 +1,7 @@
 package io.loomlab.helidon;
 
 import io.helidon.http.HeaderNames;
-import io.helidon.http.RequestException;
 import io.helidon.webserver.http.ServerRequest;
-import io.loomlab.core.RefusedException;
 import io.loomlab.core.RequestBody;
 import io.loomlab.core.Router;
 
@@ -31,13 +29,8 @@ record HelidonCall(ServerRequest request) implements Router.Call {
 
   @Override
   public byte[] body() {
-    if (!request.content().hasEntity()) {
-      return new byte[0];
-    }
-    try {
-      return RequestBody.read(request.content().inputStream());
-    } catch (RequestException e) {
-      throw RefusedException.of(400);
-    }
+    return request.content().hasEntity()
+        ? RequestBody.read(request.content().inputStream())
+        : new byte[0];
   }
 }

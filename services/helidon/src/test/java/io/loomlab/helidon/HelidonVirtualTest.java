@@ -71,17 +71,6 @@ class HelidonVirtualTest extends ApproachContract {
   }
 
   @Test
-  void bodyThatCannotBeReadIsAProblem() throws IOException {
-    String head =
-        "POST /movies?delayInMillis=0 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
-    try (Socket socket = connect(application)) {
-      assertThat(answer(socket, head + "no length\r\nno length\r\n"))
-          .startsWith("HTTP/1.1 400 ")
-          .contains(BODY_START);
-    }
-  }
-
-  @Test
   void keepAliveEndsIdleConnectionsAndNoBusyOne() throws IOException {
     try (HelidonApplication impatient = started(withKeepAlive(Duration.ofMillis(300)));
         Socket socket = connect(impatient)) {
