@@ -19,10 +19,10 @@ lines_of() {
   local on_mvc alone module limit lines
   on_mvc=$(at_most "on Spring MVC")
   alone=$(at_most "on a bare server")
-  for module in $(sed -nE '/APPROACH:/s/.*MODULE: ([a-z]+).*/\1/p' "$LAB_ROOT/compose.yaml" | sort -u); do
+  while IFS= read -r module; do
     limit=$alone
     if grep -q '<artifactId>mvc<' "$LAB_ROOT/services/$module/pom.xml"; then limit=$on_mvc; fi
     lines=$(lines_of "$module")
     { [ "$lines" -gt 0 ] && [ "$lines" -le "$limit" ]; } || { echo "$module: $lines lines, not at most $limit"; return 1; }
-  done
+  done < <(sed -nE '/APPROACH:/s/.*MODULE: ([a-z]+).*/\1/p' "$LAB_ROOT/compose.yaml" | sort -u)
 }
