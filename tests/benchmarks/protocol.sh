@@ -1,4 +1,4 @@
-# CPU per request of one container at a time, all under one protocol: one CPU and 1,524 MiB, the lab's backend, ab -k with CONNECTIONS
+# CPU per request of one container at a time, all under one protocol: one CPU and 1,524 MiB, the lab's backend, ab -kl with CONNECTIONS
 # connections: ten bursts of 8 requests per connection, then 40 per connection that count. TRIES (5) rounds, each of which begins with
 # another contender; each run is appended to benchmarks/cost.jsonl and counted the next time. A run that lost over 5 % of its CPU to a
 # hypervisor is made again. Source it after benchmarks/lib.sh.
@@ -25,7 +25,7 @@ lab_approach() {
     --env GC="${GC:-parallel}" --env LAB_HEAP_PERCENT=60 ${changed[@]+"${changed[@]}"} "$1"
 }
 
-ab() { docker exec $BENCH-loadgen ab -q -k -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
+ab() { docker exec $BENCH-loadgen ab -q -k -l -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
 
 # The approach's CPU seconds so far, then all time and stolen time of its CPU in ticks.
 spent() {
