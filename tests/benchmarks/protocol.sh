@@ -42,6 +42,7 @@ one_run() { # CONTENDER
     ! ab 1 1 >/dev/null 2>&1 || break
     sleep 0.2
   done
+  ab 1 1 >/dev/null 2>&1 || die "$RUN_INVALID" "$1 does not answer: its log ends with '$(docker logs $BENCH-app 2>&1 | tail -n 1)'."
   for ((burst = 1; burst <= BURSTS; burst++)); do ab "$CONNECTIONS" $BURST >/dev/null; done
   before=$(spent)
   told=$(ab "$CONNECTIONS" $COUNTED)
