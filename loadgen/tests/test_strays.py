@@ -187,6 +187,28 @@ def test_each_run_is_held_against_its_own_plan(folder: Path) -> None:
     assert f"{runs[1].run} is not as in order.json in number of the load (2; there 1), " in found.doubts[0]
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"jdk": 21}, "JDK (21; there 25)"),
+        ({"http_client": "jdk"}, "client (jdk; there default)"),
+        ({"style": "idiomatic"}, "style (idiomatic; there lean)"),
+        ({"style": None}, None),
+    ],
+)
+def test_a_run_under_another_setting_than_was_planned_is_told(
+    folder: Path, changes: dict[str, Any], told: str | None
+) -> None:
+    order = read_order(folder)
+    run = Run.model_validate(json.loads((folder / "summary.json").read_text())["runs"][0])
+    planned = next(one for one in order.runs if one.run == run.run)
+    planned.request.http_client, planned.request.style = "default", "lean"
+
+    found = strays_of([run.model_copy(update={"http_client": "default", "style": "lean"} | changes)], order)
+
+    assert [told in doubt for doubt in found.doubts] == ([] if told is None else [True])
+
+
 RATE = Load("http://app:8080", (Target("/capabilities"),), 10_000, OpenRate((RateStep(300, 120),)), 30)
 
 

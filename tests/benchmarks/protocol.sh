@@ -7,6 +7,7 @@
 TRIES=${TRIES:-5} CONNECTIONS=${CONNECTIONS:-1000} BENCH=loom-lab-cost
 [[ $TRIES =~ ^[1-9][0-9]?$ ]] || die "$BAD_REQUEST" "TRIES=$TRIES is not a whole number from 1 to 99: use for instance TRIES=5."
 [[ $CONNECTIONS =~ ^[1-9][0-9]{0,3}$ ]] || die "$BAD_REQUEST" "CONNECTIONS=$CONNECTIONS is not a whole number from 1 to 9999: use for instance CONNECTIONS=1000."
+OF=$(git -C "$LAB_ROOT" describe --always --dirty --exclude '*')
 BURSTS=10 BURST=$((8 * CONNECTIONS)) COUNTED=$((40 * CONNECTIONS))
 
 container() { docker run --detach --network $BENCH --ulimit nofile=20000 --name "$BENCH-$1" --network-alias "$1" "${@:2}" >/dev/null; }
@@ -49,12 +50,12 @@ one_run() { # CONTENDER
   after=$(spent)
   docker rm --force $BENCH-app >/dev/null
   jq --null-input --compact-output --arg series "$SERIES" --arg what "$WHAT" --arg contender "$1" --argjson connections "$CONNECTIONS" \
-    --arg of "$(git -C "$LAB_ROOT" rev-parse --short HEAD)" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" \
+    --arg of "$OF" --arg under "$UNDER" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" \
     --argjson before "$before" --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
     --argjson failed "$(sed -n 's/^Failed requests: *//p' <<<"$told")" \
     --argjson non2xx "$(sed -n 's/^Non-2xx responses: *//p' <<<"$told" | grep . || echo 0)" \
     --argjson rps "$(sed -nE 's/^Requests per second: *([0-9.]+).*/\1/p' <<<"$told")" '
-    {series: $series, ended: $ended, of: $of, what: $what, contender: $contender, connections: $connections, complete: $complete,
+    {series: $series, ended: $ended, of: $of, under: $under, what: $what, contender: $contender, connections: $connections, complete: $complete,
       failed: ($failed + $non2xx), throughput_rps: $rps, cpu_ms_per_request: (($after[0] - $before[0]) * 1000 / $complete),
       steal_share: (($after[2] - $before[2]) / ($after[1] - $before[1]))}' >>"$LINES_FILE"
   tail -n 1 "$LINES_FILE" | jq --exit-status '.failed <= 0.01 * .complete' >/dev/null ||
@@ -67,14 +68,15 @@ remove_all() {
 }
 
 # MINE selects the lines of this question.
-MINE='.what == $what and .connections == $connections and .steal_share <= 0.05 and .failed <= 0.01 * .complete'
+MINE='.what == $what and .under == $under and .connections == $connections and .steal_share <= 0.05 and .failed <= 0.01 * .complete'
 made() { lines_of_mine ".contender == \"$1\""; }
 lines_of_mine() {
-  jq --slurp --arg series "$SERIES" --arg what "$WHAT" --argjson connections "$CONNECTIONS" \
+  jq --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" \
     "[.[] | select(.series == \$series and $MINE) | select($1)] | length" <"$LINES_FILE"
 }
 
-# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one; TARGET and DELAY_MS are what is asked for.
+# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one; TARGET and DELAY_MS are what is asked for;
+# UNDER tells what all of them share.
 run_rounds() {
   local contenders="$*" round contender
   trap remove_all EXIT
@@ -96,7 +98,7 @@ run_rounds() {
 
 # table: each contender's runs, and its median ÷ that of the first in the question.
 table() { # CONTENDER...
-  jq --raw-output --slurp --arg series "$SERIES" --arg what "$WHAT" --argjson connections "$CONNECTIONS" --arg names "$*" '
+  jq --raw-output --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" --arg names "$*" '
     def median: sort | .[length / 2 | floor];
     def round3: . * 1000 | round / 1000;
     [.[] | select(.series == $series and '"$MINE"')] | group_by(.contender)

@@ -8,7 +8,8 @@ from loomlab.records.order import Order
 
 MOST_NAMED = 4
 """Runs in a sentence."""
-ALIKE: Mapping[str, Callable[[Run | Request], str]] = {
+Parts = Mapping[str, Callable[[Run | Request], str | None]]
+ALIKE: Parts = {
     "amount": lambda told: told.load.label,
     "connections": lambda told: f"{told.load.connections:,}",
     "requests": lambda told: ", ".join(f"{one.method} {one.target}" for one in told.load.targets),
@@ -18,6 +19,12 @@ ALIKE: Mapping[str, Callable[[Run | Request], str]] = {
 }
 """What a run shares with what was planned of it, and with the others of its load, whatever the warm-up made of its
 length."""
+SET: Parts = {
+    "JDK": lambda told: str(told.jdk),
+    "client": lambda told: told.http_client,
+    "style": lambda told: told.style,
+}
+"""What a run shares with what was planned of it alone; None where a record is older than the setting."""
 CURE = "move what is of another experiment out of runs/, then run loomlab summarise on the experiment's folder."
 
 
@@ -44,7 +51,7 @@ def _unlike(order: Order, runs: Sequence[Run]) -> Strays:
     for run in runs:
         if run.run not in planned:
             found.setdefault("not in order.json", []).append(run.run)
-        elif differing := _differing([run, planned[run.run]], "; there "):
+        elif differing := _differing([run, planned[run.run]], "; there ", {**ALIKE, **SET}):
             found.setdefault(f"not as in order.json in {differing}", []).append(run.run)
     return Strays(
         frozenset(name for names in found.values() for name in names),
@@ -64,17 +71,17 @@ def _unlike_one_another(runs: Sequence[Run]) -> Strays:
     doubts = []
     for cell in sorted({run.cell for run in runs}):
         here = [run for run in runs if run.cell == cell]
-        differing = _differing(here, "; ")
+        differing = _differing(here, "; ", ALIKE)
         if differing:
             names |= {run.run for run in here}
             doubts.append(f"The runs of load {cell} differ in {differing}, so none of them is compared: {CURE}")
     return Strays(frozenset(names), doubts)
 
 
-def _differing(told: Sequence[Run | Request], between: str) -> str | None:
-    """The first thing in which they do, with its values."""
-    for part, of in ALIKE.items():
-        values = dict.fromkeys(map(of, told))
+def _differing(told: Sequence[Run | Request], between: str, parts: Parts) -> str | None:
+    """The first of these parts in which they do, with its values."""
+    for part, of in parts.items():
+        values = dict.fromkeys(value for value in map(of, told) if value is not None)
         if len(values) > 1:
             return f"{part} ({between.join(values)})"
     return None

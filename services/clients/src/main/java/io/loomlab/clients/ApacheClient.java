@@ -155,10 +155,11 @@ public final class ApacheClient implements BlockingClient {
   /** {@link EntityUtils#toByteArray} allocates 4 KiB to read through, however short the body is. */
   private static byte[] bytes(HttpEntity entity) throws IOException {
     long length = entity.getContentLength();
+    if (length < 0) {
+      return EntityUtils.toByteArray(entity);
+    }
     try (InputStream content = entity.getContent()) {
-      return length < 0
-          ? content.readAllBytes()
-          : content.readNBytes((int) Math.min(length, Integer.MAX_VALUE));
+      return content.readNBytes((int) Math.min(length, Integer.MAX_VALUE));
     }
   }
 

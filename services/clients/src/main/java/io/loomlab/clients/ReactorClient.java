@@ -83,9 +83,14 @@ public final class ReactorClient implements ReactiveBackend, AutoCloseable {
         Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)),
         "last used first, no lock",
         eventLoops(configuration),
-        Map.of(
-            "leak_detection", ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT),
-            "unsafe", PlatformDependent.hasUnsafe()));
+        nettyInternals());
+  }
+
+  /** Settings of Netty that hold for every server and client in this JVM. */
+  public static Map<String, Object> nettyInternals() {
+    return Map.of(
+        "leak_detection", ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT),
+        "unsafe", PlatformDependent.hasUnsafe());
   }
 
   private static int eventLoops(HttpClientConfig configuration) {

@@ -65,6 +65,13 @@ class BlockingClientTest {
   }
 
   @Test
+  void bodyOfUntoldLengthIsReadToItsEnd() {
+    faulty.commit(Fault.CHUNKED);
+    assertThat(client.get("/any")).isEqualTo("fine");
+    assertThat(client.get("/again")).isEqualTo("fine");
+  }
+
+  @Test
   void requestSaysNoMoreThanItMust() {
     faulty.commit(Fault.FINE);
     client.get("/any");
@@ -80,7 +87,7 @@ class BlockingClientTest {
   @ParameterizedTest
   @EnumSource(
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"SILENCE", "STALLED", "FINE"})
+      names = {"SILENCE", "STALLED", "FINE", "CHUNKED"})
   void unusableAnswerIsABadGatewayAfterOneAttempt(Fault fault) {
     faulty.commit(Fault.FINE);
     client.get("/connects");

@@ -20,6 +20,7 @@ final class FaultyBackend implements AutoCloseable {
     SERVER_ERROR("HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops"),
     UNAVAILABLE("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"),
     FINE("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"),
+    CHUNKED("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n"),
     NOT_FOUND("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
     REDIRECT("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"),
     CREATED("HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\noops"),

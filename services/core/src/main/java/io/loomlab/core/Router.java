@@ -38,7 +38,10 @@ public final class Router<T> {
     this.given = given;
   }
 
-  /** The answer, which may be a problem. Never throws and never gives a failed result. */
+  /**
+   * The answer, which may be a problem. Throws what telling about the approach or reading the body
+   * throws; the module of the server answers that.
+   */
   public T answer(Call call) {
     try {
       Route route = Route.of(call.method(), call.path());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
+import io.loomlab.core.Answer;
 import io.loomlab.core.Approach;
 import io.loomlab.core.Settings;
 import java.io.IOException;
@@ -43,7 +44,8 @@ class HelidonVirtualTest extends ApproachContract {
             "version", "4.5.0",
             "max_connections", "777",
             "max_threads", "null",
-            "socket_thread_kind", "platform"));
+            "socket_thread_kind", "platform",
+            "internals/validation", "headers only"));
   }
 
   @Test
@@ -58,6 +60,15 @@ class HelidonVirtualTest extends ApproachContract {
       assertThat(answer(socket, "GET /nothing" + version))
           .containsIgnoringCase("\r\nConnection: close\r\n")
           .contains(BODY_START);
+    }
+  }
+
+  @Test
+  void answerToHeadTellsALengthAndHasNoBody() throws IOException {
+    try (Socket socket = connect(application)) {
+      assertThat(answer(socket, "HEAD /capabilities HTTP/1.1\r\nConnection: close\r\n\r\n"))
+          .containsIgnoringCase("\r\nContent-Length: " + Answer.problem(405).body().length + "\r\n")
+          .endsWith("\r\n\r\n");
     }
   }
 

@@ -26,12 +26,9 @@ import java.util.function.Supplier;
 import org.microhttp.Handler;
 import org.microhttp.LabServer;
 import org.microhttp.Options;
-import org.microhttp.Request;
 
 /** microhttp under the concurrency model that LAB_CONCURRENCY names. */
 public final class MicrohttpApplication implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(MicrohttpApplication.class.getName());
-
   /** Room for a body that is too long, so that its sender gets to read why. */
   private static final int LONGEST_REQUEST_BYTES = 8 << 20;
 
@@ -113,11 +110,7 @@ public final class MicrohttpApplication implements AutoCloseable {
             new BlockingEndpoints(client, movies, requests, cpu, fanOut),
             about,
             Function.identity());
-    return (request, callback) ->
-        executor.execute(
-            () ->
-                callback.accept(
-                    Responses.of(answer(router, request, Function.identity()), request)));
+    return Handlers.blocking(router, executor);
   }
 
   private Handler async(Movies movies) {
@@ -129,19 +122,7 @@ public final class MicrohttpApplication implements AutoCloseable {
             new AsyncEndpoints(client, movies, requests, cpu),
             about,
             CompletableFuture::completedFuture);
-    return (request, callback) ->
-        answer(router, request, CompletableFuture::completedFuture)
-            .thenAccept(answer -> callback.accept(Responses.of(answer, request)));
-  }
-
-  /** As the router gives it; never throws, because microhttp would then send nothing. */
-  static <T> T answer(Router<T> router, Request request, Function<Answer, T> given) {
-    try {
-      return router.answer(MicrohttpCall.of(request));
-    } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
-      return given.apply(Answer.problem(500));
-    }
+    return Handlers.async(router);
   }
 
   private About about(About.Inbound inbound, About.Outbound outbound) {

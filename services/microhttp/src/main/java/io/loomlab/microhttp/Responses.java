@@ -11,22 +11,11 @@ import org.microhttp.Response;
 
 /** Answers as microhttp sends them. It adds Content-Length and, over HTTP/1.0, Connection. */
 final class Responses {
-  private static final System.Logger LOG = System.getLogger(Responses.class.getName());
   private static final byte[] NONE = {};
 
   private Responses() {}
 
-  /** Never throws, because microhttp would then send nothing: what fails is answered as a bug. */
   static Response of(Answer answer, Request request) {
-    try {
-      return response(answer, request);
-    } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
-      return response(Answer.problem(500), request);
-    }
-  }
-
-  private static Response response(Answer answer, Request request) {
     List<Header> headers = new ArrayList<>(4);
     headers.add(new Header("Content-Type", answer.contentType()));
     headers.add(new Header("Date", HttpDate.now()));

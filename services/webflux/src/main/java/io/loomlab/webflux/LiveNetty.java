@@ -1,15 +1,13 @@
 package io.loomlab.webflux;
 
+import io.loomlab.clients.ReactorClient;
 import io.loomlab.core.About;
 import io.loomlab.spring.LiveServer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
-import io.netty.util.ResourceLeakDetector;
 import io.netty.util.Version;
 import io.netty.util.concurrent.EventExecutor;
-import io.netty.util.internal.PlatformDependent;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import reactor.core.scheduler.NonBlocking;
@@ -54,9 +52,7 @@ class LiveNetty implements LiveServer {
         null,
         eventLoops(),
         "platform",
-        Map.of(
-            "leak_detection", ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT),
-            "unsafe", PlatformDependent.hasUnsafe()));
+        ReactorClient.nettyInternals());
   }
 
   @Override

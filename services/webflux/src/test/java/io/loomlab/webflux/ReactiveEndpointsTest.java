@@ -2,6 +2,7 @@ package io.loomlab.webflux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.loomlab.clients.ReactiveBackend;
 import io.loomlab.core.Endpoint;
 import io.loomlab.core.LabRegistry;
 import io.loomlab.core.Movie;
@@ -63,6 +64,20 @@ class ReactiveEndpointsTest {
     Supplier<ParsedRequest> meetings = () -> ParsedRequest.meetings("any");
     assertIsAProblem(Endpoint.MEETINGS, meetings, USER);
     assertIsAProblem(Endpoint.MEETINGS, meetings, USER, AUTHORITIES);
+  }
+
+  @Test
+  void anErrorOfACallAtOnceWithOthersIsAProblemAndLeavesNothingInFlight() {
+    ReactiveBackend backend =
+        path ->
+            path.startsWith("/capabilities/")
+                ? Mono.error(new StackOverflowError())
+                : Mono.just("token");
+    var endpoints = new ReactiveEndpoints(backend, new Movies(false), requests, null);
+    Supplier<ParsedRequest> request = () -> ParsedRequest.capabilities(null, "2", "true");
+
+    assertThat(endpoints.answer(Endpoint.CAPABILITIES, request).block().status()).isEqualTo(500);
+    assertThat(registry.get("lab.inflight.requests").gauge().value()).isZero();
   }
 
   /**

@@ -36,6 +36,8 @@ class VirtualNettyTest extends ApproachContract {
             "null",
             "socket_threads",
             String.valueOf(Math.max(4, Runtime.getRuntime().availableProcessors())),
+            "internals/leak_detection",
+            "simple",
             "internals/unsafe",
             String.valueOf(Runtime.version().feature() < 24)));
   }

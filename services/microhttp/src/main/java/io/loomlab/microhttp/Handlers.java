@@ -1,0 +1,54 @@
+package io.loomlab.microhttp;
+
+import io.loomlab.core.Answer;
+import io.loomlab.core.Router;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.microhttp.Handler;
+import org.microhttp.Request;
+import org.microhttp.Response;
+
+/**
+ * What microhttp calls with each request. Whatever fails is answered as a bug, because microhttp
+ * would send nothing.
+ */
+final class Handlers {
+  private static final System.Logger LOG = System.getLogger(Handlers.class.getName());
+
+  private Handlers() {}
+
+  /** Answers on a thread of the executor. */
+  static Handler blocking(Router<Answer> router, Executor executor) {
+    return (request, callback) ->
+        executor.execute(
+            () -> {
+              Answer answer =
+                  orElse(() -> router.answer(MicrohttpCall.of(request)), () -> Answer.problem(500));
+              callback.accept(response(answer, request));
+            });
+  }
+
+  /** Answers on the thread that completes the answer. */
+  static Handler async(Router<CompletableFuture<Answer>> router) {
+    return (request, callback) ->
+        orElse(
+                () -> router.answer(MicrohttpCall.of(request)),
+                () -> CompletableFuture.completedFuture(Answer.problem(500)))
+            .thenAccept(answer -> callback.accept(response(answer, request)));
+  }
+
+  private static Response response(Answer answer, Request request) {
+    return orElse(
+        () -> Responses.of(answer, request), () -> Responses.of(Answer.problem(500), request));
+  }
+
+  private static <T> T orElse(Supplier<T> wanted, Supplier<T> problem) {
+    try {
+      return wanted.get();
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
+      return problem.get();
+    }
+  }
+}

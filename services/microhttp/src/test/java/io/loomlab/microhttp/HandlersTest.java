@@ -1,0 +1,74 @@
+package io.loomlab.microhttp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.loomlab.core.About;
+import io.loomlab.core.Answer;
+import io.loomlab.core.Endpoints;
+import io.loomlab.core.Router;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.microhttp.Handler;
+import org.microhttp.Header;
+import org.microhttp.Request;
+import org.microhttp.Response;
+
+class HandlersTest {
+  private static final Request ABOUT = new Request("GET", "/about", "HTTP/1.1", List.of(), null);
+  private static final Request HEAD =
+      new Request("HEAD", "/epoch-millis", "HTTP/1.1", List.of(), null);
+  private static final Request EPOCH_MILLIS =
+      new Request("GET", "/epoch-millis", "HTTP/1.1", List.of(), null);
+  private static final Answer UNSENDABLE = null;
+
+  @Test
+  void aBugInARouterIsAProblem() {
+    Supplier<About> broken =
+        () -> {
+          throw new StackOverflowError();
+        };
+
+    assertThat(sent(blocking((endpoint, asked) -> null, broken), ABOUT).status()).isEqualTo(500);
+    assertThat(sent(async((endpoint, asked) -> null, broken), ABOUT).status()).isEqualTo(500);
+  }
+
+  @Test
+  void anAnswerThatCannotBeSentIsAProblem() {
+    Response blocking = sent(blocking((endpoint, asked) -> UNSENDABLE, null), EPOCH_MILLIS);
+    Response async =
+        sent(
+            async((endpoint, asked) -> CompletableFuture.completedFuture(UNSENDABLE), null),
+            EPOCH_MILLIS);
+
+    assertThat(blocking.status()).isEqualTo(500);
+    assertThat(async.status()).isEqualTo(500);
+  }
+
+  @Test
+  void anAnswerToHeadTellsTheLengthOfTheBodyThatItLacks() {
+    Response response = Responses.of(Answer.problem(405), HEAD);
+
+    assertThat(response.body()).isEmpty();
+    assertThat(response.headers())
+        .contains(new Header("Content-Length", String.valueOf(Answer.problem(405).body().length)));
+  }
+
+  private static Handler blocking(Endpoints<Answer> endpoints, Supplier<About> about) {
+    return Handlers.blocking(new Router<>(endpoints, about, Function.identity()), Runnable::run);
+  }
+
+  private static Handler async(
+      Endpoints<CompletableFuture<Answer>> endpoints, Supplier<About> about) {
+    return Handlers.async(new Router<>(endpoints, about, CompletableFuture::completedFuture));
+  }
+
+  private static Response sent(Handler handler, Request request) {
+    AtomicReference<Response> sent = new AtomicReference<>();
+    handler.handle(request, sent::set);
+    return sent.get();
+  }
+}
