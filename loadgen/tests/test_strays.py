@@ -206,7 +206,8 @@ def test_a_run_under_another_setting_than_was_planned_is_told(
 
     found = strays_of([run.model_copy(update={"http_client": "default", "style": "lean"} | changes)], order)
 
-    assert [told in doubt for doubt in found.doubts] == ([] if told is None else [True])
+    assert len(found.doubts) == (0 if told is None else 1)
+    assert all(told is not None and told in doubt for doubt in found.doubts)
 
 
 RATE = Load("http://app:8080", (Target("/capabilities"),), 10_000, OpenRate((RateStep(300, 120),)), 30)
