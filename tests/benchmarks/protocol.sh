@@ -96,14 +96,16 @@ run_rounds() {
   done
 }
 
-# table: each contender's runs, and its median ÷ that of the first in the question.
+# table: each contender's runs and their median; then the geometric mean of what the nth run of each took ÷ the nth of the first in the
+# question, with its 95 % interval.
 table() { # CONTENDER...
-  jq --raw-output --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" --arg names "$*" '
+  jq --compact-output --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" --arg names "$*" '
     def median: sort | .[length / 2 | floor];
     def round3: . * 1000 | round / 1000;
     [.[] | select(.series == $series and '"$MINE"')] | group_by(.contender)
     | map({key: .[0].contender, value: map(.cpu_ms_per_request)}) | from_entries as $cost
     | ($names | split(" ")) as $order | $order[] | select($cost[.])
-    | "\(.): \($cost[.] | sort | map(round3 | tostring) | join(", ")) ms per request, median \($cost[.] | median | round3), "
-      + "\(($cost[.] | median) / ($cost[$order[0]] | median) | round3) of \($order[0])"' <"$LINES_FILE"
+    | {text: "\(.): \($cost[.] | sort | map(round3 | tostring) | join(", ")) ms per request, median \($cost[.] | median | round3), {0} of \($order[0])",
+       ratios: [[[$cost[.], $cost[$order[0]] // []] | transpose[] | select(all) | .[0] / .[1]]]}' <"$LINES_FILE" |
+    docker run --rm --interactive --network none loom-lab/loadgen ratios
 }
