@@ -191,6 +191,7 @@ def test_each_run_is_held_against_its_own_plan(folder: Path) -> None:
     ("changes", "told"),
     [
         ({"jdk": 21}, "JDK (21; there 25)"),
+        ({"gc_name": "g1"}, "collector (g1; there parallel)"),
         ({"http_client": "jdk"}, "client (jdk; there default)"),
         ({"style": "idiomatic"}, "style (idiomatic; there lean)"),
         ({"style": None}, None),
@@ -223,6 +224,7 @@ RATE = Load("http://app:8080", (Target("/capabilities"),), 10_000, OpenRate((Rat
         ({"load": replace(CLOSED, targets=(Target("/movies"),))}, "requests (GET /capabilities; GET /movies)"),
         ({"delay": "100"}, "delay (300; 100)"),
         ({"tool": "hey"}, "tool (ab; hey)"),
+        ({"jdk": 21}, None),
         ({"cell": 2, "load": RATE}, None),
     ],
 )

@@ -1,14 +1,20 @@
 # CPU per request of one container at a time, all under one protocol: one CPU and 1,524 MiB, the lab's backend, ab -kl with CONNECTIONS
 # connections: ten bursts of 8 requests per connection, then 40 per connection that count. TRIES (5) rounds, each of which begins with
 # another contender; each run is appended to benchmarks/cost.jsonl and counted the next time. A run that lost over 5 % of its CPU to a
-# hypervisor is made again. Source it after benchmarks/lib.sh.
+# hypervisor, or over 20 % to other programs, is made again. Source it after benchmarks/lib.sh.
 # shellcheck shell=bash
 
 TRIES=${TRIES:-5} CONNECTIONS=${CONNECTIONS:-1000} BENCH=loom-lab-cost
 [[ $TRIES =~ ^[1-9][0-9]?$ ]] || die "$BAD_REQUEST" "TRIES=$TRIES is not a whole number from 1 to 99: use for instance TRIES=5."
 [[ $CONNECTIONS =~ ^[1-9][0-9]{0,3}$ ]] || die "$BAD_REQUEST" "CONNECTIONS=$CONNECTIONS is not a whole number from 1 to 9999: use for instance CONNECTIONS=1000."
-OF=$(git -C "$LAB_ROOT" describe --always --dirty --exclude '*')
+OF=$(git -C "$LAB_ROOT" rev-parse --short HEAD)
 BURSTS=10 BURST=$((8 * CONNECTIONS)) COUNTED=$((40 * CONNECTIONS))
+
+# CONTRACT.md is in no image.
+refuse_uncommitted() {
+  [ -z "$(git -C "$LAB_ROOT" status --porcelain -- services ':!services/CONTRACT.md' compose.yaml)" ] ||
+    die "$BAD_REQUEST" "services/ or compose.yaml has changes that are not committed, so no line could tell what was measured: commit them or take them back."
+}
 
 container() { docker run --detach --network $BENCH --ulimit nofile=20000 --name "$BENCH-$1" --network-alias "$1" "${@:2}" >/dev/null; }
 
@@ -28,15 +34,15 @@ lab_approach() {
 
 ab() { docker exec $BENCH-loadgen ab -q -k -l -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
 
-# The approach's CPU seconds so far, then all time and stolen time of its CPU in ticks.
+# The approach's CPU seconds so far, then, of its CPU, all time, stolen time, and time in which it was idle, in seconds.
 spent() {
   docker exec $BENCH-app bash -c '
     if [ -e /sys/fs/cgroup/cpu.stat ]; then sed -n "s/^usage_usec \(.*\)/\1000/p" /sys/fs/cgroup/cpu.stat
     else cat /sys/fs/cgroup/cpuacct/cpuacct.usage; fi
-    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add), .[8]]'
+    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add) / 100, .[8] / 100, (.[4] + .[5]) / 100]'
 }
 
-one_run() { # CONTENDER
+one_run() { # CONTENDER ROUND
   local burst before told after
   begin "$1"
   for _ in {1..300}; do
@@ -50,14 +56,16 @@ one_run() { # CONTENDER
   after=$(spent)
   docker rm --force $BENCH-app >/dev/null
   jq --null-input --compact-output --arg series "$SERIES" --arg what "$WHAT" --arg contender "$1" --argjson connections "$CONNECTIONS" \
-    --arg of "$OF" --arg under "$UNDER" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" \
+    --arg of "$OF" --arg under "$UNDER" --arg side "$(definition_of "$1")" --argjson round "$2" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" \
     --argjson before "$before" --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
     --argjson failed "$(sed -n 's/^Failed requests: *//p' <<<"$told")" \
     --argjson non2xx "$(sed -n 's/^Non-2xx responses: *//p' <<<"$told" | grep . || echo 0)" \
     --argjson rps "$(sed -nE 's/^Requests per second: *([0-9.]+).*/\1/p' <<<"$told")" '
-    {series: $series, ended: $ended, of: $of, under: $under, what: $what, contender: $contender, connections: $connections, complete: $complete,
-      failed: ($failed + $non2xx), throughput_rps: $rps, cpu_ms_per_request: (($after[0] - $before[0]) * 1000 / $complete),
-      steal_share: (($after[2] - $before[2]) / ($after[1] - $before[1]))}' >>"$LINES_FILE"
+    [$after, $before] | transpose | map(.[0] - .[1]) as [$cpu_s, $all_s, $stolen_s, $idle_s]
+    | {series: $series, ended: $ended, of: $of, under: $under, what: $what, contender: $contender, side: $side, round: $round,
+      connections: $connections, complete: $complete, failed: ($failed + $non2xx), throughput_rps: $rps,
+      cpu_ms_per_request: ($cpu_s * 1000 / $complete), steal_share: ($stolen_s / $all_s),
+      foreign_share: (($all_s - $idle_s - $stolen_s - $cpu_s) / $all_s)}' >>"$LINES_FILE"
   tail -n 1 "$LINES_FILE" | jq --exit-status '.failed <= 0.01 * .complete' >/dev/null ||
     die "$RUN_INVALID" "over 1 % of the requests to $1 failed (the last line of $LINES_FILE): mend that, and start again."
 }
@@ -67,16 +75,22 @@ remove_all() {
   docker network rm $BENCH >/dev/null 2>&1 || true
 }
 
-# MINE selects the lines of this question.
-MINE='.what == $what and .under == $under and .connections == $connections and .steal_share <= 0.05 and .failed <= 0.01 * .complete'
-made() { lines_of_mine ".contender == \"$1\""; }
-lines_of_mine() {
-  jq --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" \
-    "[.[] | select(.series == \$series and $MINE) | select($1)] | length" <"$LINES_FILE"
+# MINE selects the lines of this question that count. Lines of before 2026-11-25 do not tell what other programs took.
+MINE='.series == $series and .what == $what and .under == $under and .connections == $connections and .steal_share <= 0.05
+  and (.foreign_share // 0) <= 0.2 and .failed <= 0.01 * .complete'
+mine() { # ARGUMENTS AND FILTER: jq on the array of these lines
+  jq --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" "${@:1:$#-1}" \
+    "map(select($MINE)) | ${!#}" <"$LINES_FILE"
 }
 
-# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one; TARGET and DELAY_MS are what is asked for;
-# UNDER tells what all of them share.
+# missing CONTENDER ROUND: no run of that round counts.
+missing() {
+  mine --exit-status --arg contender "$1" --arg side "$(definition_of "$1")" --argjson round "$2" \
+    'any(.contender == $contender and .side == $side and .round == $round) | not' >/dev/null
+}
+
+# run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one, `definition_of CONTENDER` tells what it is;
+# TARGET and DELAY_MS are what is asked for; UNDER tells what all of them share.
 run_rounds() {
   local contenders="$*" round contender
   trap remove_all EXIT
@@ -87,25 +101,26 @@ run_rounds() {
   container loadgen --cpuset-cpus 0 --entrypoint sleep loom-lab/loadgen infinity
   for ((round = 1; round <= TRIES; round++)); do
     for contender in $contenders; do
-      while [ "$(made "$contender")" -lt "$round" ]; do
+      while missing "$contender" "$round"; do
         step "$WHAT: $contender, run $round of $TRIES"
-        one_run "$contender"
+        one_run "$contender" "$round"
       done
     done
     contenders="${contenders#* } ${contenders%% *}"
   done
 }
 
-# table: each contender's runs and their median; then the geometric mean of what the nth run of each took ÷ the nth of the first in the
-# question, with its 95 % interval.
+# table: each contender's runs and their median; then the geometric mean of its runs ÷ those of the first in the same rounds, with its
+# 95 % interval.
 table() { # CONTENDER...
-  jq --compact-output --slurp --arg series "$SERIES" --arg what "$WHAT" --arg under "$UNDER" --argjson connections "$CONNECTIONS" --arg names "$*" '
-    def median: sort | .[length / 2 | floor];
-    def round3: . * 1000 | round / 1000;
-    [.[] | select(.series == $series and '"$MINE"')] | group_by(.contender)
-    | map({key: .[0].contender, value: map(.cpu_ms_per_request)}) | from_entries as $cost
-    | ($names | split(" ")) as $order | $order[] | select($cost[.])
-    | {text: "\(.): \($cost[.] | sort | map(round3 | tostring) | join(", ")) ms per request, median \($cost[.] | median | round3), {0} of \($order[0])",
-       ratios: [[[$cost[.], $cost[$order[0]] // []] | transpose[] | select(all) | .[0] / .[1]]]}' <"$LINES_FILE" |
-    docker run --rm --interactive --network none loom-lab/loadgen ratios
+  local contender
+  for contender in "$@"; do
+    mine --compact-output --arg a "$contender" --arg a_side "$(definition_of "$contender")" --arg b "$1" --arg b_side "$(definition_of "$1")" '
+      def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
+      def round3: . * 1000 | round / 1000;
+      def rounds($name; $side): map(select(.contender == $name and .side == $side)) | INDEX(.round) | map_values(.cpu_ms_per_request);
+      rounds($a; $a_side) as $as | rounds($b; $b_side) as $bs | [$as[]] | select(. != [])
+      | {text: "\($a): \(sort | map(round3 | tostring) | join(", ")) ms per request, median \(median | round3), {0} of \($b)",
+         ratios: [[$as | to_entries[] | select($bs[.key]) | .value / $bs[.key]]]}'
+  done | docker run --rm --interactive --network none loom-lab/loadgen ratios
 }

@@ -21,6 +21,7 @@ ALIKE: Parts = {
 length."""
 SET: Parts = {
     "JDK": lambda told: str(told.jdk),
+    "collector": lambda told: told.gc if isinstance(told, Request) else told.gc_name,
     "client": lambda told: told.http_client,
     "style": lambda told: told.style,
 }

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -54,21 +55,15 @@ class BlockingClientTest {
     faulty.close();
   }
 
-  @Test
-  void connectionsAreKept() {
-    faulty.commit(Fault.FINE);
+  @ParameterizedTest
+  @EnumSource(names = {"FINE", "CHUNKED", "IN_PARTS"})
+  void bodiesAreReadToTheirEndAndConnectionsAreKept(Fault fault) {
+    faulty.commit(fault);
     for (int i = 0; i < 50; i++) {
       assertThat(client.get("/more?id=1")).isEqualTo("fine");
     }
     assertThat(faulty.connections()).isLessThanOrEqualTo(CONNECTIONS);
     assertThat(faulty.lastHead()).startsWith("GET /more?id=1 HTTP/1.1\r\n");
-  }
-
-  @Test
-  void bodyOfUntoldLengthIsReadToItsEnd() {
-    faulty.commit(Fault.CHUNKED);
-    assertThat(client.get("/any")).isEqualTo("fine");
-    assertThat(client.get("/again")).isEqualTo("fine");
   }
 
   @Test
@@ -194,6 +189,13 @@ class BlockingClientTest {
           default -> null;
         };
     assertThat(about.eventLoops()).isEqualTo(loops);
+    Set<String> internals =
+        switch (kind) {
+          case JDK -> Set.of("executor");
+          case REACTOR -> Set.of("leak_detection", "unsafe");
+          default -> Set.of();
+        };
+    assertThat(about.internals().keySet()).isEqualTo(internals);
   }
 
   private BlockingClient client(int port) {

@@ -2,6 +2,7 @@ package io.loomlab.clients;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** A backend that answers every request in one chosen, wrong way. */
 final class FaultyBackend implements AutoCloseable {
@@ -24,15 +26,16 @@ final class FaultyBackend implements AutoCloseable {
     NOT_FOUND("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
     REDIRECT("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"),
     CREATED("HTTP/1.1 201 Created\r\nContent-Length: 4\r\n\r\noops"),
+    IN_PARTS("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfi", "ne"),
     BROKEN_OFF("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\noops"),
     STALLED("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\noops"),
     HANG_UP(""),
     EMPTY("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n");
 
-    private final String bytes;
+    private final String[] parts;
 
-    Fault(String bytes) {
-      this.bytes = bytes;
+    Fault(String... parts) {
+      this.parts = parts;
     }
   }
 
@@ -134,7 +137,7 @@ final class FaultyBackend implements AutoCloseable {
           socket.setSoLinger(true, 0);
           return;
         }
-        socket.getOutputStream().write(committed.bytes.getBytes(StandardCharsets.US_ASCII));
+        write(socket.getOutputStream(), committed);
         if (committed == Fault.HANG_UP || committed == Fault.BROKEN_OFF) {
           return;
         }
@@ -143,6 +146,17 @@ final class FaultyBackend implements AutoCloseable {
       // the client went away
     } finally {
       connections.remove(socket);
+    }
+  }
+
+  /** Parts come far enough apart to be read one by one. */
+  private static void write(OutputStream output, Fault fault) throws IOException {
+    for (String part : fault.parts) {
+      if (part != fault.parts[0]) {
+        LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+      }
+      output.write(part.getBytes(StandardCharsets.US_ASCII));
+      output.flush();
     }
   }
 

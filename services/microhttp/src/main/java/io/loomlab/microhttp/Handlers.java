@@ -35,7 +35,11 @@ final class Handlers {
         orElse(
                 () -> router.answer(MicrohttpCall.of(request)),
                 () -> CompletableFuture.completedFuture(Answer.problem(500)))
-            .thenAccept(answer -> callback.accept(response(answer, request)));
+            .whenComplete(
+                (answer, failure) -> {
+                  Answer told = failure == null ? answer : bug(failure, () -> Answer.problem(500));
+                  callback.accept(response(told, request));
+                });
   }
 
   private static Response response(Answer answer, Request request) {
@@ -47,8 +51,12 @@ final class Handlers {
     try {
       return wanted.get();
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
-      return problem.get();
+      return bug(e, problem);
     }
+  }
+
+  private static <T> T bug(Throwable bug, Supplier<T> problem) {
+    LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", bug.toString());
+    return problem.get();
   }
 }

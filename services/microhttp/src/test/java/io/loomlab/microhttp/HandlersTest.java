@@ -49,6 +49,14 @@ class HandlersTest {
   }
 
   @Test
+  void aFutureThatFailsIsAProblem() {
+    Handler handler =
+        async((endpoint, asked) -> CompletableFuture.failedFuture(new AssertionError()), null);
+
+    assertThat(sent(handler, EPOCH_MILLIS).status()).isEqualTo(500);
+  }
+
+  @Test
   void anAnswerToHeadTellsTheLengthOfTheBodyThatItLacks() {
     Response response = Responses.of(Answer.problem(405), HEAD);
 
