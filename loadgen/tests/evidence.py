@@ -43,6 +43,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "p99_ms": ("loaded", "p99_ms"),
     "whole_run": ("loaded", "whole_run"),
     "interior_s": ("loaded", "interior_s"),
+    "evaluated_s": ("loaded", "evaluated_s"),
     "waves": ("loaded", "waves"),
     "cpu_fall": ("loaded", "cpu_fall"),
     "latency_fall": ("loaded", "latency_fall"),

@@ -30,6 +30,7 @@ GOOD: dict[str, Any] = {
     "generator_wait_mean_ms": 0.1,
     "generator_wait_p99_ms": 0.2,
     "interior_s": 50,
+    "evaluated_s": 50,
     "keepalive_requests": 60_000,
     "backend_pool": 1000,
     "warmup": Warmup(

@@ -67,6 +67,7 @@ def make(folder: Path, name: str, is_spoilt: bool) -> None:
     request = planned_run.request
     told = run_record(
         1, run=name, approach=request.approach, cell=request.cell, repeat=request.repeat, load=request.load,
+        gc_name=request.gc,
         **({"verdict": "invalid", "rules": [HOST], "reasons": ["Stolen."]} if is_spoilt else {}),
     )  # fmt: skip
     write_json(folder / "runs" / name / "run.json", told)

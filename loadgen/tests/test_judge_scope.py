@@ -76,6 +76,52 @@ def test_a_silence_before_the_interior_is_no_omission(tmp_path: Path) -> None:
     assert judged(run, tmp_path).reasons == []
 
 
+def held(first: float, last: float) -> list[tuple[int, int]]:
+    """Every answer that would come in that time comes at its end; the load ends ten seconds after its start."""
+    found = []
+    for connection in range(CONCURRENCY):
+        start = 0.001 * connection
+        while (end := start + LATENCY_MS / 1000) < 10:
+            end = last if first < end < last else end
+            found.append((int(at(start)), round(1000 * (end - start))))
+            start = end
+    return found
+
+
+def ended_after_ten_seconds(rows: list[tuple[int, int]]) -> RawRun:
+    run = RawRun(rows=rows)
+    run.tool["ended"] = at(10)
+    run.report["Time taken for tests"] = "10.000 seconds"
+    return run
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        (0.5, 6.0, "20 requests took up to 6.0 s"),
+        (0.5, 3.5, "20 requests took up to 3.5 s"),
+        (4.0, 4.1, None),
+    ],
+)
+def test_long_waits_count_from_the_first_second_on_where_the_whole_run_is_evaluated(
+    first: float, last: float, told: str | None, tmp_path: Path
+) -> None:
+    got = judged(ended_after_ten_seconds(held(first, last)), tmp_path)
+
+    omissions = [reason for reason in got.reasons if "omission" in reason]
+    assert len(omissions) == (0 if told is None else 1)
+    assert all(told is not None and told in reason for reason in omissions)
+
+
+def test_a_silence_counts_where_the_whole_run_is_evaluated(tmp_path: Path) -> None:
+    """Not all connections are answered, and no single request took long."""
+    rows = [(int(at(second)), LATENCY_MS) for second in (0, 8) for _ in range(CONCURRENCY // 2 - 1)]
+
+    got = judged(ended_after_ten_seconds(rows), tmp_path)
+
+    assert any("no answer came for" in reason for reason in got.reasons)
+
+
 def test_what_a_tool_does_after_its_load_is_no_silence(tmp_path: Path) -> None:
     run = RawRun()
     run.tool["ended"] = at(SECONDS + 7)

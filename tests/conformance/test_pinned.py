@@ -31,13 +31,15 @@ async def test_a_compiled_request_still_pins_where_a_monitor_pins(approach: Appr
     assert after - before == expected
 
 
-async def test_as_many_wait_at_once_as_there_are_carriers_where_a_monitor_pins(approach: Approach) -> None:
+async def test_few_wait_at_once_where_a_monitor_pins(approach: Approach) -> None:
+    """As many as there are carriers, and at times one more: the scheduler makes up for a carrier that a selector or file
+    I/O blocks (JEP 444), and jetty-virtual's selectors run on virtual threads."""
     carriers = (await approach.about())["jvm"]["carriers"]
     async with approach.crowd(AT_ONCE) as crowd:
         answers, seconds = await crowd.ask(get(f"/pinned?delayInMillis={round(1000 * DELAY_SECONDS)}"))
 
     assert {answer.status for answer in answers} == {200}
     if approach.a_monitor_pins:
-        assert seconds >= AT_ONCE / carriers * DELAY_SECONDS
+        assert seconds >= AT_ONCE / (carriers + 1) * DELAY_SECONDS
     else:
         await assert_500_delays_take_less_than_two(approach, lambda delay_ms: get(f"/pinned?delayInMillis={delay_ms}"))

@@ -57,6 +57,7 @@ class Loaded:
     p99_ms: float | None = None
     whole_run: bool = False
     interior_s: float | None = None
+    evaluated_s: float | None = None
     waves: float | None = None
     requests: int | None = None
     cpu_fall: Halves | None = None

@@ -1,5 +1,6 @@
 """What the requests show: figures of the interior, steps, episodes, silences, and whether it still got faster."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +70,7 @@ class Shown:
             lagged_p99_ms=lagged.p99_ms if lagged else None,
             whole_run=bool(window and window.whole_run),
             interior_s=window.seconds if window and not window.whole_run else None,
+            evaluated_s=window.seconds if window else None,
             waves=figures.waves if figures else None,
             requests=self.counted(outcome),
             cpu_fall=self.cpu_fall,
@@ -138,7 +140,9 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
 
 
 def _slow_ms(log: RequestLog, first: float, last: float, limit_ms: float) -> list[float]:
-    """What answers and failures that started between two times took, where it is more than the limit."""
+    """What answers and failures that started between two times took, where it is more than the limit. Of some tools a
+    start is known to the second only, rounded down, so those of the first second began in it."""
+    first = math.floor(first)
     failed = zip(log.failed_start_s, log.failed_latency_ms, strict=True)
     took = log.within(first, last, log.latency_ms) + [ms for start, ms in failed if first <= start < last]
     return [ms for ms in took if ms > limit_ms]

@@ -257,11 +257,11 @@ def omission_possible(run: Evidence) -> Finding:
 
 
 def _omitted_in_silences(run: Evidence) -> float:
-    """Answers that silences kept from coming, at the throughput of the interior, beyond those between waves."""
+    """Answers that silences kept from coming, at the throughput of what is evaluated, beyond those between waves."""
     loaded = run.loaded
     wave_s = (loaded.p50_ms or 0) / 1000
     silent_s = sum(one - wave_s for one in loaded.silences_s if one > SILENT_WAVES * wave_s + 1)
-    return silent_s * (loaded.requests or 0) / loaded.interior_s if loaded.interior_s else 0.0
+    return silent_s * (loaded.requests or 0) / loaded.evaluated_s if loaded.evaluated_s else 0.0
 
 
 def _long_waits_asked_for(run: Evidence) -> bool:

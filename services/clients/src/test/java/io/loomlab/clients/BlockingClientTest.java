@@ -82,7 +82,7 @@ class BlockingClientTest {
   @ParameterizedTest
   @EnumSource(
       mode = EnumSource.Mode.EXCLUDE,
-      names = {"SILENCE", "STALLED", "FINE", "CHUNKED"})
+      names = {"SILENCE", "STALLED", "FINE", "CHUNKED", "IN_PARTS"})
   void unusableAnswerIsABadGatewayAfterOneAttempt(Fault fault) {
     faulty.commit(Fault.FINE);
     client.get("/connects");
