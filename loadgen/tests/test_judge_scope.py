@@ -122,6 +122,17 @@ def test_a_silence_counts_where_the_whole_run_is_evaluated(tmp_path: Path) -> No
     assert any("no answer came for" in reason for reason in got.reasons)
 
 
+def test_the_time_until_a_tool_sends_its_first_request_is_no_silence(tmp_path: Path) -> None:
+    rows = [(int(at(second)), LATENCY_MS) for second in range(4, 10) for _ in range(CONCURRENCY // 2 - 7)]
+    run = ended_after_ten_seconds(rows)
+    run.report["Time taken for tests"] = "6.000 seconds"
+
+    got = judged(run, tmp_path)
+
+    assert any("the figures cover all of it" in reason for reason in got.reasons)
+    assert not any("omission" in reason for reason in got.reasons)
+
+
 def test_what_a_tool_does_after_its_load_is_no_silence(tmp_path: Path) -> None:
     run = RawRun()
     run.tool["ended"] = at(SECONDS + 7)

@@ -1,7 +1,8 @@
 # CPU per request of one container at a time, all under one protocol: one CPU and 1,524 MiB, the lab's backend, ab -kl with CONNECTIONS
 # connections: ten bursts of 8 requests per connection, then 40 per connection that count. TRIES (5) rounds, each of which begins with
 # another contender; each run is appended to benchmarks/cost.jsonl and counted the next time. A run that lost over 5 % of its CPU to a
-# hypervisor, or over 20 % to other programs, is made again. Source it after benchmarks/lib.sh.
+# hypervisor, or over 20 % to other programs, is made again. Lines of every revision count, and each tells its own as `of`: after a change
+# of services/ use another SERIES. Source it after benchmarks/lib.sh.
 # shellcheck shell=bash
 
 TRIES=${TRIES:-5} CONNECTIONS=${CONNECTIONS:-1000} BENCH=loom-lab-cost
@@ -34,12 +35,13 @@ lab_approach() {
 
 ab() { docker exec $BENCH-loadgen ab -q -k -l -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
 
-# The approach's CPU seconds so far, then, of its CPU, all time, stolen time, and time in which it was idle, in seconds.
+# The approach's CPU seconds so far, then, of its CPU, all time, stolen time, and time in which it was idle or served interrupts, in
+# seconds; some of these serve the approach.
 spent() {
   docker exec $BENCH-app bash -c '
     if [ -e /sys/fs/cgroup/cpu.stat ]; then sed -n "s/^usage_usec \(.*\)/\1000/p" /sys/fs/cgroup/cpu.stat
     else cat /sys/fs/cgroup/cpuacct/cpuacct.usage; fi
-    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add) / 100, .[8] / 100, (.[4] + .[5]) / 100]'
+    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add) / 100, .[8] / 100, (.[4:8] | add) / 100]'
 }
 
 one_run() { # CONTENDER ROUND
@@ -85,14 +87,17 @@ mine() { # ARGUMENTS AND FILTER: jq on the array of these lines
 
 # missing CONTENDER ROUND: no run of that round counts.
 missing() {
-  mine --exit-status --arg contender "$1" --arg side "$(definition_of "$1")" --argjson round "$2" \
-    'any(.contender == $contender and .side == $side and .round == $round) | not' >/dev/null
+  local answer
+  answer=$(mine --arg contender "$1" --arg side "$(definition_of "$1")" --argjson round "$2" \
+    'any(.contender == $contender and .side == $side and .round == $round) | not') ||
+    die "$HOST_CANNOT" "$LINES_FILE could not be read: see above."
+  [ "$answer" = true ]
 }
 
 # run_rounds CONTENDER...: all that are missing, in turn. `begin CONTENDER` starts one, `definition_of CONTENDER` tells what it is;
 # TARGET and DELAY_MS are what is asked for; UNDER tells what all of them share.
 run_rounds() {
-  local contenders="$*" round contender
+  local contenders="$*" round contender tries
   trap remove_all EXIT
   remove_all
   docker network create $BENCH >/dev/null
@@ -101,7 +106,9 @@ run_rounds() {
   container loadgen --cpuset-cpus 0 --entrypoint sleep loom-lab/loadgen infinity
   for ((round = 1; round <= TRIES; round++)); do
     for contender in $contenders; do
+      tries=0
       while missing "$contender" "$round"; do
+        [ $((tries += 1)) -le 5 ] || die "$HOST_CANNOT" "others took too much CPU time from each of five runs of $contender: start again at a quieter time."
         step "$WHAT: $contender, run $round of $TRIES"
         one_run "$contender" "$round"
       done

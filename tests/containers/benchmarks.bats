@@ -54,6 +54,13 @@ ran() {
   [ "${#lines[@]}" -eq 2 ]
 }
 
+@test "a file that cannot be read is told, and no round is taken for made" {
+  echo '{' >"$LINES_FILE"
+  run missing a 1
+  [ "$status" -eq 3 ]
+  [[ $output == *"$LINES_FILE could not be read"* ]]
+}
+
 @test "the median of two runs is their mean" {
   ran a 1 0.1
   ran a 2 0.3
@@ -61,14 +68,14 @@ ran() {
   [[ $output == "a: 0.1, 0.3 ms per request, median 0.2, "* ]]
 }
 
-@test "of the CPU under test all time, stolen time and idle time are counted in seconds" {
+@test "of the CPU under test all time, stolen time, and time in which it is idle or serves interrupts are counted in seconds" {
   docker() {
     case $1 in
       exec) printf '%s\n' 1500000000 "100 20 30 4000 50 6 7 80 9 1" ;;
       *) command docker "$@" ;;
     esac
   }
-  [ "$(spent)" = "[1.5,42.93,0.8,40.5]" ]
+  [ "$(spent)" = "[1.5,42.93,0.8,40.63]" ]
 }
 
 @test "two sides of one name are refused" {

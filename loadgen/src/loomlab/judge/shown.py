@@ -13,7 +13,7 @@ from loomlab.judge.lag import with_lags
 from loomlab.judge.limits import SLOW_P50S
 from loomlab.judge.outcome import Outcome
 from loomlab.records.load import Closed, OpenRate
-from loomlab.records.models import Episode, Halves, Latency, Step
+from loomlab.records.models import Episode, Halves, Interior, Latency, Step
 from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
 
 
@@ -119,7 +119,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     )
     whole = latency_figures(log.from_due_ms)
     window = figures.window if figures else None
-    span = (window.start, window.start + window.seconds) if window else (facts.start, end)
+    span = _evaluated(log, window) if window else (facts.start, end)
     cpu_fall, latency_fall = _falls(facts, log, figures)
     shape = request.load.shape
 
@@ -139,9 +139,16 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     )
 
 
+def _evaluated(log: RequestLog, window: Interior) -> tuple[float, float]:
+    """Start and end of a window; a whole run begins with its first request, for which a tool may take seconds."""
+    starts = [*log.start_s, *log.failed_start_s]
+    first = max(window.start, min(starts)) if window.whole_run and starts else window.start
+    return first, first + window.seconds
+
+
 def _slow_ms(log: RequestLog, first: float, last: float, limit_ms: float) -> list[float]:
-    """What answers and failures that started between two times took, where it is more than the limit. Of some tools a
-    start is known to the second only, rounded down, so those of the first second began in it."""
+    """What answers and failures that started between two times took, where it is more than the limit. ab rounds starts
+    down to whole seconds, so the first time is rounded down, too."""
     first = math.floor(first)
     failed = zip(log.failed_start_s, log.failed_latency_ms, strict=True)
     took = log.within(first, last, log.latency_ms) + [ms for start, ms in failed if first <= start < last]
