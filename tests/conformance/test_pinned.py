@@ -32,8 +32,8 @@ async def test_a_compiled_request_still_pins_where_a_monitor_pins(approach: Appr
 
 
 async def test_few_wait_at_once_where_a_monitor_pins(approach: Approach) -> None:
-    """As many as there are carriers, and at times one more: the scheduler makes up for a carrier that a selector or file
-    I/O blocks (JEP 444), and jetty-virtual's selectors run on virtual threads."""
+    """As many as there are carriers, and at times one more: the scheduler makes up for a carrier that a selector or
+    file I/O blocks (JEP 444), and jetty-virtual's selectors run on virtual threads."""
     carriers = (await approach.about())["jvm"]["carriers"]
     async with approach.crowd(AT_ONCE) as crowd:
         answers, seconds = await crowd.ask(get(f"/pinned?delayInMillis={round(1000 * DELAY_SECONDS)}"))

@@ -34,7 +34,9 @@ from loomlab_dashboards.runs_table import runs
 
 APPROACHES = '{__name__=~"lab_approach_info|lab_result_info"}'
 EXPERIMENTS = '{__name__=~"service:lab_run:info|lab_result_info"}'
-NOT_SUMMED_UP = "No chosen experiment among the newest 60 runs has a summary with two of the chosen approaches, or the lab is down."
+NOT_SUMMED_UP = (
+    "No chosen experiment among the newest 60 runs has a summary with two of the chosen approaches, or the lab is down."
+)
 ALIGNED = "by seconds since the run began"
 CPU_LIMIT = select("service:container_cpu_limit_cores:sum", APPROACH)
 QUARTER = Size(6)
