@@ -10,10 +10,14 @@ refuse() {
 # JDK 21 has a generational ZGC on request. Since JDK 24 ZGC is always generational and the option is gone, so unknown options are ignored.
 GENERATIONAL="-XX:+IgnoreUnrecognizedVMOptions -XX:+ZGenerational"
 
+# Three of four full collections would leave up to 5 % of the old generation uncompacted, and its garbage would count as live
+# (DeadSpacer in serialFullGC.cpp).
+COMPACT=-XX:MarkSweepAlwaysCompactCount=1
+
 case "${GC:=parallel}" in
   g1) collector=-XX:+UseG1GC ;;
   parallel) collector=-XX:+UseParallelGC ;;
-  serial) collector=-XX:+UseSerialGC ;;
+  serial) collector="-XX:+UseSerialGC $COMPACT" ;;
   zgc) collector="-XX:+UseZGC $GENERATIONAL" ;;
   *) refuse "GC is \"$GC\"; use g1, parallel, serial or zgc." ;;
 esac
