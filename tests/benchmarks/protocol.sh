@@ -35,13 +35,13 @@ lab_approach() {
 
 ab() { docker exec $BENCH-loadgen ab -q -k -l -s 30 -c "$1" -n "$2" -H "Authorization: token" "http://app:8080$TARGET"; }
 
-# The approach's CPU seconds so far, then, of its CPU, all time, stolen time, and time in which it was idle or served interrupts, in
-# seconds; some of these serve the approach.
+# The approach's CPU seconds so far, then, of its CPU, all time, stolen time, time in which it was idle, and time in which it served
+# interrupts, in seconds.
 spent() {
   docker exec $BENCH-app bash -c '
     if [ -e /sys/fs/cgroup/cpu.stat ]; then sed -n "s/^usage_usec \(.*\)/\1000/p" /sys/fs/cgroup/cpu.stat
     else cat /sys/fs/cgroup/cpuacct/cpuacct.usage; fi
-    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add) / 100, .[8] / 100, (.[4:8] | add) / 100]'
+    sed -n "s/^cpu1 //p" /proc/stat' | jq --slurp --compact-output '[.[0] / 1e9, (.[1:9] | add) / 100, .[8] / 100, (.[4] + .[5]) / 100, (.[6] + .[7]) / 100]'
 }
 
 one_run() { # CONTENDER ROUND
@@ -58,16 +58,19 @@ one_run() { # CONTENDER ROUND
   after=$(spent)
   docker rm --force $BENCH-app >/dev/null
   jq --null-input --compact-output --arg series "$SERIES" --arg what "$WHAT" --arg contender "$1" --argjson connections "$CONNECTIONS" \
-    --arg of "$OF" --arg under "$UNDER" --arg side "$(definition_of "$1")" --argjson round "$2" --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" \
-    --argjson before "$before" --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
+    --arg of "$OF" --arg under "$UNDER" --arg side "$(definition_of "$1")" --argjson round "$2" \
+    --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" --argjson before "$before" --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
     --argjson failed "$(sed -n 's/^Failed requests: *//p' <<<"$told")" \
     --argjson non2xx "$(sed -n 's/^Non-2xx responses: *//p' <<<"$told" | grep . || echo 0)" \
     --argjson rps "$(sed -nE 's/^Requests per second: *([0-9.]+).*/\1/p' <<<"$told")" '
-    [$after, $before] | transpose | map(.[0] - .[1]) as [$cpu_s, $all_s, $stolen_s, $idle_s]
+    [$after, $before] | transpose | map(.[0] - .[1]) as [$cpu_s, $all_s, $stolen_s, $idle_s, $interrupts_s]
+    # Interrupts are no program; where the kernel counts them among the CPU time of the approach, they are in both sums.
+    | ($all_s - $idle_s - $stolen_s - $interrupts_s - $cpu_s) as $others_s
+    | (if $others_s < 0 then [0, $others_s + $interrupts_s] | max else $others_s end) as $foreign_s
     | {series: $series, ended: $ended, of: $of, under: $under, what: $what, contender: $contender, side: $side, round: $round,
       connections: $connections, complete: $complete, failed: ($failed + $non2xx), throughput_rps: $rps,
       cpu_ms_per_request: ($cpu_s * 1000 / $complete), steal_share: ($stolen_s / $all_s),
-      foreign_share: (($all_s - $idle_s - $stolen_s - $cpu_s) / $all_s)}' >>"$LINES_FILE"
+      foreign_share: ($foreign_s / $all_s)}' >>"$LINES_FILE"
   tail -n 1 "$LINES_FILE" | jq --exit-status '.failed <= 0.01 * .complete' >/dev/null ||
     die "$RUN_INVALID" "over 1 % of the requests to $1 failed (the last line of $LINES_FILE): mend that, and start again."
 }
