@@ -59,7 +59,8 @@ one_run() { # CONTENDER ROUND
   docker rm --force $BENCH-app >/dev/null
   jq --null-input --compact-output --arg series "$SERIES" --arg what "$WHAT" --arg contender "$1" --argjson connections "$CONNECTIONS" \
     --arg of "$OF" --arg under "$UNDER" --arg side "$(definition_of "$1")" --argjson round "$2" \
-    --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" --argjson before "$before" --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
+    --arg ended "$(date -u +%Y-%m-%dT%H:%M:%SZ)" --argjson after "$after" --argjson before "$before" \
+    --argjson complete "$(sed -n 's/^Complete requests: *//p' <<<"$told")" \
     --argjson failed "$(sed -n 's/^Failed requests: *//p' <<<"$told")" \
     --argjson non2xx "$(sed -n 's/^Non-2xx responses: *//p' <<<"$told" | grep . || echo 0)" \
     --argjson rps "$(sed -nE 's/^Requests per second: *([0-9.]+).*/\1/p' <<<"$told")" '
