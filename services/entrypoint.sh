@@ -10,14 +10,10 @@ refuse() {
 # JDK 21 has a generational ZGC on request. Since JDK 24 ZGC is always generational and the option is gone, so unknown options are ignored.
 GENERATIONAL="-XX:+IgnoreUnrecognizedVMOptions -XX:+ZGenerational"
 
-# Three of four full collections would leave up to 5 % of the old generation uncompacted, and its garbage would count as live
-# (DeadSpacer in serialFullGC.cpp).
-COMPACT=-XX:MarkSweepAlwaysCompactCount=1
-
 case "${GC:=parallel}" in
   g1) collector=-XX:+UseG1GC ;;
   parallel) collector=-XX:+UseParallelGC ;;
-  serial) collector="-XX:+UseSerialGC $COMPACT" ;;
+  serial) collector=-XX:+UseSerialGC ;;
   zgc) collector="-XX:+UseZGC $GENERATIONAL" ;;
   *) refuse "GC is \"$GC\"; use g1, parallel, serial or zgc." ;;
 esac
@@ -26,6 +22,10 @@ case "${LAB_HEAP_PERCENT:=60}" in
   [1-9] | [1-8][0-9] | 90) ;;
   *) refuse "LAB_HEAP_PERCENT is \"$LAB_HEAP_PERCENT\"; give a whole number from 1 to 90." ;;
 esac
+
+# Otherwise three of four full collections leave up to 5 % of the old generation as it is, and garbage in it counts as live (DeadSpacer
+# in serialFullGC.cpp).
+[ "$GC" != serial ] || collector="$collector -XX:MarkSweepAlwaysCompactCount=1"
 
 # Classes that the image has ready to be mapped, for each style. ZGC has no compressed references, which an archive was made with.
 archive=
