@@ -22,6 +22,7 @@ import java.lang.management.ManagementFactory;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -333,18 +334,26 @@ public abstract class ApproachContract extends RunningContract {
   }
 
   /**
-   * That as many threads as /about tells of serve sockets.
+   * That as many threads as /about tells of serve sockets, once those have changed places that do
+   * when a request arrives or a server has just ended.
    *
    * @param code classes whose code those threads run, and no others
    */
   protected void assertSocketThreadsRun(String... code) throws Exception {
-    Set<String> classes = Set.of(code);
     int told = about().at("/inbound/socket_threads").asInt();
-    assertThat(Thread.getAllStackTraces().values())
-        .filteredOn(
+    long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+    while (threadsIn(Set.of(code)) != told && System.nanoTime() < deadline) {
+      Thread.onSpinWait();
+    }
+    assertThat(threadsIn(Set.of(code))).isEqualTo(told);
+  }
+
+  private static long threadsIn(Set<String> classes) {
+    return Thread.getAllStackTraces().values().stream()
+        .filter(
             frames ->
                 Arrays.stream(frames).anyMatch(frame -> classes.contains(frame.getClassName())))
-        .hasSize(told);
+        .count();
   }
 
   /** That a request whose handler fails in an unforeseen way is answered, and has ended. */
