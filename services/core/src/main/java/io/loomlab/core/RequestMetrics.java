@@ -88,10 +88,15 @@ public final class RequestMetrics {
     }
   }
 
-  /** Notes a request's end, from any thread; {@code started} is what {@link #start} gave. */
+  /**
+   * Notes a request's end, from any thread. Whoever sees that none is in flight finds all of them
+   * recorded.
+   *
+   * @param started what {@link #start} gave
+   */
   public void stop(Endpoint endpoint, long started, int status) {
-    inflight.decrement();
     timer(endpoint, status).record(System.nanoTime() - started, TimeUnit.NANOSECONDS);
+    inflight.decrement();
   }
 
   /** Per endpoint label, the kind of thread that served its first request, or null. */

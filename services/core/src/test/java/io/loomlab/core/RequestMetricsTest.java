@@ -3,6 +3,7 @@ package io.loomlab.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -55,6 +56,14 @@ class RequestMetricsTest {
     assertThat(registry.scrape()).contains("lab_inflight_requests{approach=\"some-approach\"} 1.0");
     requests.stop(Endpoint.CAPABILITIES, started, 200);
     assertThat(registry.scrape()).contains("lab_inflight_requests{approach=\"some-approach\"} 0.0");
+  }
+
+  @Test
+  void requestIsInFlightUntilItsEndIsRecorded() {
+    List<Long> inFlight = new ArrayList<>();
+    registry.config().onMeterAdded(timer -> inFlight.add(RequestMetrics.inFlight(registry)));
+    requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 200);
+    assertThat(inFlight).containsExactly(1L);
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.Version;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import reactor.core.scheduler.NonBlocking;
@@ -17,9 +18,9 @@ import reactor.netty.http.server.HttpServerConfig;
 /** The running server, to read effective values from. */
 class LiveNetty implements LiveServer {
   private final LongAdder connections = new LongAdder();
+  private final CompletableFuture<Channel> listener = new CompletableFuture<>();
   private final Executor handlers;
   private volatile HttpServer server;
-  private volatile Channel listener;
 
   /**
    * @param handlers what runs the handlers, null where the event loops do
@@ -31,7 +32,7 @@ class LiveNetty implements LiveServer {
   HttpServer watch(HttpServer configured) {
     server =
         configured
-            .doOnBound(bound -> listener = bound.channel())
+            .doOnBound(bound -> listener.complete(bound.channel()))
             .doOnChannelInit((observer, channel, remote) -> count(channel));
     return server;
   }
@@ -44,7 +45,7 @@ class LiveNetty implements LiveServer {
         "spring-webflux",
         transport(),
         null,
-        listener.config().getOption(ChannelOption.SO_BACKLOG),
+        listener().config().getOption(ChannelOption.SO_BACKLOG),
         limit(server.configuration().maxKeepAliveRequests()),
         server.configuration().idleTimeout().toMillis(),
         Boolean.TRUE.equals(server.configuration().childOptions().get(ChannelOption.TCP_NODELAY)),
@@ -70,8 +71,13 @@ class LiveNetty implements LiveServer {
     connection.closeFuture().addListener(closed -> connections.decrement());
   }
 
+  /** reactor-netty says that it has bound the port before it calls {@code doOnBound}. */
+  private Channel listener() {
+    return listener.join();
+  }
+
   private String transport() {
-    return listener
+    return listener()
         .getClass()
         .getSimpleName()
         .replace("ServerSocketChannel", "")

@@ -115,12 +115,15 @@ abstract class RunningContract {
 
   /** The metrics, once no request is in flight: its end may be recorded after its answer is out. */
   final String metricsAtRest() throws IOException, InterruptedException {
-    String metrics = "";
-    while (!metrics.contains(
-        "lab_inflight_requests{approach=\"%s\"} 0.0".formatted(approach.label()))) {
-      metrics = text(get(running.managementPort(), "/actuator/prometheus"));
+    String atRest = "lab_inflight_requests{approach=\"%s\"} 0.0".formatted(approach.label());
+    while (!metrics().contains(atRest)) {
+      Thread.onSpinWait();
     }
-    return metrics;
+    return metrics();
+  }
+
+  private String metrics() throws IOException, InterruptedException {
+    return text(get(running.managementPort(), "/actuator/prometheus"));
   }
 
   final int status(String path) {
