@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from loomlab.answer.parity import Subject, Told, audit, flat
@@ -181,7 +181,19 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
         if one.kind == "stack":
             stacks.setdefault(_besides_model(one), []).append(one)
     notes += [_stack_note(what, _pairs(pairs)) for what, pairs in stacks.items()]
-    return [*notes, *unknown_notes(found)]
+    return [*notes, *_client_notes(found), *unknown_notes(found)]
+
+
+def _client_notes(contrasts: Iterable[Contrast]) -> Iterator[str]:
+    """Who calls the backend with which client, where these differ."""
+    users: dict[str, set[str]] = {}
+    for one in contrasts:
+        for client in (difference for difference in one.differs if difference.part == "client"):
+            users.setdefault(client.a, set()).add(one.a)
+            users.setdefault(client.b, set()).add(one.b)
+    if users:
+        told = "; ".join(f"{client} in {', '.join(sorted(approaches))}" for client, approaches in sorted(users.items()))
+        yield f"Clients of the backend: {told}."
 
 
 def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:

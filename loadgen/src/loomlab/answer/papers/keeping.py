@@ -279,10 +279,16 @@ def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) ->
     abouts = [_about(experiment_dir, run.run) for run in summary.runs]
     versions = dict.fromkeys(text for about in abouts if (text := _words(about, "jvm", "version")))
     servers = dict.fromkeys(text for about in abouts if (text := _words(about, "inbound", "server", "version")))
+    clients = dict.fromkeys(
+        f"{text} in {run.approach}"
+        for run, about in zip(summary.runs, abouts, strict=True)
+        if (text := _words(about, "outbound", "client", "version"))
+    )
     stand_ins = ", stand-in base images" if environment.get("stand_in_images") else ""
     told = {
         "JDK": ", ".join(versions) or str(order.runs[0].request.jdk),
         "servers": ", ".join(servers),
+        "clients of the backend": ", ".join(clients),
         "machine": _machine(order.host, environment.get("memory_bytes"), cpus),
         "system": f"{environment.get('os', '')}, kernel {environment.get('kernel', '')}{stand_ins}",
     }

@@ -21,6 +21,10 @@ What five published experiments claim, and what the lab finds. `make reproduce P
 kept in `loadgen/published/measured/`; [papers.md](papers.md#reproducing-one) says how claims are answered and what the
 three answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
 95 %, each by itself; of three or four blocks they are coarse.
+
+Approaches of different servers are whole stacks. With `HTTP_CLIENT=default` they also call the backend through different
+clients: webflux-netty, virtual-netty and microhttp-async through reactor-netty, the others through Apache HttpClient. So
+a claim that compares, for instance, tomcat-virtual with webflux-netty says nothing about the concurrency model alone.
 """
 UNITS = {
     "_bytes": (2**20, " MiB"),
