@@ -23,9 +23,10 @@ case "${LAB_HEAP_PERCENT:=60}" in
   *) refuse "LAB_HEAP_PERCENT is \"$LAB_HEAP_PERCENT\"; give a whole number from 1 to 90." ;;
 esac
 
-# Otherwise three of four full collections leave up to 5 % of the old generation as it is, and garbage in it counts as live (DeadSpacer
-# in serialFullGC.cpp).
+# Otherwise garbage counts as live: three of four full collections of serial leave up to 5 % of the old generation as it is (DeadSpacer
+# in serialFullGC.cpp), each of G1 every region that is live to 95 % (G1FullGCScope).
 [ "$GC" != serial ] || collector="$collector -XX:MarkSweepAlwaysCompactCount=1"
+[ "$GC" != g1 ] || collector="$collector -XX:MarkSweepDeadRatio=0"
 
 # Classes that the image has ready to be mapped, for each style. ZGC has no compressed references, which an archive was made with.
 archive=

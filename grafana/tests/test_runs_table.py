@@ -14,7 +14,8 @@ from loomlab_dashboards.substitute import panels
 RUNS, THIS_RUN = (panels(COMMITTED[name])[0] for name in ("compare", "one-run"))
 both = pytest.mark.parametrize("panel", [RUNS, THIS_RUN], ids=["compare", "one-run"])
 COLUMNS = [
-    "run", "load", "jdk", "verdict", "req/s", "p99", "CPU per request", "RSS", "held per waiting request", "threads",
+    "run", "load", "jdk", "verdict", "req/s", "p99", "CPU per request", "RSS", "held per waiting request",
+    "held in the heap", "in stacks, off-heap", "in the kernel", "allocated per request", "threads",
     "reasons", "experiment", "began", "ended",
 ]  # fmt: skip
 

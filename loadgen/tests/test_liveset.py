@@ -36,16 +36,17 @@ COLD = Warmup(cap_s=0, compiled=None, changing=None, failed=False, duration_s=0,
 
 @dataclass
 class Holding:
-    """An approach whose requests are in flight, so many of them, for HOLD_S from when the tool starts."""
+    """An approach whose requests are in flight, so many of them, for some seconds from when the tool starts."""
 
     in_flight: int = CONNECTIONS
     backend_answers: bool = True
+    lasts_s: float = HOLD_S
     began: float | None = None
     told: list[str] = field(default_factory=list)
     commands: list[Load] = field(default_factory=list)
 
     def waiting(self) -> int:
-        return self.in_flight if self.began and time.monotonic() - self.began < HOLD_S else 0
+        return self.in_flight if self.began and time.monotonic() - self.began < self.lasts_s else 0
 
     def process(self) -> Process:
         return Process(inflight=self.waiting(), cpus=1)
@@ -108,8 +109,7 @@ def test_every_call_waits_longer_until_the_process_has_been_asked() -> None:
 
     measured(approach)
 
-    assert approach.told[:4] == ["memory", f"lend {SPARE_WAIT_MS}", "memory", "set 300"]
-    assert approach.told[-1] == "memory"
+    assert approach.told == ["memory", f"lend {SPARE_WAIT_MS}", "memory", "lend 1", "set 300", "memory"]
     (load,) = approach.commands
     assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=12), 12)
     assert load.targets[0].target == "/capabilities"
@@ -122,6 +122,24 @@ def test_a_request_that_says_itself_how_long_it_waits_is_told_to() -> None:
 
     assert approach.told == ["memory"] * 3
     assert approach.commands[0].targets[0].target == f"/epoch-millis?delayInMillis={SPARE_WAIT_MS}"
+
+
+def test_held_requests_ask_for_no_cpu_work() -> None:
+    approach = Holding()
+
+    measured(approach, "/capabilities?cpuMicros=50000&calls=2")
+
+    assert approach.commands[0].targets[0].target == "/capabilities?cpuMicros=0&calls=2"
+
+
+def test_requests_that_outlast_the_load_are_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.run.liveset.LONGEST_DRAIN_S", 0.5)
+    approach = Holding(lasts_s=HOLD_S + 3)
+
+    log = measured(approach)
+
+    assert log.idle is not None
+    assert log.idle.figure("requests_in_flight") == CONNECTIONS
 
 
 def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +209,8 @@ def test_a_request_waits_until_all_others_have_come(
 
 
 PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 100}}
+VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
+KEPT_THREADS = "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +218,9 @@ PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 100}}
     [
         ("/capabilities", 100, 25, PLATFORM, None),
         ("/capabilities", 101, 25, PLATFORM, "100 platform threads cannot hold 101 requests at once"),
+        ("/capabilities?calls=5&parallel=true", 100, 25, PLATFORM, KEPT_THREADS),
+        ("/capabilities?calls=5", 100, 25, PLATFORM, None),
+        ("/capabilities?calls=5&parallel=true", 100, 25, VIRTUAL, None),
         ("/capabilities", 101, 25, {"concurrency": "virtual-threads", "inbound": {"max_threads": 100}}, None),
         ("/capabilities", 101, 25, {"error": "no answer"}, None),
         ("/pinned?delayInMillis=9", 50, 21, {}, "requests of /pinned wait one after another on JDK 21"),

@@ -70,14 +70,19 @@ def test_each_figure_of_a_run_is_that_of_its_run_json(tmp_path: Path, get: Get) 
     assert found["lab_result_cpu_ms_per_request"][0][0] == labels
 
 
-def test_what_a_waiting_request_holds_is_told_in_all(tmp_path: Path, get: Get) -> None:
+HELD = {"held": 3540, "held_heap": 3000, "held_stacks_off_heap": 500, "held_kernel": 40, "allocated": 35_000}
+
+
+def test_what_a_request_holds_is_told_in_all_and_in_its_parts_beside_what_it_allocates(tmp_path: Path, get: Get) -> None:
     folder = folder_of(tmp_path, approaches=("tomcat-virtual",), repeats=1, raw=False)
     run_json = folder / "runs" / "1-tomcat-virtual" / "run.json"
     told = json.loads(run_json.read_text())
     told["live_bytes_per_request"] = {"heap": 3000.0, "stacks_off_heap": 500.0, "kernel": 40.0}
+    told["allocated_bytes_per_request"] = 35_000.0
     run_json.write_text(json.dumps(told))
     (folder / "summary.json").unlink()
-    assert samples(get("/metrics"))["lab_result_held_bytes_per_request"][0][1] == 3540
+    found = samples(get("/metrics"))
+    assert {name: found[f"lab_result_{name}_bytes_per_request"][0][1] for name in HELD} == HELD
 
 
 def test_a_figure_that_was_not_measured_has_no_series(tmp_path: Path, get: Get) -> None:

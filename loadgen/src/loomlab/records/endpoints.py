@@ -16,6 +16,7 @@ IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
 WORKING = (FANNING_OUT, "/epoch-millis")
 """Endpoints that work as long as `cpuMicros` says."""
 DELAY_IN_MILLIS = re.compile(r"(?<![^&])delayInMillis=\d*")
+CPU_MICROS = re.compile(r"(?<=[?&])cpuMicros=\d*")
 CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 """Endpoints whose answers have the same number of bytes each time."""
 
@@ -85,6 +86,11 @@ def with_wait(target: Target, wait_ms: int) -> Target:
         query = DELAY_IN_MILLIS.sub(f"delayInMillis={wait_ms}", query)
         return replace(target, target=path + mark + query)
     return target
+
+
+def without_work(target: Target) -> Target:
+    """The request that asks for no CPU work."""
+    return replace(target, target=CPU_MICROS.sub("cpuMicros=0", target.target))
 
 
 def completed(target: str, delay: Delay) -> str:

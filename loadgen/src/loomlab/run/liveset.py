@@ -11,7 +11,7 @@ from loomlab.basics.errors import CannotMeasureError
 from loomlab.basics.waves import has_warmup, most_live_set_s
 from loomlab.records.about import platform_threads
 from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import Endpoint, endpoint_of
+from loomlab.records.endpoints import Endpoint, endpoint_of, without_work
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request, Warmup
@@ -31,7 +31,7 @@ from loomlab.tools.tool import Tool
 
 SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000
 """A request waits until all others have come, and so much longer; less than any time-out."""
-COLLECTIONS_S = 5
+COLLECTIONS_S, LONGEST_DRAIN_S = 5, 3
 FULL_SHARE = 0.98
 """Of the connections; the last requests come while the first readings are made."""
 LATEST_SHARE = 0.75
@@ -44,6 +44,8 @@ UNPINNED_JDK = 24
 def no_live_set(endpoint: Endpoint, connections: int, jdk: int, about: Any) -> str | None:
     """Why so many requests cannot wait at the same time; None: they can."""
     threads = platform_threads(about)
+    if threads is not None and endpoint.at_once > 1:
+        return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
     if threads is not None and threads < connections:
         return f"{threads} platform threads cannot hold {connections} requests at once"
     if endpoint.label == "/pinned" and jdk < UNPINNED_JDK:
@@ -96,7 +98,7 @@ class LiveSet:
         self._ask = ask
         self._stop = stop
         self._progress = progress
-        self._bursts = Bursts(tool, subject.process, STALL_S, stop)
+        self._bursts = Bursts(tool, subject.process, STALL_S, stop, LONGEST_DRAIN_S)
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
         """What cannot be had stands in `error`. The process collects once beforehand: what its collector needs outside
@@ -117,7 +119,8 @@ class LiveSet:
         return MemoryLog(before=before, loaded=loaded, hold=hold, waiting=waiting, idle=self._ask())
 
     def _hold(self, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
-        load = self._waits.stretched(self._subject.load, each_ms)
+        resting = tuple(without_work(target) for target in self._subject.load.targets)
+        load = self._waits.stretched(replace(self._subject.load, targets=resting), each_ms)
         ended = threading.Event()
         with ThreadPoolExecutor(1) as beside:
             waiting = beside.submit(self._ask_when_they_wait, each_ms / 1000, ended)
@@ -142,8 +145,8 @@ class LiveSet:
         )
 
     def _ask_when_they_wait(self, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
-        """Once all are in flight, or most of the first one's wait is over; from then on calls wait as long as in the
-        load. None where none came."""
+        """Once all are in flight, or most of the first one's wait is over; from then on calls hardly wait. None where
+        none came."""
         full = FULL_SHARE * self._subject.load.connections
         seen_at: float | None = None
         while not ended.wait(LOOK_EVERY_S):
@@ -155,7 +158,7 @@ class LiveSet:
             elif seen_at is None or now - seen_at < LATEST_SHARE * wait_s:
                 continue
             answer = self._ask()
-            self._waits.restore()
+            self._waits.cut()
             return answer
         return None
 

@@ -1,5 +1,6 @@
 """Makes requests wait longer or shorter than the load has it, for a while."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from loomlab.records.delay import Delay
@@ -29,12 +30,19 @@ class Waits:
             self._behaviour.lend(max(each_ms, 1), LEASE_MS)
         return replace(load, targets=tuple(with_wait(target, each_ms) for target in load.targets))
 
+    def cut(self) -> None:
+        """From now on the backend's calls wait a millisecond; a longer wait that has begun goes on."""
+        if self._endpoint.waits_as_configured:
+            self._telling(lambda: self._behaviour.lend(1, LEASE_MS))
+
     def restore(self) -> None:
         """The backend's own delay."""
-        if not self._endpoint.waits_as_configured:
-            return
+        if self._endpoint.waits_as_configured:
+            self._telling(lambda: self._behaviour.set_delay(self._delay))
+
+    def _telling(self, change: Callable[[], None]) -> None:
         try:
-            self._behaviour.set_delay(self._delay)
+            change()
         except UnreachableError as error:
             self._progress.say(
                 f"The backend's delay could not be reset, and the temporary one will end by itself: {error}."

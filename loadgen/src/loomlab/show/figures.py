@@ -46,6 +46,26 @@ FIGURES = (
         "What a waiting request holds in all, measured after the run",
         lambda run: run.live_bytes_per_request.total,
     ),
+    Figure(
+        "lab_result_held_heap_bytes_per_request",
+        "The part of that in the heap",
+        lambda run: run.live_bytes_per_request.heap,
+    ),
+    Figure(
+        "lab_result_held_stacks_off_heap_bytes_per_request",
+        "The part of that in threads' stacks and other memory outside of the heap",
+        lambda run: run.live_bytes_per_request.stacks_off_heap,
+    ),
+    Figure(
+        "lab_result_held_kernel_bytes_per_request",
+        "The part of that in the kernel's memory",
+        lambda run: run.live_bytes_per_request.kernel,
+    ),
+    Figure(
+        "lab_result_allocated_bytes_per_request",
+        "What a request allocates in the heap, of the interior",
+        lambda run: run.allocated_bytes_per_request,
+    ),
     Figure("lab_result_threads_max", "Largest sample of the container's threads", lambda run: run.threads_max),
     Figure("lab_result_started_seconds", "When the run began, its warm-up included", lambda run: _epoch_s(run.started)),
     Figure("lab_result_finished_seconds", "When its measured phase ended", lambda run: _epoch_s(run.finished)),

@@ -25,11 +25,14 @@ class Bursts:
     """Runs bursts: loads that end with their last answer, not by the clock. A client that leaves early makes a reactive
     approach break off its backend connections, and the next load would pay for new ones."""
 
-    def __init__(self, tool: Tool, process: ReadProcess, stall_s: float, stop: Stop) -> None:
+    def __init__(
+        self, tool: Tool, process: ReadProcess, stall_s: float, stop: Stop, longest_drain_s: float = LONGEST_DRAIN_S
+    ) -> None:
         self._tool = tool
         self._process = process
         self._stall_s = stall_s
         self._stop = stop
+        self._longest_drain_s = longest_drain_s
 
     def run(self, phase: BurstPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
         """`wait_ms` is what a request waits at least."""
@@ -51,7 +54,7 @@ class Bursts:
 
     def _drain(self) -> None:
         """Waits for what the burst left behind, lest it be served in the next burst or the measured run."""
-        deadline = time.monotonic() + LONGEST_DRAIN_S
+        deadline = time.monotonic() + self._longest_drain_s
         while self._process().inflight and time.monotonic() < deadline and not self._stop.requested:
             self._stop.pause(DRAIN_TICK_S)
 

@@ -8,17 +8,22 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.lang.management.ManagementFactory;
 
 /**
- * What all threads have allocated in the heap, whatever the collector. Each thread counts its own;
- * a virtual thread's is counted by its carrier.
+ * What all threads have allocated in the heap, whatever the collector, without the one that reads
+ * it: {@link ManagementServer} has a single thread, and a reading allocates as much as several
+ * requests. Each thread counts its own; a virtual thread's is counted by its carrier.
  */
 final class Allocation implements MeterBinder {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    FunctionCounter.builder("lab.allocated", THREADS, ThreadMXBean::getTotalThreadAllocatedBytes)
-        .description("Bytes that all threads have allocated in the heap")
+    FunctionCounter.builder("lab.allocated", THREADS, Allocation::byOthers)
+        .description("Bytes that all threads but the one that reads this have allocated in the heap")
         .baseUnit(BaseUnits.BYTES)
         .register(registry);
+  }
+
+  private static double byOthers(ThreadMXBean threads) {
+    return threads.getTotalThreadAllocatedBytes() - threads.getCurrentThreadAllocatedBytes();
   }
 }

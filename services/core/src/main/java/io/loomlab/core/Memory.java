@@ -1,5 +1,6 @@
 package io.loomlab.core;
 
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
@@ -29,7 +30,8 @@ final class Memory implements ManagementServer.Handler {
    * What cannot be had is null. All but the heap is read before the collection, while the requests
    * wait undisturbed.
    *
-   * @param heapUsedBytes after the collection, without one as it is
+   * @param heapUsedBytes after the collection, null if the collector made none; as it is where none
+   *     was asked for
    * @param rssAnonBytes resident anonymous memory, the heap's touched part and all stacks in it
    * @param heapRssAnonBytes the heap's part of that, 0 with ZGC, whose heap is shared memory
    * @param threads of the operating system
@@ -38,7 +40,7 @@ final class Memory implements ManagementServer.Handler {
    * @param collectionMs how long the collection took, null without one
    */
   record Held(
-      long heapUsedBytes,
+      Long heapUsedBytes,
       Long rssAnonBytes,
       Long heapRssAnonBytes,
       Long threads,
@@ -65,7 +67,7 @@ final class Memory implements ManagementServer.Handler {
     Long inFlight = requestsInFlight.get();
     Long collectionMs = afterCollection ? collect() : null;
     return new Held(
-        afterCollection ? heapAfterCollection() : heapNow(),
+        heapUsedBytes(afterCollection, collectionMs),
         rssAnonBytes,
         heapRssAnonBytes,
         threads,
@@ -75,11 +77,29 @@ final class Memory implements ManagementServer.Handler {
         collectionMs);
   }
 
-  /** Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector. */
-  private static long collect() {
+  /**
+   * Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector; null if
+   * the collector made none, because an option or a critical section forbade it.
+   */
+  private static Long collect() {
+    long before = collections();
     long started = System.nanoTime();
     System.gc();
-    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+    long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+    return collections() == before ? null : tookMs;
+  }
+
+  private static long collections() {
+    return ManagementFactory.getGarbageCollectorMXBeans().stream()
+        .mapToLong(GarbageCollectorMXBean::getCollectionCount)
+        .sum();
+  }
+
+  private static Long heapUsedBytes(boolean afterCollection, Long collectionMs) {
+    if (!afterCollection) {
+      return heapNow();
+    }
+    return collectionMs == null ? null : heapAfterCollection();
   }
 
   private static long heapNow() {

@@ -65,7 +65,8 @@ final class ProcessMemory {
 
   /**
    * The part of that in Java threads' stacks, the compilers' among them. Every mapping is looked
-   * at, and a thread has two.
+   * at, and a thread has two. Null if none is found to be a stack: guard zones of 64-KiB pages are
+   * larger than {@link Mapping} looks for.
    */
   Long threadStackBytes() {
     Path mappings = process.resolve("smaps");
@@ -82,7 +83,7 @@ final class ProcessMemory {
           bytes += number(line) * BYTES_PER_KIB;
         }
       }
-      return bytes;
+      return bytes == 0 ? null : bytes;
     } catch (IOException e) {
       return null;
     }
@@ -93,12 +94,17 @@ final class ProcessMemory {
     return find(process.resolve("status"), THREADS);
   }
 
-  /** Memory that the kernel uses for the container: stacks, page tables, sockets and so on. */
+  /**
+   * Memory that the kernel uses for the container: stacks, page tables, sockets and so on. Null
+   * where it counts none of that ({@code cgroup.memory=nokmem}).
+   */
   Long kernelBytes() {
     Long version2 = find(cgroup.resolve("memory.stat"), KERNEL);
-    return version2 == null
-        ? find(cgroup.resolve("memory/memory.kmem.usage_in_bytes"), "")
-        : version2;
+    Long bytes =
+        version2 == null
+            ? find(cgroup.resolve("memory/memory.kmem.usage_in_bytes"), "")
+            : version2;
+    return bytes == null || bytes == 0 ? null : bytes;
   }
 
   private static boolean beginsMapping(String line) {

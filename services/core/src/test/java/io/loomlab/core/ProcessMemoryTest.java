@@ -67,6 +67,16 @@ class ProcessMemoryTest {
     assertThat(memory().threadStackBytes()).isEqualTo(100 * 1024);
   }
 
+  @Test
+  void stacksThatAreNotRecognisedAreNotNone() throws IOException {
+    long guardBytes = 256 << 10;
+    Files.writeString(
+        directory.resolve("smaps"),
+        mapping(0x10000000L, guardBytes, "---p", 0)
+            + mapping(0x10000000L + guardBytes, Mapping.STACK_BYTES - guardBytes, "rw-p", 92));
+    assertThat(memory().threadStackBytes()).isNull();
+  }
+
   private static String mapping(long start, long bytes, String permissions, int anonymousKib) {
     return "%x-%x %s 00000000 00:00 0\nAnonymous:  %d kB\n"
         .formatted(start, start + bytes, permissions, anonymousKib);
@@ -86,6 +96,8 @@ class ProcessMemoryTest {
     Files.writeString(
         directory.resolve("memory.stat"), "anon 1\nkernel_stack 2\nkernel 12345\nslab 3\n");
     assertThat(memory().kernelBytes()).isEqualTo(12345);
+    Files.writeString(directory.resolve("memory.stat"), "anon 1\nkernel 0\n");
+    assertThat(memory().kernelBytes()).isNull();
   }
 
   @Test
