@@ -318,7 +318,7 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
         "tomcat-virtual and tomcat-platform differ in the concurrency model alone (controlled contrast).",
         "tomcat-virtual and webflux-netty; webflux-netty and tomcat-platform differ in server, framework, client "
         "besides the model (stack contrast): a difference between them is not due to the model alone.",
-        "Clients of the backend: apache-httpclient in tomcat-platform, tomcat-virtual; reactor-netty in webflux-netty.",
+        "Clients of the backend: apache-httpclient (tomcat-platform, tomcat-virtual); reactor-netty (webflux-netty).",
         "How d and tomcat-platform; d and tomcat-virtual; d and webflux-netty differ is not known: raw/about.json is "
         "incomplete, or reports two concurrency models for one approach.",
     ]
@@ -328,7 +328,7 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
     assert contrast_notes(contrasts_of(other)) == [
         "a and c differ in client, not in the model (stack contrast): a difference between them is not due to "
         "the model alone.",
-        "Clients of the backend: apache-httpclient in a; jdk-httpclient in c.",
+        "Clients of the backend: apache-httpclient (a); jdk-httpclient (c).",
     ]
 
 

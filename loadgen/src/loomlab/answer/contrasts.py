@@ -186,13 +186,16 @@ def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
 
 def _client_notes(contrasts: Iterable[Contrast]) -> Iterator[str]:
     """Who calls the backend with which client, where these differ."""
-    users: dict[str, set[str]] = {}
+    clients: dict[str, set[str]] = {}
     for one in contrasts:
         for client in (difference for difference in one.differs if difference.part == "client"):
-            users.setdefault(client.a, set()).add(one.a)
-            users.setdefault(client.b, set()).add(one.b)
+            clients.setdefault(one.a, set()).update(client.a.split("; "))
+            clients.setdefault(one.b, set()).update(client.b.split("; "))
+    users: dict[str, list[str]] = {}
+    for approach, used in sorted(clients.items()):
+        users.setdefault(" or ".join(sorted(used)), []).append(approach)
     if users:
-        told = "; ".join(f"{client} in {', '.join(sorted(approaches))}" for client, approaches in sorted(users.items()))
+        told = "; ".join(f"{client} ({', '.join(approaches)})" for client, approaches in sorted(users.items()))
         yield f"Clients of the backend: {told}."
 
 

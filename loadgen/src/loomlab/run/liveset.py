@@ -132,7 +132,7 @@ class LiveSet:
 
     def _one_wave(self, load: Load, each_ms: int) -> Hold:
         connections = load.connections
-        limit_s = most_live_set_s(connections) - COLLECTIONS_S
+        limit_s = most_live_set_s(connections) - COLLECTIONS_S - LONGEST_DRAIN_S
         wave = replace(load, timeout_s=limit_s, shape=Closed(requests=connections, duration_s=limit_s))
         burst = self._bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
         return Hold(

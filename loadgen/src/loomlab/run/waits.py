@@ -33,17 +33,18 @@ class Waits:
     def cut(self) -> None:
         """From now on the backend's calls wait a millisecond; a longer wait that has begun goes on."""
         if self._endpoint.waits_as_configured:
-            self._telling(lambda: self._behaviour.lend(1, LEASE_MS))
+            self._telling("The backend's delay could not be cut short", lambda: self._behaviour.lend(1, LEASE_MS))
 
     def restore(self) -> None:
         """The backend's own delay."""
         if self._endpoint.waits_as_configured:
-            self._telling(lambda: self._behaviour.set_delay(self._delay))
+            self._telling(
+                "The backend's delay could not be reset, and the temporary one will end by itself",
+                lambda: self._behaviour.set_delay(self._delay),
+            )
 
-    def _telling(self, change: Callable[[], None]) -> None:
+    def _telling(self, failure: str, change: Callable[[], None]) -> None:
         try:
             change()
         except UnreachableError as error:
-            self._progress.say(
-                f"The backend's delay could not be reset, and the temporary one will end by itself: {error}."
-            )
+            self._progress.say(f"{failure}: {error}.")

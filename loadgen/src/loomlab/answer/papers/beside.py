@@ -11,7 +11,6 @@ from loomlab.answer.papers.model import Cell, Paper
 SETUP = {
     "JDK": ("JDK",),
     "servers": ("Spring Boot", "Jetty"),
-    "clients of the backend": ("HTTP client",),
     "system": ("operating system", "kernel", "virtual machine", "host system"),
 }
 """What is told of published settings whose names begin so."""

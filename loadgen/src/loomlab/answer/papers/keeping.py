@@ -287,8 +287,7 @@ def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) ->
     stand_ins = ", stand-in base images" if environment.get("stand_in_images") else ""
     told = {
         "JDK": ", ".join(versions) or str(order.runs[0].request.jdk),
-        "servers": ", ".join(servers),
-        "clients of the backend": ", ".join(clients),
+        "servers": ", ".join(servers) + (f"; clients of the backend: {', '.join(clients)}" if clients else ""),
         "machine": _machine(order.host, environment.get("memory_bytes"), cpus),
         "system": f"{environment.get('os', '')}, kernel {environment.get('kernel', '')}{stand_ins}",
     }

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What all threads have allocated in the heap, whatever the collector, without the one that reads
@@ -15,15 +16,19 @@ import java.lang.management.ManagementFactory;
 final class Allocation implements MeterBinder {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
+  private final AtomicLong most = new AtomicLong();
+
   @Override
   public void bindTo(MeterRegistry registry) {
-    FunctionCounter.builder("lab.allocated", THREADS, Allocation::byOthers)
+    FunctionCounter.builder("lab.allocated", THREADS, this::byOthers)
         .description("Bytes that all threads but the one that reads this have allocated in the heap")
         .baseUnit(BaseUnits.BYTES)
         .register(registry);
   }
 
-  private static double byOthers(ThreadMXBean threads) {
-    return threads.getTotalThreadAllocatedBytes() - threads.getCurrentThreadAllocatedBytes();
+  /** Never less than before: the JVM's total may stand still while the reader's own share grows. */
+  private double byOthers(ThreadMXBean threads) {
+    long bytes = threads.getTotalThreadAllocatedBytes() - threads.getCurrentThreadAllocatedBytes();
+    return most.accumulateAndGet(bytes, Math::max);
   }
 }

@@ -4,12 +4,18 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** Tells what the process holds now, after a full collection if that is asked for. */
 final class Memory implements ManagementServer.Handler {
   static final String PATH = "/memory";
+
+  /** Beans of what collects the whole heap, in the four collectors. */
+  private static final Set<String> FULL =
+      Set.of(
+          "MarkSweepCompact", "PS MarkSweep", "G1 Old Generation", "ZGC Major Cycles", "ZGC Cycles");
 
   private final ProcessMemory process;
   private final Supplier<Long> requestsInFlight;
@@ -79,7 +85,7 @@ final class Memory implements ManagementServer.Handler {
 
   /**
    * Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector; null if
-   * the collector made none, because an option or a critical section forbade it.
+   * the collector made none, because an option of the JVM forbade it.
    */
   private static Long collect() {
     long before = collections();
@@ -91,6 +97,7 @@ final class Memory implements ManagementServer.Handler {
 
   private static long collections() {
     return ManagementFactory.getGarbageCollectorMXBeans().stream()
+        .filter(collector -> FULL.contains(collector.getName()))
         .mapToLong(GarbageCollectorMXBean::getCollectionCount)
         .sum();
   }

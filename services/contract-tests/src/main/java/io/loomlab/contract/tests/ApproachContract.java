@@ -342,10 +342,11 @@ public abstract class ApproachContract extends RunningContract {
   protected void assertSocketThreadsRun(String... code) throws Exception {
     int told = about().at("/inbound/socket_threads").asInt();
     long deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-    while (threadsIn(Set.of(code)) != told && System.nanoTime() < deadline) {
-      Thread.onSpinWait();
+    long found = threadsIn(Set.of(code));
+    while (found != told && System.nanoTime() < deadline) {
+      found = threadsIn(Set.of(code));
     }
-    assertThat(threadsIn(Set.of(code))).isEqualTo(told);
+    assertThat(found).isEqualTo(told);
   }
 
   private static long threadsIn(Set<String> classes) {
