@@ -1,5 +1,6 @@
 package io.loomlab.core;
 
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -42,6 +43,7 @@ final class Memory implements ManagementServer.Handler {
    * @param heapRssAnonBytes the heap's part of that, 0 with ZGC, whose heap is shared memory
    * @param threads of the operating system
    * @param threadStackBytes the part of that in Java threads' stacks
+   * @param directBufferBytes in direct buffers of the JDK, pooled ones included
    * @param kernelBytes the kernel's for the container
    * @param collectionMs how long the collection took, null without one
    */
@@ -51,6 +53,7 @@ final class Memory implements ManagementServer.Handler {
       Long heapRssAnonBytes,
       Long threads,
       Long threadStackBytes,
+      Long directBufferBytes,
       Long kernelBytes,
       Long requestsInFlight,
       Long collectionMs) {}
@@ -69,6 +72,7 @@ final class Memory implements ManagementServer.Handler {
     Long heapRssAnonBytes = HeapRange.ofThisJvm().map(process::rssAnonBytesOf).orElse(null);
     Long threadStackBytes = process.threadStackBytes();
     Long threads = process.threads();
+    Long directBufferBytes = directBufferBytes();
     Long kernelBytes = process.kernelBytes();
     Long inFlight = requestsInFlight.get();
     Long collectionMs = afterCollection ? collect() : null;
@@ -78,6 +82,7 @@ final class Memory implements ManagementServer.Handler {
         heapRssAnonBytes,
         threads,
         threadStackBytes,
+        directBufferBytes,
         kernelBytes,
         inFlight,
         collectionMs);
@@ -93,6 +98,14 @@ final class Memory implements ManagementServer.Handler {
     System.gc();
     long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
     return collections() == before ? null : tookMs;
+  }
+
+  private static Long directBufferBytes() {
+    return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+        .filter(pool -> pool.getName().equals("direct"))
+        .map(BufferPoolMXBean::getMemoryUsed)
+        .findAny()
+        .orElse(null);
   }
 
   private static long collections() {
