@@ -73,7 +73,9 @@ def test_each_figure_of_a_run_is_that_of_its_run_json(tmp_path: Path, get: Get) 
 HELD = {"held": 3540, "held_heap": 3000, "held_stacks_off_heap": 500, "held_kernel": 40, "allocated": 35_000}
 
 
-def test_what_a_request_holds_is_told_in_all_and_in_its_parts_beside_what_it_allocates(tmp_path: Path, get: Get) -> None:
+def test_what_a_request_holds_is_told_in_all_and_in_its_parts_beside_what_it_allocates(
+    tmp_path: Path, get: Get
+) -> None:
     folder = folder_of(tmp_path, approaches=("tomcat-virtual",), repeats=1, raw=False)
     run_json = folder / "runs" / "1-tomcat-virtual" / "run.json"
     told = json.loads(run_json.read_text())

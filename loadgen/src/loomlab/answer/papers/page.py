@@ -22,9 +22,10 @@ kept in `loadgen/published/measured/`; [papers.md](papers.md#reproducing-one) sa
 three answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
 95 %, each by itself; of three or four blocks they are coarse.
 
-Approaches of different servers are whole stacks. With `HTTP_CLIENT=default` they also call the backend through different
-clients: webflux-netty, virtual-netty and microhttp-async through reactor-netty, the others through Apache HttpClient. So
-a claim that compares, for instance, tomcat-virtual with webflux-netty says nothing about the concurrency model alone.
+Approaches of different servers are whole stacks. With `HTTP_CLIENT=default` they also call the backend through
+different clients: webflux-netty, virtual-netty and microhttp-async through reactor-netty, the others through Apache
+HttpClient. So a claim that compares, for instance, tomcat-virtual with webflux-netty says nothing about the concurrency
+model alone.
 """
 UNITS = {
     "_bytes": (2**20, " MiB"),

@@ -21,7 +21,8 @@ final class Allocation implements MeterBinder {
   @Override
   public void bindTo(MeterRegistry registry) {
     FunctionCounter.builder("lab.allocated", THREADS, this::byOthers)
-        .description("Bytes that all threads but the one that reads this have allocated in the heap")
+        .description(
+            "Bytes that all threads but the one that reads this have allocated in the heap")
         .baseUnit(BaseUnits.BYTES)
         .register(registry);
   }

@@ -16,7 +16,11 @@ final class Memory implements ManagementServer.Handler {
   /** Beans of what collects the whole heap, in the four collectors. */
   private static final Set<String> FULL =
       Set.of(
-          "MarkSweepCompact", "PS MarkSweep", "G1 Old Generation", "ZGC Major Cycles", "ZGC Cycles");
+          "MarkSweepCompact",
+          "PS MarkSweep",
+          "G1 Old Generation",
+          "ZGC Major Cycles",
+          "ZGC Cycles");
 
   private final ProcessMemory process;
   private final Supplier<Long> requestsInFlight;
@@ -89,8 +93,8 @@ final class Memory implements ManagementServer.Handler {
   }
 
   /**
-   * Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector; null if
-   * the collector made none, because an option of the JVM forbade it.
+   * Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector; null
+   * if the collector made none, because an option of the JVM forbade it.
    */
   private static Long collect() {
     long before = collections();

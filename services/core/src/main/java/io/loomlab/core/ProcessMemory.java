@@ -101,9 +101,7 @@ final class ProcessMemory {
   Long kernelBytes() {
     Long version2 = find(cgroup.resolve("memory.stat"), KERNEL);
     Long bytes =
-        version2 == null
-            ? find(cgroup.resolve("memory/memory.kmem.usage_in_bytes"), "")
-            : version2;
+        version2 == null ? find(cgroup.resolve("memory/memory.kmem.usage_in_bytes"), "") : version2;
     return bytes == null || bytes == 0 ? null : bytes;
   }
 

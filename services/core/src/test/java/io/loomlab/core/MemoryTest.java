@@ -31,8 +31,8 @@ class MemoryTest {
   private static final int OTHERS_BYTES = 40 * MEBIBYTE;
 
   /**
-   * In a JVM of its own: holds something, lets go of more, and tells its memory and what others than
-   * the thread that tells have allocated.
+   * In a JVM of its own: holds something, lets go of more, and tells its memory and what others
+   * than the thread that tells have allocated.
    */
   static final class Holder {
     private static volatile byte[] last;
