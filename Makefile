@@ -97,7 +97,7 @@ bench-style: ## CPU per request in both styles, and how the style changes the di
 	@tests/benchmarks/style
 bench-floor: ## What the lab claims of an approach against itself: TRIES=4 sweeps of five blocks, an hour and a half; continues after an interruption
 	@tests/benchmarks/floor
-bench-internals: ## CPU per request with and without some settings of servers and clients, and with each client: TRIES=5, two hours; continues after an interruption
+bench-internals: ## CPU per request with and without some settings of servers and clients, and with each client: TRIES=5, three hours; continues after an interruption
 	@tests/benchmarks/internals
 
 .PHONY: dashboards

@@ -134,7 +134,7 @@ def test_held_requests_ask_for_no_cpu_work(query: str) -> None:
 
 
 def test_requests_that_outlast_the_load_are_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.run.liveset.LONGEST_DRAIN_S", 1)
+    monkeypatch.setattr("loomlab.run.liveset.LEFTOVERS_S", 1)
     approach = Holding(lasts_s=HOLD_S + 3)
 
     log = measured(approach)

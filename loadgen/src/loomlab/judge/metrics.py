@@ -133,7 +133,7 @@ class Metrics:
         )
 
     def allocated_bytes(self, start: float, end: float) -> float | None:
-        """On the heap, by all threads of the JVM."""
+        """On the heap, by all threads of the JVM but the one that answers scrapes."""
         return self._own_growth("lab_allocated_bytes_total", start, end)
 
     def jit_cpu_seconds(self, start: float, end: float) -> float | None:

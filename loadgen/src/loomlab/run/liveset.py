@@ -31,7 +31,8 @@ from loomlab.tools.tool import Tool
 
 SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000
 """A request waits until all others have come, and so much longer; less than any time-out."""
-COLLECTIONS_S, LONGEST_DRAIN_S = 5, 3
+COLLECTIONS_S, LEFTOVERS_S = 5, 3
+"""For the collections, and for requests that hey has given up."""
 FULL_SHARE = 0.98
 """Of the connections; the last requests come while the first readings are made."""
 LATEST_SHARE = 0.75
@@ -98,7 +99,7 @@ class LiveSet:
         self._ask = ask
         self._stop = stop
         self._progress = progress
-        self._bursts = Bursts(tool, subject.process, STALL_S, stop, LONGEST_DRAIN_S)
+        self._bursts = Bursts(tool, subject.process, STALL_S, stop, LEFTOVERS_S)
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
         """What cannot be had stands in `error`. The process collects once beforehand: what its collector needs outside
@@ -132,7 +133,7 @@ class LiveSet:
 
     def _one_wave(self, load: Load, each_ms: int) -> Hold:
         connections = load.connections
-        limit_s = most_live_set_s(connections) - COLLECTIONS_S - LONGEST_DRAIN_S
+        limit_s = most_live_set_s(connections) - COLLECTIONS_S - LEFTOVERS_S
         wave = replace(load, timeout_s=limit_s, shape=Closed(requests=connections, duration_s=limit_s))
         burst = self._bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
         return Hold(
