@@ -17,7 +17,6 @@ MEMBERS = [
     "heap_rss_anon_bytes",
     "threads",
     "thread_stack_bytes",
-    "direct_buffer_bytes",
     "kernel_bytes",
     "requests_in_flight",
     "collection_ms",

@@ -1,6 +1,5 @@
 package io.loomlab.core;
 
-import java.lang.management.BufferPoolMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -47,7 +46,6 @@ final class Memory implements ManagementServer.Handler {
    * @param heapRssAnonBytes the heap's part of that, 0 with ZGC, whose heap is shared memory
    * @param threads of the operating system
    * @param threadStackBytes the part of that in Java threads' stacks
-   * @param directBufferBytes in direct buffers of the JDK, pooled ones included
    * @param kernelBytes the kernel's for the container
    * @param collectionMs how long the collection took, null without one
    */
@@ -57,7 +55,6 @@ final class Memory implements ManagementServer.Handler {
       Long heapRssAnonBytes,
       Long threads,
       Long threadStackBytes,
-      Long directBufferBytes,
       Long kernelBytes,
       Long requestsInFlight,
       Long collectionMs) {}
@@ -76,7 +73,6 @@ final class Memory implements ManagementServer.Handler {
     Long heapRssAnonBytes = HeapRange.ofThisJvm().map(process::rssAnonBytesOf).orElse(null);
     Long threadStackBytes = process.threadStackBytes();
     Long threads = process.threads();
-    Long directBufferBytes = directBufferBytes();
     Long kernelBytes = process.kernelBytes();
     Long inFlight = requestsInFlight.get();
     Long collectionMs = afterCollection ? collect() : null;
@@ -86,7 +82,6 @@ final class Memory implements ManagementServer.Handler {
         heapRssAnonBytes,
         threads,
         threadStackBytes,
-        directBufferBytes,
         kernelBytes,
         inFlight,
         collectionMs);
@@ -102,14 +97,6 @@ final class Memory implements ManagementServer.Handler {
     System.gc();
     long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
     return collections() == before ? null : tookMs;
-  }
-
-  private static Long directBufferBytes() {
-    return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-        .filter(pool -> pool.getName().equals("direct"))
-        .map(BufferPoolMXBean::getMemoryUsed)
-        .findAny()
-        .orElse(null);
   }
 
   private static long collections() {

@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -128,7 +127,6 @@ class MemoryTest {
             "heap_rss_anon_bytes",
             "threads",
             "thread_stack_bytes",
-            "direct_buffer_bytes",
             "kernel_bytes",
             "requests_in_flight",
             "collection_ms");
@@ -138,14 +136,6 @@ class MemoryTest {
       assertThat(told.get(member).isNull()).as(member).isTrue();
     }
     assertThat(told.get("requests_in_flight").isNull()).isTrue();
-  }
-
-  @Test
-  void directBuffersAreCounted() {
-    long before = told("direct_buffer_bytes");
-    ByteBuffer buffer = ByteBuffer.allocateDirect(MEBIBYTE);
-    assertThat(told("direct_buffer_bytes") - before).isGreaterThanOrEqualTo(MEBIBYTE);
-    Reference.reachabilityFence(buffer);
   }
 
   private static long told(String member) {
