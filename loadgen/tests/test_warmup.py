@@ -249,6 +249,21 @@ def test_requests_that_say_how_long_they_wait_say_so_in_the_first_phase_too(targ
     assert approach.sent[-1].targets[0].target == target
 
 
+def test_requests_do_no_cpu_work_while_the_compilers_are_at_it() -> None:
+    approach = Approach()
+    target = "/capabilities?calls=2&cpuMicros=2000"
+
+    got = warmer(approach, target=target, shape=OpenRate((RateStep(200, 60),))).run()
+
+    compiled, settled = len(phase(got, "compile")), len(phase(got, "settle"))
+    assert [load.targets[0].target for load in approach.sent] == [
+        *["/capabilities?calls=2&cpuMicros=0"] * compiled,
+        *[target] * settled,
+    ]
+    assert compiled > 1
+    assert settled > 1
+
+
 @pytest.mark.parametrize(("cap_s", "bursts"), [(0, 0), (4.9, 0), (5, 1)])
 def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int) -> None:
     got = warmer(Approach(), cap_s=cap_s).run()

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import endpoint_of, without_work
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.models import Burst, BurstPhase, Warmup
 from loomlab.run.backend import Behaviour
@@ -92,11 +92,12 @@ class Warmer:
         if not self._endpoint.waits_as_configured and not self._rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
+        resting = replace(self._subject.load, targets=tuple(map(without_work, self._subject.load.targets)))
         done: list[Burst] = []
         try:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
                 waves, left_s = compiling.burst_waves(latency_ms), self._limited_s(limit_s - self._elapsed_s())
-                load = burst_of(self._subject.load, connections, waves, latency_ms, left_s)
+                load = burst_of(resting, connections, waves, latency_ms, left_s)
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
