@@ -249,7 +249,7 @@ def test_requests_that_say_how_long_they_wait_say_so_in_the_first_phase_too(targ
     assert approach.sent[-1].targets[0].target == target
 
 
-def test_requests_do_no_cpu_work_while_the_compilers_are_at_it() -> None:
+def test_requests_do_hardly_any_cpu_work_while_the_compilers_are_at_it() -> None:
     approach = Approach()
     target = "/capabilities?calls=2&cpuMicros=2000"
 
@@ -257,11 +257,19 @@ def test_requests_do_no_cpu_work_while_the_compilers_are_at_it() -> None:
 
     compiled, settled = len(phase(got, "compile")), len(phase(got, "settle"))
     assert [load.targets[0].target for load in approach.sent] == [
-        *["/capabilities?calls=2&cpuMicros=0"] * compiled,
+        *["/capabilities?calls=2&cpuMicros=1"] * compiled,
         *[target] * settled,
     ]
     assert compiled > 1
     assert settled > 1
+
+
+def test_the_first_burst_of_a_closed_load_allows_for_the_work_that_the_compilers_were_spared() -> None:
+    def first_settling_burst(target: str) -> int:
+        got = warmer(Approach(), connections=2000, target=target).run()
+        return phase(got, "settle")[0].requests
+
+    assert first_settling_burst("/capabilities?cpuMicros=2000") < first_settling_burst("/capabilities")
 
 
 @pytest.mark.parametrize(("cap_s", "bursts"), [(0, 0), (4.9, 0), (5, 1)])

@@ -88,9 +88,9 @@ def with_wait(target: Target, wait_ms: int) -> Target:
     return target
 
 
-def without_work(target: Target) -> Target:
-    """The request that asks for no CPU work."""
-    return replace(target, target=CPU_MICROS.sub("cpuMicros=0", target.target))
+def with_work(target: Target, micros: int) -> Target:
+    """The request that asks for so much CPU work, where it asks for any; another one as it is."""
+    return replace(target, target=CPU_MICROS.sub(f"cpuMicros={micros}", target.target))
 
 
 def completed(target: str, delay: Delay) -> str:

@@ -11,7 +11,7 @@ from loomlab.basics.errors import CannotMeasureError
 from loomlab.basics.waves import has_warmup, most_live_set_s
 from loomlab.records.about import platform_threads
 from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import Endpoint, endpoint_of, without_work
+from loomlab.records.endpoints import Endpoint, endpoint_of, with_work
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request, Warmup
@@ -120,7 +120,7 @@ class LiveSet:
         return MemoryLog(before=before, loaded=loaded, hold=hold, waiting=waiting, idle=self._ask())
 
     def _hold(self, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
-        resting = tuple(without_work(target) for target in self._subject.load.targets)
+        resting = tuple(with_work(target, 0) for target in self._subject.load.targets)
         load = self._waits.stretched(replace(self._subject.load, targets=resting), each_ms)
         ended = threading.Event()
         with ThreadPoolExecutor(1) as beside:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
-from loomlab.records.endpoints import endpoint_of, without_work
+from loomlab.records.endpoints import endpoint_of, with_work
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.models import Burst, BurstPhase, Warmup
 from loomlab.run.backend import Behaviour
@@ -23,6 +23,8 @@ from loomlab.tools.tool import Tool
 
 COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
+LEAST_WORK_MICROS = 1
+"""Not 0: a branch that is never taken is compiled to a trap."""
 BURST_LIMIT_S = 45
 """Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
 
@@ -92,12 +94,13 @@ class Warmer:
         if not self._endpoint.waits_as_configured and not self._rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
-        resting = replace(self._subject.load, targets=tuple(map(without_work, self._subject.load.targets)))
+        targets = self._subject.load.targets
+        spared = replace(self._subject.load, targets=tuple(with_work(target, LEAST_WORK_MICROS) for target in targets))
         done: list[Burst] = []
         try:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
                 waves, left_s = compiling.burst_waves(latency_ms), self._limited_s(limit_s - self._elapsed_s())
-                load = burst_of(resting, connections, waves, latency_ms, left_s)
+                load = burst_of(spared, connections, waves, latency_ms, left_s)
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
@@ -140,8 +143,8 @@ class Warmer:
         )
 
     def _work_ms(self) -> float:
-        """What a wave of all connections takes at least, by the last burst's CPU per request."""
-        cost_ms = (self._done[-1].cpu_ms_per_request or 0) if self._done else 0
+        """What a wave of all connections takes at least, by the CPU per request of a burst without the work."""
+        cost_ms = self._endpoint.work_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
         return self._connections * cost_ms / self._cpus
 
     def _settling_burst(self, expected_ms: float, left_s: float) -> Load:

@@ -138,11 +138,6 @@ class MemoryTest {
     assertThat(told.get("requests_in_flight").isNull()).isTrue();
   }
 
-  private static long told(String member) {
-    byte[] answer = new Memory(() -> 0L).answer("GET", null).body();
-    return JsonMapper.shared().readTree(answer).get(member).asLong();
-  }
-
   @Test
   void aPostCollectsAndAnyOtherChangeIsRefused() {
     Memory memory = new Memory(() -> 0L);
