@@ -185,10 +185,17 @@ def test_a_warm_up_that_failed_or_was_cut_says_so(run_dir: Path) -> None:
         "The warm-up failed: no request of its burst 1 was answered; see the approach's log in raw/."
     ]
 
-    compiling = warmup["bursts"][0] | {"phase": "compile"}
-    write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling]})
+    compiling = warmup["bursts"][0] | {"phase": "compile", "requests": 10_000}
+    settling = compiling | {"phase": "settle"}
+    write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling, compiling]})
     assert judge_run(run_dir).reasons == [
         "The warm-up was cut short by its cap of 120 s: the JIT compilers were still busy after 40 s; "
+        "use WARMUP_CAP=240s."
+    ]
+
+    write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling, settling]})
+    assert judge_run(run_dir).reasons == [
+        "The warm-up was cut short by its cap of 120 s: its first phase had 10,000 of 20,000 requests after 40 s; "
         "use WARMUP_CAP=240s."
     ]
 

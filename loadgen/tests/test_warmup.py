@@ -11,11 +11,11 @@ from approach import Approach, MadeUp
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.models import Burst, Warmup
+from loomlab.records.models import ENOUGH_REQUESTS, Burst, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.progress import Progress
 from loomlab.run.stop import Stop
-from loomlab.run.warmup.compiling import ENOUGH_REQUESTS, MOST_CONNECTIONS
+from loomlab.run.warmup.compiling import MOST_CONNECTIONS
 from loomlab.run.warmup.shapes import burst_of, busy_connections
 from loomlab.run.warmup.warmer import Subject, Warmer
 

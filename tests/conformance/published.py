@@ -1,8 +1,7 @@
 """What the clients of the five published experiments send, by method, path, headers and body, and where that is told.
 
 The bodies are of the published shapes, with films of our own. Two drivers also start a server of their own and
-probe it with `curl --head --fail` until it is up. That is no load, and gets 405: who points such a driver at an
-approach takes out both, and waits for `/actuator/health/readiness` on port 8081."""
+probe it with `curl --head --fail` until it is up. That is no load, and gets 405; docs/papers.md says what to do."""
 
 import json
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
 """The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -109,6 +110,15 @@ class Burst(Record):
     rss_bytes: float | None = None
 
 
+ENOUGH_REQUESTS = 20_000
+"""Of a warm-up's first phase: four times HotSpot's Tier4InvocationThreshold of 5,000, for code that runs once a request."""
+
+
+def requests_of(bursts: Sequence[Burst]) -> int:
+    """How many requests of these bursts were answered."""
+    return sum(burst.requests or 0 for burst in bursts)
+
+
 class Warmup(Record):
     """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
     steady when time was up, None if all was; `failed`: its last burst had no answer."""
@@ -135,8 +145,11 @@ class Warmup(Record):
     def _compilers(self) -> str | None:
         if self.compiled is not False:
             return None
-        if not any(burst.phase == "compile" for burst in self.bursts):
+        compiling = [burst for burst in self.bursts if burst.phase == "compile"]
+        if not compiling:
             return "there was no time for its first phase"
+        if (requests := requests_of(compiling)) < ENOUGH_REQUESTS:
+            return f"its first phase had {requests:,} of {ENOUGH_REQUESTS:,} requests after {self.compiling_s:.0f} s"
         return f"the JIT compilers were still busy after {self.compiling_s:.0f} s"
 
 

@@ -3,14 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from loomlab.records.models import Burst
+from loomlab.records.models import ENOUGH_REQUESTS, Burst, requests_of
 
 BUSY_TARGET = 0.5
 """Of the approach's CPUs, for the requests alone."""
 REST_CORES = 0.05
 """CPU that compilers take of one core once they are at rest: what trickles on was 0.01 to 0.04 in every approach."""
-ENOUGH_REQUESTS = 20_000
-"""Four times HotSpot's Tier4InvocationThreshold of 5,000, for code that runs once a request."""
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 BURST_S = 5
@@ -45,7 +43,7 @@ def at_rest(bursts: Sequence[Burst]) -> bool:
     """Whether the compilers have done their work: after enough requests, the same number for every approach, they
     hardly took CPU in the last burst. By their CPU time: elapsed time would penalise an approach that crowds them
     out."""
-    if sum(burst.requests or 0 for burst in bursts) < ENOUGH_REQUESTS:
+    if requests_of(bursts) < ENOUGH_REQUESTS:
         return False
     return jit_cores(bursts[-1]) <= REST_CORES
 

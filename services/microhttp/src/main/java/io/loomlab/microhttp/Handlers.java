@@ -18,15 +18,17 @@ final class Handlers {
 
   private Handlers() {}
 
-  /** Answers on a thread of the executor. */
+  /** Answers on a thread of the executor, or at once if that takes no task. */
   static Handler blocking(Router<Answer> router, Executor executor) {
-    return (request, callback) ->
-        executor.execute(
-            () -> {
-              Answer answer =
-                  orElse(() -> router.answer(MicrohttpCall.of(request)), () -> Answer.problem(500));
-              callback.accept(response(answer, request));
-            });
+    return (request, callback) -> {
+      Supplier<Answer> answer =
+          () -> orElse(() -> router.answer(MicrohttpCall.of(request)), () -> Answer.problem(500));
+      try {
+        executor.execute(() -> callback.accept(response(answer.get(), request)));
+      } catch (RuntimeException | Error e) {
+        callback.accept(response(bug(e, () -> Answer.problem(500)), request));
+      }
+    };
   }
 
   /** Answers on the thread that completes the answer. */

@@ -8,6 +8,8 @@ import io.loomlab.core.Endpoints;
 import io.loomlab.core.Router;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -34,6 +36,23 @@ class HandlersTest {
 
     assertThat(sent(blocking((endpoint, asked) -> null, broken), ABOUT).status()).isEqualTo(500);
     assertThat(sent(async((endpoint, asked) -> null, broken), ABOUT).status()).isEqualTo(500);
+  }
+
+  @Test
+  void anExecutorThatTakesNoTaskIsAProblem() {
+    Router<Answer> router =
+        new Router<>((endpoint, asked) -> UNSENDABLE, null, Function.identity());
+    Executor full =
+        task -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    Executor closed =
+        task -> {
+          throw new RejectedExecutionException();
+        };
+
+    assertThat(sent(Handlers.blocking(router, full), EPOCH_MILLIS).status()).isEqualTo(500);
+    assertThat(sent(Handlers.blocking(router, closed), EPOCH_MILLIS).status()).isEqualTo(500);
   }
 
   @Test
