@@ -1,7 +1,8 @@
 """What the clients of the five published experiments send, by method, path, headers and body, and where that is told.
 
-The bodies are of the published shapes, with films of our own. Two drivers also start a server of their own and
-probe it with `curl --head --fail` until it is up. That is no load, and gets 405; docs/papers.md says what to do."""
+The bodies are of the published shapes, with films of our own. Later versions of loom-webflux-benchmarks put the name of
+their approach before the path, as a part of the base URL; it is left out here. Drivers that start a server of their own
+probe it with `curl --head --fail` until it is up. That is no load, and is refused. docs/papers.md says what to do."""
 
 import json
 from dataclasses import dataclass

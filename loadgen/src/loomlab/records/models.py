@@ -111,7 +111,7 @@ class Burst(Record):
 
 
 ENOUGH_REQUESTS = 20_000
-"""Of a warm-up's first phase: four times HotSpot's Tier4InvocationThreshold of 5,000, for code that runs once a request."""
+"""In the first phase of a warm-up: four times HotSpot's Tier4InvocationThreshold, for code that runs once a request."""
 
 
 def requests_of(bursts: Sequence[Burst]) -> int:

@@ -18,13 +18,19 @@ final class Handlers {
 
   private Handlers() {}
 
-  /** Answers on a thread of the executor, or at once if that takes no task. */
+  /**
+   * Answers on a thread of the executor, or at once if that takes no task. An executor must not fail
+   * after it has taken one; the JDK's of virtual threads may, if a carrier cannot be started.
+   */
   static Handler blocking(Router<Answer> router, Executor executor) {
     return (request, callback) -> {
-      Supplier<Answer> answer =
-          () -> orElse(() -> router.answer(MicrohttpCall.of(request)), () -> Answer.problem(500));
       try {
-        executor.execute(() -> callback.accept(response(answer.get(), request)));
+        executor.execute(
+            () -> {
+              Answer answer =
+                  orElse(() -> router.answer(MicrohttpCall.of(request)), () -> Answer.problem(500));
+              callback.accept(response(answer, request));
+            });
       } catch (RuntimeException | Error e) {
         callback.accept(response(bug(e, () -> Answer.problem(500)), request));
       }
