@@ -88,9 +88,7 @@ def warm_backend(
     stop.install()
     subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS)
     if not Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s):
-        raise CannotMeasureError(
-            f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run."
-        )
+        raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")
 
 
 @app.command()

@@ -19,8 +19,8 @@ final class Handlers {
   private Handlers() {}
 
   /**
-   * Answers on a thread of the executor, or at once if that takes no task. An executor must not fail
-   * after it has taken one; the JDK's of virtual threads may, if a carrier cannot be started.
+   * Answers on a thread of the executor, or at once if that takes no task. An executor must not
+   * fail after it has taken one; the JDK's of virtual threads may, if a carrier cannot be started.
    */
   static Handler blocking(Router<Answer> router, Executor executor) {
     return (request, callback) -> {
