@@ -4,7 +4,8 @@ from typing import Any
 
 from evidence import evidence
 from loomlab.judge import verdict
-from loomlab.records.models import BackendDelays, Burst, Verdict, Warmup
+from loomlab.records.models import BackendDelays, Verdict
+from loomlab.records.warmup import Burst, Warmup
 
 BURST = Burst(
     phase="settle",

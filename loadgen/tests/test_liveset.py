@@ -16,7 +16,7 @@ from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.memory import MemoryAnswer, MemoryLog
-from loomlab.records.models import Burst, Warmup
+from loomlab.records.warmup import Burst, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, no_live_set, wait_ms
 from loomlab.run.memory import memory_of

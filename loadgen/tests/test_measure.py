@@ -12,8 +12,9 @@ from typing import Any, Literal
 import pytest
 
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
-from loomlab.records.models import Burst, Request, Run, Warmup
+from loomlab.records.models import Request, Run
 from loomlab.records.order import read_order
+from loomlab.records.warmup import Burst, Warmup
 from loomlab.run.measure import fitted
 from loomlab.run.process import Watch, run_tool
 from loomlab.run.stop import Stop

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from loomlab.records.models import Burst
+from loomlab.records.warmup import Burst
 from loomlab.run.warmup.compiling import REST_CORES, at_rest, burst_waves, first_wait_ms, jit_cores, next_wait_ms
 from loomlab.run.warmup.settling import burst_waves as settle_waves
 from loomlab.run.warmup.settling import changing, latency_ms

@@ -11,7 +11,7 @@ from approach import Approach, MadeUp
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.models import ENOUGH_REQUESTS, Burst, Warmup
+from loomlab.records.warmup import ENOUGH_REQUESTS, Burst, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.progress import Progress
 from loomlab.run.stop import Stop

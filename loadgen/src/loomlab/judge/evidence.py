@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from loomlab.records.models import BackendDelays, Halves, Warmup
+from loomlab.records.models import BackendDelays, Halves
+from loomlab.records.warmup import Warmup
 
 
 @dataclass(frozen=True)

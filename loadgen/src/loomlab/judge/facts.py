@@ -8,7 +8,8 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.memory import MemoryLog
-from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
+from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun
+from loomlab.records.warmup import Warmup
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
 

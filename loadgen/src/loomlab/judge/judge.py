@@ -14,7 +14,8 @@ from loomlab.judge.shown import shown_of
 from loomlab.records.delay import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Closed, OpenRate
-from loomlab.records.models import Request, Run, Step, Warmup, WarmupDigest
+from loomlab.records.models import Request, Run, Step, WarmupDigest
+from loomlab.records.warmup import Warmup
 
 
 def judge_run(run_dir: Path) -> Run:

@@ -14,7 +14,8 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of, with_work
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
-from loomlab.records.models import Request, Warmup
+from loomlab.records.models import Request
+from loomlab.records.warmup import Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.memory import AskMemory
 from loomlab.run.process import STALL_S

@@ -13,7 +13,8 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record, write_json
 from loomlab.records.load import Closed, Load
-from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun, Warmup
+from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun
+from loomlab.records.warmup import Warmup
 from loomlab.run import hoststat
 from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.collect import collect, wait_for_samples

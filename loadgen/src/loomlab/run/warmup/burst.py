@@ -7,8 +7,9 @@ from pathlib import Path
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.load import Load
-from loomlab.records.models import Burst, BurstPhase, ToolRun
+from loomlab.records.models import ToolRun
 from loomlab.records.requestlog import latency_figures
+from loomlab.records.warmup import Burst, BurstPhase
 from loomlab.run.process import run_tool
 from loomlab.run.stop import Stop
 from loomlab.run.warmup.process import Process, ReadProcess, growth

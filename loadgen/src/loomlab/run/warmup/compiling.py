@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from loomlab.records.models import ENOUGH_REQUESTS, Burst, requests_of
+from loomlab.records.warmup import ENOUGH_REQUESTS, Burst, requests_of
 
 BUSY_TARGET = 0.5
 """Of the approach's CPUs, for the requests alone."""

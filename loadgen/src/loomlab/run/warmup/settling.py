@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from loomlab.basics.trend import Trend, trend
-from loomlab.records.models import Burst
+from loomlab.records.warmup import Burst
 
 CHANGE_LIMIT = 0.03
 """From one burst to the next, of latency and of CPU per request."""

@@ -8,7 +8,7 @@ from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
 from loomlab.records.endpoints import endpoint_of, with_work
 from loomlab.records.load import Load, OpenRate
-from loomlab.records.models import Burst, BurstPhase, Warmup
+from loomlab.records.warmup import Burst, BurstPhase, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.process import STALL_S
 from loomlab.run.progress import Progress

@@ -1,0 +1,71 @@
+"""What a warm-up did, burst by burst. Times are epoch seconds; None: not measured."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from loomlab.records.record import Record
+
+BurstPhase = Literal["compile", "settle", "hold"]
+
+ENOUGH_REQUESTS = 20_000
+"""In the first phase of a warm-up: four times HotSpot's Tier4InvocationThreshold, for code that runs once a request."""
+
+
+class Burst(Record):
+    """One load of the warm-up, or the one that holds requests after the run; errors and CPU as far as they are known. A
+    request waits `wait_ms` at least; CPU seconds are the process's, and of them its compilers' and its collector's;
+    `rss_bytes` is the process's after the burst."""
+
+    phase: BurstPhase
+    start: float
+    duration_s: float
+    wait_ms: int
+    requests: int | None
+    errors: int | None
+    throughput_rps: float | None
+    mean_latency_ms: float | None
+    received_bytes_per_request: float | None = None
+    cpu_ms_per_request: float | None = None
+    cpu_s: float | None = None
+    jit_cpu_s: float | None = None
+    gc_cpu_s: float | None = None
+    rss_bytes: float | None = None
+
+
+def requests_of(bursts: Sequence[Burst]) -> int:
+    """How many requests of these bursts were answered."""
+    return sum(burst.requests or 0 for burst in bursts)
+
+
+class Warmup(Record):
+    """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
+    steady when time was up, None if all was; `failed`: its last burst had no answer."""
+
+    cap_s: float
+    compiled: bool | None
+    changing: str | None
+    failed: bool
+    duration_s: float
+    compiling_s: float
+    bursts: list[Burst]
+
+    @property
+    def capped(self) -> bool:
+        """Whether its cap cut it short, before the approach was warm."""
+        return self.compiled is False or self.changing is not None
+
+    @property
+    def cause(self) -> str:
+        """What was not yet as it should be."""
+        return " and ".join(cause for cause in (self._compilers, self.changing) if cause)
+
+    @property
+    def _compilers(self) -> str | None:
+        if self.compiled is not False:
+            return None
+        compiling = [burst for burst in self.bursts if burst.phase == "compile"]
+        if not compiling:
+            return "there was no time for its first phase"
+        if (requests := requests_of(compiling)) < ENOUGH_REQUESTS:
+            return f"its first phase had {requests:,} of {ENOUGH_REQUESTS:,} requests after {self.compiling_s:.0f} s"
+        return f"the JIT compilers were still busy after {self.compiling_s:.0f} s"
