@@ -124,6 +124,11 @@ class Approach:
         return self.client == "jdk-httpclient"
 
     @property
+    def keeps_idle_workers(self) -> bool:
+        """The JDK's client takes answers on a cached thread pool (`HttpClientImpl`), whose threads end after 60 s without work."""
+        return self.client == "jdk-httpclient"
+
+    @property
     def takes_the_longest_idle_backend_connection(self) -> bool:
         return self.client == "jdk-httpclient"
 
