@@ -83,6 +83,17 @@ def test_what_shows_at_a_limit_is_borne_out_or_refuted_only_where_requests_queue
         assert answer.parts[0].centre is not None
 
 
+def test_under_overload_the_shortest_request_of_a_run_has_queued_too() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    slowed = {"latency_ms.mean": 1800, "latency_ms.min": 1600}
+    runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
+    loaded = [one.model_copy(update={"figures": one.figures | slowed}) for one in runs]
+    idle = [one.model_copy(update={"level": 50}) for one in blocks([500], [500])]
+
+    assert answered(loaded, claim).outcome == UNTESTED
+    assert answered([*loaded, *idle], claim).outcome == REPRODUCED
+
+
 def test_requests_that_timed_out_have_queued() -> None:
     claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
     runs = [

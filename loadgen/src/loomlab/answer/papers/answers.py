@@ -74,6 +74,15 @@ class _Source:
             if (run.level, run.approach) == (level, side.approach) and side.jdk in {None, run.jdk}
         ]
 
+    @property
+    def shortest_ms(self) -> dict[str, float]:
+        """The shortest latency of each approach, at whatever load."""
+        found: dict[str, float] = {}
+        for _, run in self.runs:
+            if shortest := run.figures.get("latency_ms.min"):
+                found[run.approach] = min(shortest, found.get(run.approach, shortest))
+        return found
+
 
 @dataclass(frozen=True)
 class _Found:
@@ -165,7 +174,7 @@ def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
     for figure in asked.test.figures:
         for of, level, places, found in _each(asked, figure, levels, source):
             part = _part(asked.test, found, Part(source.name, figure, of, level, UNTESTED, ""))
-            yield _unless_idle(part, found.counted) if asked.needs_queue(figure, places) else part
+            yield _unless_idle(part, found.counted, source.shortest_ms) if asked.needs_queue(figure, places) else part
 
 
 def _each(
@@ -173,14 +182,13 @@ def _each(
 ) -> Iterator[tuple[str, int | None, list[Place], _Found]]:
     """Of what, at which level, of which approaches and levels its figures are, and its values by block."""
     match asked.test:
-        case RatioTest(of=of, to=to):
+        case RatioTest(of=of, to=to) as test:
             for level in levels:
                 places = [(side.approach, side.level or level) for side in (of, to)]
                 a, b = (
                     _figures(asked, figure, side, at, source) for side, (_, at) in zip((of, to), places, strict=True)
                 )
-                name = f"{of.approach} ÷ {to.approach}"
-                yield name, level, places, _paired(a, b, _ratio, in_order=of.jdk != to.jdk)
+                yield test.name, level, places, _paired(a, b, _ratio, in_order=of.jdk != to.jdk)
         case ValueTest(approaches=approaches, jdk=jdk):
             for approach in approaches:
                 for level in levels:
@@ -249,16 +257,17 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
     return replace(part, outcome=OUTCOMES[one.holds], why=one.why, centre=one.centre, low=one.low, high=one.high)
 
 
-def _unless_idle(part: Part, runs: Iterable[KeptRun]) -> Part:
+def _unless_idle(part: Part, runs: Iterable[KeptRun], shortest_ms: Mapping[str, float]) -> Part:
     """What shows where requests queue is neither borne out nor refuted where none do. A request that times out has
-    queued, whatever those that were answered took."""
+    queued, whatever those that were answered took. Under overload the shortest latency of a run has queued, too, so the
+    mean is held against the shortest of all loads."""
     by_approach: dict[str, list[float]] = {}
     for run in runs:
         if run.failures.get("time-out"):
             return part
-        mean, shortest = run.figures.get("latency_ms.mean"), run.figures.get("latency_ms.min")
-        if mean and shortest:
-            by_approach.setdefault(run.approach, []).append(mean / shortest)
+        mean, shortest_of_all = run.figures.get("latency_ms.mean"), shortest_ms.get(run.approach)
+        if mean and shortest_of_all:
+            by_approach.setdefault(run.approach, []).append(mean / shortest_of_all)
     longest = max((fmean(found) for found in by_approach.values()), default=None)
     if part.centre is None or longest is None or longest >= QUEUED:
         return part

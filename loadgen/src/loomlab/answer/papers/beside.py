@@ -12,6 +12,7 @@ SETUP = {
     "JDK": ("JDK",),
     "servers": ("Spring Boot", "Jetty"),
     "system": ("operating system", "kernel", "virtual machine", "host system"),
+    "heap": ("heap",),
 }
 """What is told of published settings whose names begin so."""
 
@@ -67,6 +68,8 @@ def setup_rows(paper: Paper, experiment: KeptExperiment) -> Iterator[tuple[str, 
     for name, beginnings in SETUP.items():
         told = [f"{key}: {value}" for key, value in paper.setup.items() if key.startswith(beginnings)]
         yield name, "; ".join(told) or "not told", experiment.setup.get(name, "not recorded")
+    known = tuple(beginning for beginnings in SETUP.values() for beginning in beginnings)
+    yield from ((key, value, "") for key, value in paper.setup.items() if not key.startswith(known))
     lasts = experiment.asked.get("DURATION")
     yield "scale", "1", experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
     yield from (("not followed", "", sentence) for sentence in experiment.differs)
