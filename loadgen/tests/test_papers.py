@@ -89,7 +89,6 @@ def test_which_claims_their_papers_own_figures_speak_against() -> None:
     }
 
     assert against == {
-        ("loom-webflux-benchmarks", "latency-as-webflux"): [60_000],
         ("project-loom-comparison", "cpu-virtual-below-async"): [15_000, 20_000],
         ("project-loom-comparison", "cpu-bound-at-saturation"): [20_000],
     }
@@ -150,7 +149,10 @@ def test_a_level_queued_where_the_published_mean_is_well_above_the_shortest_late
 @pytest.mark.parametrize("name", FIGURES)
 def test_what_is_about_load_is_not_tested_without_it(name: str) -> None:
     about = {
-        "loom-webflux-benchmarks": {"as-many-users-as-webflux", "tail-at-60000-users", "tomcat-times-out"},
+        "loom-webflux-benchmarks": {
+            "as-many-users-as-webflux", "tail-at-60000-users", "tomcat-times-out", "tomcat-costs-more-cpu-than-netty",
+            "tomcat-holds-more-memory-than-netty",
+        },
         "spring-boot-edition": {
             one.id
             for one in paper("spring-boot-edition").claims

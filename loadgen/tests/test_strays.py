@@ -251,7 +251,8 @@ SAME_STEPS = "300 requests/s for 60 s, 300 requests/s for 60 s"
         (
             replace(RATE, shape=Users(STAGES)),
             replace(RATE, shape=Users((UserStage(100, 20), UserStage(0, 10)))),
-            "100 users within 10 s, 0 users within 10 s; 100 users within 20 s, 0 users within 10 s",
+            "100 users within 10 s, 0 users within 10 s, who think 0 to 0 s; "
+            "100 users within 20 s, 0 users within 10 s, who think 0 to 0 s",
         ),
     ],
 )

@@ -12,12 +12,13 @@ MOST_NAMED = 4
 Parts = Mapping[str, Callable[[Run | Request], str | None]]
 
 
-def _steps(told: Run | Request) -> str | None:
-    match told.load.shape:
+def _steps(run: Run | Request) -> str | None:
+    match run.load.shape:
         case OpenRate(steps=steps):
-            return ", ".join(f"{step.rate_rps:,g} requests/s for {step.duration_s} s" for step in steps)
-        case Users(stages=stages):
-            return ", ".join(f"{stage.users:,} users within {stage.duration_s} s" for stage in stages)
+            return ", ".join(f"{step.rate_rps:,.9g} requests/s for {step.duration_s} s" for step in steps)
+        case Users(stages=stages, think_s=(least, most)):
+            told = ", ".join(f"{stage.users:,} users within {stage.duration_s} s" for stage in stages)
+            return f"{told}, who think {least:g} to {most:g} s"
         case _:
             return None
 

@@ -68,8 +68,7 @@ def setup_rows(paper: Paper, experiment: KeptExperiment) -> Iterator[tuple[str, 
     for name, beginnings in SETUP.items():
         told = [f"{key}: {value}" for key, value in paper.setup.items() if key.startswith(beginnings)]
         yield name, "; ".join(told) or "not told", experiment.setup.get(name, "not recorded")
-    known = tuple(beginning for beginnings in SETUP.values() for beginning in beginnings)
-    yield from ((key, value, "") for key, value in paper.setup.items() if not key.startswith(known))
     lasts = experiment.asked.get("DURATION")
-    yield "scale", "1", experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
+    duration = "".join(f"; {key}: {value}" for key, value in paper.setup.items() if key.startswith("duration"))
+    yield "scale", "1" + duration, experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
     yield from (("not followed", "", sentence) for sentence in experiment.differs)

@@ -34,6 +34,7 @@ UNITS = {
     "_bytes": (2**20, " MiB"),
     "_share": (0.01, " %"),
     "_ms": (1, " ms"),
+    "_ms_per_request": (1, " ms"),
     "_s": (1, " s"),
     "_rps": (1, " requests/s"),
 }

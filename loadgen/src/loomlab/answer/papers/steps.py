@@ -101,7 +101,7 @@ def _experiments(
     paper: Paper, scenarios: Sequence[str], given: Mapping[str, str], lab: Lab
 ) -> Iterator[tuple[str, dict[str, str], int, str]]:
     """Verb, variables, blocks and round: the paper's scenarios, then the loads that only claims have."""
-    defaults = {**DEFAULTS, **paper.asks}
+    defaults = DEFAULTS | paper.asks
     own = {key: value for key, value in given.items() if key not in {"SCALE", "REPEATS"}}
     claimed = {scenario for claim in paper.claims if claim.load for scenario in claim.load.scenarios}
     for scenario in scenarios:
