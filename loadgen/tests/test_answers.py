@@ -201,6 +201,19 @@ def test_experiments_of_one_block_each_are_taken_together() -> None:
     assert (answer.outcome, answer.parts[0].blocks) == (REPRODUCED, 3)
 
 
+def test_of_several_scenarios_each_is_asked_at_the_levels_that_it_has() -> None:
+    claim = RATIO.replace("scenarios: [soak], levels: [100]", "scenarios: [soak, other], levels: [100, 200]")
+    runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
+    higher = [one.model_copy(update={"level": 200}) for one in runs]
+    kept = measured(experiment(runs)) | measured(experiment(higher), step="other")
+    answer = answer_of(paper_with(claim), paper_with(claim).claims[0], kept)
+
+    assert [(part.at, part.level, part.outcome) for part in answer.parts] == [
+        ("soak", 100, REPRODUCED),
+        ("other", 200, REPRODUCED),
+    ]
+
+
 def test_two_jdks_are_paired_in_the_order_in_which_they_were_run() -> None:
     claim = RATIO.replace(
         "load: {scenarios: [soak], levels: [100]}", "load: {tool: ab, endpoint: /pinned, levels: [100]}"

@@ -4,7 +4,7 @@ import pytest
 
 from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, answer_of
 from loomlab.answer.papers.library import parse_paper
-from loomlab.answer.papers.measured import KeptRun
+from loomlab.answer.papers.measured import KeptExperiment, KeptRun
 from paper import PAPER
 from test_answers import RATIO, answered, blocks, experiment, measured
 
@@ -67,6 +67,66 @@ def test_what_is_about_a_load_takes_as_much_of_it_a_cpu_as_was_published(cpus: i
     assert ("25, and as published it has 50: use SCALE=1, or more" in part.why) == (outcome == UNTESTED)
 
 
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        (value_claim("below: 1200", load=", per_cpu: true"), REPRODUCED),
+        (value_claim("below: 500", load=", per_cpu: true"), UNTESTED),
+        (
+            RATIO.replace("[100]}", "[100], per_cpu: true}").replace("above: 1", "above: 0.9\n      below: 1.1"),
+            UNTESTED,
+        ),
+        (RATIO.replace("[100]}", "[100], per_cpu: true}").replace("above: 1", "below: 1"), NOT_REPRODUCED),
+    ],
+)
+def test_that_a_limit_is_kept_at_a_load_is_not_refuted_at_more_but_an_order_is(claim: str, outcome: str) -> None:
+    machine = "machines:\n  - {name: big, cpus: 8, runs: approach}\nlevels:"
+    paper = parse_paper(
+        PAPER.partition("claims:\n")[0].replace("levels:", machine, 1) + "claims:\n" + claim, "small.yaml"
+    )
+    kept = measured(experiment(blocks([1300, 1400, 1290], [1000, 1100, 990]), cpus=2))
+    (part,) = answer_of(paper, paper.claims[0], kept if "ratio" in claim else measured(low_load())).parts
+
+    assert part.outcome == outcome
+    assert ("not refuted: each CPU of the approach had 25, and as published it has 12" in part.why) == (
+        outcome == UNTESTED
+    )
+
+
+def low_load() -> KeptExperiment:
+    return experiment(blocks([1000, 1100, 990], []), cpus=2)
+
+
+QUEUED_AT_200 = "      - {label: mean, unit: ms, values: [300, 500], measured: latency_ms.mean}\nclaims:\n"
+WITHIN_ONE = RATIO.replace("levels: [100]}", "levels: [200], saturated: true}").replace(
+    "to: {approach: tomcat-platform}", "to: {approach: tomcat-virtual, level: 100}"
+)
+
+
+@pytest.mark.parametrize(("mean", "outcome"), [(1170, REPRODUCED), (1000, UNTESTED)])
+def test_of_one_approach_at_two_levels_requests_are_to_queue_at_the_one_that_queued_as_published(
+    mean: float, outcome: str
+) -> None:
+    paper = parse_paper(PAPER.partition("claims:\n")[0] + QUEUED_AT_200 + WITHIN_ONE, "small.yaml")
+    high = [one.model_copy(update={"level": 200}) for one in queueing(blocks([1300, 1400, 1290], []), mean)]
+    (part,) = answer_of(paper, paper.claims[0], measured(experiment([*high, *blocks([1000, 1100, 990], [])]))).parts
+
+    assert part.outcome == outcome
+    assert part.of == "tomcat-virtual ÷ tomcat-virtual at 100"
+
+
+def test_where_both_levels_queued_as_published_the_lower_one_is_to_queue_here() -> None:
+    shortest = "      - {label: min, unit: ms, values: [300, 300], measured: latency_ms.min}\nclaims:"
+    rows = QUEUED_AT_200.replace("[300, 500]", "[400, 500]").replace("claims:", shortest)
+    paper = parse_paper(PAPER.partition("claims:\n")[0] + rows + WITHIN_ONE, "small.yaml")
+    high = [one.model_copy(update={"level": 200}) for one in queueing(blocks([1300, 1400, 1290], []), 2000)]
+    low = blocks([1000, 1100, 990], [])
+
+    for mean, outcome in ((910, UNTESTED), (1800, REPRODUCED)):
+        kept = measured(experiment([*high, *queueing(low, mean)]))
+        assert answer_of(paper, paper.claims[0], kept).outcome == outcome
+
+
 def queueing(runs: list[KeptRun], mean: float) -> list[KeptRun]:
     return [one.model_copy(update={"figures": one.figures | {"latency_ms.mean": mean}}) for one in runs]
 
@@ -81,6 +141,17 @@ def test_what_shows_at_a_limit_is_borne_out_or_refuted_only_where_requests_queue
         assert answer.outcome == (outcome if tested else UNTESTED)
         assert ("nothing queued" in answer.parts[0].why) == (not tested)
         assert answer.parts[0].centre is not None
+
+
+def test_under_overload_the_shortest_request_of_a_run_has_queued_too() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+    slowed = {"latency_ms.mean": 1800, "latency_ms.min": 1600}
+    runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
+    loaded = [one.model_copy(update={"figures": one.figures | slowed}) for one in runs]
+    idle = [one.model_copy(update={"level": 50}) for one in blocks([500], [500])]
+
+    assert answered(loaded, claim).outcome == UNTESTED
+    assert answered([*loaded, *idle], claim).outcome == REPRODUCED
 
 
 def test_requests_that_timed_out_have_queued() -> None:

@@ -75,7 +75,7 @@ def test_a_table_has_its_rows_and_levels_and_what_differs_in_the_set_up(folders:
     assert "99% percentile, ms 1,792" in text
     assert "JDK of both servlet approaches: Open JDK 19 Early Access Build 22" in text
     assert "c5.4xlarge, 16 CPUs" in text
-    assert "The original's servlet approaches called a reactive client and blocked" in text
+    assert "All originals called the backend through a reactive client" in text
 
 
 def test_what_was_announced_and_never_published_stands_below_each_table(folders: dict[str, Path]) -> None:

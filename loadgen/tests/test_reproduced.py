@@ -55,7 +55,7 @@ def test_answers_are_counted_by_paper_with_the_date(papers: Path) -> None:
     assert "| [loom-vs-webflux](#loom-vs-webflux) | 4 | 0 | 0 | 4 | not yet |" in lines
     row = next(line for line in lines if line.startswith(f"| [{LOOM}]"))
     counts = [int(cell) for cell in row.split("|")[2:6]]
-    assert counts[0] == sum(counts[1:]) == 14
+    assert counts[0] == sum(counts[1:]) == 17
     assert row.endswith("| 2026-01-02 |")
 
 
@@ -87,12 +87,12 @@ def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(pap
 
     assert "| Platform Threads, 20,000 [980] connections | 'throughput', requests/s | 4,950 | " in text
     assert "| set-up | machines | c5.2xlarge, 8 CPUs, 16 GiB: approach; " in text
-    assert "throughput_rps of microhttp-virtual ÷ microhttp-platform<br>1,000 [49] connections: " in text
+    assert "throughput_rps of microhttp-virtual ÷ microhttp-platform<br>10,000 [490] connections: " in text
     assert "; published 2.337" in text
 
 
 def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(papers: Path) -> None:
-    claim = "| Virtual threads complete more requests a second than platform threads. ("
+    claim = "| From 10,000 connections on, virtual threads complete more requests a second than platform threads. ("
     line = next(line for line in page(papers).splitlines() if line.startswith(claim))
 
     assert "**could not be tested here**" in line
@@ -141,7 +141,7 @@ def test_a_scenario_that_was_left_out_is_told_with_its_reason(papers: Path) -> N
 
     assert f"- {scenario}: left out. It needs 60500 open files." in text
     assert "it was not run (It needs 60500 open files.)" in text
-    assert "| [loom-webflux-benchmarks](#loom-webflux-benchmarks) | 8 | 0 | 0 | 8 | not yet |" in text
+    assert "| [loom-webflux-benchmarks](#loom-webflux-benchmarks) | 10 | 0 | 0 | 10 | not yet |" in text
 
 
 def test_remarks_and_what_rows_measure_otherwise_are_told_once(papers: Path) -> None:
@@ -159,6 +159,27 @@ def test_the_set_up_is_told_of_each_scenario_that_has_figures(papers: Path) -> N
 
     assert text.count("Published beside measured: ") == text.count("| set-up | scale | 1 | ") == 2
     assert "| set-up | scale | 1 | 0.049, 60s at most |" in text
+
+
+def test_what_was_announced_stands_beside_nothing_published(tmp_path: Path) -> None:
+    lab, results, name = paper_lab(tmp_path / "lab"), tmp_path / "results", "spring-boot-edition"
+    summed_up(begun(lab, results, name, NAME="project-loom-comparison-spring"))
+    keep(results, lab.papers / "measured", name, load_paper(PUBLISHED, name), SCENARIOS)
+    lines = page(lab.papers).splitlines()
+
+    assert sum(line.startswith("| jetty-virtual, 20,000 [") and " | announced | " in line for line in lines) >= 4
+    assert not [line for line in lines if line.startswith("| tomcat-virtual, ") and " | announced | " in line]
+
+
+def test_a_scenario_without_published_figures_tells_its_set_up(tmp_path: Path) -> None:
+    lab, results, name = paper_lab(tmp_path / "lab"), tmp_path / "results", "loom-webflux-benchmarks"
+    summed_up(begun(lab, results, name, NAME="5k-vus-and-rps-get-time"))
+    keep(results, lab.papers / "measured", name, load_paper(PUBLISHED, name), SCENARIOS)
+    text = page(lab.papers)
+
+    assert "Published beside measured: 5k-vus-and-rps-get-time" in text
+    assert "| set-up | heap | heap: 2 GiB | not recorded |" in text
+    assert "| set-up | scale | 1; duration, but for the smoke test: 5 minutes | 0.2, 60s at most |" in text
 
 
 def test_figures_of_invalid_runs_are_called_so(papers: Path) -> None:

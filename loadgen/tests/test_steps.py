@@ -215,16 +215,25 @@ def test_a_paper_has_a_scale_of_its_own_for_each_cpu_of_the_approach_and_the_use
         return words(planned(lab, "project-loom-comparison", host, **variables).lines[0])["SCALE"]
 
     eight = {"cpus": 8, "cpu_order": [*range(8)], "memory_mb": 64_000, "open_files": 65_536}
-    assert scale() == "0.125"
-    assert scale(TWO_CPUS.model_copy(update=eight)) == "0.5"
+    assert scale() == "0.4"
+    assert scale(TWO_CPUS.model_copy(update=eight)) == "1"
     assert scale(SCALE="0.05") == "0.05"
     assert words(planned(lab, "loom-vs-webflux").lines[0])["SCALE"] == "auto"
+
+
+def test_a_paper_has_settings_of_its_own_and_the_user_others(lab: Lab) -> None:
+    def clients(name: str, **variables: str) -> set[str | None]:
+        return {words(line).get("HTTP_CLIENT") for line in planned(lab, name, **variables).lines}
+
+    assert clients("spring-boot-edition") == {"reactor"}
+    assert clients("spring-boot-edition", HTTP_CLIENT="default") == {"default"}
+    assert clients("loom-vs-webflux") == {None}
 
 
 def test_the_time_follows_the_scale(lab: Lab) -> None:
     short = planned(lab, "project-loom-comparison").seconds
 
-    assert short < planned(lab, "project-loom-comparison", SCALE="0.3", WARMUP_CAP="600s").seconds
+    assert short < planned(lab, "project-loom-comparison", SCALE="0.5", WARMUP_CAP="600s").seconds
 
 
 def test_loads_of_claims_alone_last_as_long_as_the_others(lab: Lab) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from loomlab.answer.strays import MOST_NAMED, strays_of
 from loomlab.answer.summary import summarise
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users, UserStage
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import read_order
 from loomlab.report.folder import read_experiment
@@ -237,6 +237,29 @@ def test_runs_of_a_load_share_all_but_what_the_warm_up_made_of_its_length(
     assert found.doubts == (
         [] if told is None else [f"The runs of load 1 differ in {told}, so none of them is compared: {CURE}"]
     )
+
+
+STEPS = (RateStep(300, 60), RateStep(300, 60))
+STAGES = (UserStage(100, 10), UserStage(0, 10))
+SAME_STEPS = "300 requests/s for 60 s, 300 requests/s for 60 s"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (RATE, replace(RATE, shape=OpenRate(STEPS)), f"300 requests/s for 120 s; {SAME_STEPS}"),
+        (
+            replace(RATE, shape=Users(STAGES)),
+            replace(RATE, shape=Users((UserStage(100, 20), UserStage(0, 10)))),
+            "100 users within 10 s, 0 users within 10 s, who think 0 to 0 s; "
+            "100 users within 20 s, 0 users within 10 s, who think 0 to 0 s",
+        ),
+    ],
+)
+def test_runs_of_a_load_share_its_steps(one: Load, other: Load, told: str) -> None:
+    found = strays_of([run(1, load=one), run(2, load=other)], None)
+
+    assert found.doubts == [f"The runs of load 1 differ in steps ({told}), so none of them is compared: {CURE}"]
 
 
 def test_runs_at_one_rate_share_their_connections() -> None:

@@ -3,14 +3,29 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loomlab.records.load import OpenRate, Users
 from loomlab.records.models import Request, Run
 from loomlab.records.order import Order
 
 MOST_NAMED = 4
 """Runs in a sentence."""
 Parts = Mapping[str, Callable[[Run | Request], str | None]]
+
+
+def _steps(run: Run | Request) -> str | None:
+    match run.load.shape:
+        case OpenRate(steps=steps):
+            return ", ".join(f"{step.rate_rps:,.9g} requests/s for {step.duration_s} s" for step in steps)
+        case Users(stages=stages, think_s=(least, most)):
+            told = ", ".join(f"{stage.users:,} users within {stage.duration_s} s" for stage in stages)
+            return f"{told}, who think {least:g} to {most:g} s"
+        case _:
+            return None
+
+
 ALIKE: Parts = {
     "amount": lambda told: told.load.label,
+    "steps": _steps,
     "connections": lambda told: f"{told.load.connections:,}",
     "requests": lambda told: ", ".join(f"{one.method} {one.target}" for one in told.load.targets),
     "delay": lambda told: told.delay,

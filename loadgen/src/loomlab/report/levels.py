@@ -19,6 +19,7 @@ TITLES = {
     "cpu_share": ("CPU", "% of the approach's CPUs", 0.01),
     "cpu_ms_per_request": ("CPU per request", "ms", 1.0),
     "rss_max_bytes": ("RSS", "MiB", 2**20),
+    "live_bytes_per_request.heap": ("heap of a waiting request", "KiB", 1024.0),
     "rss_hwm_bytes": ("RSS at most", "MiB", 2**20),
     "vsz_max_bytes": ("virtual memory", "GiB", 2**30),
     "threads_max": ("threads", "", 1.0),

@@ -19,7 +19,7 @@ UNTESTED: Outcome = "could not be tested here"
 OUTCOMES: dict[bool | None, Outcome] = {True: REPRODUCED, False: NOT_REPRODUCED, None: UNTESTED}
 OF_CONNECTIONS = ("rss_", "vsz_", "threads_")
 """Figures that follow from the connections, whether requests queue or not."""
-LEAST_PER_CPU = 0.99
+LEAST_PER_CPU, MOST_PER_CPU = 0.99, 1.01
 """Of the published load of a CPU: connections are whole."""
 type Block = tuple[str, int]
 """A repeat of an experiment."""
@@ -74,6 +74,16 @@ class _Source:
             if (run.level, run.approach) == (level, side.approach) and side.jdk in {None, run.jdk}
         ]
 
+    @property
+    def shortest_ms(self) -> dict[str, float]:
+        """The shortest latency of each approach, at whatever load, of runs that are not invalid."""
+        found: dict[str, float] = {}
+        for _, run in self.runs:
+            shortest = run.figures.get("latency_ms.min")
+            if shortest and run.verdict != "invalid":
+                found[run.approach] = min(shortest, found.get(run.approach, shortest))
+        return found
+
 
 @dataclass(frozen=True)
 class _Found:
@@ -102,18 +112,42 @@ class _Asked:
             return f"it shows at {run.level:,} only, and {run.amount:,g} were run"
         if load.lasts_s and run.lasts_s != load.lasts_s:
             return f"it shows in {load.lasts_s} s only, and the run was to last {run.lasts_s} s"
-        least = run.level / self.approach_cpus if load.per_cpu and self.approach_cpus else 0.0
-        if run.amount / cpus < LEAST_PER_CPU * least:
+        least = self.published_per_cpu(run.level)
+        if least and run.amount / cpus < LEAST_PER_CPU * least:
             return (
                 f"each CPU of the approach had {run.amount / cpus:,g}, and as published it has {least:,g}: "
                 f"use SCALE={min(1.0, least * cpus / run.level):.4g}, or more"
             )
         return None
 
+    def beyond(self, found: "_Found", cpus: Mapping[str, float], level: int | None) -> str | None:
+        """Why these blocks do not refute a claim that something still holds at a load: they had more of it. An order
+        may be refuted at any load."""
+        published = self.published_per_cpu(level)
+        order = isinstance(self.test, RatioTest) and None in {self.test.above, self.test.below}
+        here = max((amount / cpus[block[0]] for block in found.values for amount in found.amounts), default=0.0)
+        if order or published is None or here <= MOST_PER_CPU * published:
+            return None
+        return f"not refuted: each CPU of the approach had {here:,.0f}, and as published it has {published:,.0f}"
+
+    def published_per_cpu(self, level: int | None) -> float | None:
+        """Where the claim is about the load of a CPU."""
+        return level / self.approach_cpus if level and self.load.per_cpu and self.approach_cpus else None
+
     def needs_queue(self, figure: str, places: Sequence[Place]) -> bool:
         if self.load.saturated:
             return True
         return not figure.startswith(OF_CONNECTIONS) and any(self.published.queued(*place) for place in places)
+
+    def queues(self, places: Sequence[Place]) -> list[Place]:
+        """Where requests are to queue, at one of them; of one approach at two levels, at the lower one of those that
+        queued as published."""
+        (approach, _), *_ = places
+        levels = sorted({level for name, level in places if name == approach})
+        if len(levels) == 1 or any(name != approach for name, _ in places):
+            return list(places)
+        queued = [level for level in levels if self.published.queued(approach, level)]
+        return [(approach, min(queued, default=max(levels)))]
 
 
 def answers_of(paper: Paper, measured: Mapping[str, Measured]) -> list[Answer]:
@@ -161,11 +195,20 @@ def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
         why = f"it was not run ({' '.join(source.left_out)})" if source.left_out else "it was not run"
         yield Part(source.name, asked.test.figures[0], "", None, UNTESTED, why)
         return
-    levels = asked.load.levels or sorted({run.level for _, run in source.runs})
+    run_levels = sorted({run.level for _, run in source.runs})
+    levels = asked.load.levels or run_levels
+    if len(asked.load.scenarios) > 1:
+        levels = [level for level in levels if level in run_levels]
     for figure in asked.test.figures:
         for of, level, places, found in _each(asked, figure, levels, source):
             part = _part(asked.test, found, Part(source.name, figure, of, level, UNTESTED, ""))
-            yield _unless_idle(part, found.counted) if asked.needs_queue(figure, places) else part
+            beyond = asked.beyond(found, source.cpus, level) if part.outcome == NOT_REPRODUCED else None
+            if beyond:
+                yield replace(part, outcome=UNTESTED, why=beyond)
+            elif asked.needs_queue(figure, places):
+                yield _unless_idle(part, asked.queues(places), found.counted, source.shortest_ms)
+            else:
+                yield part
 
 
 def _each(
@@ -173,14 +216,13 @@ def _each(
 ) -> Iterator[tuple[str, int | None, list[Place], _Found]]:
     """Of what, at which level, of which approaches and levels its figures are, and its values by block."""
     match asked.test:
-        case RatioTest(of=of, to=to):
+        case RatioTest(of=of, to=to) as test:
             for level in levels:
                 places = [(side.approach, side.level or level) for side in (of, to)]
                 a, b = (
                     _figures(asked, figure, side, at, source) for side, (_, at) in zip((of, to), places, strict=True)
                 )
-                name = f"{of.approach} ÷ {to.approach}"
-                yield name, level, places, _paired(a, b, _ratio, in_order=of.jdk != to.jdk)
+                yield test.name, level, places, _paired(a, b, _ratio, in_order=of.jdk != to.jdk)
         case ValueTest(approaches=approaches, jdk=jdk):
             for approach in approaches:
                 for level in levels:
@@ -249,18 +291,22 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
     return replace(part, outcome=OUTCOMES[one.holds], why=one.why, centre=one.centre, low=one.low, high=one.high)
 
 
-def _unless_idle(part: Part, runs: Iterable[KeptRun]) -> Part:
-    """What shows where requests queue is neither borne out nor refuted where none do. A request that times out has
-    queued, whatever those that were answered took."""
-    by_approach: dict[str, list[float]] = {}
-    for run in runs:
-        if run.failures.get("time-out"):
+def _unless_idle(
+    part: Part, places: Iterable[Place], runs: Sequence[KeptRun], shortest_ms: Mapping[str, float]
+) -> Part:
+    """What shows where requests queue is neither borne out nor refuted where none do, at any of these places. A request
+    that times out has queued, whatever those that were answered took. Under overload the shortest latency of a run has
+    queued, too, so the mean is held against the shortest of all loads."""
+    longest = 0.0
+    for approach, level in places:
+        here = [run for run in runs if (run.approach, run.level) == (approach, level)]
+        if any(run.failures.get("time-out") for run in here):
             return part
-        mean, shortest = run.figures.get("latency_ms.mean"), run.figures.get("latency_ms.min")
-        if mean and shortest:
-            by_approach.setdefault(run.approach, []).append(mean / shortest)
-    longest = max((fmean(found) for found in by_approach.values()), default=None)
-    if part.centre is None or longest is None or longest >= QUEUED:
+        means = [mean for run in here if (mean := run.figures.get("latency_ms.mean"))]
+        if not means or approach not in shortest_ms:
+            return part
+        longest = max(longest, fmean(means) / shortest_ms[approach])
+    if part.centre is None or longest >= QUEUED:
         return part
     why = f"nothing queued: the mean latency is {longest:.2f} times the shortest, below {QUEUED:g}"
     return replace(part, outcome=UNTESTED, why=why)

@@ -12,6 +12,7 @@ SETUP = {
     "JDK": ("JDK",),
     "servers": ("Spring Boot", "Jetty"),
     "system": ("operating system", "kernel", "virtual machine", "host system"),
+    "heap": ("heap",),
 }
 """What is told of published settings whose names begin so."""
 
@@ -68,5 +69,6 @@ def setup_rows(paper: Paper, experiment: KeptExperiment) -> Iterator[tuple[str, 
         told = [f"{key}: {value}" for key, value in paper.setup.items() if key.startswith(beginnings)]
         yield name, "; ".join(told) or "not told", experiment.setup.get(name, "not recorded")
     lasts = experiment.asked.get("DURATION")
-    yield "scale", "1", experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
+    duration = "".join(f"; {key}: {value}" for key, value in paper.setup.items() if key.startswith("duration"))
+    yield "scale", "1" + duration, experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
     yield from (("not followed", "", sentence) for sentence in experiment.differs)

@@ -24,6 +24,8 @@ IN_UNIT = {("s", "ms"): 1000.0, ("ms", "s"): 0.001, ("KiB", "bytes"): 1024.0}
 
 def unit_of(figure: str) -> str | None:
     """None where the name tells no unit."""
+    if figure.startswith("live_bytes_per_request."):
+        return "bytes"
     return "ms" if figure.startswith(LATENCIES) else UNITS.get(figure.rpartition("_")[2])
 
 

@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -284,14 +284,23 @@ def _setup(experiment_dir: Path, order: Order, summary: Summary, cpus: float) ->
         for run, about in zip(summary.runs, abouts, strict=True)
         if (text := _words(about, "outbound", "client", "version"))
     )
+    heaps = {int(text) for about in abouts if (text := _words(about, "jvm", "max_heap_bytes"))}
     stand_ins = ", stand-in base images" if environment.get("stand_in_images") else ""
     told = {
         "JDK": ", ".join(versions) or str(order.runs[0].request.jdk),
         "servers": ", ".join(servers) + (f"; clients of the backend: {', '.join(clients)}" if clients else ""),
         "machine": _machine(order.host, environment.get("memory_bytes"), cpus),
         "system": f"{environment.get('os', '')}, kernel {environment.get('kernel', '')}{stand_ins}",
+        "heap": _heap(heaps, order.runs[0].request.gc),
     }
     return {key: value for key, value in told.items() if value.strip(", ")}
+
+
+def _heap(sizes_bytes: Set[int], collector: str) -> str:
+    if not sizes_bytes:
+        return ""
+    sizes = dict.fromkeys(f"{size / 2**20:,.0f}" for size in (min(sizes_bytes), max(sizes_bytes)))
+    return f"{' to '.join(sizes)} MiB, all of it from the start; collector {collector}"
 
 
 def _machine(host: Mapping[str, Any], memory: Any, cpus: float) -> str:

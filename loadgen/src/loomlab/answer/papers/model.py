@@ -206,6 +206,10 @@ class Side(Part):
     level: Count | None = None
     jdk: Literal[21, 25] | None = None
 
+    def __str__(self) -> str:
+        at = f" at {self.level:,}" if self.level else ""
+        return self.approach + at + (f" on JDK {self.jdk}" if self.jdk else "")
+
 
 class Limits(Part):
     """Reproduced: the whole interval is above the one and below the other."""
@@ -233,6 +237,10 @@ class RatioTest(Limits):
     figures: list[Figure] = Field(min_length=1)
     of: Side
     to: Side
+
+    @property
+    def name(self) -> str:
+        return f"{self.of} ÷ {self.to}"
 
 
 class ValueTest(Limits):
@@ -290,7 +298,7 @@ class Paper(Part):
     """A published experiment. `author` and `url` are None where they are not known; `year_told_by` is what the year is
     concluded from; what `setup` maps to stands in the text; `pictures_at` precedes the pictures' paths. `scale_per_cpu`
     is, by scenario, the scale that one CPU of the approach takes, where the host's own would not show what claims are
-    about."""
+    about. `asks` are variables of the paper's experiments, unless the user sets them."""
 
     title: Text
     author: Text | None
@@ -301,6 +309,7 @@ class Paper(Part):
     setup: dict[str, Text]
     levels: Levels
     scale_per_cpu: dict[Text, Annotated[Value, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    asks: dict[Literal["HTTP_CLIENT", "GC", "DURATION"], Text] = Field(default_factory=dict)
     tables: list[Table] = Field(default_factory=list)
     pictures_at: Text | None = None
     pictures: list[Picture] = Field(default_factory=list)

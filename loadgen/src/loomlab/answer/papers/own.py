@@ -9,8 +9,6 @@ from loomlab.answer.papers.model import Claim, NoTest, Paper, RatioTest, SlopeTe
 
 QUEUED = 1.25
 """The mean latency over the shortest, from which on requests are said to queue."""
-AT_THE_SAME_LOAD = {"cpu_ms_per_request": "cpu_seconds"}
-"""What of two runs of as many requests has the same ratio."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,9 @@ class Published:
         if figure in QUOTIENTS:
             upper, lower = (self.values(part, approach, level) for part in QUOTIENTS[figure])
             return _quotients(upper, lower * len(upper) if len(lower) == 1 else lower)
+        if figure == "cpu_ms_per_request":
+            answered = _products(*(self.values(part, approach, level) for part in ("throughput_rps", "duration_s")))
+            return [1000 * value for value in _quotients(self.values("cpu_seconds", approach, level), answered)]
         if figure == "cpu_share" and self._cpus:
             cpus = _quotients(self.values("cpu_seconds", approach, level), self.values("duration_s", approach, level))
             return [value / self._cpus for value in cpus]
@@ -85,11 +86,10 @@ def _found(
             case RatioTest(of=of, to=to):
                 if of.jdk or to.jdk:
                     continue
-                told = AT_THE_SAME_LOAD.get(figure, figure)
                 for level in asked or published.levels(of.approach):
-                    upper = published.values(told, of.approach, of.level or level)
-                    lower = published.values(told, to.approach, to.level or level)
-                    yield figure, f"{of.approach} ÷ {to.approach}", level, _quotients(upper, lower)
+                    upper = published.values(figure, of.approach, of.level or level)
+                    lower = published.values(figure, to.approach, to.level or level)
+                    yield figure, test.name, level, _quotients(upper, lower)
             case ValueTest():
                 for approach in test.approaches:
                     for level in asked or published.levels(approach):
@@ -99,6 +99,10 @@ def _found(
                     low, high = (published.values(figure, approach, level) for level in (min(asked), max(asked)))
                     span = max(asked) - min(asked)
                     yield figure, approach, None, [(b - a) / span for a, b in zip(low, high, strict=False)]
+
+
+def _products(one: list[float], other: list[float]) -> list[float]:
+    return [a * b for a, b in zip(one, other, strict=False)]
 
 
 def _quotients(upper: list[float], lower: list[float]) -> list[float]:

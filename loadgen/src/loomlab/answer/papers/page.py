@@ -3,13 +3,15 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from statistics import fmean
 
 from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
 from loomlab.answer.papers.beside import Beside, beside, runs_of, setup_rows
 from loomlab.answer.papers.figures import LATENCIES
 from loomlab.answer.papers.library import Listed
-from loomlab.answer.papers.measured import KeptExperiment, Measured, read_measured
+from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured, read_measured
 from loomlab.answer.papers.model import Paper, RatioTest
 
 OUTCOMES = (REPRODUCED, NOT_REPRODUCED, UNTESTED)
@@ -28,9 +30,11 @@ HttpClient. So a claim that compares, for instance, tomcat-virtual with webflux-
 model alone.
 """
 UNITS = {
+    ".heap": (1024, " KiB"),
     "_bytes": (2**20, " MiB"),
     "_share": (0.01, " %"),
     "_ms": (1, " ms"),
+    "_ms_per_request": (1, " ms"),
     "_s": (1, " s"),
     "_rps": (1, " requests/s"),
 }
@@ -204,21 +208,35 @@ def number(value: float) -> str:
 
 
 def _beside(one: Answered) -> Iterator[str]:
-    """Of each of the experiments' scenarios that has any of the paper's figures, by the paper's tables."""
+    """Of each of the scenarios that were run: the set-up, the paper's figures by its tables, and what it announced."""
     for step in one.listed.scenarios:
         measured = one.measured.get(step)
-        rows = [row for row in beside(one.paper, runs_of(measured)) if row.values] if measured else []
-        if measured is None or not rows:
+        if measured is None or not measured.experiments:
             continue
+        runs = runs_of(measured)
+        rows = [row for row in beside(one.paper, runs) if row.values]
         yield f"<details><summary>Published beside measured: {step}</summary>"
         yield ""
         yield "| where | what | published | here |"
         yield "|:--|:--|--:|--:|"
         yield from (_row(["set-up", *cells]) for cells in setup_rows(one.paper, measured.experiments[-1]))
         yield from (_row(_figure(row, one.paper.levels.unit)) for row in rows)
+        yield from map(_row, _announced(one.paper, runs))
         yield ""
         yield from (f"- {note}" for note in notes_of(one.paper, [row.cell.table for row in rows]))
         yield from ["", "</details>", ""]
+
+
+def _announced(paper: Paper, runs: Sequence[KeptRun]) -> Iterator[list[str]]:
+    """What the text says will follow, of every approach at every level."""
+    approaches = dict.fromkeys(table.approach for table in paper.tables if table.approach)
+    figures = [figure for announced in paper.announced for figure in announced.measured]
+    for figure, approach, level in product(figures, approaches, paper.levels.values):
+        counted = [run for run in runs if (run.approach, run.level) == (approach, level) and run.verdict != "invalid"]
+        values = [run.figures[figure] for run in counted if figure in run.figures]
+        if values:
+            where = f"{approach}, {_load(level, counted[0].amount)} {paper.levels.unit}"
+            yield [where, figure, "announced", _told(fmean(values), figure)]
 
 
 def notes_of(paper: Paper, tables: Sequence[str]) -> list[str]:
@@ -228,12 +246,16 @@ def notes_of(paper: Paper, tables: Sequence[str]) -> list[str]:
 
 def _figure(row: Beside, unit: str) -> list[str]:
     cell = row.cell
-    here = "" if row.amount in {None, cell.level} else f" [{row.amount:,g}]"
     what = f"{cell.row.strip(':')}{f', {cell.column}' if cell.column else ''}, {cell.unit}"
     low, high = number(min(row.values)), number(max(row.values))
     span = f" ({low} to {high})" if len(row.values) > 1 else ""
     measured = number(row.centre or 0.0) + span + (", invalid" if row.invalid else "")
-    return [f"{cell.table}, {cell.level:,}{here} {unit}", what, number(cell.value), measured]
+    return [f"{cell.table}, {_load(cell.level, row.amount)} {unit}", what, number(cell.value), measured]
+
+
+def _load(level: int | None, amount: float | None) -> str:
+    """The published one, and in brackets what was run in its place."""
+    return f"{level:,}" + ("" if amount in {None, level} else f" [{amount:,g}]")
 
 
 def _row(cells: Sequence[str]) -> str:

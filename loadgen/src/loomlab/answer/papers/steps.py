@@ -101,18 +101,19 @@ def _experiments(
     paper: Paper, scenarios: Sequence[str], given: Mapping[str, str], lab: Lab
 ) -> Iterator[tuple[str, dict[str, str], int, str]]:
     """Verb, variables, blocks and round: the paper's scenarios, then the loads that only claims have."""
+    defaults = DEFAULTS | paper.asks
     own = {key: value for key, value in given.items() if key not in {"SCALE", "REPEATS"}}
     claimed = {scenario for claim in paper.claims if claim.load for scenario in claim.load.scenarios}
     for scenario in scenarios:
         repeats = max(FEWEST_BLOCKS if scenario in claimed else 1, load_scenario(lab.scenarios, scenario).repeats)
-        yield "scenario", {**DEFAULTS, **given, "NAME": scenario}, repeats, scenario
+        yield "scenario", {**defaults, **given, "NAME": scenario}, repeats, scenario
     known: dict[str, dict[str, str]] = {}
     for claim in paper.claims:
         for asked in _loads_of_claim(claim):
             if known.setdefault(" ".join(asked.values()), asked) is asked:
                 tool = claim.load.tool if claim.load else None
                 round_ = f"{tool} {asked['ENDPOINT']} {asked['CONCURRENCY']}"
-                yield str(tool), {**DEFAULTS, **own, **asked}, FEWEST_BLOCKS, round_
+                yield str(tool), {**defaults, **own, **asked}, FEWEST_BLOCKS, round_
 
 
 def _loads_of_claim(claim: Claim) -> Iterator[dict[str, str]]:
