@@ -23,7 +23,7 @@ def test_a_scaled_closed_load_shows_both_sizes() -> None:
 
     assert got.scale == 0.02
     assert got.experiment == "spring-boot-edition"
-    assert len(got.differs) == 3
+    assert len(got.differs) == 7
     assert pairs(got) == {
         "tool": ("ab", "ab"),
         "requests": ("GET /capabilities", "GET /capabilities"),
