@@ -223,7 +223,7 @@ def test_a_paper_has_a_scale_of_its_own_for_each_cpu_of_the_approach_and_the_use
 
 def test_a_paper_has_settings_of_its_own_and_the_user_others(lab: Lab) -> None:
     def clients(name: str, **variables: str) -> set[str | None]:
-        return {words(line).get("HTTP_CLIENT") for line in planned(lab, name, **variables).lines}
+        return {words(line).get("HTTP_CLIENT") for line in planned(lab, name, TWO_CPUS, **variables).lines}
 
     assert clients("spring-boot-edition") == {"reactor"}
     assert clients("spring-boot-edition", HTTP_CLIENT="default") == {"default"}

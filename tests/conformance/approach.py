@@ -125,7 +125,8 @@ class Approach:
 
     @property
     def keeps_idle_workers(self) -> bool:
-        """The JDK's client takes answers on a cached thread pool (`HttpClientImpl`), whose threads end after 60 s without work."""
+        """The JDK's client takes answers on a cached thread pool (`HttpClientImpl`), whose threads end after 60 s
+        without work."""
         return self.client == "jdk-httpclient"
 
     @property
