@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 from loomlab.answer.loads import counting
 from loomlab.answer.papers.answers import Answer, answer_of
-from loomlab.answer.papers.beside import Beside, beside, setup_rows
+from loomlab.answer.papers.beside import Beside, beside, mean_of, setup_rows
 from loomlab.answer.papers.keeping import kept_experiment
 from loomlab.answer.papers.library import load_paper, paper_names
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured
@@ -205,7 +204,6 @@ def _announced(paper: Paper, approach: str | None, runs: Sequence[KeptRun], leve
         title, unit, divisor = TITLES.get(figure, (figure, "", 1.0))
         cells: list[tuple[str | None, str | None]] = []
         for level in levels:
-            own = [run for run in runs if (run.approach, run.level) == (approach, level) and run.verdict != "invalid"]
-            values = [run.figures[figure] / divisor for run in own if figure in run.figures]
-            cells.append((None, number(fmean(values)) if values else UNKNOWN))
+            mean = mean_of(runs, figure, approach, level)
+            cells.append((None, UNKNOWN if mean is None else number(mean / divisor)))
         yield Row(", ".join(part for part in (title, unit) if part), cells)

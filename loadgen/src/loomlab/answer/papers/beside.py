@@ -1,6 +1,6 @@
 """Published beside measured: each figure of a paper, and what differs in the set-up."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -51,6 +51,13 @@ def _beside(cell: Cell, runs: Sequence[KeptRun], *, one_repeat: bool) -> Beside:
     scale = (factor(cell.unit, cell.figure) if cell.figure else None) or 1.0
     values = [run.figures[cell.figure] / scale for run in counted or here if cell.figure in run.figures]
     return Beside(cell, values, here[0].amount if here else None, bool(values) and not counted)
+
+
+def mean_of(runs: Iterable[KeptRun], figure: str, approach: str | None, level: int) -> float | None:
+    """Of the runs there that are not invalid; None where none has the figure."""
+    here = [run for run in runs if (run.approach, run.level) == (approach, level) and run.verdict != "invalid"]
+    values = [run.figures[figure] for run in here if figure in run.figures]
+    return fmean(values) if values else None
 
 
 def runs_of(measured: Measured) -> list[KeptRun]:

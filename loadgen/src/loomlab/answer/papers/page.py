@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 
 from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
-from loomlab.answer.papers.beside import Beside, beside, runs_of, setup_rows
+from loomlab.answer.papers.beside import Beside, beside, mean_of, runs_of, setup_rows
 from loomlab.answer.papers.figures import LATENCIES
 from loomlab.answer.papers.library import Listed
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured, read_measured
@@ -231,12 +230,12 @@ def _announced(paper: Paper, runs: Sequence[KeptRun]) -> Iterator[list[str]]:
     """What the text says will follow, of every approach at every level."""
     approaches = dict.fromkeys(table.approach for table in paper.tables if table.approach)
     figures = [figure for announced in paper.announced for figure in announced.measured]
+    amounts = {run.level: run.amount for run in runs}
     for figure, approach, level in product(figures, approaches, paper.levels.values):
-        counted = [run for run in runs if (run.approach, run.level) == (approach, level) and run.verdict != "invalid"]
-        values = [run.figures[figure] for run in counted if figure in run.figures]
-        if values:
-            where = f"{approach}, {_load(level, counted[0].amount)} {paper.levels.unit}"
-            yield [where, figure, "announced", _told(fmean(values), figure)]
+        mean = mean_of(runs, figure, approach, level)
+        if mean is not None:
+            where = f"{approach}, {_load(level, amounts[level])} {paper.levels.unit}"
+            yield [where, figure, "announced", _told(mean, figure)]
 
 
 def notes_of(paper: Paper, tables: Sequence[str]) -> list[str]:
