@@ -48,7 +48,7 @@ public final class Backend implements AutoCloseable {
     for (int i = 0; i < settings.loops(); i++) {
       SplittableRandom random = new SplittableRandom(settings.seed() + i);
       SplittableRandom tokens = new SplittableRandom(settings.seed() + i).split();
-      loops.add(new EventLoop(i, new LoopBehaviour(behaviour, random, tokens)));
+      loops.add(new EventLoop(i, new LoopBehaviour(behaviour, random, tokens), new CpuWait()));
     }
     loops.getFirst().listen(listener, new Acceptor(listener, loops, settings.maxConnections()));
     PrometheusMeterRegistry registry = LabRegistry.create("backend");

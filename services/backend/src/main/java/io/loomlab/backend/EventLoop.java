@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongSupplier;
 
 /** One thread with its selector, its connections and its deadlines. */
 final class EventLoop {
@@ -26,6 +27,7 @@ final class EventLoop {
   private final Selector selector;
   private final LoopBehaviour behaviour;
   private final ConnectionHandler handler;
+  private final LongSupplier cpuWaitNanos;
   private final LoopCounters counters = new LoopCounters();
   private final Queue<SocketChannel> arrivals = new ConcurrentLinkedQueue<>();
   private final PriorityQueue<TimedTask> tasks =
@@ -37,11 +39,16 @@ final class EventLoop {
   private long batchNanos;
   private long polledNanos = System.nanoTime();
   private boolean foundWaiting;
+  private long waitedNanos;
   private long unreadNanos;
 
-  EventLoop(int number, LoopBehaviour behaviour) throws IOException {
+  /**
+   * @param cpuWaitNanos how long the thread that asks has waited for a CPU so far
+   */
+  EventLoop(int number, LoopBehaviour behaviour, LongSupplier cpuWaitNanos) throws IOException {
     selector = Selector.open();
     this.behaviour = behaviour;
+    this.cpuWaitNanos = cpuWaitNanos;
     handler = new ConnectionHandler(this, behaviour);
     thread = new Thread(this::run, "loop-" + number);
   }
@@ -100,7 +107,8 @@ final class EventLoop {
 
   /**
    * The longest that what is being read may have been there before {@link #batchNanos}: what a poll
-   * finds at once may have come at any time since the last poll that left nothing behind.
+   * finds at once may have come at any time since the last poll that left nothing behind, and what
+   * ends a wait of the loop had to wait until the loop got a CPU.
    */
   long unreadNanos() {
     return unreadNanos;
@@ -132,11 +140,18 @@ final class EventLoop {
     int found = selector.selectNow(this::ready);
     if (found == 0 && running && arrivals.isEmpty()) {
       foundWaiting = false;
-      selector.select(this::ready, millisToNextDeadline());
+      waitedNanos = cpuWaitNanos.getAsLong();
+      found = selector.select(this::ready, millisToNextDeadline());
     }
-    if (found < FULL_POLL) {
-      polledNanos = batchStarted ? batchNanos : System.nanoTime();
+    if (!batchStarted) {
+      polledNanos = System.nanoTime() - (foundWaiting ? 0 : waitedForCpuNanos());
+    } else {
+      polledNanos = found < FULL_POLL ? batchNanos : batchNanos - unreadNanos;
     }
+  }
+
+  private long waitedForCpuNanos() {
+    return cpuWaitNanos.getAsLong() - waitedNanos;
   }
 
   /** Rounded up: a shorter wait would end in spinning, and look like a busy backend. */
@@ -155,7 +170,7 @@ final class EventLoop {
     if (!batchStarted) {
       batchStarted = true;
       batchNanos = System.nanoTime();
-      unreadNanos = foundWaiting ? batchNanos - polledNanos : 0;
+      unreadNanos = foundWaiting ? batchNanos - polledNanos : waitedForCpuNanos();
     }
     if (key.attachment() instanceof Acceptor acceptor) {
       acceptor.accept(this, key);

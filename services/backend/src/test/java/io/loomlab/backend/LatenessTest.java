@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +30,8 @@ class LatenessTest {
   private final Behaviour behaviour =
       new Behaviour(new Delay.Uniform(60_000, 60_000), ErrorShare.NONE);
   private final List<RawHttp> connections = new ArrayList<>();
+  private final AtomicLong cpuWaitNanos = new AtomicLong(Duration.ofHours(1).toNanos());
+  private volatile long waitedPerLook;
   private EventLoop loop;
   private ServerSocketChannel listener;
 
@@ -36,7 +39,8 @@ class LatenessTest {
   void start() throws IOException {
     listener = ServerSocketChannel.open();
     listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    loop = new EventLoop(0, new LoopBehaviour(behaviour, this::nextLong, this::nextLong));
+    LoopBehaviour own = new LoopBehaviour(behaviour, this::nextLong, this::nextLong);
+    loop = new EventLoop(0, own, () -> cpuWaitNanos.addAndGet(waitedPerLook));
     loop.start();
   }
 
@@ -73,6 +77,28 @@ class LatenessTest {
     Thread.sleep(HELD_MILLIS);
     http.get(AT_ONCE).response();
     assertThat(latenessOf(2)).isBetween(0.0, HELD_SECONDS);
+  }
+
+  @Test
+  void timeThatASleepingLoopWaitedForTheCpuIsLateness() throws Exception {
+    RawHttp http = connectAndUse();
+    Thread.sleep(HELD_MILLIS);
+    waitedPerLook = Duration.ofMillis(HELD_MILLIS / 2).toNanos();
+    http.get(AT_ONCE).response();
+    assertThat(latenessOf(2)).isBetween(HELD_SECONDS / 2, HELD_SECONDS);
+  }
+
+  @Test
+  void timeThatTheLoopWaitedForTheCpuBeforeItTookAConnectionIsLateness() throws Exception {
+    connectAndUse();
+    Thread.sleep(HELD_MILLIS);
+    waitedPerLook = Duration.ofMillis(HELD_MILLIS / 2).toNanos();
+    RawHttp late = new RawHttp(listener.socket().getLocalPort());
+    connections.add(late);
+    late.get(AT_ONCE);
+    loop.adopt(listener.accept());
+    late.response();
+    assertThat(latenessOf(2)).isBetween(HELD_SECONDS / 2, HELD_SECONDS);
   }
 
   @ParameterizedTest
