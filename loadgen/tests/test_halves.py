@@ -55,6 +55,19 @@ def test_noise_widens_the_margin() -> None:
     assert got.margin > 0.02
 
 
+@pytest.mark.parametrize(
+    ("slope", "fall", "margin"),
+    [(-0.06, 0.213, 0.251), (-0.08, 0.274, 0.232), (0.06, -0.271, 0.308), (0.08, -0.377, 0.333), (0.5, -6.389, 1.787)],
+)
+def test_a_margin_is_of_the_fall_as_the_trend_of_the_logarithms_has_it(
+    slope: float, fall: float, margin: float
+) -> None:
+    values = [math.exp(slope * part + noise) for part, noise in enumerate([0.2, -0.2, -0.2, 0.2, 0.2, -0.2, -0.2, 0.2])]
+    got = known(parts(lambda second: 1000 * values[int(second // 5)]).latency_fall())
+
+    assert (got.fall, got.margin) == pytest.approx((fall, margin), abs=0.001)
+
+
 def test_cpu_per_request_in_a_closed_model_goes_by_latency_not_by_a_count() -> None:
     flat = parts(lambda _: 900)
 

@@ -193,6 +193,13 @@ def test_a_warm_up_that_failed_or_was_cut_says_so(run_dir: Path) -> None:
         "use WARMUP_CAP=240s."
     ]
 
+    crowded = compiling | {"jit_cpu_s": 0.0}
+    write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling, crowded]})
+    assert judge_run(run_dir).reasons == [
+        "The warm-up was cut short by its cap of 120 s: requests left the JIT compilers too little CPU even after "
+        "40 s; use WARMUP_CAP=240s."
+    ]
+
     write(run_dir, "warmup.json", warmup | {"compiled": False, "bursts": [compiling, settling]})
     assert judge_run(run_dir).reasons == [
         "The warm-up was cut short by its cap of 120 s: its first phase had 10,000 of 20,000 requests after 40 s; "

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from loomlab.records.warmup import Burst
-from loomlab.run.warmup.compiling import REST_CORES, at_rest, burst_waves, first_wait_ms, jit_cores, next_wait_ms
+from loomlab.records.warmup import REST_CORES, Burst
+from loomlab.run.warmup.compiling import at_rest, burst_waves, first_wait_ms, next_wait_ms
 from loomlab.run.warmup.settling import burst_waves as settle_waves
 from loomlab.run.warmup.settling import changing, latency_ms
 
@@ -44,8 +44,8 @@ def falling(share: float, count: int = 8) -> list[float]:
         (falling(0.031), FLAT, FLAT, "latency still fell by 3.1 % (± 0.0 %) from one burst to the next"),
         (FLAT, falling(0.029), FLAT, None),
         (FLAT, falling(0.031), FLAT, "CPU per request still fell by 3.1 %"),
-        (FLAT, FLAT, falling(-0.15), None),
-        (FLAT, FLAT, falling(-0.17), "memory still grew by 15.7 %"),
+        (FLAT, FLAT, falling(-0.149), None),
+        (FLAT, FLAT, falling(-0.151), "memory still grew by 15.1 %"),
         (falling(-0.2), falling(-0.2), falling(0.3), None),
     ],
 )
@@ -126,15 +126,22 @@ def test_a_burst_is_of_some_four_seconds(latency: float, waves: int) -> None:
 def test_compilers_rest_after_enough_requests_that_hardly_cost_them_cpu() -> None:
     enough = [burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=0.25)]
 
-    assert at_rest(enough)
-    assert not at_rest([enough[0], burst(requests=10_000, jit_s=0.26)])
-    assert not at_rest([enough[0], burst(requests=9_999, jit_s=0.25)])
-    assert not at_rest([enough[1], enough[0]])
-    assert jit_cores(enough[1]) == pytest.approx(REST_CORES)
+    assert at_rest(enough, cpus=1)
+    assert not at_rest([enough[0], burst(requests=10_000, jit_s=0.26)], cpus=1)
+    assert not at_rest([enough[0], burst(requests=9_999, jit_s=0.25)], cpus=1)
+    assert not at_rest([enough[1], enough[0]], cpus=1)
+    assert enough[1].jit_cores == pytest.approx(REST_CORES)
 
 
 def test_compilers_of_which_nothing_is_known_do_not_rest() -> None:
-    assert not at_rest([burst(requests=30_000, jit_s=None)])
+    assert not at_rest([burst(requests=30_000, jit_s=None)], cpus=1)
+    assert not at_rest([burst(requests=30_000, cpu=None)], cpus=1)
+
+
+def test_compilers_that_requests_leave_no_cpu_to_do_not_rest() -> None:
+    assert at_rest([burst(requests=30_000, cpu=4.0, duration_s=5)], cpus=1)
+    assert not at_rest([burst(requests=30_000, cpu=4.01, duration_s=5)], cpus=1)
+    assert at_rest([burst(requests=30_000, cpu=4.01, duration_s=5)], cpus=2)
 
 
 @pytest.mark.parametrize(

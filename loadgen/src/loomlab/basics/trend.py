@@ -16,7 +16,7 @@ NORMAL = {80: 0.842, 95: 1.645}
 
 @dataclass(frozen=True)
 class Trend:
-    """A straight line through logarithms, by least squares: `slope` is the relative change from one value to the next,
+    """A straight line through logarithms, by least squares: `slope` is their change from one value to the next,
     `error` its standard error with so many degrees of freedom."""
 
     slope: float

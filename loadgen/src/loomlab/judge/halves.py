@@ -66,4 +66,6 @@ def _fall(values: Sequence[float | None]) -> Halves | None:
     if line is None:
         return None
     apart = len(values) / 2
-    return Halves(fall=1 - math.exp(line.slope * apart), margin=line.margin(CONFIDENCE) * apart)
+    second, margin = math.exp(line.slope * apart), line.margin(CONFIDENCE) * apart
+    towards_none = margin if second < 1 else -margin
+    return Halves(fall=1 - second, margin=abs(second * math.expm1(towards_none)))

@@ -1,5 +1,6 @@
 """What a warm-up did, burst by burst. Times are epoch seconds; None: not measured."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -9,6 +10,8 @@ BurstPhase = Literal["compile", "settle", "hold"]
 
 ENOUGH_REQUESTS = 20_000
 """In the first phase of a warm-up: four times HotSpot's Tier4InvocationThreshold, for code that runs once a request."""
+REST_CORES = 0.05
+"""CPU that compilers take of one core once they are at rest: what trickles on was 0.01 to 0.04 in every approach."""
 
 
 class Burst(Record):
@@ -30,6 +33,18 @@ class Burst(Record):
     jit_cpu_s: float | None = None
     gc_cpu_s: float | None = None
     rss_bytes: float | None = None
+
+    @property
+    def jit_cores(self) -> float:
+        """CPU seconds a second that the compilers took; infinite where it is not known."""
+        return math.inf if self.jit_cpu_s is None or not self.duration_s else self.jit_cpu_s / self.duration_s
+
+    @property
+    def request_cores(self) -> float:
+        """CPU seconds a second of all but the compilers; infinite where it is not known."""
+        if self.cpu_s is None or not self.duration_s:
+            return math.inf
+        return (self.cpu_s - (self.jit_cpu_s or 0)) / self.duration_s
 
 
 def requests_of(bursts: Sequence[Burst]) -> int:
@@ -68,4 +83,6 @@ class Warmup(Record):
             return "there was no time for its first phase"
         if (requests := requests_of(compiling)) < ENOUGH_REQUESTS:
             return f"its first phase had {requests:,} of {ENOUGH_REQUESTS:,} requests after {self.compiling_s:.0f} s"
+        if compiling[-1].jit_cores <= REST_CORES:
+            return f"requests left the JIT compilers too little CPU even after {self.compiling_s:.0f} s"
         return f"the JIT compilers were still busy after {self.compiling_s:.0f} s"

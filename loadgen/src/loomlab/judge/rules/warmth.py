@@ -4,7 +4,7 @@ from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence, UnderTest
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
 from loomlab.judge.limits import COMPILED_LIMIT, FALL_LIMIT
-from loomlab.run.warmup.compiling import REST_CORES
+from loomlab.records.warmup import REST_CORES
 
 SHORTEST_CAP_S = 120
 NO_RECORD = unknown("how warm the approach was, because its warm-up was not recorded")

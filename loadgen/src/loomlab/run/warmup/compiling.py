@@ -1,14 +1,13 @@
 """The first phase of a warm-up: enough requests for the compilers, and enough CPU left for them."""
 
-import math
 from collections.abc import Sequence
 
-from loomlab.records.warmup import ENOUGH_REQUESTS, Burst, requests_of
+from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, requests_of
 
 BUSY_TARGET = 0.5
 """Of the approach's CPUs, for the requests alone."""
-REST_CORES = 0.05
-"""CPU that compilers take of one core once they are at rest: what trickles on was 0.01 to 0.04 in every approach."""
+CROWDED = 0.8
+"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 BURST_S = 5
@@ -28,26 +27,22 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
     latency."""
     if not last.mean_latency_ms or last.cpu_s is None or not last.duration_s:
         return wait_ms
-    busy = (last.cpu_s - (last.jit_cpu_s or 0)) / last.duration_s / cpus
+    busy = last.request_cores / cpus
     change = min(max(busy / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
     worked_ms = last.mean_latency_ms - wait_ms
     return min(max(round(last.mean_latency_ms * change - worked_ms), 1), LONGEST_WAIT_MS)
 
 
-def burst_waves(latency_ms: float) -> int:
-    """As many as take some five seconds, and two at least."""
-    return max(BURST_WAVES, round(1000 * BURST_S / max(latency_ms, 1)))
+def burst_waves(latency_ms: float, burst_s: float = BURST_S) -> int:
+    """As many as take so many seconds, and two at least."""
+    return max(BURST_WAVES, round(1000 * burst_s / max(latency_ms, 1)))
 
 
-def at_rest(bursts: Sequence[Burst]) -> bool:
+def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
     """Whether the compilers have done their work: after enough requests, the same number for every approach, they
-    hardly took CPU in the last burst. By their CPU time: elapsed time would penalise an approach that crowds them
-    out."""
-    if requests_of(bursts) < ENOUGH_REQUESTS:
+    hardly took CPU in the last burst, although its requests left them some. By their CPU time: elapsed time would
+    penalise an approach that crowds them out."""
+    last = bursts[-1]
+    if requests_of(bursts) < ENOUGH_REQUESTS or last.jit_cores > REST_CORES:
         return False
-    return jit_cores(bursts[-1]) <= REST_CORES
-
-
-def jit_cores(burst: Burst) -> float:
-    """CPU seconds a second that the compilers took; infinite where it is not known."""
-    return math.inf if burst.jit_cpu_s is None or not burst.duration_s else burst.jit_cpu_s / burst.duration_s
+    return last.request_cores <= CROWDED * cpus

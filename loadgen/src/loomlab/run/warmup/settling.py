@@ -1,9 +1,10 @@
 """The second phase of a warm-up: the load itself, until what it costs no longer changes."""
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from loomlab.basics.trend import Trend, trend
+from loomlab.basics.trend import trend
 from loomlab.records.warmup import Burst
 
 CHANGE_LIMIT = 0.03
@@ -40,12 +41,11 @@ def changing(bursts: Sequence[Burst]) -> str | None:
     if any(any(values) and not all(values) for values in figures):
         return "the cost of some bursts is not known"
     latency, cpu, memory = map(trend, figures)
-    if latency and latency.margin(CONFIDENCE) - latency.slope > CHANGE_LIMIT:
-        return f"latency still fell by {_told(-latency.slope, latency)}"
-    if cpu and cpu.margin(CONFIDENCE) - cpu.slope > CHANGE_LIMIT:
-        return f"CPU per request still fell by {_told(-cpu.slope, cpu)}"
-    if memory and memory.margin(CONFIDENCE) + memory.slope > MEMORY_LIMIT:
-        return f"memory still grew by {_told(memory.slope, memory)}"
+    for what, line in (("latency", latency), ("CPU per request", cpu)):
+        if line and (most := -math.expm1(line.slope - line.margin(CONFIDENCE))) > CHANGE_LIMIT:
+            return f"{what} still fell by {_told(-math.expm1(line.slope), most)}"
+    if memory and (most := math.expm1(memory.slope + memory.margin(CONFIDENCE))) > MEMORY_LIMIT:
+        return f"memory still grew by {_told(math.expm1(memory.slope), most)}"
     return None
 
 
@@ -62,5 +62,5 @@ def cpu_ms_without_jit(burst: Burst) -> float | None:
     return max(1000 * (burst.cpu_s - (burst.jit_cpu_s or 0)) / burst.requests, 0) or None
 
 
-def _told(change: float, of: Trend) -> str:
-    return f"{100 * change:.1f} % (± {100 * of.margin(CONFIDENCE):.1f} %) from one burst to the next"
+def _told(change: float, most: float) -> str:
+    return f"{100 * change:.1f} % (± {100 * (most - change):.1f} %) from one burst to the next"

@@ -31,13 +31,14 @@ BURST_LIMIT_S = 45
 
 @dataclass(frozen=True)
 class Subject:
-    """What is warmed up: the load as it will be measured, the backend's delay in it, how to read the process, and about
-    how much CPU a request takes at first."""
+    """What is warmed up: the load as it will be measured, the backend's delay in it, how to read the process, about how
+    much CPU a request takes at first, and how long bursts of the first phase are."""
 
     load: Load
     delay: Delay
     process: ReadProcess
     cold_cost_ms: float = compiling.COLD_COST_MS
+    compile_burst_s: float = compiling.BURST_S
 
 
 class Warmer:
@@ -99,12 +100,13 @@ class Warmer:
         done: list[Burst] = []
         try:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
-                waves, left_s = compiling.burst_waves(latency_ms), self._limited_s(limit_s - self._elapsed_s())
+                waves = compiling.burst_waves(latency_ms, self._subject.compile_burst_s)
+                left_s = self._limited_s(limit_s - self._elapsed_s())
                 load = burst_of(spared, connections, waves, latency_ms, left_s)
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
-                if compiling.at_rest(done):
+                if compiling.at_rest(done, cpus):
                     return True
                 # A rate does not yield to requests that queue, so how long they took says nothing of the next one.
                 told = last.model_copy(update={"mean_latency_ms": wait_ms}) if self._rated else last
