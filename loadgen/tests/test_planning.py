@@ -123,8 +123,32 @@ def test_a_duration_that_cannot_hold_a_valid_run_is_told_with_one_that_can(
         assert note is None
     else:
         assert note is not None
-        assert note.startswith(f"DURATION={duration_s or 210}s is too short for a valid run: ")
+        asked = f"DURATION={duration_s}s" if duration_s else "The longest that a run lasts without DURATION, 210 s,"
+        assert note.startswith(f"{asked} is too short for a valid run: ")
         assert note.endswith(f"use DURATION={enough_s}s or longer.")
+
+
+@pytest.mark.parametrize(
+    ("requests", "delay", "enough"),
+    [
+        (1000, "300", 3900),
+        (2199, "300", 3900),
+        (2200, "300", None),
+        (2199, "3000", 2900),
+        (2199, "0", 2900),
+    ],
+)
+def test_requests_that_cannot_make_a_valid_run_are_told_with_a_number_that_can(
+    tmp_path: Path, requests: int, delay: str, enough: int | None
+) -> None:
+    note = planned(tmp_path, connections=100, requests=requests, delay=delay).note
+
+    if enough is None:
+        assert note is None
+    else:
+        assert note is not None
+        assert note.startswith(f"REQUESTS={requests} is too few for a valid run: ")
+        assert note.endswith(f"use REQUESTS={enough} or more.")
 
 
 def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(tmp_path: Path) -> None:

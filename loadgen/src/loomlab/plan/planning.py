@@ -15,7 +15,7 @@ from loomlab.plan.scenarios.capacity import largest_scale, room_of
 from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.scenarios.sidebyside import side_by_side
-from loomlab.plan.seconds import OPEN_RUN_S, REQUEST_CPU_MS, RunSeconds, default_cap_s, run_seconds, too_short
+from loomlab.plan.seconds import OPEN_RUN_S, REQUEST_CPU_MS, RunSeconds, default_cap_s, run_seconds, too_few, too_short
 from loomlab.plan.sizes import Size, size_of
 from loomlab.plan.space import check_space
 from loomlab.records.delay import delay_of
@@ -118,7 +118,7 @@ def _whose(asked: Asked) -> str | None:
 def _notes(asked: Asked, work: Work, answer: float) -> Iterator[str]:
     """What to tell before anything starts."""
     if work.side_by_side is None and work.loads[0].closed_model:
-        short = too_short(asked.duration_s, answer)
+        short = too_short(asked.duration_s, answer) or too_few(asked.requests, work.connections, answer)
         if short:
             yield short
     if asked.sweep and work.repeats < FEWEST_REPEATS:

@@ -8,6 +8,8 @@ from loomlab.basics.waves import (
     LONGEST_RUN_S,
     ROUNDED_S,
     SHORTEST_INTERIOR_S,
+    SHORTEST_RUN_S,
+    WAVES,
     chosen_duration_s,
     fitting_duration_s,
     has_warmup,
@@ -76,9 +78,22 @@ def too_short(duration_s: int | None, answer_ms: float) -> str | None:
     wanted_s = max(FEWEST_WAVES * wave_s, SHORTEST_INTERIOR_S)
     if interior_s >= wanted_s:
         return None
+    what = f"DURATION={duration_s}s" if duration_s else f"The longest that a run lasts without DURATION, {longest_s} s,"
     return (
-        f"DURATION={longest_s}s is too short for a valid run: without its first and last wave {_tenths(interior_s)} s "
-        f"are left, and {_tenths(wanted_s)} s are needed; use DURATION={fitting_duration_s(wave_s)}s or longer."
+        f"{what} is too short for a valid run: without its first and last wave {_tenths(interior_s)} s are left, and "
+        f"{_tenths(wanted_s)} s are needed; use DURATION={fitting_duration_s(wave_s)}s or longer."
+    )
+
+
+def too_few(requests: int | None, connections: int, answer_ms: float) -> str | None:
+    """What to tell where so many requests of a closed load cannot make the waves that a valid run needs, however long a
+    wave takes."""
+    if requests is None or requests >= (FEWEST_WAVES + 2) * connections:
+        return None
+    waves = max(WAVES, math.ceil(1000 * SHORTEST_RUN_S / answer_ms) if answer_ms >= 1 else 0)
+    return (
+        f"REQUESTS={requests} is too few for a valid run: without the first and the last one {FEWEST_WAVES} waves of "
+        f"{connections} are needed; use REQUESTS={waves * connections} or more."
     )
 
 
