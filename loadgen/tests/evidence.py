@@ -56,6 +56,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "gc_share": ("under_test", "gc_share"),
     "gc_cpu_share": ("under_test", "gc_cpu_share"),
     "throttled_ratio": ("under_test", "throttled_ratio"),
+    "idle_share": ("under_test", "idle_share"),
     "jit_cpu_share": ("under_test", "jit_cpu_share"),
     "jit_cpu_fall": ("under_test", "jit_cpu_fall"),
     "jit_cores_fall": ("under_test", "jit_cores_fall"),

@@ -12,7 +12,7 @@ from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
-from rawrun import BEGIN, LATENCY_MS, SECONDS, load, metrics, ramp, write
+from rawrun import BEGIN, LATENCY_MS, SECONDS, container, level, load, metrics, ramp, write
 from test_metrics import matrix
 
 
@@ -124,6 +124,19 @@ def test_a_rate_whose_latency_grows_is_more_than_can_be_carried(
 
     assert run.verdict == verdict
     assert all("latency grew by" in reason for reason in run.reasons)
+
+
+def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50], [50], grows_by=0.2)
+
+    assert "although 50 % of the approach's CPU time was idle" in run.reasons[0]
+
+    limited = json.loads((run_dir / "raw" / "metrics.json").read_text())
+    limited["containers"] += [container("spec_cpu_quota", level(50_000)), container("spec_cpu_period", level(100_000))]
+    write(run_dir, "metrics.json", limited)
+    assert "50 requests a second are more than the approach can sustain" in judge_run(run_dir).reasons[0]
 
 
 def test_an_offered_rate_that_is_missed_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,7 @@ def test_container_figures() -> None:
     assert got.oom_kills(0, 100) == 0
     assert got.quota_full_share("backend", 0, 100, 0.95) == 1
     assert got.quota_full_share("app", 0, 100, 0.95) is None
+    assert (got.quota_cpus("backend", 100), got.quota_cpus("app", 100)) == (1, None)
 
 
 def test_figures_of_the_approach_itself() -> None:

@@ -168,6 +168,18 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ),
     (
         "suspect",
+        {},
+        rate(1000) | {"latency_fall": Halves(fall=-0.11, margin=0.05), "idle_share": 0.2},
+        "1000 requests a second are more than the approach can sustain, .*; use a lower RATE[.]",
+    ),
+    (
+        "suspect",
+        {},
+        rate(1000) | {"latency_fall": Halves(fall=-0.11, margin=0.05), "idle_share": 0.21},
+        "requests queue although 21 % of the approach's CPU time was idle, and latency depends",
+    ),
+    (
+        "suspect",
         {"silences_s": (2, 2, 2)},
         {"silences_s": (2, 3)},
         "no answer came for 5 s, .* about 2,460 requests are missing, 4.1 % of those answered .the limit is 1 %",

@@ -47,6 +47,7 @@ class Took:
             gc_share=gc.share,
             gc_cpu_share=gc.cpu_share,
             throttled_ratio=metrics.throttled_ratio(start, end),
+            idle_share=self._idle_share(),
             jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
             jit_cpu_fall=2 * less_s / interior_cpu_s if less_s is not None and interior_cpu_s else None,
             jit_cores_fall=less_s / half_s if less_s is not None and half_s else None,
@@ -54,6 +55,12 @@ class Took:
             backend_pool=backend_pool(facts.about),
             platform_threads=platform_threads(facts.about),
         )
+
+    def _idle_share(self) -> float | None:
+        shares = self._shares(self.facts.request.approach_cpus)
+        if shares is None or self.facts.metrics.quota_cpus(self.facts.request.approach, self.facts.end) is not None:
+            return None
+        return 1 - shares.busy - shares.interrupts - shares.steal
 
     def _compiled_less_s(self) -> float | None:
         """CPU seconds of the compilers in the span's first half less those in its second."""

@@ -68,8 +68,9 @@ class Loaded:
 @dataclass(frozen=True)
 class UnderTest:
     """The container under test and its process; `known`: its state after the run was recorded; `told`: it told its
-    configuration, in which what has no limit has no figure. The `jit_` falls are how much less compilers took in the
-    second half of the interior than in the first, as a share of the approach's CPU and in CPUs."""
+    configuration, in which what has no limit has no figure; `idle_share` is of its CPUs, on the interior, and None
+    where a quota limits it. The `jit_` falls are how much less compilers took in the second half of the interior than
+    in the first, as a share of the approach's CPU and in CPUs."""
 
     known: bool = True
     failure: str | None = None
@@ -79,6 +80,7 @@ class UnderTest:
     gc_share: float | None = None
     gc_cpu_share: float | None = None
     throttled_ratio: float | None = None
+    idle_share: float | None = None
     jit_cpu_share: float | None = None
     jit_cpu_fall: float | None = None
     jit_cores_fall: float | None = None

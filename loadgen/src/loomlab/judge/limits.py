@@ -9,6 +9,8 @@ CLOCK_LIMIT_S = 0.5
 GROWTH_LIMIT, MUCH_GROWTH_LIMIT = 0.10, 0.25
 """Of latency at one rate, from half to half: what grows by more, beyond noise, is a queue. A rate that is one hundredth
 over what can be carried makes 0.9 s grow by a quarter within a minute."""
+IDLE_CPU_LIMIT = 0.20
+"""Of the approach's CPUs: where more is idle, requests did not queue for want of CPU."""
 FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
 COMPILED_LIMIT = 0.075

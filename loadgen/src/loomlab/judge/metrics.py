@@ -78,12 +78,14 @@ class Metrics:
 
     def quota_full_share(self, service: str, start: float, end: float, threshold: float) -> float | None:
         """Share of the time in which the service used its CPU quota to `threshold`; None without a quota."""
+        cpus, usage = self.quota_cpus(service, end), self._cpu(service, start, end)
+        return None if usage is None or cpus is None else series.full_share(usage, start, end, cpus, threshold)
+
+    def quota_cpus(self, service: str, end: float) -> float | None:
+        """The service's CPU quota in CPUs; None without a quota."""
         quota = series.latest(self._container("spec_cpu_quota", service), end)
         period = series.latest(self._container("spec_cpu_period", service), end)
-        usage = self._cpu(service, start, end)
-        if usage is None or not quota or quota < 0 or not period:
-            return None
-        return series.full_share(usage, start, end, quota / period, threshold)
+        return quota / period if quota and quota > 0 and period else None
 
     def backend_loop_full_share(self, start: float, end: float, threshold: float) -> float | None:
         """Of the busiest of the backend's event loops."""

@@ -8,6 +8,7 @@ from loomlab.judge.interior import WAVE_ERROR
 from loomlab.judge.limits import (
     ERROR_LIMIT,
     GROWTH_LIMIT,
+    IDLE_CPU_LIMIT,
     IDLE_LIMIT,
     LAG_LIMIT,
     LITTLE_LIMIT,
@@ -117,10 +118,14 @@ def _growth(run: Evidence) -> float | Finding:
 
 
 def _grown(run: Evidence, growth: float, limit: float) -> str:
+    idle = run.under_test.idle_share
+    if idle is None or idle <= IDLE_CPU_LIMIT:
+        cause = f"{run.asked.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
+    else:
+        cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
     return (
         f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-        f"(the limit is {percent(limit)}): {run.asked.offered_rps:g} requests a second are more than the approach can "
-        "sustain, so requests queue and latency depends on the length of the run; use a lower RATE."
+        f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; use a lower RATE."
     )
 
 
