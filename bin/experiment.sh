@@ -131,19 +131,20 @@ take_again() {
 
 # measure_one RUN APPROACH SETTINGS...: a line of the plan.
 measure_one() {
-  local run=$1 approach=$2 name=${1#*-} begun terminal=
+  local run=$1 approach=$2 name=${1#*-} begun ready terminal=
   shift 2
   RUN_NUMBER=$((RUN_NUMBER + 1))
   use_settings "$@"
   say "[$RUN_NUMBER/$RUNS_TOTAL $name] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
   UNDER_TEST=$approach begun=$SECONDS
   start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $name] did not become ready: measuring it anyway; its log will be in runs/$run/raw/"
+  ready=$SECONDS
   wait_for_background || exit "$HOST_CANNOT"
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   [ ! -t 2 ] || terminal=yes
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
-    --start-s $((SECONDS - begun)) --label "$RUN_NUMBER/$RUNS_TOTAL $name" ${terminal:+--terminal} >/dev/null 2>&1 ||
+    --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$RUN_NUMBER/$RUNS_TOTAL $name" ${terminal:+--terminal} >/dev/null 2>&1 ||
     say "[$RUN_NUMBER/$RUNS_TOTAL $name] the load generator did not start: this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true

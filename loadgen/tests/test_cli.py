@@ -17,6 +17,7 @@ def code_of(words: list[str]) -> object:
     [
         [], ["juggle"], ["judge"], ["judge", "no/such"], ["summarise", "no/such"], ["measure", "no/such"],
         ["measure", "no/such", "--speed", "9"], ["measure", "no/such", "--start-s", "-1"], ["finish", "no/such"],
+        ["measure", "no/such", "--waited-s", "-1"],
         ["resume", "no-such", "--results", "no/such"], ["resume", "latest", "--results", "no/such"],
         ["warm-backend", "--delay", "uniform:400:200"], ["check-papers"], ["check-papers", "no/such"],
     ],

@@ -41,6 +41,24 @@ def answering(*answers: bytes) -> Iterator[tuple[int, list[bytes]]]:
             thread.join()
 
 
+@contextmanager
+def meeting(barrier: threading.Barrier) -> Iterator[int]:
+    """A server that answers a connection's first request only while another one waits, too."""
+
+    def serve(connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as reader:
+            while reader.readline().strip():
+                pass
+            barrier.wait()
+            connection.sendall(OK)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threads = [threading.Thread(target=lambda: serve(listener.accept()[0]), daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        yield listener.getsockname()[1]
+
+
 def test_a_kept_connection_and_what_was_answered() -> None:
     with answering(OK, OK) as (port, requests):
         got = probe("127.0.0.1", port, "/meetings?x=1", ("Authorization: me",), 5)
@@ -50,11 +68,20 @@ def test_a_kept_connection_and_what_was_answered() -> None:
     for answer in got.answers.values():
         assert (answer.status, answer.body_bytes, answer.kept) == ("HTTP/1.1 200 OK", 3, True)
         assert answer.headers == [("Content-Type", "text/plain"), ("Content-Length", "3")]
-    assert requests[0].startswith(b"GET /meetings?x=1 HTTP/1.1\r\n")
-    assert b"Authorization: me\r\n" in requests[0]
-    assert b"Connection:" not in requests[0]
-    assert b"Connection: keep-alive\r\n" in requests[2]
-    assert requests[1].startswith(b"GET /about HTTP/1.1\r\n")
+    first, second = (request for request in requests if b" HTTP/1.1\r\n" in request)
+    assert first.startswith(b"GET /meetings?x=1 HTTP/1.1\r\n")
+    assert b"Authorization: me\r\n" in first
+    assert b"Connection:" not in first
+    assert second.startswith(b"GET /about HTTP/1.1\r\n")
+    older = [request for request in requests if b" HTTP/1.0\r\n" in request]
+    assert len(older) == 2
+    assert all(b"Connection: keep-alive\r\n" in request for request in older)
+
+
+def test_both_versions_are_asked_at_the_same_time() -> None:
+    both = threading.Barrier(2, timeout=5)
+    with meeting(both) as port:
+        assert probe("127.0.0.1", port, "/", (), 5).error is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,7 +27,7 @@ from loomlab.report.opening import opening_of
 from loomlab.report.palette import OTHERS, looks
 from loomlab.report.svg import scale_of, tag
 from loomlab.report.table import markdown_of, rows_of
-from loomlab.report.timeline import timeline
+from loomlab.report.timeline import Phase, phases_of, timeline
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import folder_of
@@ -124,6 +125,15 @@ def test_text_and_attributes_are_escaped() -> None:
 
     assert ElementTree.fromstring(made).attrib == {"class": 'x" onload="y'}  # noqa: S314 - just made
     assert "<b>" not in made
+
+
+def test_an_approach_that_waited_for_the_lab_did_not_take_that_long_to_start(experiment: Experiment) -> None:
+    run = experiment.runs[0].model_copy(
+        update={"started": "2026-11-20T10:00:20+00:00", "start_s": 6.0, "waited_s": 14.0}
+    )
+    began = datetime.fromisoformat(run.started).timestamp()
+
+    assert phases_of(run, None)[0] == Phase("start", began - 20, began - 14)
 
 
 def test_every_drawing_is_well_formed(experiment: Experiment) -> None:

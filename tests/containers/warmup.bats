@@ -37,6 +37,10 @@ warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
   [ "$(json '.latency_ms.p50 <= 350 and .throughput_rps >= 520' "$(run_dir)/run.json")" = true ]
 }
 
+@test "what an approach waits for the backend's warm-up is not its own start" {
+  [ "$(json '.start_s > 0 and .waited_s > 0' "$(run_dir)/run.json")" = true ]
+}
+
 @test "the plan has told how long it takes" {
   grep -qE "1 runs \(microhttp-async\), about [0-9]+ min, [0-9]+ at most" "$BATS_FILE_TMPDIR/log"
 }

@@ -51,6 +51,8 @@ exporter.register(app)
 statistics.register(app)
 server.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
+BACKEND_BURST_S = 2
+"""The first approach waits for the backend's warm-up."""
 
 
 @app.command()
@@ -58,12 +60,14 @@ def measure(
     run_dir: Annotated[Path, typer.Argument(help="The run's folder below runs/, as order.json names it.")],
     prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
     start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
+    waited_s: Annotated[float, typer.Option(min=0, help="How long it then waited for the lab, for the record.")] = 0,
     label: Annotated[str, typer.Option(help="What progress is told of.")] = "",
     terminal: Annotated[bool, typer.Option("--terminal", help="Tell progress in place.")] = False,
 ) -> None:
     """Warm an approach up, load it, and keep everything raw."""
     planned = read_order(run_dir.parent.parent).run(run_dir.name)
-    request = planned.request.model_copy(update={"started": time.time(), "start_s": start_s or None})
+    beforehand = {"started": time.time(), "start_s": start_s or None, "waited_s": waited_s}
+    request = planned.request.model_copy(update=beforehand)
     stop = Stop()
     stop.install()
     set_state(run_dir, "running")
@@ -86,7 +90,7 @@ def warm_backend(
     load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
-    subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS)
+    subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS, BACKEND_BURST_S)
     if not Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s):
         raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")
 

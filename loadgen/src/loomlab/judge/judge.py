@@ -65,6 +65,7 @@ def _judged(facts: Facts) -> Run:
         style=request.style,
         delay=request.delay,
         start_s=request.start_s,
+        waited_s=request.waited_s,
         warmup=facts.warmup and digest(facts.warmup),
         started=_iso(request.started),
         finished=_iso(facts.end) if request.finished else None,

@@ -29,9 +29,9 @@ class Hang(Record):
 class Request(Record):
     """What was asked for (raw/request.json); `twin`: the approach once more, under another name; `delay` is the
     backend's, as its variable has it; `cell` numbers the loads; `warmup_load_s`: the load itself for so long instead of
-    a warm-up; `start_s` is how long the approach took until it was ready; `fit_duration`, `fit_requests`: duration and
-    requests were left to the lab, which sets them after the warm-up; `finished` tells whether the measurement came to
-    its end."""
+    a warm-up; `start_s` is how long the approach took until it was ready, `waited_s` how long it waited for the lab
+    then; `fit_duration`, `fit_requests`: duration and requests were left to the lab, which sets them after the
+    warm-up; `finished` tells whether the measurement came to its end."""
 
     tool: str
     approach: str
@@ -53,6 +53,7 @@ class Request(Record):
     warmup_cap_s: float = Field(ge=0)
     warmup_load_s: float = Field(default=0, ge=0)
     start_s: float | None = None
+    waited_s: float = 0
     fit_duration: bool = False
     fit_requests: bool = False
     started: float = 0
@@ -293,6 +294,7 @@ class Run(FiniteRecord):
     episodes: Annotated[list[Episode], WHOLE_OR_UNKNOWN] = Field(default_factory=list)
     interior: Annotated[Interior | None, WHOLE_OR_UNKNOWN]
     start_s: float | None = None
+    waited_s: float = 0
     warmup: Annotated[WarmupDigest | None, WHOLE_OR_UNKNOWN]
     started: str
     finished: str | None

@@ -41,7 +41,8 @@ def _phases(run: Run, loaded: tuple[float, float] | None) -> list[Phase]:
     began, ended = _epoch(run.started), _epoch(run.finished)
     if began is None:
         return []
-    phases = [Phase("start", began - run.start_s, began)] if run.start_s else []
+    ready = began - run.waited_s
+    phases = [Phase("start", ready - run.start_s, ready)] if run.start_s else []
     loaded = loaded or _interior(run, ended)
     if run.warmup is not None:
         compiled = began + run.warmup.compiling_s

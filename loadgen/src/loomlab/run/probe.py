@@ -1,6 +1,7 @@
 """What one request is answered with, byte for byte the same for every approach (raw/probe.json)."""
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -11,21 +12,29 @@ LONGEST_HEADER_BYTES = 65_536
 
 
 def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float) -> Probe:
-    """One request over HTTP/1.1 and one over HTTP/1.0, each asking for the connection to be kept.
+    """One request over HTTP/1.1 and, at the same time, one over HTTP/1.0, each asking for the connection to be kept.
 
     What cannot be had (no connection, no answer within `timeout_s`, no HTTP) stands in `error`.
     """
     record = Probe(target=target)
-    for version in VERSIONS:
+    with ThreadPoolExecutor(len(VERSIONS)) as beside:
+        asked = {
+            version: beside.submit(_ask, (host, port), target, version, headers, timeout_s) for version in VERSIONS
+        }
+    for version, answer in asked.items():
         try:
-            with socket.create_connection((host, port), timeout_s) as connection, connection.makefile("rb") as reader:
-                record.answers[version] = _ask(connection, reader, host, target, version, headers)
+            record.answers[version] = answer.result()
         except (OSError, ValueError) as error:
             record.error = f"{host} did not answer {target} over HTTP/{version} ({error})"
     return record
 
 
-def _ask(
+def _ask(address: tuple[str, int], target: str, version: str, headers: tuple[str, ...], timeout_s: float) -> Answer:
+    with socket.create_connection(address, timeout_s) as connection, connection.makefile("rb") as reader:
+        return _answer(connection, reader, address[0], target, version, headers)
+
+
+def _answer(
     connection: socket.socket, reader: BinaryIO, host: str, target: str, version: str, headers: tuple[str, ...]
 ) -> Answer:
     status, answered, body_bytes = _exchange(connection, reader, host, target, version, headers)
