@@ -8,8 +8,8 @@ import java.util.Random;
 
 /**
  * One carrier thread, and requests at a constant rate that wait three times for a backend and then work: what the order in which the
- * carrier takes the threads that are ready makes of latency, after one pause of 100 ms. `java CarrierOrder.java [RATE]` prints the
- * median latency of the requests of every fifth second. The orders:
+ * carrier takes the threads that are ready makes of latency, after one pause. `java CarrierOrder.java [RATE [PAUSE_MS]]`, by default
+ * 200 and 100, prints the median latency of the requests of every fifth second. The orders:
  *
  * - by arrival: whichever became ready first;
  * - own queue first: as JDK 25 does it by default on Linux with one carrier, where platform threads start the requests. New requests
@@ -28,7 +28,7 @@ public final class CarrierOrder {
   }
 
   static final double[] WORK_MS = {0.2, 0.2, 0.2, 2.2};
-  static final double SECONDS = 60, PAUSE_AT_MS = 5_000, PAUSE_MS = 100, POLL_MS = 0.01;
+  static final double SECONDS = 60, PAUSE_AT_MS = 5_000, POLL_MS = 0.01;
   static final int MOST_EVENTS = 64; // of a poll: EPollPoller
 
   static final class Request {
@@ -45,6 +45,7 @@ public final class CarrierOrder {
   static final Request POLLER = new Request(0);
 
   final Order order;
+  final double pauseMs;
   final double waitSpreadMs;
   final Random random = new Random(1);
   final Deque<Ready> arrivals = new ArrayDeque<>();
@@ -58,8 +59,9 @@ public final class CarrierOrder {
   double nowMs;
   double workedMs;
 
-  CarrierOrder(Order order, double rate, double waitSpreadMs) {
+  CarrierOrder(Order order, double rate, double pauseMs, double waitSpreadMs) {
     this.order = order;
+    this.pauseMs = pauseMs;
     this.waitSpreadMs = waitSpreadMs;
     for (int i = 0; i < rate * SECONDS; i++) {
       double atMs = 1_000 * i / rate;
@@ -99,7 +101,7 @@ public final class CarrierOrder {
   void look() {
     if (!paused && nowMs >= PAUSE_AT_MS) {
       paused = true;
-      nowMs += PAUSE_MS;
+      nowMs += pauseMs;
     }
     while (next(arrivals.peek()) <= nowMs) {
       Ready arrival = arrivals.poll();
@@ -159,9 +161,10 @@ public final class CarrierOrder {
 
   public static void main(String[] arguments) {
     double rate = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 200;
+    double pauseMs = arguments.length > 1 ? Double.parseDouble(arguments[1]) : 100;
     for (Order order : Order.values()) {
-      new CarrierOrder(order, rate, 0.2).run().print();
+      new CarrierOrder(order, rate, pauseMs, 0.2).run().print();
     }
-    new CarrierOrder(Order.OWN_QUEUE_FIRST, rate, 200).run().print();
+    new CarrierOrder(Order.OWN_QUEUE_FIRST, rate, pauseMs, 200).run().print();
   }
 }
