@@ -50,6 +50,7 @@ TIES = [
     ("BACKEND_REQUESTS_LIMIT", [], None, "backend requests per request"),
     ("GROWTH_LIMIT", [], None, "latency grew likewise"),
     ("MUCH_GROWTH_LIMIT", [], None, "latency grew from the first half"),
+    ("IDLE_CPU_LIMIT", [], None, "latency grew from the first half"),
     ("IDLE_LIMIT", [], None, "connections without a request"),
     ("FALL_LIMIT", [], None, "CPU per request, while"),
     ("COMPILED_LIMIT", [], None, "CPU per request, while"),
