@@ -12,13 +12,14 @@ from typing import Any, cast
 
 import pytest
 
+from loomlab.records.about import platform_threads
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
 from loomlab.run.backend import Behaviour
-from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, no_live_set, wait_ms
+from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, Crowd, LiveSet, no_live_set, wait_ms
 from loomlab.run.memory import memory_of
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
@@ -41,15 +42,24 @@ class Holding:
     in_flight: int = CONNECTIONS
     backend_answers: bool = True
     lasts_s: float = HOLD_S
+    leftovers_s: float = 0
+    backend_connections: float | None = None
     began: float | None = None
+    born: float = field(default_factory=time.monotonic)
     told: list[str] = field(default_factory=list)
     commands: list[Load] = field(default_factory=list)
 
     def waiting(self) -> int:
-        return self.in_flight if self.began and time.monotonic() - self.began < self.lasts_s else 0
+        now = time.monotonic()
+        if self.began is None:
+            return 3 if now - self.born < self.leftovers_s else 0
+        return self.in_flight if now - self.began < self.lasts_s else 0
 
     def process(self) -> Process:
         return Process(inflight=self.waiting(), cpus=1)
+
+    def backend(self) -> Process:
+        return Process(backend_connections=self.backend_connections)
 
     def ask(self) -> MemoryAnswer:
         self.told.append("memory")
@@ -77,14 +87,21 @@ class Sleeping(Ab):
         return [self._program, str(HOLD_S)]
 
 
-def measured(approach: Holding, target: str = "/capabilities", program: str = "sleep") -> MemoryLog:
+def measured(
+    approach: Holding,
+    target: str = "/capabilities",
+    program: str = "sleep",
+    busy: int = CONNECTIONS,
+    answer_s: float = 0.9,
+) -> MemoryLog:
     load = Load("http://127.0.0.1:1", (Target(target),), CONNECTIONS, Closed(1, 60), timeout_s=1)
     delay = delay_of("300")
     progress = Progress(io.StringIO())
     waits = Waits(endpoint_of(target, delay), delay, cast("Behaviour", approach), progress)
     subject = Subject(load, delay, approach.process)
+    crowd = Crowd(busy, CONNECTIONS, 1, approach.backend)
     tool = Sleeping(approach, program)
-    return LiveSet(tool, subject, waits, approach.ask, Stop(), progress).measure(BEFORE, COLD)
+    return LiveSet(tool, subject, crowd, waits, approach.ask, Stop(), progress).measure(BEFORE, COLD, answer_s)
 
 
 def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> None:
@@ -111,7 +128,7 @@ def test_every_call_waits_longer_until_the_process_has_been_asked() -> None:
 
     assert approach.told == ["memory", f"lend {SPARE_WAIT_MS}", "memory", "lend 1", "set 300", "memory"]
     (load,) = approach.commands
-    assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=9), 9)
+    assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=8), 8)
     assert load.targets[0].target == "/capabilities"
 
 
@@ -185,6 +202,49 @@ def test_a_tool_that_cannot_be_started_does_not_cost_the_run() -> None:
     assert log.error.startswith("no-such-tool cannot be started")
 
 
+def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes() -> None:
+    waited_for = measured(Holding(leftovers_s=1.5), answer_s=3)
+    left = measured(Holding(leftovers_s=20), answer_s=0.2)
+
+    assert waited_for.loaded is not None
+    assert waited_for.loaded.figure("requests_in_flight") == 0
+    assert left.loaded is not None
+    assert left.loaded.figure("requests_in_flight") == 3
+
+
+def test_requests_wait_on_all_connections_that_a_pool_has_kept() -> None:
+    approach = Holding(in_flight=70, backend_connections=70)
+
+    log = measured(approach, busy=20)
+
+    (load,) = approach.commands
+    assert (load.connections, load.shape) == (70, Closed(requests=70, duration_s=8))
+    assert log.hold is not None
+    assert (log.hold.connections, log.hold.backend_connections) == (70, 70)
+    assert log.waiting is not None
+
+
+@pytest.mark.parametrize(
+    ("threads", "connections", "at_once", "requests"),
+    [
+        (4, None, 1, 180),
+        (4, 180, 1, 180),
+        (315, 321, 1, 321),
+        (340, 321, 1, 340),
+        (4, 1250, 1, 1250),
+        (4, 3000, 1, 2000),
+        (4, 1250, 5, 250),
+    ],
+)
+def test_as_many_requests_wait_as_fill_what_pools_have_kept(
+    threads: int, connections: float | None, at_once: int, requests: int
+) -> None:
+    loaded = MemoryAnswer(asked=1, answered=2, answer={"threads": 25 + threads})
+    before = MemoryAnswer(asked=1, answered=2, answer={"threads": 25})
+
+    assert Crowd(180, 2000, at_once, Process).requests(before, loaded, connections) == requests
+
+
 def warmed(cost_ms: float | None) -> Warmup:
     last = Burst(
         phase="settle", start=0, duration_s=5, wait_ms=900, requests=9, errors=0, throughput_rps=1,
@@ -209,29 +269,40 @@ def test_a_request_waits_until_all_others_have_come(
     assert wait_ms(connections, warmed(cost_ms), cpus) == expected_ms
 
 
-PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 100}}
-VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
 KEPT_THREADS = "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
 
 
 @pytest.mark.parametrize(
-    ("target", "connections", "jdk", "about", "hindrance"),
+    ("target", "connections", "jdk", "threads", "hindrance"),
     [
-        ("/capabilities", 100, 25, PLATFORM, None),
-        ("/capabilities", 101, 25, PLATFORM, "100 platform threads cannot hold 101 requests at once"),
-        ("/capabilities?calls=5&parallel=true", 100, 25, PLATFORM, KEPT_THREADS),
-        ("/capabilities?calls=5", 100, 25, PLATFORM, None),
-        ("/capabilities?calls=5&parallel=true", 100, 25, VIRTUAL, None),
-        ("/capabilities", 101, 25, {"concurrency": "virtual-threads", "inbound": {"max_threads": 100}}, None),
-        ("/capabilities", 101, 25, {"error": "no answer"}, None),
-        ("/pinned?delayInMillis=9", 50, 21, {}, "requests of /pinned wait one after another on JDK 21"),
-        ("/pinned?delayInMillis=9", 50, 25, {}, None),
+        ("/capabilities", 100, 25, 100, None),
+        ("/capabilities", 101, 25, 100, "100 platform threads cannot hold 101 requests at once"),
+        ("/capabilities?calls=5&parallel=true", 100, 25, 100, KEPT_THREADS),
+        ("/capabilities?calls=5", 100, 25, 100, None),
+        ("/capabilities?calls=5&parallel=true", 100, 25, None, None),
+        ("/capabilities", 101, 25, None, None),
+        ("/pinned?delayInMillis=9", 50, 21, None, "requests of /pinned wait one after another on JDK 21"),
+        ("/pinned?delayInMillis=9", 50, 25, None, None),
     ],
 )
 def test_requests_that_cannot_wait_at_once_are_not_held(
-    target: str, connections: int, jdk: int, about: dict[str, Any], hindrance: str | None
+    target: str, connections: int, jdk: int, threads: int | None, hindrance: str | None
 ) -> None:
-    assert no_live_set(endpoint_of(target, delay_of("300")), connections, jdk, about) == hindrance
+    assert no_live_set(endpoint_of(target, delay_of("300")), connections, jdk, threads) == hindrance
+
+
+@pytest.mark.parametrize(
+    ("about", "threads"),
+    [
+        ({"concurrency": "platform-threads", "inbound": {"max_threads": 100}}, 100),
+        ({"concurrency": "virtual-threads", "inbound": {"max_threads": None}}, None),
+        ({"concurrency": "virtual-threads", "inbound": {"max_threads": 100}}, None),
+        ({"error": "no answer"}, None),
+        ({}, None),
+    ],
+)
+def test_only_platform_threads_bound_how_many_requests_wait(about: dict[str, Any], threads: int | None) -> None:
+    assert platform_threads(about) == threads
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from loomlab.judge.judge import judge_run
-from loomlab.records.memory import LiveBytes, MemoryAnswer
+from loomlab.judge.memory import live_set_of
+from loomlab.records.memory import LiveBytes, MemoryAnswer, MemoryLog
 from loomlab.records.models import Run
 from rawrun import RawRun, at, ramp
 from test_metrics import matrix
@@ -129,6 +130,8 @@ def test_what_the_process_does_not_tell_is_null_and_said(tmp_path: Path, name: s
         ({"waiting": answer(WAITING | {"requests_in_flight": None})}, "did not report its requests in flight"),
         ({"waiting": answer(WAITING | {"requests_in_flight": "many"})}, "did not report its requests in flight"),
         ({"hold": None}, "no request waited"),
+        ({"loaded": answer(LOADED | {"requests_in_flight": 3})}, "3 requests of the load were still in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 21})}, "21 requests were in flight, and only 20 of them"),
     ],
 )
 def test_without_requests_that_wait_nothing_is_known_of_them(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
@@ -139,6 +142,39 @@ def test_without_requests_that_wait_nothing_is_known_of_them(tmp_path: Path, cha
     (note,) = run.notes
     assert why in note
     assert run.verdict == "valid"
+
+
+@pytest.mark.parametrize(
+    ("threads", "backend_connections", "unknown"),
+    [
+        (30 + 42, 32, set()),
+        (30 + 43, 32, {"stacks_off_heap", "kernel"}),
+        (30 + 42, 33, {"kernel"}),
+        (None, None, set()),
+    ],
+)
+def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
+    tmp_path: Path, threads: int | None, backend_connections: int | None, unknown: set[str]
+) -> None:
+    log = memory(waiting=answer(WAITING | {"threads": threads}))
+    log["hold"]["backend_connections"] = backend_connections
+
+    run = judged(tmp_path, **log)
+
+    held = run.live_bytes_per_request.model_dump()
+    assert {part for part, value in held.items() if value is None} == unknown
+    assert held["heap"] == 40_000
+    assert all("were kept for 20 requests" in note for note in run.notes)
+    assert len(run.notes) == bool(unknown)
+
+
+def test_each_concurrent_call_has_its_connection() -> None:
+    log = MemoryLog.model_validate(memory())
+    assert log.hold is not None
+    kept = log.model_copy(update={"hold": log.hold.model_copy(update={"backend_connections": 100})})
+
+    assert live_set_of(kept, at_once=5).bytes_each.kernel == 12_000
+    assert live_set_of(kept, at_once=1).bytes_each.kernel is None
 
 
 def test_nine_tenths_of_the_requests_are_enough(tmp_path: Path) -> None:

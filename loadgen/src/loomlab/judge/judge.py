@@ -34,7 +34,7 @@ def _judged(facts: Facts) -> Run:
     outcome = outcome_of(facts)
     shown = shown_of(facts, outcome)
     took = took_of(facts, outcome, shown)
-    live_set = live_set_of(facts.memory)
+    live_set = live_set_of(facts.memory, facts.endpoint.at_once)
     judgement = verdict.judge(
         Evidence(
             asked=_asked(facts, shown.steps),

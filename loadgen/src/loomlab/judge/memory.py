@@ -7,6 +7,9 @@ from loomlab.records.memory import LiveBytes, MemoryAnswer, MemoryLog
 
 FEWEST_WAITING = 0.9
 """Of the short load's connections."""
+MOST_KEPT, OWN_THREADS, SPARE_CONNECTIONS = 1.1, 20, 10
+"""Threads and backend connections for each waiting request; the JVM's own threads that begin with the load; connections
+that a client opens beyond those in use."""
 HEAP, KERNEL, STACKS = ("heap_used_bytes",), ("kernel_bytes",), ("thread_stack_bytes",)
 OFF_HEAP = ("rss_anon_bytes", "heap_rss_anon_bytes", "thread_stack_bytes")
 """The first, less the others."""
@@ -35,9 +38,10 @@ class LiveSet:
         return [f"What a waiting request holds is not known: {'; '.join(self.unknown)}."] if self.unknown else []
 
 
-def live_set_of(log: MemoryLog | None) -> LiveSet:
+def live_set_of(log: MemoryLog | None, at_once: int) -> LiveSet:
     """Heap and off-heap against the process after the load, with nothing in flight; threads' stacks and the kernel's
-    memory, which a pool keeps, against the process before its first request."""
+    memory, which a pool keeps, against the process before its first request. A request makes `at_once` backend calls at
+    the same time."""
     if log is None:
         return LiveSet(LiveBytes())
     heap_kept = _growth(log.before, log.idle, HEAP)
@@ -53,12 +57,26 @@ def live_set_of(log: MemoryLog | None) -> LiveSet:
         "kernel": _growth(before, waiting, KERNEL),
     }
     needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
+    unknown = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
+    unknown |= _left_over(log, requests, at_once)
     return LiveSet(
-        LiveBytes(**{part: None if grown is None else grown / requests for part, grown in held.items()}),
+        LiveBytes(**{part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}),
         round(requests),
         heap_kept,
-        tuple(f"{part} without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None),
+        tuple(f"{part} {unknown[part]}" for part in held if part in unknown),
     )
+
+
+def _left_over(log: MemoryLog, requests: float, at_once: int) -> dict[str, str]:
+    """The parts in which more threads or backend connections would be counted than those of the waiting requests."""
+    threads = _growth(log.before, log.waiting, ("threads",)) or 0
+    connections = (log.hold and log.hold.backend_connections) or 0
+    if threads > MOST_KEPT * requests + OWN_THREADS:
+        kept = f"because {threads:.0f} threads were kept for {requests:.0f} requests"
+        return {"stacks_off_heap": kept, "kernel": kept}
+    if connections > MOST_KEPT * requests * at_once + SPARE_CONNECTIONS:
+        return {"kernel": f"because {connections:.0f} backend connections were kept for {requests:.0f} requests"}
+    return {}
 
 
 def _hindrance(log: MemoryLog) -> str | None:
@@ -77,10 +95,15 @@ def _not_waiting(log: MemoryLog) -> str | None:
     if log.hold is None or log.waiting is None or log.idle is None:
         return "no request waited"
     waiting, left = log.waiting.figure("requests_in_flight"), log.idle.figure("requests_in_flight")
+    earlier = log.loaded.figure("requests_in_flight") if log.loaded else 0
     if waiting is None or left is None:
         return "the process did not report its requests in flight"
+    if earlier:
+        return f"{earlier:.0f} requests of the load were still in flight"
     if waiting < FEWEST_WAITING * log.hold.connections:
         return f"only {waiting:.0f} of {log.hold.connections} requests were in flight"
+    if waiting > log.hold.connections:
+        return f"{waiting:.0f} requests were in flight, and only {log.hold.connections} of them were sent"
     return f"{left:.0f} requests were still in flight after them" if left else None
 
 

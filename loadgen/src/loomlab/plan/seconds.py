@@ -64,7 +64,7 @@ def run_seconds(
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
     live_set_s = longest_live_set_s = 0
     if has_warmup(cap_s):
-        live_set_s, longest_live_set_s = LIVE_SET_S + int(2 * work_s), most_live_set_s(connections)
+        live_set_s, longest_live_set_s = LIVE_SET_S + int(2 * work_s), most_live_set_s(connections, answer_ms / 1000)
     return RunSeconds(
         START_S + OVERHEAD_S + warmup_s + load_s + live_set_s,
         START_S + 2 * OVERHEAD_S + cap_s + longest_s + longest_live_set_s,

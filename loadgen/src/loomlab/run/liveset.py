@@ -1,6 +1,7 @@
 """What requests hold while they wait: the process is asked for its memory while one request a connection waits, and
 again when none does."""
 
+import math
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from loomlab.run.prometheus import UnreachableError
 from loomlab.run.stop import Stop
 from loomlab.run.waits import Waits
 from loomlab.run.warmup.burst import Bursts
-from loomlab.run.warmup.process import process_of
+from loomlab.run.warmup.process import ReadProcess, process_of
 from loomlab.run.warmup.shapes import busy_connections
 from loomlab.run.warmup.warmer import Subject
 from loomlab.tools.hey import Hey
@@ -43,9 +44,8 @@ UNPINNED_JDK = 24
 """From which on a thread that waits in a monitor does not hold its carrier (JEP 491)."""
 
 
-def no_live_set(endpoint: Endpoint, connections: int, jdk: int, about: Any) -> str | None:
-    """Why so many requests cannot wait at the same time; None: they can."""
-    threads = platform_threads(about)
+def no_live_set(endpoint: Endpoint, connections: int, jdk: int, threads: int | None) -> str | None:
+    """Why so many requests cannot wait at the same time, each on one of so many platform threads; None: they can."""
     if threads is not None and endpoint.at_once > 1:
         return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
     if threads is not None and threads < connections:
@@ -63,6 +63,24 @@ def wait_ms(connections: int, warmup: Warmup, cpus: float) -> int:
 
 
 @dataclass(frozen=True)
+class Crowd:
+    """How many requests wait: as many as the load keeps `busy`, or more, so that they use all that the approach's pools
+    have kept from a time when more were in flight; at `most` so many. A request makes `at_once` backend calls at the
+    same time; `backend` tells how many connections to it are open."""
+
+    busy: int
+    most: int
+    at_once: int
+    backend: ReadProcess
+
+    def requests(self, before: MemoryAnswer, loaded: MemoryAnswer, backend_connections: float | None) -> int:
+        """`before` and `loaded`: what the process told before its first request, and after the load."""
+        threads = (loaded.figure("threads") or 0) - (before.figure("threads") or 0)
+        kept = max(threads, (backend_connections or 0) / self.at_once)
+        return min(max(self.busy, math.ceil(kept)), self.most)
+
+
+@dataclass(frozen=True)
 class Waiting:
     """What waits, what it told of itself in GET /about, how to ask it for its memory, and the backend it waits for."""
 
@@ -73,43 +91,51 @@ class Waiting:
 
 
 def live_set(waiting: Waiting, before: MemoryAnswer, warmup: Warmup, stop: Stop, progress: Progress) -> MemoryLog:
-    """At as many connections as the run's load keeps busy; `before` is what the process told before its first request.
-    Nothing is sent where that was nothing. hey sends the requests whatever the run's tool is: ab sends one alone first,
-    and vegeta sends no wave."""
+    """Of at least as many requests as the run's load keeps in flight; `before` is what the process told before its
+    first one. Nothing is sent where that was nothing. hey sends the requests whatever the run's tool is: ab sends one
+    alone first, and vegeta sends no wave."""
     request, delay = waiting.request, delay_of(waiting.request.delay)
     endpoint = endpoint_of(request.endpoint, delay)
-    connections = busy_connections(request.load, endpoint.mean_ms / 1000)
-    hindrance = before.error or no_live_set(endpoint, connections, request.jdk, waiting.about)
+    answer_s = endpoint.mean_ms / 1000
+    busy, threads = busy_connections(request.load, answer_s), platform_threads(waiting.about)
+    hindrance = before.error or no_live_set(endpoint, busy, request.jdk, threads)
     if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
         hindrance = "there was no warm-up, so the memory of the process itself still grows"
     if hindrance:
         return MemoryLog(before=before, error=hindrance)
-    subject = Subject(replace(request.load, connections=connections), delay, process_of(request.approach))
+    subject = Subject(request.load, delay, process_of(request.approach))
+    most = min(request.load.connections, threads or request.load.connections)
+    crowd = Crowd(busy, most, endpoint.at_once, process_of("backend"))
     waits = Waits(endpoint, delay, waiting.behaviour, progress)
-    return LiveSet(Hey(), subject, waits, waiting.ask, stop, progress).measure(before, warmup)
+    return LiveSet(Hey(), subject, crowd, waits, waiting.ask, stop, progress).measure(before, warmup, answer_s)
 
 
 class LiveSet:
-    """Holds `subject.load`, one request a connection, and asks for the memory meanwhile."""
+    """Holds one request of `subject.load` on each of a crowd's connections, and asks for the memory meanwhile."""
 
     def __init__(
-        self, tool: Tool, subject: Subject, waits: Waits, ask: AskMemory, stop: Stop, progress: Progress
+        self, tool: Tool, subject: Subject, crowd: Crowd, waits: Waits, ask: AskMemory, stop: Stop, progress: Progress
     ) -> None:
         self._subject = subject
+        self._crowd = crowd
         self._waits = waits
         self._ask = ask
         self._stop = stop
         self._progress = progress
         self._bursts = Bursts(tool, subject.process, STALL_S, stop, LEFTOVERS_S)
 
-    def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
-        """What cannot be had stands in `error`. The process collects once beforehand: what its collector needs outside
-        of the heap is there from then on, whether requests wait or not."""
+    def measure(self, before: MemoryAnswer, warmup: Warmup, answer_s: float) -> MemoryLog:
+        """What cannot be had stands in `error`; `answer_s` is what a request of the load takes, so that what the load
+        left behind has been answered. The process collects once beforehand: what its collector needs outside of the
+        heap is there from then on, whether requests wait or not."""
         self._show("nothing is in flight")
+        self._bursts.drain(math.ceil(answer_s))
         loaded = self._ask()
-        each_ms = wait_ms(self._subject.load.connections, warmup, self._subject.process().cpus or 1)
+        kept = self._crowd.backend().backend_connections
+        connections = self._crowd.requests(before, loaded, kept)
+        each_ms = wait_ms(connections, warmup, self._subject.process().cpus or 1)
         try:
-            hold, waiting = self._hold(each_ms)
+            hold, waiting = self._hold(connections, each_ms)
         except UnreachableError as error:
             return MemoryLog(before=before, loaded=loaded, error=f"the backend accepts no other delay: {error}")
         except CannotMeasureError as error:
@@ -118,14 +144,16 @@ class LiveSet:
             self._waits.restore()
         self._show("nothing is in flight again")
         self._stop.pause(CLOSED_S)
+        hold = hold.model_copy(update={"backend_connections": kept})
         return MemoryLog(before=before, loaded=loaded, hold=hold, waiting=waiting, idle=self._ask())
 
-    def _hold(self, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
+    def _hold(self, connections: int, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
         resting = tuple(with_work(target, 0) for target in self._subject.load.targets)
-        load = self._waits.stretched(replace(self._subject.load, targets=resting), each_ms)
+        load = replace(self._subject.load, connections=connections, targets=resting)
+        load = self._waits.stretched(load, each_ms)
         ended = threading.Event()
         with ThreadPoolExecutor(1) as beside:
-            waiting = beside.submit(self._ask_when_they_wait, each_ms / 1000, ended)
+            waiting = beside.submit(self._ask_when_they_wait, connections, each_ms / 1000, ended)
             try:
                 hold = self._one_wave(load, each_ms)
             finally:
@@ -134,7 +162,7 @@ class LiveSet:
 
     def _one_wave(self, load: Load, each_ms: int) -> Hold:
         connections = load.connections
-        limit_s = most_live_set_s(connections) - COLLECTIONS_S - LEFTOVERS_S
+        limit_s = most_live_set_s(connections, 0) - COLLECTIONS_S - LEFTOVERS_S
         wave = replace(load, timeout_s=limit_s, shape=Closed(requests=connections, duration_s=limit_s))
         burst = self._bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
         return Hold(
@@ -146,10 +174,10 @@ class LiveSet:
             errors=burst.errors,
         )
 
-    def _ask_when_they_wait(self, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
+    def _ask_when_they_wait(self, connections: int, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
         """Once all are in flight, or most of the first one's wait is over; from then on calls hardly wait. None where
         none came."""
-        full = FULL_SHARE * self._subject.load.connections
+        full = FULL_SHARE * connections
         seen_at: float | None = None
         while not ended.wait(LOOK_EVERY_S):
             inflight, now = self._subject.process().inflight or 0, time.monotonic()

@@ -48,14 +48,14 @@ class Bursts:
                 self._stop,
                 lambda *_: show(),
             )
-            self._drain()
+            self.drain(self._longest_drain_s)
             after = self._process()
             self._tool.finish(raw, STEM)
             return self._record(phase, raw, run, wait_ms, before, after)
 
-    def _drain(self) -> None:
-        """Waits for what the burst left behind, lest it be served in the next burst or the measured run."""
-        deadline = time.monotonic() + self._longest_drain_s
+    def drain(self, longest_s: float) -> None:
+        """Waits for what a load left behind, lest it be served in the next one."""
+        deadline = time.monotonic() + longest_s
         while self._process().inflight and time.monotonic() < deadline and not self._stop.requested:
             self._stop.pause(DRAIN_TICK_S)
 

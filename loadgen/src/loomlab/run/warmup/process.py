@@ -12,7 +12,8 @@ NANOS = 1e-9
 @dataclass(frozen=True)
 class Process:
     """Cumulative CPU seconds of the process and of its compilers' and collectors' threads, its RSS, its unfinished
-    requests, the CPUs it takes itself to have. None: it does not tell."""
+    requests, the CPUs it takes itself to have; of the backend, how many connections to it are open. None: it does not
+    tell."""
 
     cpu_s: float | None = None
     jit_cpu_s: float | None = None
@@ -20,6 +21,7 @@ class Process:
     rss_bytes: float | None = None
     inflight: float | None = None
     cpus: float | None = None
+    backend_connections: float | None = None
 
 
 ReadProcess = Callable[[], Process]
@@ -41,6 +43,7 @@ def process_of(service: str) -> ReadProcess:
             rss_bytes=told.get("process_memory_rss_bytes"),
             inflight=told.get("lab_inflight_requests"),
             cpus=told.get("system_cpu_count"),
+            backend_connections=told.get("backend_open_connections"),
         )
 
     return read
