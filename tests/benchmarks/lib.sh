@@ -18,6 +18,12 @@ prepare_benchmark() {
   touch "$LINES_FILE"
 }
 
+# CONTRACT.md is in no image.
+refuse_uncommitted() {
+  [ -z "$(git -C "$LAB_ROOT" status --porcelain -- services ':!services/CONTRACT.md' compose.yaml)" ] ||
+    die "$BAD_REQUEST" "services/ or compose.yaml has changes that are not committed, so no line could tell what was measured: commit them or take them back."
+}
+
 # lines FILTER: how many lines of this series the filter selects.
 lines() { jq --slurp --arg series "$SERIES" "[.[] | select(.series == \$series) | select($1)] | length" <"$LINES_FILE"; }
 

@@ -11,12 +11,6 @@ TRIES=${TRIES:-5} CONNECTIONS=${CONNECTIONS:-1000} BENCH=loom-lab-cost
 OF=$(git -C "$LAB_ROOT" rev-parse --short HEAD)
 BURSTS=10 BURST=$((8 * CONNECTIONS)) COUNTED=$((40 * CONNECTIONS))
 
-# CONTRACT.md is in no image.
-refuse_uncommitted() {
-  [ -z "$(git -C "$LAB_ROOT" status --porcelain -- services ':!services/CONTRACT.md' compose.yaml)" ] ||
-    die "$BAD_REQUEST" "services/ or compose.yaml has changes that are not committed, so no line could tell what was measured: commit them or take them back."
-}
-
 container() { docker run --detach --network $BENCH --ulimit nofile=20000 --name "$BENCH-$1" --network-alias "$1" "${@:2}" >/dev/null; }
 
 # under_test ARGUMENTS...: the container whose CPU is counted.
