@@ -32,7 +32,10 @@ MIN_STEP = "2s"
 NO_QUOTA = "No container has a CPU quota."
 NOT_TOLD_LIVE = "ab and hey report no latency while they run: the table shows it afterwards."
 AT_GENERATOR = "as the load generator saw it"
-IN_THE_SERVER = "in the server from the start of its handler, without any earlier wait for a connection or a thread"
+IN_THE_SERVER = (
+    "in the server from the start of its handler (in the idiomatic style, of its first filter), without any earlier wait "
+    "for a connection or a thread"
+)
 LIMIT = "limit"
 FIGURES = ("lastNotNull", "mean", "max")
 LAST = ("lastNotNull",)
