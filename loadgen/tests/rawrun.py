@@ -72,6 +72,7 @@ def metrics() -> dict[str, Any]:
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
             matrix("backend_connections_total", ramp(0)),
+            matrix("backend_open_connections", level(CONCURRENCY)),
             matrix("backend_loop_cpu_seconds_total", ramp(0.1), loop="1"),
             matrix("process_start_time_seconds", ramp(0)),
             *lateness(mean_s=0.004),

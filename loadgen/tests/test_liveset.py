@@ -15,17 +15,17 @@ import pytest
 from loomlab.records.about import platform_threads
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.load import Closed, Load, Target
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
 from loomlab.run.backend import Behaviour
-from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, Crowd, LiveSet, no_live_set, wait_ms
+from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, Crowd, LiveSet, crowd_of, hold_s, no_live_set, wait_ms
 from loomlab.run.memory import memory_of
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.stop import Stop
 from loomlab.run.waits import Waits
-from loomlab.run.warmup.process import Process
+from loomlab.run.warmup.process import Process, process_of
 from loomlab.run.warmup.warmer import Subject
 from loomlab.tools.ab import Ab
 
@@ -92,16 +92,18 @@ def measured(
     target: str = "/capabilities",
     program: str = "sleep",
     busy: int = CONNECTIONS,
-    answer_s: float = 0.9,
+    delay_ms: int = 300,
+    warmup: Warmup = COLD,
 ) -> MemoryLog:
     load = Load("http://127.0.0.1:1", (Target(target),), CONNECTIONS, Closed(1, 60), timeout_s=1)
-    delay = delay_of("300")
+    delay = delay_of(str(delay_ms))
+    endpoint = endpoint_of(target, delay)
     progress = Progress(io.StringIO())
-    waits = Waits(endpoint_of(target, delay), delay, cast("Behaviour", approach), progress)
+    waits = Waits(endpoint, delay, cast("Behaviour", approach), progress)
     subject = Subject(load, delay, approach.process)
-    crowd = Crowd(busy, CONNECTIONS, 1, approach.backend)
+    crowd = Crowd(busy, CONNECTIONS, threads=False, connections=True, backend=approach.backend)
     tool = Sleeping(approach, program)
-    return LiveSet(tool, subject, crowd, waits, approach.ask, Stop(), progress).measure(BEFORE, COLD, answer_s)
+    return LiveSet(tool, subject, crowd, waits, approach.ask, Stop(), progress).measure(BEFORE, warmup, endpoint)
 
 
 def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> None:
@@ -128,7 +130,7 @@ def test_every_call_waits_longer_until_the_process_has_been_asked() -> None:
 
     assert approach.told == ["memory", f"lend {SPARE_WAIT_MS}", "memory", "lend 1", "set 300", "memory"]
     (load,) = approach.commands
-    assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=8), 8)
+    assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=9), 9)
     assert load.targets[0].target == "/capabilities"
 
 
@@ -203,8 +205,8 @@ def test_a_tool_that_cannot_be_started_does_not_cost_the_run() -> None:
 
 
 def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes() -> None:
-    waited_for = measured(Holding(leftovers_s=1.5), answer_s=3)
-    left = measured(Holding(leftovers_s=20), answer_s=0.2)
+    waited_for = measured(Holding(leftovers_s=1.5), delay_ms=1000)
+    left = measured(Holding(leftovers_s=20), delay_ms=60)
 
     assert waited_for.loaded is not None
     assert waited_for.loaded.figure("requests_in_flight") == 0
@@ -218,31 +220,62 @@ def test_requests_wait_on_all_connections_that_a_pool_has_kept() -> None:
     log = measured(approach, busy=20)
 
     (load,) = approach.commands
-    assert (load.connections, load.shape) == (70, Closed(requests=70, duration_s=8))
+    assert (load.connections, load.shape) == (70, Closed(requests=70, duration_s=9))
     assert log.hold is not None
-    assert (log.hold.connections, log.hold.backend_connections) == (70, 70)
+    assert log.hold.connections == 70
     assert log.waiting is not None
 
 
+def test_the_process_is_not_asked_before_the_crowd_has_come() -> None:
+    assert measured(Holding(in_flight=30, backend_connections=70), busy=20).waiting is None
+
+
+def test_the_crowd_waits_until_its_last_request_has_come() -> None:
+    log = measured(Holding(in_flight=70, backend_connections=70), busy=20, warmup=warmed(10))
+
+    assert log.hold is not None
+    assert log.hold.wait_ms == SPARE_WAIT_MS + 70 * 10
+
+
+OPEN = Load("http://127.0.0.1:1", (Target("/capabilities"),), 2000, OpenRate((RateStep(200, 60),)), timeout_s=1)
+PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 1500}}
+VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
+
+
 @pytest.mark.parametrize(
-    ("threads", "connections", "at_once", "requests"),
+    ("target", "about", "threads", "connections", "requests"),
     [
-        (4, None, 1, 180),
-        (4, 180, 1, 180),
-        (315, 321, 1, 321),
-        (340, 321, 1, 340),
-        (4, 1250, 1, 1250),
-        (4, 3000, 1, 2000),
-        (4, 1250, 5, 250),
+        ("/capabilities", VIRTUAL, 4, None, 180),
+        ("/capabilities", VIRTUAL, 4, 180, 180),
+        ("/capabilities", VIRTUAL, 4, 1250, 1250),
+        ("/capabilities", VIRTUAL, 4, 3000, 2000),
+        ("/capabilities", VIRTUAL, 400, 180, 180),
+        ("/capabilities", PLATFORM, 315, 321, 321),
+        ("/capabilities", PLATFORM, 340, 321, 340),
+        ("/capabilities", PLATFORM, 340, 3000, 1500),
+        ("/capabilities?calls=5&parallel=true", VIRTUAL, 4, 1250, 180),
+        ("/epoch-millis?delayInMillis=900", VIRTUAL, 4, 1250, 180),
     ],
 )
 def test_as_many_requests_wait_as_fill_what_pools_have_kept(
-    threads: int, connections: float | None, at_once: int, requests: int
+    target: str, about: dict[str, Any], threads: int, connections: float | None, requests: int
 ) -> None:
-    loaded = MemoryAnswer(asked=1, answered=2, answer={"threads": 25 + threads})
-    before = MemoryAnswer(asked=1, answered=2, answer={"threads": 25})
+    before, loaded = (MemoryAnswer(asked=1, answered=2, answer={"threads": told}) for told in (25, 25 + threads))
+    backend = Process(backend_connections=connections)
 
-    assert Crowd(180, 2000, at_once, Process).requests(before, loaded, connections) == requests
+    crowd = crowd_of(OPEN, endpoint_of(target, delay_of("300")), about, lambda: backend)
+
+    assert crowd.busy == 180
+    assert crowd.requests(before, loaded) == requests
+
+
+def test_the_backend_tells_how_many_connections_to_it_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent / "golden" / "backend-metrics.txt").read_text()
+    monkeypatch.setattr("loomlab.run.warmup.process.get_text", lambda _: page)
+
+    assert process_of("backend")() == Process(
+        cpu_s=pytest.approx(61.61), jit_cpu_s=8.076305839, rss_bytes=292_814_848, cpus=1, backend_connections=2001
+    )
 
 
 def warmed(cost_ms: float | None) -> Warmup:
@@ -254,19 +287,27 @@ def warmed(cost_ms: float | None) -> Warmup:
 
 
 @pytest.mark.parametrize(
-    ("connections", "cost_ms", "cpus", "expected_ms"),
+    ("connections", "cost_ms", "cpus", "work_ms", "expected_ms"),
     [
-        (1000, 0.65, 1, SPARE_WAIT_MS + 650),
-        (10_000, 0.65, 1, SPARE_WAIT_MS + 6500),
-        (10_000, 0.65, 4, SPARE_WAIT_MS + 1625),
-        (1000, None, 1, SPARE_WAIT_MS),
-        (10_000, 9.0, 1, LONGEST_WAIT_MS),
+        (1000, 0.65, 1, 0, SPARE_WAIT_MS + 650),
+        (10_000, 0.65, 1, 0, SPARE_WAIT_MS + 6500),
+        (10_000, 0.65, 4, 0, SPARE_WAIT_MS + 1625),
+        (1000, None, 1, 0, SPARE_WAIT_MS),
+        (10_000, 9.0, 1, 0, LONGEST_WAIT_MS),
+        (200, 50.65, 1, 50, SPARE_WAIT_MS + 130),
+        (200, 49, 1, 50, SPARE_WAIT_MS),
+        (200, 99, 1, 0, 7000),
     ],
 )
 def test_a_request_waits_until_all_others_have_come(
-    connections: int, cost_ms: float | None, cpus: float, expected_ms: int
+    connections: int, cost_ms: float | None, cpus: float, work_ms: float, expected_ms: int
 ) -> None:
-    assert wait_ms(connections, warmed(cost_ms), cpus) == expected_ms
+    assert wait_ms(connections, warmed(cost_ms), cpus, work_ms) == expected_ms
+
+
+@pytest.mark.parametrize("connections", [1, 200, 1000, 5000, 10_000])
+def test_no_request_waits_longer_than_its_load_lasts(connections: int) -> None:
+    assert wait_ms(connections, warmed(99), 1, 0) + SPARE_WAIT_MS <= 1000 * hold_s(connections)
 
 
 KEPT_THREADS = "the platform threads that made the load's concurrent calls are kept for a minute, and would count"

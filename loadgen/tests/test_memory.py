@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from loomlab.judge.judge import judge_run
-from loomlab.judge.memory import live_set_of
-from loomlab.records.memory import LiveBytes, MemoryAnswer, MemoryLog
+from loomlab.records.memory import LiveBytes, MemoryAnswer
 from loomlab.records.models import Run
-from rawrun import RawRun, at, ramp
+from rawrun import RawRun, at, level, load, ramp
 from test_metrics import matrix
 
 CONNECTIONS = 20
@@ -144,37 +143,52 @@ def test_without_requests_that_wait_nothing_is_known_of_them(tmp_path: Path, cha
     assert run.verdict == "valid"
 
 
+PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 400}, "jvm": {"available_processors": 2}}
+VIRTUAL = PLATFORM | {"concurrency": "virtual-threads"}
+CALLS, NO_CALLS = "/capabilities", "/epoch-millis?delayInMillis=300"
+
+
 @pytest.mark.parametrize(
-    ("threads", "backend_connections", "unknown"),
+    ("about", "target", "threads", "connections", "unknown"),
     [
-        (30 + 42, 32, set()),
-        (30 + 43, 32, {"stacks_off_heap", "kernel"}),
-        (30 + 42, 33, {"kernel"}),
-        (None, None, set()),
+        (PLATFORM, CALLS, 30 + 36, 36, set()),
+        (PLATFORM, CALLS, 30 + 37, 36, {"stacks_off_heap", "kernel"}),
+        (VIRTUAL, CALLS, 30 + 37, 36, set()),
+        (PLATFORM, CALLS, None, 36, set()),
+        (PLATFORM, CALLS, 30 + 36, 37, {"kernel"}),
+        (VIRTUAL, CALLS, 30, 37, {"kernel"}),
+        (VIRTUAL, CALLS, 30, None, {"kernel"}),
+        (VIRTUAL, NO_CALLS, 30, 37, set()),
+        (VIRTUAL, NO_CALLS, 30, None, set()),
+        (VIRTUAL, f"{CALLS}?calls=5&parallel=true", 30, 20, {"kernel"}),
+        ({"error": "no answer"}, CALLS, 30, 32, set()),
+        ({"error": "no answer"}, CALLS, 30, 35, {"kernel"}),
     ],
 )
 def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
-    tmp_path: Path, threads: int | None, backend_connections: int | None, unknown: set[str]
+    tmp_path: Path, about: Any, target: str, threads: int | None, connections: int | None, unknown: set[str]
 ) -> None:
-    log = memory(waiting=answer(WAITING | {"threads": threads}))
-    log["hold"]["backend_connections"] = backend_connections
+    raw = RawRun(memory=memory(waiting=answer(WAITING | {"threads": threads})), about=about)
+    raw.request["load"] = load(target)
+    raw.metrics["backend"] = [
+        one for one in raw.metrics["backend"] if one["metric"]["__name__"] != "backend_open_connections"
+    ]
+    if connections is not None:
+        raw.metrics["backend"].append(matrix("backend_open_connections", level(connections)))
 
-    run = judged(tmp_path, **log)
+    run = judge_run(raw.write(tmp_path / "1-app"))
 
     held = run.live_bytes_per_request.model_dump()
     assert {part for part, value in held.items() if value is None} == unknown
     assert held["heap"] == 40_000
-    assert all("were kept for 20 requests" in note for note in run.notes)
-    assert len(run.notes) == bool(unknown)
+    assert bool([note for note in run.notes if "What a waiting request holds" in note]) == bool(unknown)
 
 
-def test_each_concurrent_call_has_its_connection() -> None:
-    log = MemoryLog.model_validate(memory())
-    assert log.hold is not None
-    kept = log.model_copy(update={"hold": log.hold.model_copy(update={"backend_connections": 100})})
+@pytest.mark.parametrize(("earlier", "known"), [(2, True), (3, False)])
+def test_a_few_requests_of_the_load_may_still_be_in_flight_before(tmp_path: Path, earlier: int, *, known: bool) -> None:
+    run = judged(tmp_path, loaded=answer(LOADED | {"requests_in_flight": earlier}))
 
-    assert live_set_of(kept, at_once=5).bytes_each.kernel == 12_000
-    assert live_set_of(kept, at_once=1).bytes_each.kernel is None
+    assert (run.live_requests is not None) is known
 
 
 def test_nine_tenths_of_the_requests_are_enough(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from loomlab.answer.summary import cells, held_cell, summarise
+from loomlab.records.load import Load, OpenRate, RateStep, Target
 from loomlab.records.memory import LiveBytes
 from test_summary import experiment, run, shown
 
@@ -13,6 +14,16 @@ def test_what_a_request_holds_is_one_cell_of_whole_kib() -> None:
     assert held_cell(LiveBytes(heap=1_048_576, stacks_off_heap=-300, kernel=512)) == "1,024/0/0"
     assert held_cell(LiveBytes(heap=39_000, kernel=9_300)) == "38/–/9"
     assert held_cell(LiveBytes()) == "–"
+
+
+def test_at_a_rate_it_is_said_how_many_requests_waited(tmp_path: Path) -> None:
+    rate = Load("http://app:8080", (Target("/capabilities"),), 2000, OpenRate((RateStep(200, 60),)), timeout_s=30)
+    path = experiment(tmp_path, [run(1, live_requests=1250, load=rate), run(2, live_requests=321, load=rate)])
+    closed = experiment(tmp_path / "closed", [run(1, live_requests=1000)])
+
+    note = "Held was measured while so many requests waited: 1-tomcat-platform 1,250, 2-tomcat-platform 321."
+    assert note in shown(path)
+    assert "so many requests waited" not in shown(closed)
 
 
 def test_notes_of_runs_stand_below_the_table_and_leave_the_verdict_alone(tmp_path: Path) -> None:

@@ -235,8 +235,15 @@ def footnotes(summary: Summary) -> list[str]:
     notes += contrast_notes(summary.contrasts)
     notes += [*comparison_notes(summary.contrasts), *reading_notes(summary.contrasts), *summary.notes]
     if summary.runs:
-        notes += [INTERIOR_NOTE, HELD_NOTE, *_model_notes(summary.runs), *_style_notes(summary.runs)]
+        notes += [INTERIOR_NOTE, HELD_NOTE, *_waiting_notes(summary.runs)]
+        notes += [*_model_notes(summary.runs), *_style_notes(summary.runs)]
     return notes
+
+
+def _waiting_notes(runs: list[Run]) -> list[str]:
+    """Under a closed load as many wait as there are connections."""
+    counts = [f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model]
+    return [f"Held was measured while so many requests waited: {', '.join(counts)}."] if counts else []
 
 
 def _style_notes(runs: list[Run]) -> list[str]:

@@ -8,7 +8,7 @@ from loomlab.judge import verdict
 from loomlab.judge.containers import took_of
 from loomlab.judge.evidence import Asked, Evidence
 from loomlab.judge.facts import Facts, facts_of
-from loomlab.judge.memory import live_set_of
+from loomlab.judge.memory import Pools, live_set_of
 from loomlab.judge.outcome import outcome_of
 from loomlab.judge.shown import shown_of
 from loomlab.records.delay import delay_of
@@ -34,7 +34,8 @@ def _judged(facts: Facts) -> Run:
     outcome = outcome_of(facts)
     shown = shown_of(facts, outcome)
     took = took_of(facts, outcome, shown)
-    live_set = live_set_of(facts.memory, facts.endpoint.at_once)
+    connections = facts.metrics.backend_connections(facts.end)
+    live_set = live_set_of(facts.memory, Pools(facts.endpoint, facts.about, connections))
     judgement = verdict.judge(
         Evidence(
             asked=_asked(facts, shown.steps),

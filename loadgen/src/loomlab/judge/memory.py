@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
+from loomlab.records.about import platform_threads, processors
+from loomlab.records.endpoints import Endpoint
 from loomlab.records.memory import LiveBytes, MemoryAnswer, MemoryLog
 
-FEWEST_WAITING = 0.9
-"""Of the short load's connections."""
-MOST_KEPT, OWN_THREADS, SPARE_CONNECTIONS = 1.1, 20, 10
-"""Threads and backend connections for each waiting request; the JVM's own threads that begin with the load; connections
-that a client opens beyond those in use."""
+FEWEST_WAITING, MOST_LEFT = 0.9, 0.1
+"""Of the short load's connections; and requests of the load before it."""
+MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
+"""Threads, or backend connections, for each waiting request; and those that no request accounts for: threads that the
+JVM starts for itself, connections that event loops are handing over."""
 HEAP, KERNEL, STACKS = ("heap_used_bytes",), ("kernel_bytes",), ("thread_stack_bytes",)
 OFF_HEAP = ("rss_anon_bytes", "heap_rss_anon_bytes", "thread_stack_bytes")
 """The first, less the others."""
@@ -38,15 +40,42 @@ class LiveSet:
         return [f"What a waiting request holds is not known: {'; '.join(self.unknown)}."] if self.unknown else []
 
 
-def live_set_of(log: MemoryLog | None, at_once: int) -> LiveSet:
+@dataclass(frozen=True)
+class Pools:
+    """Of an approach that told so `about` itself; `backend_connections` were open when a load on `endpoint` ended, as
+    far as is known."""
+
+    endpoint: Endpoint
+    about: Any
+    backend_connections: float | None
+
+    def unknown(self, log: MemoryLog, requests: int) -> dict[str, str]:
+        """The parts in which more than the waiting requests' would be counted, and why."""
+        most = MOST_KEPT * requests + SPARE + SPARE_PER_CPU * processors(self.about)
+        threads = _growth(log.before, log.waiting, ("threads",)) or 0
+        if platform_threads(self.about) is not None and threads > most:
+            kept = f"because {threads:.0f} threads were kept for {requests} requests"
+            return {"stacks_off_heap": kept, "kernel": kept}
+        if not self.endpoint.backend_calls:
+            return {}
+        if self.endpoint.at_once > 1:
+            return {"kernel": "because connections for concurrent calls were kept, and each request waits on one"}
+        if self.backend_connections is None:
+            return {"kernel": "without backend_open_connections"}
+        if self.backend_connections > most:
+            kept = f"because {self.backend_connections:.0f} backend connections were kept for {requests} requests"
+            return {"kernel": kept}
+        return {}
+
+
+def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
     """Heap and off-heap against the process after the load, with nothing in flight; threads' stacks and the kernel's
-    memory, which a pool keeps, against the process before its first request. A request makes `at_once` backend calls at
-    the same time."""
+    memory, which a pool keeps, against the process before its first request."""
     if log is None:
         return LiveSet(LiveBytes())
     heap_kept = _growth(log.before, log.idle, HEAP)
     hindrance = _hindrance(log)
-    if hindrance or log.waiting is None or log.idle is None:
+    if hindrance or log.hold is None or log.waiting is None or log.idle is None:
         return LiveSet(LiveBytes(), None, heap_kept, (hindrance or "no request waited",))
     before, waiting, idle = log.before, log.waiting, log.idle
     requests = waiting.figure("requests_in_flight") or 0
@@ -58,25 +87,13 @@ def live_set_of(log: MemoryLog | None, at_once: int) -> LiveSet:
     }
     needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
     unknown = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
-    unknown |= _left_over(log, requests, at_once)
+    unknown = pools.unknown(log, log.hold.connections) | unknown
     return LiveSet(
         LiveBytes(**{part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}),
         round(requests),
         heap_kept,
         tuple(f"{part} {unknown[part]}" for part in held if part in unknown),
     )
-
-
-def _left_over(log: MemoryLog, requests: float, at_once: int) -> dict[str, str]:
-    """The parts in which more threads or backend connections would be counted than those of the waiting requests."""
-    threads = _growth(log.before, log.waiting, ("threads",)) or 0
-    connections = (log.hold and log.hold.backend_connections) or 0
-    if threads > MOST_KEPT * requests + OWN_THREADS:
-        kept = f"because {threads:.0f} threads were kept for {requests:.0f} requests"
-        return {"stacks_off_heap": kept, "kernel": kept}
-    if connections > MOST_KEPT * requests * at_once + SPARE_CONNECTIONS:
-        return {"kernel": f"because {connections:.0f} backend connections were kept for {requests:.0f} requests"}
-    return {}
 
 
 def _hindrance(log: MemoryLog) -> str | None:
@@ -98,7 +115,7 @@ def _not_waiting(log: MemoryLog) -> str | None:
     earlier = log.loaded.figure("requests_in_flight") if log.loaded else 0
     if waiting is None or left is None:
         return "the process did not report its requests in flight"
-    if earlier:
+    if (earlier or 0) > MOST_LEFT * log.hold.connections:
         return f"{earlier:.0f} requests of the load were still in flight"
     if waiting < FEWEST_WAITING * log.hold.connections:
         return f"only {waiting:.0f} of {log.hold.connections} requests were in flight"

@@ -93,6 +93,10 @@ class Metrics:
         shares = [share for one in loops if (share := series.full_share(one, start, end, 1, threshold)) is not None]
         return max(shares, default=None)
 
+    def backend_connections(self, end: float) -> float | None:
+        """Open ones, at the end of the window."""
+        return series.latest(series.select(self._own["backend"], "backend_open_connections"), end)
+
     def backend_lateness_p99_ms(self, start: float, end: float) -> float | None:
         if not self._scraped_before("backend", start):
             return None

@@ -12,6 +12,15 @@ def backend_pool(about: Any) -> int | None:
     return limit if isinstance(limit, int) else None
 
 
+def processors(about: Any) -> int:
+    """The CPUs that its JVM takes itself to have; 1 where it does not tell."""
+    try:
+        cpus = about["jvm"]["available_processors"]
+    except (TypeError, KeyError):
+        return 1
+    return cpus if isinstance(cpus, int) else 1
+
+
 def platform_threads(about: Any) -> int | None:
     """The most worker threads, where they are platform threads."""
     try:

@@ -22,7 +22,7 @@ class MemoryAnswer(Record):
 
 class Hold(Record):
     """The short load after the run: `connections` send one request each, which waits `wait_ms` at a time; `requests`
-    came to an end well, `errors` did not. `backend_connections` were open before it."""
+    came to an end well, `errors` did not."""
 
     connections: int
     wait_ms: int
@@ -30,7 +30,6 @@ class Hold(Record):
     duration_s: float
     requests: int | None
     errors: int | None
-    backend_connections: float | None = None
 
 
 class MemoryLog(Record):

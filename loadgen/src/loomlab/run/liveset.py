@@ -55,29 +55,49 @@ def no_live_set(endpoint: Endpoint, connections: int, jdk: int, threads: int | N
     return None
 
 
-def wait_ms(connections: int, warmup: Warmup, cpus: float) -> int:
+def wait_ms(connections: int, warmup: Warmup, cpus: float, work_ms: float) -> int:
     """Long enough for every request to come before the first is answered, by the CPU that a request took in the
-    warm-up's last burst."""
+    warm-up's last burst beside `work_ms`, for which held requests do not ask; and short enough for all to be answered
+    in time."""
     cost_ms = (warmup.bursts[-1].cpu_ms_per_request or 0.0) if warmup.bursts else 0.0
-    return round(min(SPARE_WAIT_MS + connections * cost_ms / cpus, LONGEST_WAIT_MS))
+    longest_ms = min(LONGEST_WAIT_MS, 1000 * hold_s(connections) - SPARE_WAIT_MS)
+    return round(min(SPARE_WAIT_MS + connections * max(cost_ms - work_ms, 0) / cpus, longest_ms))
+
+
+def hold_s(connections: int) -> int:
+    """For so many requests to come, wait and be answered."""
+    return most_live_set_s(connections, 0) - COLLECTIONS_S - LEFTOVERS_S
 
 
 @dataclass(frozen=True)
 class Crowd:
     """How many requests wait: as many as the load keeps `busy`, or more, so that they use all that the approach's pools
-    have kept from a time when more were in flight; at `most` so many. A request makes `at_once` backend calls at the
-    same time; `backend` tells how many connections to it are open."""
+    have kept from a time when more were in flight; at `most` so many. `threads`, `connections`: each keeps a platform
+    thread, a connection to the backend; `backend` tells how many of these are open."""
 
     busy: int
     most: int
-    at_once: int
+    threads: bool
+    connections: bool
     backend: ReadProcess
 
-    def requests(self, before: MemoryAnswer, loaded: MemoryAnswer, backend_connections: float | None) -> int:
+    def requests(self, before: MemoryAnswer, loaded: MemoryAnswer) -> int:
         """`before` and `loaded`: what the process told before its first request, and after the load."""
-        threads = (loaded.figure("threads") or 0) - (before.figure("threads") or 0)
-        kept = max(threads, (backend_connections or 0) / self.at_once)
-        return min(max(self.busy, math.ceil(kept)), self.most)
+        threads = (loaded.figure("threads") or 0) - (before.figure("threads") or 0) if self.threads else 0
+        connections = self.backend().backend_connections or 0 if self.connections else 0
+        return min(max(self.busy, math.ceil(max(threads, connections))), self.most)
+
+
+def crowd_of(load: Load, endpoint: Endpoint, about: Any, backend: ReadProcess) -> Crowd:
+    """Of requests to the endpoint, under a load, to the approach that told so `about` itself."""
+    threads = platform_threads(about)
+    return Crowd(
+        busy=busy_connections(load, endpoint.mean_ms / 1000),
+        most=min(load.connections, load.connections if threads is None else threads),
+        threads=threads is not None,
+        connections=endpoint.backend_calls > 0 and endpoint.at_once == 1,
+        backend=backend,
+    )
 
 
 @dataclass(frozen=True)
@@ -96,18 +116,15 @@ def live_set(waiting: Waiting, before: MemoryAnswer, warmup: Warmup, stop: Stop,
     alone first, and vegeta sends no wave."""
     request, delay = waiting.request, delay_of(waiting.request.delay)
     endpoint = endpoint_of(request.endpoint, delay)
-    answer_s = endpoint.mean_ms / 1000
-    busy, threads = busy_connections(request.load, answer_s), platform_threads(waiting.about)
-    hindrance = before.error or no_live_set(endpoint, busy, request.jdk, threads)
+    crowd = crowd_of(request.load, endpoint, waiting.about, process_of("backend"))
+    hindrance = before.error or no_live_set(endpoint, crowd.busy, request.jdk, platform_threads(waiting.about))
     if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
         hindrance = "there was no warm-up, so the memory of the process itself still grows"
     if hindrance:
         return MemoryLog(before=before, error=hindrance)
     subject = Subject(request.load, delay, process_of(request.approach))
-    most = min(request.load.connections, threads or request.load.connections)
-    crowd = Crowd(busy, most, endpoint.at_once, process_of("backend"))
     waits = Waits(endpoint, delay, waiting.behaviour, progress)
-    return LiveSet(Hey(), subject, crowd, waits, waiting.ask, stop, progress).measure(before, warmup, answer_s)
+    return LiveSet(Hey(), subject, crowd, waits, waiting.ask, stop, progress).measure(before, warmup, endpoint)
 
 
 class LiveSet:
@@ -124,16 +141,15 @@ class LiveSet:
         self._progress = progress
         self._bursts = Bursts(tool, subject.process, STALL_S, stop, LEFTOVERS_S)
 
-    def measure(self, before: MemoryAnswer, warmup: Warmup, answer_s: float) -> MemoryLog:
-        """What cannot be had stands in `error`; `answer_s` is what a request of the load takes, so that what the load
-        left behind has been answered. The process collects once beforehand: what its collector needs outside of the
-        heap is there from then on, whether requests wait or not."""
+    def measure(self, before: MemoryAnswer, warmup: Warmup, endpoint: Endpoint) -> MemoryLog:
+        """What cannot be had stands in `error`. It begins when what the load left behind has been answered. The process
+        collects once beforehand: what its collector needs outside of the heap is there from then on, whether requests
+        wait or not."""
         self._show("nothing is in flight")
-        self._bursts.drain(math.ceil(answer_s))
+        self._bursts.drain(math.ceil(endpoint.mean_ms / 1000))
         loaded = self._ask()
-        kept = self._crowd.backend().backend_connections
-        connections = self._crowd.requests(before, loaded, kept)
-        each_ms = wait_ms(connections, warmup, self._subject.process().cpus or 1)
+        connections = self._crowd.requests(before, loaded)
+        each_ms = wait_ms(connections, warmup, self._subject.process().cpus or 1, endpoint.work_ms)
         try:
             hold, waiting = self._hold(connections, each_ms)
         except UnreachableError as error:
@@ -144,7 +160,6 @@ class LiveSet:
             self._waits.restore()
         self._show("nothing is in flight again")
         self._stop.pause(CLOSED_S)
-        hold = hold.model_copy(update={"backend_connections": kept})
         return MemoryLog(before=before, loaded=loaded, hold=hold, waiting=waiting, idle=self._ask())
 
     def _hold(self, connections: int, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
@@ -162,7 +177,7 @@ class LiveSet:
 
     def _one_wave(self, load: Load, each_ms: int) -> Hold:
         connections = load.connections
-        limit_s = most_live_set_s(connections, 0) - COLLECTIONS_S - LEFTOVERS_S
+        limit_s = hold_s(connections)
         wave = replace(load, timeout_s=limit_s, shape=Closed(requests=connections, duration_s=limit_s))
         burst = self._bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
         return Hold(
