@@ -43,11 +43,11 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     lines = list(lines_of(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
 
     assert lines[0] == "LAB_EXPERIMENT=20260101T000000Z-ab-c1000"
-    assert lines[1:3] == ["EXPECTED_S=276", "LONGEST_S=802"]
+    assert lines[1:3] == ["EXPECTED_S=276", "LONGEST_S=804"]
     settings = "webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004"
     assert lines[-2:] == [
-        f"run 1-webflux-netty {settings} EXPECTED_S=276 LONGEST_S=802",
-        f"run 2-webflux-netty {settings} EXPECTED_S=138 LONGEST_S=401",
+        f"run 1-webflux-netty {settings} EXPECTED_S=276 LONGEST_S=804",
+        f"run 2-webflux-netty {settings} EXPECTED_S=138 LONGEST_S=402",
     ]
 
 
@@ -155,8 +155,8 @@ def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(tmp_path: Path) 
     plain = planned(tmp_path)
     short = planned(tmp_path, duration_s=100, warmup_cap_s=30)
 
-    assert (plain.expected_s, plain.longest_s) == (138, 401)
-    assert (short.expected_s, short.longest_s) == (158, 181)
+    assert (plain.expected_s, plain.longest_s) == (138, 402)
+    assert (short.expected_s, short.longest_s) == (158, 182)
     assert first(planned(tmp_path, delay="3000")).request.warmup_cap_s == 220
 
 

@@ -131,7 +131,7 @@ def test_samples_that_are_gone_do_not_replace_what_there_is(tmp_path: Path) -> N
     before = (folder / "raw" / "metrics.json").read_bytes()
     with (
         prometheus(sampled(BEGIN)) as (url, _),
-        pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 986"),
+        pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 1044"),
     ):
         collect_again(folder, url)
 
