@@ -33,8 +33,8 @@ NO_QUOTA = "No container has a CPU quota."
 NOT_TOLD_LIVE = "ab and hey report no latency while they run: the table shows it afterwards."
 AT_GENERATOR = "as the load generator saw it"
 IN_THE_SERVER = (
-    "in the server from the start of its handler (in the idiomatic style, of its first filter), without any earlier wait "
-    "for a connection or a thread"
+    "in the server from the start of its handler (in the idiomatic style, of its first filter), without any earlier "
+    "wait for a connection or a thread"
 )
 LIMIT = "limit"
 FIGURES = ("lastNotNull", "mean", "max")
