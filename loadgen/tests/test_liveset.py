@@ -1,12 +1,8 @@
 """Holding requests and asking for the memory meanwhile, of a made-up approach that knows what it holds."""
 
 import io
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,12 +16,11 @@ from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
 from loomlab.run.backend import Behaviour
 from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, Crowd, LiveSet, crowd_of, hold_s, no_live_set, wait_ms
-from loomlab.run.memory import memory_of
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.stop import Stop
 from loomlab.run.waits import Waits
-from loomlab.run.warmup.process import Process, process_of
+from loomlab.run.warmup.process import Process
 from loomlab.run.warmup.warmer import Subject
 from loomlab.tools.ab import Ab
 
@@ -269,18 +264,6 @@ def test_as_many_requests_wait_as_fill_what_pools_have_kept(
     assert crowd.requests(before, loaded) == requests
 
 
-def test_the_backend_tells_how_many_connections_to_it_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (Path(__file__).parent / "golden" / "backend-metrics.txt").read_text()
-    monkeypatch.setattr("loomlab.run.warmup.process.get_text", lambda _: page)
-
-    told = process_of("backend")()
-
-    assert told.cpu_s == pytest.approx(61.61)
-    assert replace(told, cpu_s=None) == Process(
-        jit_cpu_s=8.076305839, rss_bytes=292_814_848, cpus=1, backend_connections=2001
-    )
-
-
 def warmed(cost_ms: float | None) -> Warmup:
     last = Burst(
         phase="settle", start=0, duration_s=5, wait_ms=900, requests=9, errors=0, throughput_rps=1,
@@ -347,60 +330,3 @@ def test_requests_that_cannot_wait_at_once_are_not_held(
 )
 def test_only_platform_threads_bound_how_many_requests_wait(about: dict[str, Any], threads: int | None) -> None:
     assert platform_threads(about) == threads
-
-
-@contextmanager
-def answering(status: int, body: bytes) -> Iterator[tuple[str, list[str]]]:
-    """A management port that answers POST /memory so, and what was asked of it."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked.append(f"{self.command} {self.path}")
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-def test_what_the_process_tells_is_kept_as_it_is_with_its_times() -> None:
-    begun = time.time()
-    with answering(200, b'{"heap_used_bytes": 5, "kernel_bytes": null, "new": "x"}') as (origin, asked):
-        told = memory_of(origin)()
-
-    assert asked == ["POST /memory"]
-    assert told.answer == {"heap_used_bytes": 5, "kernel_bytes": None, "new": "x"}
-    assert told.error is None
-    assert begun <= told.asked <= told.answered <= time.time()
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "why"),
-    [
-        (404, b"{}", "did not answer (HTTP Error 404"),
-        (200, b"process_cpu 3\n", "did not answer (Expecting value"),
-        (200, b"[]", "did not answer an object"),
-    ],
-)
-def test_another_answer_is_none_and_says_why(status: int, body: bytes, why: str) -> None:
-    with answering(status, body) as (origin, _):
-        told = memory_of(origin)()
-
-    assert told.answer is None
-    assert told.error is not None
-    assert why in told.error
-
-
-def test_nobody_there_is_told_too() -> None:
-    assert "did not answer" in (memory_of("http://127.0.0.1:9")().error or "")

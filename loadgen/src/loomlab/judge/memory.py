@@ -86,8 +86,8 @@ def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
         "kernel": _growth(before, waiting, KERNEL),
     }
     needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
-    unknown = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
-    unknown = pools.unknown(log, log.hold.connections) | unknown
+    untold = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
+    unknown = pools.unknown(log, log.hold.connections) | untold
     return LiveSet(
         LiveBytes(**{part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}),
         round(requests),

@@ -93,7 +93,7 @@ def crowd_of(load: Load, endpoint: Endpoint, about: Any, backend: ReadProcess) -
     threads = platform_threads(about)
     return Crowd(
         busy=busy_connections(load, endpoint.mean_ms / 1000),
-        most=min(load.connections, load.connections if threads is None else threads),
+        most=load.connections if threads is None else min(load.connections, threads),
         threads=threads is not None,
         connections=endpoint.backend_calls > 0 and endpoint.at_once == 1,
         backend=backend,
