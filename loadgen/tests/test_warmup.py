@@ -111,7 +111,7 @@ def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
     assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
     sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
     assert {sent[burst.start].shape for burst in phase(got, "settle")} == {OpenRate((RateStep(200, 4),))}
-    assert {load.connections for load in approach.sent} == {400}
+    assert {sent[burst.start].connections for burst in phase(got, "settle")} == {400}
     last = phase(got, "compile")[-1]
     assert (last.requests or 0) / last.duration_s > 2 * 200
 
@@ -158,6 +158,15 @@ def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
     assert last.cpu_s is not None
     assert last.jit_cpu_s is not None
     assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
+
+
+def test_cold_requests_of_a_rate_do_not_pile_up_beyond_what_the_load_keeps_in_flight() -> None:
+    approach = Approach()
+
+    got = warmer(approach, 400, shape=OpenRate((RateStep(200, 60),))).run()
+
+    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
+    assert {sent[burst.start].connections for burst in phase(got, "compile")} == {math.ceil(200 * 0.9)}
 
 
 def test_a_ladder_settles_at_its_highest_rate() -> None:
@@ -340,7 +349,7 @@ def test_a_burst_has_the_model_of_its_load(shape: Shape, expected: Shape) -> Non
     got = burst_of(load_of(400, shape), connections=90, waves=4, latency_ms=900, limit_s=7.9)
 
     assert got.shape == expected
-    assert got.connections == (400 if isinstance(shape, OpenRate) else 90)
+    assert got.connections == 90
 
 
 @pytest.mark.parametrize(("limit_s", "lasts_s"), [(2.2, 2), (0.1, 1)])
