@@ -41,6 +41,8 @@ class Approach:
     told: list[str] = field(default_factory=list)
     last: ToolReport = field(default_factory=ToolReport)
     latency_ms: float = 0.0
+    most_in_flight: float = 0.0
+    """Under a rate."""
 
     def clock(self) -> float:
         return self.now_s
@@ -61,9 +63,12 @@ class Approach:
         cost_ms = self.cost_ms(self.served)
         waited_ms = endpoint_of(load.targets[0].target, self.delay).mean_ms
         if isinstance(load.shape, OpenRate):
-            queued_ms = max(requests * cost_ms - 1000 * load.shape.duration_s, 0)
-            self.latency_ms = waited_ms + cost_ms + queued_ms / 2
-            taken_s = load.shape.duration_s + (waited_ms + cost_ms + queued_ms) / 1000
+            served, waiting = 1000 * load.shape.duration_s / cost_ms, (load.rate_rps or 0) * waited_ms / 1000
+            queued = min(max(requests - served, 0), max(load.connections - waiting, 0))
+            requests = int(min(requests, served + queued))
+            self.most_in_flight = max(self.most_in_flight, waiting + queued)
+            self.latency_ms = waited_ms + cost_ms * (1 + queued / 2)
+            taken_s = load.shape.duration_s + (waited_ms + cost_ms * (1 + queued)) / 1000
         else:
             self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
             taken_s = requests / load.connections * self.latency_ms / 1000

@@ -68,6 +68,19 @@ def judged(folder: Path, **changes: Any) -> Run:
     return judge_run(RawRun(memory=memory(**changes)).write(folder / "1-app"))
 
 
+@pytest.mark.parametrize(("shrunk_bytes", "heap"), [(80_000, 40_000), (80_001, None), (-9_000_000, 40_000)])
+def test_the_heap_is_not_known_where_pools_gave_up_more_than_a_tenth_of_it_meanwhile(
+    tmp_path: Path, shrunk_bytes: int, heap: float | None
+) -> None:
+    loaded = LOADED | {"heap_used_bytes": IDLE["heap_used_bytes"] + shrunk_bytes}
+
+    run = judged(tmp_path, loaded=answer(loaded))
+
+    assert run.live_bytes_per_request == LiveBytes(heap=heap, stacks_off_heap=60_000, kernel=12_000)
+    told = ["What a waiting request holds is not known: heap because 0.1 MB that no request held were freed meanwhile."]
+    assert run.notes == ([] if heap else told)
+
+
 def test_bytes_held_are_differences_by_the_requests_in_flight(tmp_path: Path) -> None:
     run = judged(tmp_path)
 

@@ -161,20 +161,45 @@ def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
 
 
 def test_cold_requests_of_a_rate_do_not_pile_up_beyond_what_the_load_keeps_in_flight() -> None:
-    approach = Approach()
+    """And from the first burst on that leaves CPU time, all connections are used."""
+    approach = Approach(cost_ms=lambda served: 0.25 + 20 * 0.9 ** (served / 500))
 
     got = warmer(approach, 400, shape=OpenRate((RateStep(200, 60),))).run()
 
-    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
-    assert {sent[burst.start].connections for burst in phase(got, "compile")} == {math.ceil(200 * 0.9)}
+    bursts = phase(got, "compile")
+    first = next(number for number, burst in enumerate(bursts) if (burst.cpu_s or 0) <= 0.8 * burst.duration_s)
+    connections = [load.connections for load in approach.sent[: len(bursts)]]
+    assert first > 0
+    assert connections == [180] * (first + 1) + [400] * (len(bursts) - first - 1)
+    assert approach.most_in_flight <= 180 + 10
 
 
-def test_a_ladder_settles_at_its_highest_rate() -> None:
-    approach = Approach(cost_ms=lambda _: 0.1)
+def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:
+    approach = Approach()
 
-    warmer(approach, 8000, cap_s=400, shape=LADDER).run()
+    warmer(approach, 5, shape=OpenRate((RateStep(5, 60),))).run()
 
-    assert approach.sent[-1].rate_rps == 4000
+    assert {load.connections for load in approach.sent} == {5}
+
+
+@pytest.mark.parametrize(
+    ("cost_ms", "shape", "target", "settles_at"),
+    [
+        (0.1, LADDER, "/capabilities", 4000),
+        (0.5, LADDER, "/capabilities", 1600),
+        (0.5, LADDER, "/capabilities?cpuMicros=1500", 400),
+        (0.5, OpenRate((RateStep(4000, 60),)), "/capabilities", 4000),
+    ],
+)
+def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
+    cost_ms: float, shape: Shape, target: str, settles_at: float
+) -> None:
+    """But a rate at itself, whatever comes of it."""
+    approach = Approach(cost_ms=lambda _: cost_ms, jit_s=0, trickle=0)
+
+    warmer(approach, 8000, cap_s=400, target=target, shape=shape).run()
+
+    assert approach.sent[-1].rate_rps == pytest.approx(settles_at, rel=0.01)
 
 
 def test_the_backends_delay_is_lent_and_put_back() -> None:
@@ -349,7 +374,7 @@ def test_a_burst_has_the_model_of_its_load(shape: Shape, expected: Shape) -> Non
     got = burst_of(load_of(400, shape), connections=90, waves=4, latency_ms=900, limit_s=7.9)
 
     assert got.shape == expected
-    assert got.connections == 90
+    assert got.connections == (400 if isinstance(shape, OpenRate) else 90)
 
 
 @pytest.mark.parametrize(("limit_s", "lasts_s"), [(2.2, 2), (0.1, 1)])

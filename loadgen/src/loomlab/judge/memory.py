@@ -12,6 +12,8 @@ FEWEST_WAITING, MOST_LEFT = 0.9, 0.1
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
 """Threads, or backend connections, for each waiting request; and those that no request accounts for: threads that the
 JVM starts for itself, connections that event loops are handing over."""
+MOST_SHRUNK = 0.1
+"""Of the heap that requests held: by so much it may shrink between the readings before and after them."""
 HEAP, KERNEL, STACKS = ("heap_used_bytes",), ("kernel_bytes",), ("thread_stack_bytes",)
 OFF_HEAP = ("rss_anon_bytes", "heap_rss_anon_bytes", "thread_stack_bytes")
 """The first, less the others."""
@@ -87,13 +89,21 @@ def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
     }
     needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
     untold = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
-    unknown = pools.unknown(log, log.hold.connections) | untold
+    unknown = pools.unknown(log, log.hold.connections) | _given_up(log) | untold
     return LiveSet(
         LiveBytes(**{part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}),
         round(requests),
         heap_kept,
         tuple(f"{part} {unknown[part]}" for part in held if part in unknown),
     )
+
+
+def _given_up(log: MemoryLog) -> dict[str, str]:
+    """Pools that close connections after the reading with requests free memory that no request held."""
+    shrunk, held = _growth(log.idle, log.loaded, HEAP), _growth(log.idle, log.waiting, HEAP)
+    if shrunk is None or held is None or shrunk <= MOST_SHRUNK * max(held, 0):
+        return {}
+    return {"heap": f"because {shrunk / 1_000_000:.1f} MB that no request held were freed meanwhile"}
 
 
 def _hindrance(log: MemoryLog) -> str | None:

@@ -7,7 +7,8 @@ from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, requests_
 BUSY_TARGET = 0.5
 """Of the approach's CPUs, for the requests alone."""
 CROWDED = 0.8
-"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
+"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest; where
+all that it does takes more, requests may queue."""
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 BURST_S = 5
@@ -36,6 +37,12 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
 def burst_waves(latency_ms: float, burst_s: float = BURST_S) -> int:
     """As many as take so many seconds, and two at least."""
     return max(BURST_WAVES, round(1000 * burst_s / max(latency_ms, 1)))
+
+
+def crowded(bursts: Sequence[Burst], cpus: float) -> bool:
+    """Whether cold requests have left no CPU time in any burst yet. At a rate they pile up then, and pools would keep
+    for the whole run what the load itself does not need."""
+    return all(burst.busy_cores > CROWDED * cpus for burst in bursts)
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:

@@ -24,10 +24,13 @@ def busy_connections(load: Load, answer_s: float) -> int:
     return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
 
 
-def settled_rps(shape: OpenRate, connections: int, answer_s: float) -> float:
+def settled_rps(shape: OpenRate, connections: int, answer_s: float, carried_rps: float) -> float:
     """The highest rate of the load, ten at least, and no more than so many connections carry when an answer takes
-    `answer_s`."""
-    offered_rps = max(FEWEST_RPS, *(step.rate_rps for step in shape.steps))
+    `answer_s`. Of a ladder, no more than `carried_rps` either: what pools keep from requests that queue would be there
+    in its lower steps, too."""
+    rates_rps = [step.rate_rps for step in shape.steps]
+    most_rps = carried_rps if len(rates_rps) > 1 else math.inf
+    offered_rps = max(FEWEST_RPS, min(max(rates_rps), most_rps))
     return min(offered_rps, connections / answer_s) if answer_s else offered_rps
 
 
@@ -38,10 +41,8 @@ def at_rate(load: Load, rate_rps: float, lasts_s: float) -> Load:
 def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_s: float) -> Load:
     """A burst of this load that keeps `connections` busy for so many waves of `latency_ms`. A closed load takes them in
     whole waves, and is told to stop after `limit_s`. Under a rate, requests arrive one by one, which takes other code
-    and more CPU time; so its bursts are rates, too, no longer than `limit_s`. No more of their requests are in flight
-    either: cold ones would pile up, and pools would keep for the whole run what the load itself never needs."""
+    and more CPU time; so its bursts are rates, too, on all of its connections, and no longer than `limit_s`."""
     if isinstance(load.shape, OpenRate):
-        few = replace(load, connections=connections)
-        return at_rate(few, 1000 * connections / max(latency_ms, 1), min(waves * latency_ms / 1000, limit_s))
+        return at_rate(load, 1000 * connections / max(latency_ms, 1), min(waves * latency_ms / 1000, limit_s))
     shape = Closed(requests=waves * connections, duration_s=max(int(limit_s), 1))
     return replace(load, connections=connections, shape=shape)

@@ -1,5 +1,6 @@
 """The warm-up of an approach: until its compilers are at rest, then the load itself until it is steady."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -103,12 +104,14 @@ class Warmer:
                 waves = compiling.burst_waves(latency_ms, self._subject.compile_burst_s)
                 left_s = self._limited_s(limit_s - self._elapsed_s())
                 load = burst_of(spared, connections, waves, latency_ms, left_s)
+                if compiling.crowded(done, cpus):
+                    load = replace(load, connections=min(connections, load.connections))
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
                 if compiling.at_rest(done, cpus):
                     return True
-                # A rate does not yield to requests that queue, so how long they took says nothing of the next one.
+                # Under a rate, how long requests took includes how long they queued, which says nothing of the next one.
                 told = last.model_copy(update={"mean_latency_ms": wait_ms}) if self._rated else last
                 following_ms = compiling.next_wait_ms(told, wait_ms, cpus)
                 latency_ms = (told.mean_latency_ms or wait_ms) + following_ms - wait_ms
@@ -149,11 +152,17 @@ class Warmer:
         cost_ms = self._endpoint.work_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
         return self._connections * cost_ms / self._cpus
 
+    def _carried_rps(self) -> float:
+        """What the approach's CPUs carry without a queue, by the CPU per request at the end of the first phase."""
+        compiled = [burst for burst in self._done if burst.phase == "compile"]
+        cost_ms = (compiled[-1].cpu_ms_per_request or 0) + self._endpoint.work_ms if compiled else 0
+        return 1000 * compiling.CROWDED * self._cpus / cost_ms if cost_ms else math.inf
+
     def _settling_burst(self, expected_ms: float, left_s: float) -> Load:
         load = self._subject.load
         if isinstance(load.shape, OpenRate):
             answer_s = self._endpoint.mean_ms / 1000
-            rate_rps = settled_rps(load.shape, load.connections, answer_s)
+            rate_rps = settled_rps(load.shape, load.connections, answer_s, self._carried_rps())
             return at_rate(load, rate_rps, min(max(answer_s, settling.BURST_S), self._limited_s(left_s)))
         return burst_of(
             load, self._connections, settling.burst_waves(expected_ms), expected_ms, self._limited_s(left_s)
