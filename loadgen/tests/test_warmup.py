@@ -164,14 +164,14 @@ def test_cold_requests_of_a_rate_do_not_pile_up_beyond_what_the_load_keeps_in_fl
     """And from the first burst on that leaves CPU time, all connections are used."""
     approach = Approach(cost_ms=lambda served: 0.25 + 20 * 0.9 ** (served / 500))
 
-    got = warmer(approach, 400, shape=OpenRate((RateStep(200, 60),))).run()
+    got = warmer(approach, 400, cap_s=1000, shape=OpenRate((RateStep(200, 60),))).run()
 
     bursts = phase(got, "compile")
     first = next(number for number, burst in enumerate(bursts) if (burst.cpu_s or 0) <= 0.8 * burst.duration_s)
     connections = [load.connections for load in approach.sent[: len(bursts)]]
     assert first > 0
     assert connections == [180] * (first + 1) + [400] * (len(bursts) - first - 1)
-    assert approach.most_in_flight <= 180 + 10
+    assert approach.most_in_flight < 1.1 * 180
 
 
 def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:

@@ -7,8 +7,8 @@ from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, requests_
 BUSY_TARGET = 0.5
 """Of the approach's CPUs, for the requests alone."""
 CROWDED = 0.8
-"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest; where
-all that it does takes more, requests may queue."""
+"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest;
+where all that it does takes more, requests may queue."""
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 BURST_S = 5

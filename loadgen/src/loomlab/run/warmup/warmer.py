@@ -111,7 +111,7 @@ class Warmer:
                 done.append(last)
                 if compiling.at_rest(done, cpus):
                     return True
-                # Under a rate, how long requests took includes how long they queued, which says nothing of the next one.
+                # Under a rate, latency includes the time in a queue, which says nothing of the next burst.
                 told = last.model_copy(update={"mean_latency_ms": wait_ms}) if self._rated else last
                 following_ms = compiling.next_wait_ms(told, wait_ms, cpus)
                 latency_ms = (told.mean_latency_ms or wait_ms) + following_ms - wait_ms
