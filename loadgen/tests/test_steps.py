@@ -215,7 +215,7 @@ def test_a_paper_has_a_scale_of_its_own_for_each_cpu_of_the_approach_and_the_use
         return words(planned(lab, "project-loom-comparison", host, **variables).lines[0])["SCALE"]
 
     eight = {"cpus": 8, "cpu_order": [*range(8)], "memory_mb": 64_000, "open_files": 65_536}
-    assert scale() == "0.4"
+    assert scale() == "0.3"
     assert scale(TWO_CPUS.model_copy(update=eight)) == "1"
     assert scale(SCALE="0.05") == "0.05"
     assert words(planned(lab, "loom-vs-webflux").lines[0])["SCALE"] == "auto"
