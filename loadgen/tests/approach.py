@@ -26,6 +26,7 @@ class Approach:
     jit_s: float = 14
     trickle: float = 0.02
     growth: float = 0.0
+    cpus: float = 1
     answers: bool = True
     tells_jit: bool = True
     backend_answers: bool = True
@@ -50,7 +51,7 @@ class Approach:
     def process(self) -> Process:
         inflight = self.left.pop(0) if self.left else 0.0
         jit_cpu_s = self.jit_cpu_s if self.tells_jit else None
-        return Process(self.cpu_s, jit_cpu_s, 0.0, self.rss_bytes, inflight, cpus=1)
+        return Process(self.cpu_s, jit_cpu_s, 0.0, self.rss_bytes, inflight, cpus=self.cpus)
 
     def serve(self, load: Load) -> None:
         assert isinstance(load.shape, Closed | OpenRate)
@@ -63,12 +64,13 @@ class Approach:
         cost_ms = self.cost_ms(self.served)
         waited_ms = endpoint_of(load.targets[0].target, self.delay).mean_ms
         if isinstance(load.shape, OpenRate):
-            served, waiting = 1000 * load.shape.duration_s / cost_ms, (load.rate_rps or 0) * waited_ms / 1000
+            served = self.cpus * 1000 * load.shape.duration_s / cost_ms
+            waiting = (load.rate_rps or 0) * waited_ms / 1000
             queued = min(max(requests - served, 0), max(load.connections - waiting, 0))
             requests = int(min(requests, served + queued))
             self.most_in_flight = max(self.most_in_flight, waiting + queued)
-            self.latency_ms = waited_ms + cost_ms * (1 + queued / 2)
-            taken_s = load.shape.duration_s + (waited_ms + cost_ms * (1 + queued)) / 1000
+            self.latency_ms = waited_ms + cost_ms * (1 + queued / 2 / self.cpus)
+            taken_s = load.shape.duration_s + (waited_ms + cost_ms * (1 + queued / self.cpus)) / 1000
         else:
             self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
             taken_s = requests / load.connections * self.latency_ms / 1000

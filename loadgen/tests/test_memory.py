@@ -197,6 +197,31 @@ def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
     assert bool([note for note in run.notes if "What a waiting request holds" in note]) == bool(unknown)
 
 
+def test_what_requests_of_the_load_before_held_is_not_taken_for_what_pools_gave_up(tmp_path: Path) -> None:
+    left = {"requests_in_flight": 2, "heap_used_bytes": IDLE["heap_used_bytes"] + 160_000}
+
+    known = judged(tmp_path, loaded=answer(LOADED | left))
+    more = judged(tmp_path, loaded=answer(LOADED | left | {"heap_used_bytes": left["heap_used_bytes"] + 1}))
+
+    assert (known.live_bytes_per_request.heap, more.live_bytes_per_request.heap) == (40_000, None)
+
+
+def test_without_the_reading_before_the_requests_it_is_not_known_what_pools_gave_up(tmp_path: Path) -> None:
+    run = judged(tmp_path, loaded=answer(None, "http://app:8081/memory did not answer"))
+
+    assert run.live_bytes_per_request == LiveBytes(heap=None, stacks_off_heap=60_000, kernel=12_000)
+    assert run.notes == ["What a waiting request holds is not known: heap without heap_used_bytes."]
+
+
+@pytest.mark.parametrize(("loaded", "kept"), [({}, 25_000_000), ({"requests_in_flight": 1}, 20_000_000)])
+def test_the_heap_that_is_kept_is_read_before_the_lab_sends_requests_of_its_own(
+    tmp_path: Path, loaded: dict[str, Any], kept: float
+) -> None:
+    run = judged(tmp_path, loaded=answer(LOADED | {"heap_used_bytes": 55_000_000} | loaded))
+
+    assert run.heap_kept_bytes == kept
+
+
 @pytest.mark.parametrize(("earlier", "known"), [(2, True), (3, False)])
 def test_a_few_requests_of_the_load_may_still_be_in_flight_before(tmp_path: Path, earlier: int, *, known: bool) -> None:
     run = judged(tmp_path, loaded=answer(LOADED | {"requests_in_flight": earlier}))

@@ -4,6 +4,7 @@ import io
 import itertools
 import math
 import time
+from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -26,15 +27,16 @@ LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
 
 
-def load_of(connections: int, shape: Shape, target: str = "/capabilities") -> Load:
-    return Load("http://127.0.0.1:1", (Target(target),), connections, shape, timeout_s=1)
+def load_of(connections: int, shape: Shape, target: str | Sequence[str] = "/capabilities") -> Load:
+    targets = [target] if isinstance(target, str) else target
+    return Load("http://127.0.0.1:1", tuple(Target(one) for one in targets), connections, shape, timeout_s=1)
 
 
 def warmer(
     approach: Approach,
     connections: int = 1000,
     cap_s: float = 140,
-    target: str = "/capabilities",
+    target: str | Sequence[str] = "/capabilities",
     burst_s: float = BURST_S,
     program: str = "true",
     stop: Stop | None = None,
@@ -160,17 +162,18 @@ def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
     assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
 
 
-def test_cold_requests_of_a_rate_do_not_pile_up_beyond_what_the_load_keeps_in_flight() -> None:
-    """And from the first burst on that leaves CPU time, all connections are used."""
-    approach = Approach(cost_ms=lambda served: 0.25 + 20 * 0.9 ** (served / 500))
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_cold_requests_of_a_rate_do_not_pile_up_beyond_what_the_load_keeps_in_flight(cpus: int) -> None:
+    """And after a burst that leaves CPU time, all connections are used."""
+    approach = Approach(cost_ms=lambda served: 0.25 + 20 * cpus * 0.9 ** (served / 500), cpus=cpus)
 
     got = warmer(approach, 400, cap_s=1000, shape=OpenRate((RateStep(200, 60),))).run()
 
     bursts = phase(got, "compile")
-    first = next(number for number, burst in enumerate(bursts) if (burst.cpu_s or 0) <= 0.8 * burst.duration_s)
-    connections = [load.connections for load in approach.sent[: len(bursts)]]
-    assert first > 0
-    assert connections == [180] * (first + 1) + [400] * (len(bursts) - first - 1)
+    left = [(burst.cpu_s or 0) <= 0.8 * cpus * burst.duration_s for burst in bursts]
+    assert not left[0]
+    sent = [load.connections for load in approach.sent[: len(bursts)]]
+    assert sent == [180, *(400 if spare else 180 for spare in left[:-1])]
     assert approach.most_in_flight < 1.1 * 180
 
 
@@ -183,23 +186,33 @@ def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cost_ms", "shape", "target", "settles_at"),
+    ("cost_ms", "shape", "targets", "cpus", "settles_at"),
     [
-        (0.1, LADDER, "/capabilities", 4000),
-        (0.5, LADDER, "/capabilities", 1600),
-        (0.5, LADDER, "/capabilities?cpuMicros=1500", 400),
-        (0.5, OpenRate((RateStep(4000, 60),)), "/capabilities", 4000),
+        (0.1, LADDER, ["/capabilities"], 1, 4000),
+        (0.5, LADDER, ["/capabilities"], 1, 1600),
+        (0.5, LADDER, ["/capabilities"], 2, 3200),
+        (0.5, LADDER, ["/capabilities?cpuMicros=1500"], 1, 400),
+        (0.5, LADDER, ["/capabilities", "/capabilities?cpuMicros=3000"], 1, 400),
+        (0.5, OpenRate((RateStep(4000, 60),)), ["/capabilities"], 1, 4000),
     ],
 )
 def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
-    cost_ms: float, shape: Shape, target: str, settles_at: float
+    cost_ms: float, shape: Shape, targets: list[str], cpus: int, settles_at: float
 ) -> None:
     """But a rate at itself, whatever comes of it."""
-    approach = Approach(cost_ms=lambda _: cost_ms, jit_s=0, trickle=0)
+    approach = Approach(cost_ms=lambda _: cost_ms, cpus=cpus)
 
-    warmer(approach, 8000, cap_s=400, target=target, shape=shape).run()
+    warmer(approach, 8000, cap_s=400, target=targets, shape=shape).run()
 
     assert approach.sent[-1].rate_rps == pytest.approx(settles_at, rel=0.01)
+
+
+def test_a_ladder_whose_first_phase_is_not_to_be_had_does_not_queue_for_the_work_it_asks_for() -> None:
+    approach, target = Approach(tells_jit=False, cpus=2), "/capabilities?cpuMicros=4000"
+
+    warmer(approach, 8000, cap_s=400, target=target, shape=LADDER).run()
+
+    assert {load.rate_rps for load in approach.sent} == {400}
 
 
 def test_the_backends_delay_is_lent_and_put_back() -> None:

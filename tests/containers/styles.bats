@@ -42,6 +42,7 @@ ran() {
   ran a lean 1 0.1
   ran a idiomatic 2 0.8
   ran a idiomatic 3 9
+  ran a lean 3 1 '{series: "2"}'
   ran b lean 2 0.4 '{verdict: "invalid", reasons: ["Something {failed}."]}'
   run table
   [ "${lines[0]}" = "8 runs, 7 of them counted; CPU ms per request, ratios within rounds" ]

@@ -75,7 +75,7 @@ def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
     memory, which a pool keeps, against the process before its first request."""
     if log is None:
         return LiveSet(LiveBytes())
-    heap_kept = _growth(log.before, log.idle, HEAP)
+    heap_kept = _growth(log.before, _at_rest(log), HEAP)
     hindrance = _hindrance(log)
     if hindrance or log.hold is None or log.waiting is None or log.idle is None:
         return LiveSet(LiveBytes(), None, heap_kept, (hindrance or "no request waited",))
@@ -89,7 +89,7 @@ def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
     }
     needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
     untold = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
-    unknown = pools.unknown(log, log.hold.connections) | _given_up(log) | untold
+    unknown = pools.unknown(log, log.hold.connections) | _given_up(log, requests) | untold
     return LiveSet(
         LiveBytes(**{part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}),
         round(requests),
@@ -98,10 +98,16 @@ def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
     )
 
 
-def _given_up(log: MemoryLog) -> dict[str, str]:
-    """Pools that close connections after the reading with requests free memory that no request held."""
+def _given_up(log: MemoryLog, requests: float) -> dict[str, str]:
+    """Pools that close connections after the reading with requests free memory that no request held. What requests of
+    the load before held does not count."""
+    if log.loaded is None:
+        return {}
     shrunk, held = _growth(log.idle, log.loaded, HEAP), _growth(log.idle, log.waiting, HEAP)
-    if shrunk is None or held is None or shrunk <= MOST_SHRUNK * max(held, 0):
+    if shrunk is None or held is None:
+        return {"heap": f"without {HEAP[0]}"}
+    shrunk -= held * (log.loaded.figure("requests_in_flight") or 0) / requests
+    if shrunk <= MOST_SHRUNK * held:
         return {}
     return {"heap": f"because {shrunk / 1_000_000:.1f} MB that no request held were freed meanwhile"}
 
@@ -132,6 +138,11 @@ def _not_waiting(log: MemoryLog) -> str | None:
     if waiting > log.hold.connections:
         return f"{waiting:.0f} requests were in flight, and only {log.hold.connections} of them were sent"
     return f"{left:.0f} requests were still in flight after them" if left else None
+
+
+def _at_rest(log: MemoryLog) -> MemoryAnswer | None:
+    """What the process told after the load, with nothing in flight."""
+    return log.loaded if log.loaded and log.loaded.figure("requests_in_flight") == 0 else log.idle
 
 
 def _told(told: MemoryAnswer, names: tuple[str, ...]) -> float | None:

@@ -40,9 +40,9 @@ def burst_waves(latency_ms: float, burst_s: float = BURST_S) -> int:
 
 
 def crowded(bursts: Sequence[Burst], cpus: float) -> bool:
-    """Whether cold requests have left no CPU time in any burst yet. At a rate they pile up then, and pools would keep
-    for the whole run what the load itself does not need."""
-    return all(burst.busy_cores > CROWDED * cpus for burst in bursts)
+    """Whether the last burst left no CPU time, or there was none yet: at a rate, requests would pile up, and pools keep
+    for the whole run what they opened for them."""
+    return not bursts or bursts[-1].busy_cores > CROWDED * cpus
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:

@@ -28,9 +28,9 @@ def settled_rps(shape: OpenRate, connections: int, answer_s: float, carried_rps:
     """The highest rate of the load, ten at least, and no more than so many connections carry when an answer takes
     `answer_s`. Of a ladder, no more than `carried_rps` either: what pools keep from requests that queue would be there
     in its lower steps, too."""
-    rates_rps = [step.rate_rps for step in shape.steps]
-    most_rps = carried_rps if len(rates_rps) > 1 else math.inf
-    offered_rps = max(FEWEST_RPS, min(max(rates_rps), most_rps))
+    offered_rps = max(FEWEST_RPS, *(step.rate_rps for step in shape.steps))
+    if len(shape.steps) > 1:
+        offered_rps = min(offered_rps, carried_rps)
     return min(offered_rps, connections / answer_s) if answer_s else offered_rps
 
 

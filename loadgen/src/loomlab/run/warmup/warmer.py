@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.delay import Delay
@@ -58,6 +59,7 @@ class Warmer:
         self._subject = subject
         self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
         self._connections = busy_connections(subject.load, self._endpoint.mean_ms / 1000)
+        self._asked_ms = fmean(endpoint_of(one.target, subject.delay).work_ms for one in subject.load.targets)
         self._rated = isinstance(subject.load.shape, OpenRate)
         self._waits = Waits(self._endpoint, subject.delay, behaviour, progress)
         self._cap_s = cap_s
@@ -87,10 +89,10 @@ class Warmer:
         """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
         the backend does not take another delay."""
         process = self._subject.process()
+        cpus = self._cpus = process.cpus or 1
         if process.jit_cpu_s is None or process.cpu_s is None:
             self._progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
             return None
-        cpus = self._cpus = process.cpus or 1
         connections = min(max(self._connections, FEWEST_CONNECTIONS), compiling.MOST_CONNECTIONS)
         wait_ms = compiling.first_wait_ms(connections, cpus, self._subject.cold_cost_ms)
         if not self._endpoint.waits_as_configured and not self._rated:
@@ -149,13 +151,13 @@ class Warmer:
 
     def _work_ms(self) -> float:
         """What a wave of all connections takes at least, by the CPU per request of a burst without the work."""
-        cost_ms = self._endpoint.work_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
+        cost_ms = self._asked_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
         return self._connections * cost_ms / self._cpus
 
     def _carried_rps(self) -> float:
         """What the approach's CPUs carry without a queue, by the CPU per request at the end of the first phase."""
         compiled = [burst for burst in self._done if burst.phase == "compile"]
-        cost_ms = (compiled[-1].cpu_ms_per_request or 0) + self._endpoint.work_ms if compiled else 0
+        cost_ms = self._asked_ms + ((settling.cpu_ms_without_jit(compiled[-1]) or 0) if compiled else 0)
         return 1000 * compiling.CROWDED * self._cpus / cost_ms if cost_ms else math.inf
 
     def _settling_burst(self, expected_ms: float, left_s: float) -> Load:
