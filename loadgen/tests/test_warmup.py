@@ -163,18 +163,22 @@ def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
 
 
 @pytest.mark.parametrize("cpus", [1, 2])
-def test_cold_requests_of_a_rate_do_not_pile_up_beyond_what_the_load_keeps_in_flight(cpus: int) -> None:
-    """And after a burst that leaves CPU time, all connections are used."""
+def test_requests_of_a_rate_do_not_pile_up_far_beyond_what_the_load_keeps_in_flight(cpus: int) -> None:
     approach = Approach(cost_ms=lambda served: 0.25 + 20 * cpus * 0.9 ** (served / 500), cpus=cpus)
 
     got = warmer(approach, 400, cap_s=1000, shape=OpenRate((RateStep(200, 60),))).run()
 
-    bursts = phase(got, "compile")
-    left = [(burst.cpu_s or 0) <= 0.8 * cpus * burst.duration_s for burst in bursts]
-    assert not left[0]
-    sent = [load.connections for load in approach.sent[: len(bursts)]]
-    assert sent == [180, *(400 if spare else 180 for spare in left[:-1])]
-    assert approach.most_in_flight < 1.1 * 180
+    sent = approach.sent[: len(phase(got, "compile"))]
+    assert {load.connections for load in sent} == {math.ceil(1.25 * 200 * 0.9)}
+    assert approach.most_in_flight == 225
+
+
+def test_the_longest_answer_tells_how_many_requests_of_a_rate_are_in_flight() -> None:
+    approach, targets = Approach(), ["/epoch-millis?delayInMillis=10", "/capabilities"]
+
+    warmer(approach, 400, target=targets, shape=OpenRate((RateStep(200, 60),))).run()
+
+    assert approach.sent[0].connections == 225
 
 
 def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:

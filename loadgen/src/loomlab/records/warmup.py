@@ -40,11 +40,6 @@ class Burst(Record):
         return math.inf if self.jit_cpu_s is None or not self.duration_s else self.jit_cpu_s / self.duration_s
 
     @property
-    def busy_cores(self) -> float:
-        """CPU seconds a second; infinite where it is not known."""
-        return math.inf if self.cpu_s is None or not self.duration_s else self.cpu_s / self.duration_s
-
-    @property
     def request_cores(self) -> float:
         """CPU seconds a second of all but the compilers; infinite where it is not known."""
         if self.cpu_s is None or not self.duration_s:

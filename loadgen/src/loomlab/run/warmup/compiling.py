@@ -7,8 +7,10 @@ from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, requests_
 BUSY_TARGET = 0.5
 """Of the approach's CPUs, for the requests alone."""
 CROWDED = 0.8
-"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest;
-where all that it does takes more, requests may queue."""
+"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
+HEADROOM = 1.25
+"""Connections of a rate, for each that its requests keep busy. With more, requests pile up in cold bursts and at
+pauses, and pools keep for the whole run what they opened for them."""
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 BURST_S = 5
@@ -37,12 +39,6 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
 def burst_waves(latency_ms: float, burst_s: float = BURST_S) -> int:
     """As many as take so many seconds, and two at least."""
     return max(BURST_WAVES, round(1000 * burst_s / max(latency_ms, 1)))
-
-
-def crowded(bursts: Sequence[Burst], cpus: float) -> bool:
-    """Whether the last burst left no CPU time, or there was none yet: at a rate, requests would pile up, and pools keep
-    for the whole run what they opened for them."""
-    return not bursts or bursts[-1].busy_cores > CROWDED * cpus
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:

@@ -57,9 +57,10 @@ class Warmer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._subject = subject
-        self._endpoint = endpoint_of(subject.load.targets[0].target, subject.delay)
-        self._connections = busy_connections(subject.load, self._endpoint.mean_ms / 1000)
-        self._asked_ms = fmean(endpoint_of(one.target, subject.delay).work_ms for one in subject.load.targets)
+        endpoints = [endpoint_of(one.target, subject.delay) for one in subject.load.targets]
+        self._endpoint = endpoints[0]
+        self._connections = busy_connections(subject.load, max(one.mean_ms for one in endpoints) / 1000)
+        self._asked_ms = fmean(one.work_ms for one in endpoints)
         self._rated = isinstance(subject.load.shape, OpenRate)
         self._waits = Waits(self._endpoint, subject.delay, behaviour, progress)
         self._cap_s = cap_s
@@ -106,8 +107,8 @@ class Warmer:
                 waves = compiling.burst_waves(latency_ms, self._subject.compile_burst_s)
                 left_s = self._limited_s(limit_s - self._elapsed_s())
                 load = burst_of(spared, connections, waves, latency_ms, left_s)
-                if compiling.crowded(done, cpus):
-                    load = replace(load, connections=min(connections, load.connections))
+                if self._rated:
+                    load = replace(load, connections=min(math.ceil(compiling.HEADROOM * connections), load.connections))
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
