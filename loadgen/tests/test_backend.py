@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -15,6 +15,7 @@ from loomlab.records.models import Hang
 from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
+from served import serving
 
 LATE_S = 2.0
 """A busy host's timer may be late by so much, never early."""
@@ -46,18 +47,9 @@ def backend(status: int = 200) -> Iterator[Told]:
             self.end_headers()
             told.arrived.release()
 
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        told.url = f"http://127.0.0.1:{server.server_port}/behaviour"
-        try:
-            yield told
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as origin:
+        told.url = f"{origin}/behaviour"
+        yield told
 
 
 def spoken(stream: io.StringIO, wanted: str) -> str:

@@ -3,11 +3,10 @@
 import io
 import json
 import socket
-import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +21,7 @@ from loomlab.run.live import LiveFigures, LiveProgress
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import exposed_values
 from loomlab.tools.known import tool
+from served import serving
 
 LADDER = OpenRate((RateStep(250, 60), RateStep(500, 30), RateStep(1000, 60)))
 CLOSED = Closed(requests=1200, duration_s=60)
@@ -167,17 +167,8 @@ def prometheus(*answers: dict[str, float] | None) -> Iterator[tuple[str, list[st
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", queries
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Handler) as origin:
+        yield origin, queries
 
 
 def shown(url: str, tool_name: str, seconds: list[float]) -> list[str]:

@@ -1,17 +1,17 @@
 """What a process tells over its management port: of its memory when it is asked, and on its metrics page."""
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from loomlab.run.memory import memory_of
 from loomlab.run.warmup.process import Process, process_of
+from served import serving
 
 
 @contextmanager
@@ -27,16 +27,8 @@ def answering(status: int, body: bytes) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Handler) as origin:
+        yield origin, asked
 
 
 def test_what_the_process_tells_is_kept_as_it_is_with_its_times() -> None:

@@ -1,16 +1,16 @@
 """Asking for new high-water marks, of a server that can, one that cannot, and nobody."""
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from loomlab.run.peaks import reset_peaks
+from served import serving
 
 
 @pytest.fixture(params=[200, 204, 404, 500])
-def server(request: pytest.FixtureRequest) -> Iterator[tuple[HTTPServer, int]]:
+def server(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
     """A server that answers PUT /peaks with that status."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -18,22 +18,14 @@ def server(request: pytest.FixtureRequest) -> Iterator[tuple[HTTPServer, int]]:
             self.send_response(request.param if self.path == "/peaks" else 418)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    serving = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield serving, request.param
-    serving.shutdown()
-    thread.join()
-    serving.server_close()
+    with serving(Handler) as origin:
+        yield origin, request.param
 
 
-def test_marks_begin_anew_only_where_the_approach_says_so(server: tuple[HTTPServer, int]) -> None:
-    serving, status = server
+def test_marks_begin_anew_only_where_the_approach_says_so(server: tuple[str, int]) -> None:
+    origin, status = server
 
-    assert reset_peaks(f"http://127.0.0.1:{serving.server_port}") is (status == 200)
+    assert reset_peaks(origin) is (status == 200)
 
 
 def test_nobody_there_is_no_error() -> None:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlparse
@@ -19,6 +19,7 @@ from loomlab.run.measure import collect_again
 from loomlab.run.prometheus import Prometheus, UnreachableError, exposed_values, get_json
 from loomlab.run.stop import Stop
 from rawrun import BEGIN, RawRun, write
+from served import serving
 
 
 @contextmanager
@@ -35,18 +36,8 @@ def prometheus(*answers: Any) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Nothing on stderr."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", queries
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Handler) as origin:
+        yield origin, queries
 
 
 def sampled(at: float) -> list[dict[str, Any]]:

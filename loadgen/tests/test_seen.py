@@ -1,16 +1,16 @@
 """Whether a page of container metrics tells what a container does."""
 
-import http.server
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
 from loomlab.basics.errors import HostError
 from loomlab.exporter.seen import Figures, figures_of, lacking, prove
 from loomlab.run.prometheus import UnreachableError
+from served import serving
 
 ID = "4f1c9a03be67"
 GOOD = Figures(cpu_seconds=11.0, rss_bytes=40e6, threads=9)
@@ -30,20 +30,15 @@ def page(cpu_s: float, identity: str = f"/docker/{ID}d8125e") -> str:
 def served(wrong: bool = False) -> Iterator[str]:
     """A page that tells this process's CPU time; or one that knows other containers only."""
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = page(time.process_time(), f"/docker/{'0' if wrong else ''}{ID}").encode()
             self.send_response(200)
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/metrics"
-        server.shutdown()
+    with serving(Handler) as origin:
+        yield f"{origin}/metrics"
 
 
 @pytest.mark.parametrize(
