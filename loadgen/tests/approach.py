@@ -1,19 +1,29 @@
-"""A made-up approach with its tool, process, backend and clock: what it costs is a formula, time is its own."""
+"""A made-up approach with its tool, process, backend and clock, and what warms it up: what it costs is a formula, time
+is its own."""
 
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.load import Closed, Load, OpenRate
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.requestlog import RequestLog
+from loomlab.records.warmup import Burst, Warmup
+from loomlab.run.backend import Behaviour
+from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError
+from loomlab.run.stop import Stop
+from loomlab.run.warmup.compiling import BURST_S
 from loomlab.run.warmup.process import Process
+from loomlab.run.warmup.warmer import Subject, Warmer
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 
 CONNECT_S = 0.1
+LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
 
 
 @dataclass
@@ -114,3 +124,30 @@ class MadeUp(Ab):
 
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
         return RequestLog([0], [self._approach.latency_ms])
+
+
+def load_of(connections: int, shape: Shape, target: str | Sequence[str] = "/capabilities") -> Load:
+    targets = [target] if isinstance(target, str) else target
+    return Load("http://127.0.0.1:1", tuple(Target(one) for one in targets), connections, shape, timeout_s=1)
+
+
+def warmer(
+    approach: Approach,
+    connections: int = 1000,
+    cap_s: float = 140,
+    target: str | Sequence[str] = "/capabilities",
+    burst_s: float = BURST_S,
+    program: str = "true",
+    stop: Stop | None = None,
+    stream: io.StringIO | None = None,
+    shape: Shape = Closed(1, 60),  # noqa: B008 - it is frozen
+) -> Warmer:
+    load = load_of(connections, shape, target)
+    subject = Subject(load, delay_of("300"), approach.process, compile_burst_s=burst_s)
+    behaviour = cast("Behaviour", approach)
+    progress = Progress(stream or io.StringIO())
+    return Warmer(MadeUp(approach, program), subject, behaviour, cap_s, stop or Stop(), progress, approach.clock)
+
+
+def phase(warmup: Warmup, name: str) -> list[Burst]:
+    return [burst for burst in warmup.bursts if burst.phase == name]

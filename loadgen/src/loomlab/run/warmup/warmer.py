@@ -99,16 +99,13 @@ class Warmer:
         if not self._endpoint.waits_as_configured and not self._rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
-        targets = self._subject.load.targets
-        spared = replace(self._subject.load, targets=tuple(with_work(target, LEAST_WORK_MICROS) for target in targets))
+        spared = self._spared(connections)
         done: list[Burst] = []
         try:
             while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
                 waves = compiling.burst_waves(latency_ms, self._subject.compile_burst_s)
                 left_s = self._limited_s(limit_s - self._elapsed_s())
                 load = burst_of(spared, connections, waves, latency_ms, left_s)
-                if self._rated:
-                    load = replace(load, connections=min(math.ceil(compiling.HEADROOM * connections), load.connections))
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
@@ -125,6 +122,13 @@ class Warmer:
         finally:
             self._waits.restore()
         return False
+
+    def _spared(self, busy: int) -> Load:
+        """The load with hardly any CPU work, on hardly more connections than these."""
+        load = self._subject.load
+        targets = tuple(with_work(target, LEAST_WORK_MICROS) for target in load.targets)
+        connections = min(math.ceil(compiling.HEADROOM * busy), load.connections)
+        return replace(load, targets=targets, connections=connections)
 
     def _settle(self) -> str | None:
         """What still changed when the cap was reached, None if nothing did."""
