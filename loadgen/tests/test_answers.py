@@ -266,10 +266,12 @@ def test_a_slope_is_per_connection_that_was_run() -> None:
     decided_by: {kind: slope, figures: [throughput_rps], approaches: [tomcat-virtual], above: 1.9, below: 2.1}
 """
     runs = [run("tomcat-virtual", repeat, 1000 + level + repeat, level) for repeat in (1, 2, 3) for level in (100, 200)]
-    (part,) = answered(runs, claim).parts
+    answer = answered(runs, claim)
+    (part,) = answer.parts
 
-    assert (part.outcome, part.level) == (REPRODUCED, None)
+    assert (part.outcome, part.level, part.amount, part.base, part.base_amount) == (REPRODUCED, 200, 100, 100, 50)
     assert part.centre == pytest.approx(2)
+    assert found_of(answer, "connections")[1].startswith("100 [50] to 200 [100] connections: 2 requests/s per connection")
     assert answered(runs[::2], claim).outcome == UNTESTED
 
 

@@ -1,6 +1,7 @@
 """What is kept of a paper's experiments: small, in the lab's names, by published level, of one demand."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,17 @@ def test_a_run_is_spoilt_where_nothing_but_the_host_keeps_it_from_counting(
     assert runs_of(results, "virtual-threads-hey")[0].spoilt == spoilt
 
 
+@pytest.mark.parametrize(("rule", "spoilt"), [("backend_late_p99", False), ("backend_late_mean", True)])
+def test_what_the_papers_claims_may_do_without_spoils_no_block(
+    lab: Lab, results: Path, rule: str, *, spoilt: bool
+) -> None:
+    failed = RuleResult(rule=rule, outcome="failed", level="invalid", host_cause=True, reason="Late.")
+    summed_up(begun(lab, results, LOOM, NAME=LOOM), lambda _: {"verdict": "invalid", "rules": [failed]})
+    kept_in(results)
+
+    assert runs_of(results)[0].spoilt is spoilt
+
+
 def test_experiments_of_one_demand_are_kept_together_and_of_others_those_with_the_most_blocks(
     lab: Lab, results: Path
 ) -> None:
@@ -200,7 +212,16 @@ def test_the_picture_is_of_the_experiment_with_the_most_repeats(lab: Lab, result
         (folder / "published.svg").write_text(repeats)
     kept_in(results)
 
-    assert (results / "measured" / LOOM / f"{LOOM}.svg").read_text() == "2"
+    kept = results / "measured" / LOOM / f"{LOOM}.svg"
+    drawn_from = read_measured(results / "measured", LOOM)[LOOM].drawn_from
+    assert (kept.read_text(), drawn_from) == ("2", "20260101T000000Z-" + LOOM)
+
+    shutil.rmtree(results / str(drawn_from))
+    kept_in(results)
+    assert kept.read_text() == "2"
+    summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.02", SEED="7"))
+    kept_in(results)
+    assert not kept.exists()
 
 
 def test_a_scenario_that_the_host_cannot_hold_is_kept_with_the_reason_until_it_is_measured(

@@ -12,7 +12,7 @@ from loomlab.records.models import Run
 from rawrun import RawRun, at, level, load, ramp
 from test_metrics import matrix
 
-CONNECTIONS = 20
+CONNECTIONS = 200
 ALLOCATED_PER_S = 500_000
 BEFORE: dict[str, Any] = {
     "heap_used_bytes": 30_000_000,
@@ -33,15 +33,15 @@ IDLE = BEFORE | {
 }
 LOADED = IDLE | {"rss_anon_bytes": 690_000_000}
 WAITING = IDLE | {
-    "heap_used_bytes": 50_800_000,
-    "rss_anon_bytes": 903_700_000,
+    "heap_used_bytes": 58_000_000,
+    "rss_anon_bytes": 914_500_000,
     "heap_rss_anon_bytes": 800_000_000,
-    "thread_stack_bytes": 2_000_000,
-    "kernel_bytes": 8_240_000,
+    "thread_stack_bytes": 11_000_000,
+    "kernel_bytes": 10_400_000,
     "requests_in_flight": CONNECTIONS,
 }
-"""A request: 40,000 of heap; 50,000 of stacks, which grew from 1 MB to 2, and 10,000 off-heap, which grew from 101.5 MB
-to 101.7; 12,000 of the kernel's."""
+"""A request: 40,000 of heap; 50,000 of stacks, which grew from 1 MB to 11, and 10,000 off-heap, which grew from 101.5
+MB to 103.5; 12,000 of the kernel's."""
 
 
 def answer(told: dict[str, Any] | None, error: str | None = None) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def answer(told: dict[str, Any] | None, error: str | None = None) -> dict[str, A
 def memory(**changes: Any) -> dict[str, Any]:
     """raw/memory.json of a live set that was measured as it should be."""
     hold = {
-        "connections": CONNECTIONS, "wait_ms": 2600, "started": at(55), "duration_s": 3.6, "requests": 20, "errors": 0,
+        "connections": CONNECTIONS, "wait_ms": 2600, "started": at(55), "duration_s": 3.6, "requests": 200, "errors": 0,
     }  # fmt: skip
     told = {
         "before": answer(BEFORE),
@@ -68,7 +68,7 @@ def judged(folder: Path, **changes: Any) -> Run:
     return judge_run(RawRun(memory=memory(**changes)).write(folder / "1-app"))
 
 
-@pytest.mark.parametrize(("shrunk_bytes", "heap"), [(80_000, 40_000), (80_001, None), (-9_000_000, 40_000)])
+@pytest.mark.parametrize(("shrunk_bytes", "heap"), [(800_000, 40_000), (800_001, None), (-9_000_000, 40_000)])
 def test_the_heap_is_not_known_where_pools_gave_up_more_than_a_tenth_of_it_meanwhile(
     tmp_path: Path, shrunk_bytes: int, heap: float | None
 ) -> None:
@@ -77,7 +77,7 @@ def test_the_heap_is_not_known_where_pools_gave_up_more_than_a_tenth_of_it_meanw
     run = judged(tmp_path, loaded=answer(loaded))
 
     assert run.live_bytes_per_request == LiveBytes(heap=heap, stacks_off_heap=60_000, kernel=12_000)
-    told = ["What a waiting request holds is not known: heap because 0.1 MB that no request held were freed meanwhile."]
+    told = ["What a waiting request holds is not known: heap because 0.8 MB that no request held were freed meanwhile."]
     assert run.notes == ([] if heap else told)
 
 
@@ -93,7 +93,7 @@ def test_bytes_held_are_differences_by_the_requests_in_flight(tmp_path: Path) ->
 
 
 def test_a_heap_that_is_touched_for_the_first_time_is_held_by_nobody(tmp_path: Path) -> None:
-    touched = WAITING | {"rss_anon_bytes": 1_903_700_000, "heap_rss_anon_bytes": 1_800_000_000}
+    touched = WAITING | {"rss_anon_bytes": 1_914_500_000, "heap_rss_anon_bytes": 1_800_000_000}
 
     held = judged(tmp_path, waiting=answer(touched)).live_bytes_per_request
 
@@ -101,7 +101,7 @@ def test_a_heap_that_is_touched_for_the_first_time_is_held_by_nobody(tmp_path: P
 
 
 def test_stacks_that_a_pool_keeps_count_and_so_does_what_the_kernel_keeps_for_them(tmp_path: Path) -> None:
-    kept = {"thread_stack_bytes": 2_000_000, "rss_anon_bytes": 703_500_000, "kernel_bytes": 8_240_000}
+    kept = {"thread_stack_bytes": 11_000_000, "rss_anon_bytes": 712_500_000, "kernel_bytes": 10_400_000}
 
     held = judged(tmp_path, idle=answer(IDLE | kept)).live_bytes_per_request
 
@@ -132,18 +132,18 @@ def test_what_the_process_does_not_tell_is_null_and_said(tmp_path: Path, name: s
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"error": "4 platform threads cannot hold 20 requests at once"}, "4 platform threads cannot hold"),
+        ({"error": "4 platform threads cannot hold 200 requests at once"}, "4 platform threads cannot hold"),
         ({"waiting": None}, "the process was not asked while requests waited"),
         ({"waiting": answer(None, "http://app:8081/memory did not answer")}, "did not answer while requests waited"),
         ({"idle": answer(None, "http://app:8081/memory did not answer")}, "did not answer after them"),
         ({"idle": answer(IDLE | {"requests_in_flight": 3})}, "3 requests were still in flight after them"),
-        ({"waiting": answer(WAITING | {"requests_in_flight": 17})}, "only 17 of 20 requests were in flight"),
-        ({"waiting": answer(WAITING | {"requests_in_flight": 0})}, "only 0 of 20 requests were in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 179})}, "only 179 of 200 requests were in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 0})}, "only 0 of 200 requests were in flight"),
         ({"waiting": answer(WAITING | {"requests_in_flight": None})}, "did not report its requests in flight"),
         ({"waiting": answer(WAITING | {"requests_in_flight": "many"})}, "did not report its requests in flight"),
         ({"hold": None}, "no request waited"),
-        ({"loaded": answer(LOADED | {"requests_in_flight": 3})}, "3 requests of the load were still in flight"),
-        ({"waiting": answer(WAITING | {"requests_in_flight": 21})}, "21 requests were in flight, and only 20 of them"),
+        ({"loaded": answer(LOADED | {"requests_in_flight": 21})}, "21 requests of the load were still in flight"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 201})}, "201 requests were in flight, and only 200 of them"),
     ],
 )
 def test_without_requests_that_wait_nothing_is_known_of_them(tmp_path: Path, changes: dict[str, Any], why: str) -> None:
@@ -164,18 +164,18 @@ CALLS, NO_CALLS = "/capabilities", "/epoch-millis?delayInMillis=300"
 @pytest.mark.parametrize(
     ("about", "target", "threads", "connections", "unknown"),
     [
-        (PLATFORM, CALLS, 30 + 36, 36, set()),
-        (PLATFORM, CALLS, 30 + 37, 36, {"stacks_off_heap", "kernel"}),
-        (VIRTUAL, CALLS, 30 + 37, 36, set()),
-        (PLATFORM, CALLS, None, 36, set()),
-        (PLATFORM, CALLS, 30 + 36, 37, {"kernel"}),
-        (VIRTUAL, CALLS, 30, 37, {"kernel"}),
+        (PLATFORM, CALLS, 30 + 234, 234, set()),
+        (PLATFORM, CALLS, 30 + 235, 234, {"stacks_off_heap", "kernel"}),
+        (VIRTUAL, CALLS, 30 + 235, 234, set()),
+        (PLATFORM, CALLS, None, 234, set()),
+        (PLATFORM, CALLS, 30 + 234, 235, {"kernel"}),
+        (VIRTUAL, CALLS, 30, 235, {"kernel"}),
         (VIRTUAL, CALLS, 30, None, {"kernel"}),
-        (VIRTUAL, NO_CALLS, 30, 37, set()),
+        (VIRTUAL, NO_CALLS, 30, 235, set()),
         (VIRTUAL, NO_CALLS, 30, None, set()),
-        (VIRTUAL, f"{CALLS}?calls=5&parallel=true", 30, 20, {"kernel"}),
-        ({"error": "no answer"}, CALLS, 30, 32, set()),
-        ({"error": "no answer"}, CALLS, 30, 35, {"kernel"}),
+        (VIRTUAL, f"{CALLS}?calls=5&parallel=true", 30, 200, {"kernel"}),
+        ({"error": "no answer"}, CALLS, 30, 230, set()),
+        ({"error": "no answer"}, CALLS, 30, 235, {"kernel"}),
     ],
 )
 def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
@@ -198,7 +198,7 @@ def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
 
 
 def test_what_requests_of_the_load_before_held_is_not_taken_for_what_pools_gave_up(tmp_path: Path) -> None:
-    left = {"requests_in_flight": 2, "heap_used_bytes": IDLE["heap_used_bytes"] + 160_000}
+    left = {"requests_in_flight": 20, "heap_used_bytes": IDLE["heap_used_bytes"] + 1_600_000}
 
     known = judged(tmp_path, loaded=answer(LOADED | left))
     more = judged(tmp_path, loaded=answer(LOADED | left | {"heap_used_bytes": left["heap_used_bytes"] + 1}))
@@ -222,7 +222,7 @@ def test_the_heap_that_is_kept_is_read_before_the_lab_sends_requests_of_its_own(
     assert run.heap_kept_bytes == kept
 
 
-@pytest.mark.parametrize(("earlier", "known"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("earlier", "known"), [(20, True), (21, False)])
 def test_a_few_requests_of_the_load_may_still_be_in_flight_before(tmp_path: Path, earlier: int, *, known: bool) -> None:
     run = judged(tmp_path, loaded=answer(LOADED | {"requests_in_flight": earlier}))
 
@@ -230,10 +230,25 @@ def test_a_few_requests_of_the_load_may_still_be_in_flight_before(tmp_path: Path
 
 
 def test_nine_tenths_of_the_requests_are_enough(tmp_path: Path) -> None:
-    run = judged(tmp_path, waiting=answer(WAITING | {"requests_in_flight": 18}))
+    run = judged(tmp_path, waiting=answer(WAITING | {"requests_in_flight": 180}))
 
-    assert run.live_requests == 18
-    assert run.live_bytes_per_request.heap == pytest.approx(800_000 / 18)
+    assert run.live_requests == 180
+    assert run.live_bytes_per_request.heap == pytest.approx(8_000_000 / 180)
+
+
+@pytest.mark.parametrize(("connections", "unknown"), [(100, set()), (99, {"stacks_off_heap", "kernel"})])
+def test_few_requests_are_not_charged_what_the_process_grew_by(
+    tmp_path: Path, connections: int, unknown: set[str]
+) -> None:
+    hold = memory()["hold"] | {"connections": connections, "requests": connections}
+
+    run = judged(tmp_path, hold=hold, waiting=answer(WAITING | {"requests_in_flight": connections}))
+
+    held = run.live_bytes_per_request.model_dump()
+    assert {part for part, value in held.items() if value is None} == unknown
+    assert held["heap"] == pytest.approx(8_000_000 / connections)
+    assert all("only 99 requests waited, and 100 are needed" in note for note in run.notes)
+    assert bool(run.notes) == bool(unknown)
 
 
 def test_a_run_of_an_earlier_version_has_neither_figures_nor_a_note(run_dir: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(pap
 
     assert "| Platform Threads, 20,000 [980] connections | 'throughput', requests/s | 4,950 | " in text
     assert "| set-up | machines | c5.2xlarge, 8 CPUs, 16 GiB: approach; " in text
-    assert "throughput_rps of microhttp-virtual ÷ microhttp-platform<br>10,000 [490] connections: " in text
+    assert "microhttp-virtual ÷ microhttp-platform, to be above 1<br>10,000 [490] connections: " in text
     assert "; published 2.337" in text
 
 
@@ -97,7 +97,7 @@ def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(papers: Path)
 
     assert "**could not be tested here**" in line
     assert "10,000 [490] connections: nothing queued: the mean latency is 1.1" in line
-    assert line.endswith("15,000 [735] connections, 20,000 [980] connections: reproduced |")
+    assert line.endswith("<br>15,000 [735], 20,000 [980] connections: reproduced |")
 
 
 def test_reasons_of_several_figures_are_told_apart() -> None:
@@ -107,11 +107,61 @@ def test_reasons_of_several_figures_are_told_apart() -> None:
         Part("a", figure, "tomcat-virtual", 50, UNTESTED, why, 50) for figure, why in (("one", "x"), ("other", "y"))
     ]
 
-    assert why_of(Answer(claim, UNTESTED, parts), "connections") == (
-        "one of tomcat-virtual at 50 connections: x; other of tomcat-virtual at 50 connections: y"
-    )
+    assert why_of(Answer(claim, UNTESTED, parts), "connections") == [
+        "one of tomcat-virtual at 50 connections: x",
+        "other of tomcat-virtual at 50 connections: y",
+    ]
     alike = [replace(part, why="x") for part in parts]
-    assert why_of(Answer(claim, UNTESTED, alike), "connections") == "50 connections: x"
+    assert why_of(Answer(claim, UNTESTED, alike), "connections") == ["50 connections: x"]
+
+
+def test_levels_of_one_reason_share_its_line() -> None:
+    paper = load_paper(PUBLISHED, HEY)
+    (claim,) = [one for one in paper.claims if one.id == "virtual-threads-take-two-waits"]
+    parts = [
+        Part("a", "one", of, level, UNTESTED, why, level / 2)
+        for of, level, why in (("x", 50, "few"), ("x", 100, "few"), ("y", 50, "few"), ("y", 100, "none"))
+    ]
+
+    assert why_of(Answer(claim, UNTESTED, parts), "connections") == [
+        "one of x at 50 [25], 100 [50] connections: few",
+        "one of y at 50 [25] connections: few",
+        "one of y at 100 [50] connections: none",
+    ]
+
+
+def test_limits_are_told_in_the_units_of_the_figures(papers: Path) -> None:
+    text = page(papers)
+
+    assert "throughput_rps of microhttp-virtual ÷ microhttp-platform, to be above 1<br>" in text
+    assert "latency_ms.mean of microhttp-async, to be below 1,050 ms<br>" in text
+    assert "duration_s of tomcat-platform, to be above 38 s and below 42 s<br>" in text
+    assert "cpu_share of microhttp-async, to be above 90 %<br>" in text
+
+
+def test_a_slope_is_told_per_connection_between_its_two_loads(papers: Path) -> None:
+    text = page(papers)
+
+    assert "vsz_max_bytes of microhttp-platform, to be above 512 KiB per connection and below 2,048 KiB per conn" in text
+    assert "<br>1,000 [49] to 20,000 [980] connections: " in text
+    assert " KiB per connection); published 1,133 KiB per connection" in text
+
+
+def test_a_level_that_is_held_against_another_is_told_with_both_loads(papers: Path) -> None:
+    assert "15,000 [735] against 5,000 [245] connections: " in page(papers)
+
+
+def test_a_picture_of_some_of_the_blocks_is_called_so(papers: Path, tmp_path: Path) -> None:
+    path = papers / "measured" / LOOM / f"{LOOM}.json"
+    path.with_suffix(".svg").write_text("<svg/>")
+    kept = read_measured(papers / "measured", LOOM)[LOOM]
+    (one,) = kept.experiments
+    other = one.model_copy(update={"name": "another", "runs": [run for run in one.runs if run.repeat == 1]})
+
+    write_measured(path, kept.model_copy(update={"drawn_from": "another", "experiments": [other]}))
+    assert "The charts are of" not in page(papers)
+    write_measured(path, kept.model_copy(update={"drawn_from": "another", "experiments": [one, other]}))
+    assert "The charts are of 1 of these 4 blocks, made on 2026-01-02 (another)." in page(papers)
 
 
 def test_a_level_that_was_left_out_is_told_beside_one_that_decides(papers: Path) -> None:
@@ -123,9 +173,7 @@ def test_a_level_that_was_left_out_is_told_beside_one_that_decides(papers: Path)
     write_measured(papers / "measured" / LOOM / f"{LOOM}.json", measured.model_copy(update={"experiments": [cut]}))
     text = page(papers)
 
-    claim = (
-        "| The published figures have virtual threads at more resident memory than platform threads, at every level. ("
-    )
+    claim = "| Virtual threads have more resident memory than platform threads, at every level. ("
     line = next(line for line in text.splitlines() if line.startswith(claim))
     assert "**not reproduced**" in line
     assert "20,000 connections: could not be tested here, 0 of the 3 blocks" in line

@@ -102,12 +102,14 @@ def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:
         (0.5, LADDER, ["/capabilities?cpuMicros=1500"], 1, 400),
         (0.5, LADDER, ["/capabilities", "/capabilities?cpuMicros=3000"], 1, 400),
         (0.5, OpenRate((RateStep(4000, 60),)), ["/capabilities"], 1, 4000),
+        (0.5, OpenRate((RateStep(2, 60),)), ["/capabilities?cpuMicros=160000"], 1, 4.98),
+        (0.5, OpenRate((RateStep(7, 60),)), ["/capabilities?cpuMicros=160000"], 1, 7),
     ],
 )
 def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
     cost_ms: float, shape: Shape, targets: list[str], cpus: int, settles_at: float
 ) -> None:
-    """But a rate at itself, whatever comes of it."""
+    """But a rate at itself, whatever comes of it; at more than itself only as far as that does not queue."""
     approach = Approach(cost_ms=lambda _: cost_ms, cpus=cpus)
 
     warmer(approach, 8000, cap_s=400, target=targets, shape=shape).run()

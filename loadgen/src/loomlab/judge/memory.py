@@ -12,6 +12,8 @@ FEWEST_WAITING, MOST_LEFT = 0.9, 0.1
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
 """Threads, or backend connections, for each waiting request; and those that no request accounts for: threads that the
 JVM starts for itself, connections that event loops are handing over."""
+FEWEST_REQUESTS = 100
+"""Of which stacks, off-heap and kernel are told: other memory moves by 1 MB and more, which they would be charged."""
 MOST_SHRUNK = 0.1
 """Of the heap that requests held: by so much it may shrink between the readings before and after them."""
 HEAP, KERNEL, STACKS = ("heap_used_bytes",), ("kernel_bytes",), ("thread_stack_bytes",)
@@ -52,7 +54,10 @@ class Pools:
     backend_connections: float | None
 
     def unknown(self, log: MemoryLog, requests: int) -> dict[str, str]:
-        """The parts in which more than the waiting requests' would be counted, and why."""
+        """The parts in which more than the waiting requests' would be counted, or too much of it, and why."""
+        if requests < FEWEST_REQUESTS:
+            few = f"because only {requests} requests waited, and {FEWEST_REQUESTS} are needed"
+            return {"stacks_off_heap": few, "kernel": few}
         most = MOST_KEPT * requests + SPARE + SPARE_PER_CPU * processors(self.about)
         threads = _growth(log.before, log.waiting, ("threads",)) or 0
         if platform_threads(self.about) is not None and threads > most:

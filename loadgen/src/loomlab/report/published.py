@@ -47,7 +47,7 @@ class Claimed:
 
     answer: Answer
     found: list[str]
-    why: str
+    why: list[str]
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,16 @@ def _iterations(experiment: Experiment, looks: Mapping[str, Look]) -> tuple[list
 def _claims(paper: Paper, name: str, scenario: str, kept: KeptExperiment) -> Iterator[Claimed]:
     """Those that the scenario shows, as far as it shows them."""
     measured = {scenario: Measured(paper=name, step=scenario, experiments=[kept])}
+    run_levels = {run.level for run in kept.runs}
     for claim in paper.claims:
         if claim.load and scenario in claim.load.scenarios:
-            here = claim.model_copy(update={"load": claim.load.model_copy(update={"scenarios": [scenario]})})
+            levels = claim.load.levels
+            if len(claim.load.scenarios) > 1:
+                levels = [level for level in levels or sorted(run_levels) if level in run_levels]
+                if not levels:
+                    continue
+            load = claim.load.model_copy(update={"scenarios": [scenario], "levels": levels})
+            here = claim.model_copy(update={"load": load})
             answer = answer_of(paper, here, measured)
             yield Claimed(answer, found_of(answer, paper.levels.unit), why_of(answer, paper.levels.unit))
 

@@ -29,9 +29,10 @@ type Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class Part:
-    """One figure of one contrast, or of one approach, at one published load of one scenario (`at`). `centre` and its
-    interval at 95 % are in the figure's unit, or a ratio; `amount` is the load that was run, `published` are the
-    paper's own figures of the same, `why` is a phrase."""
+    """One figure of one contrast, or of one approach, at one published load of one scenario (`at`); `base` is the load
+    whose figure it is held against, or from which it grows. `centre` and its interval at 95 % are in the figure's unit,
+    or a ratio; `amount` and `base_amount` are the loads that were run, `published` are the paper's own figures of the
+    same, `why` is a phrase."""
 
     at: str
     figure: str
@@ -40,6 +41,8 @@ class Part:
     outcome: Outcome
     why: str
     amount: float | None = None
+    base: int | None = None
+    base_amount: float | None = None
     blocks: int = 0
     centre: float | None = None
     low: float | None = None
@@ -87,11 +90,12 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Found:
-    """A value for each block that counts, why others do not, the loads that were run, and the runs that count."""
+    """A value for each block that counts, why others do not, the loads that were run by published level, and the runs
+    that count."""
 
     values: dict[Block, float]
     spoilt: list[str]
-    amounts: set[float]
+    amounts: dict[int, float]
     counted: list[KeptRun]
 
 
@@ -104,19 +108,20 @@ class _Asked:
     load: ClaimLoad
     published: Published
     approach_cpus: int | None
+    unit: str
 
     def hindrance(self, run: KeptRun, cpus: float) -> str | None:
         """Why a run does not test it."""
         load = self.load
         if load.unscaled and run.amount != run.level:
-            return f"it shows at {run.level:,} only, and {run.amount:,g} were run"
+            return f"it shows at {run.level:,} {self.unit} only, and {run.amount:,g} were run"
         if load.lasts_s and run.lasts_s != load.lasts_s:
             return f"it shows in {load.lasts_s} s only, and the run was to last {run.lasts_s} s"
         least = self.published_per_cpu(run.level)
         if least and run.amount / cpus < LEAST_PER_CPU * least:
             return (
-                f"each CPU of the approach had {run.amount / cpus:,g}, and as published it has {least:,g}: "
-                f"use SCALE={min(1.0, least * cpus / run.level):.4g}, or more"
+                f"a CPU of the approach had {run.amount / cpus:,.0f} {self.unit} here and {least:,.0f} as published, "
+                f"so it is no test: use SCALE={min(1.0, least * cpus / run.level):.4g}, or more"
             )
         return None
 
@@ -125,10 +130,14 @@ class _Asked:
         may be refuted at any load."""
         published = self.published_per_cpu(level)
         order = isinstance(self.test, RatioTest) and None in {self.test.above, self.test.below}
-        here = max((amount / cpus[block[0]] for block in found.values for amount in found.amounts), default=0.0)
+        amounts = found.amounts.values()
+        here = max((amount / cpus[block[0]] for block in found.values for amount in amounts), default=0.0)
         if order or published is None or here <= MOST_PER_CPU * published:
             return None
-        return f"not refuted: each CPU of the approach had {here:,.0f}, and as published it has {published:,.0f}"
+        return (
+            f"the interval is beyond the limit, but a CPU of the approach had {here:,.0f} {self.unit} here and "
+            f"{published:,.0f} as published, so it refutes nothing"
+        )
 
     def published_per_cpu(self, level: int | None) -> float | None:
         """Where the claim is about the load of a CPU."""
@@ -160,7 +169,7 @@ def answer_of(paper: Paper, claim: Claim, measured: Mapping[str, Measured]) -> A
     test = claim.decided_by
     if isinstance(test, NoTest) or claim.load is None:
         return Answer(claim, UNTESTED, [], test.why if isinstance(test, NoTest) else None)
-    asked = _Asked(claim, test, claim.load, Published(paper), paper.approach_cpus)
+    asked = _Asked(claim, test, claim.load, Published(paper), paper.approach_cpus, paper.levels.unit)
     own = {(one.figure, one.of, one.level): tuple(one.values) for one in own_figures(paper, claim)}
     parts = [
         replace(part, published=own.get((part.figure, part.of, part.level), ()))
@@ -201,7 +210,8 @@ def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
         levels = [level for level in levels if level in run_levels]
     for figure in asked.test.figures:
         for of, level, places, found in _each(asked, figure, levels, source):
-            part = _part(asked.test, found, Part(source.name, figure, of, level, UNTESTED, ""))
+            base = next((at for _, at in places if at != level), None)
+            part = _part(asked.test, found, Part(source.name, figure, of, level, UNTESTED, "", base=base))
             beyond = asked.beyond(found, source.cpus, level) if part.outcome == NOT_REPRODUCED else None
             if beyond:
                 yield replace(part, outcome=UNTESTED, why=beyond)
@@ -213,7 +223,7 @@ def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
 
 def _each(
     asked: _Asked, figure: str, levels: Sequence[int], source: _Source
-) -> Iterator[tuple[str, int | None, list[Place], _Found]]:
+) -> Iterator[tuple[str, int, list[Place], _Found]]:
     """Of what, at which level, of which approaches and levels its figures are, and its values by block."""
     match asked.test:
         case RatioTest(of=of, to=to) as test:
@@ -230,14 +240,15 @@ def _each(
                     yield approach, level, [(approach, level)], _figures(asked, figure, side, level, source)
         case SlopeTest(approaches=approaches):
             for approach in approaches:
-                yield approach, None, [(approach, max(levels))], _slopes(asked, figure, approach, levels, source)
+                places = [(approach, level) for level in (max(levels), min(levels))]
+                yield approach, max(levels), places, _slopes(asked, figure, approach, levels, source)
 
 
 def _slopes(asked: _Asked, figure: str, approach: str, levels: Sequence[int], source: _Source) -> _Found:
     """Per connection, or whatever the load is counted in."""
     side = Side(approach=approach)
     high, low = (_figures(asked, figure, side, level, source) for level in (max(levels), min(levels)))
-    amounts = high.amounts | low.amounts
+    amounts = [*high.amounts.values(), *low.amounts.values()]
     span = max(amounts, default=0.0) - min(amounts, default=0.0)
     return _paired(high, low, lambda a, b: (a - b) / span if span else None)
 
@@ -262,7 +273,7 @@ def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source
     if not here:
         left_out = f" ({' '.join(source.left_out)})" if source.left_out else ""
         spoilt.append(f"{side.approach} was not run there{left_out}")
-    return _Found(values, spoilt, {run.amount for _, run in here}, counted)
+    return _Found(values, spoilt, {level: run.amount for _, run in here}, counted)
 
 
 def _paired(
@@ -283,7 +294,8 @@ def _ratio(a: float, b: float) -> float | None:
 
 def _part(test: Test, found: _Found, part: Part) -> Part:
     values = [*found.values.values()]
-    part = replace(part, blocks=len(values), amount=min(found.amounts) if len(found.amounts) == 1 else None)
+    amount, base_amount = (found.amounts.get(level) if level else None for level in (part.level, part.base))
+    part = replace(part, blocks=len(values), amount=amount, base_amount=base_amount)
     if len(values) < FEWEST_BLOCKS:
         few = f"{len(values)} of the {FEWEST_BLOCKS} blocks that an interval needs"
         return replace(part, why="; ".join([few, *dict.fromkeys(found.spoilt)]))

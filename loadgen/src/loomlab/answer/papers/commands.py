@@ -123,7 +123,7 @@ def claims(
     for title in ("claim", "answer", "here and why"):
         table.add_column(title)
     for answer in found.answers:
-        told = "\n".join([*found_of(answer, unit), why_of(answer, unit)])
+        told = "\n".join([*found_of(answer, unit), *why_of(answer, unit)])
         table.add_row(escape(answer.claim.says), answer.outcome, escape(told), end_section=True)
     Console(width=WIDTH).print(table)
 
@@ -196,4 +196,4 @@ def _claims(against: dict[str, list[Own]]) -> list[str]:
 
 def _told(own: Own) -> str:
     values = " and ".join(f"{value:.4g}" for value in own.values)
-    return values if own.level is None else f"{values} at {own.level:,}"
+    return f"{values} at {own.level:,}"

@@ -65,14 +65,15 @@ def keep(results: Path, folder: Path, name: str, paper: Paper, scenarios: Path) 
         alike = _most(found.get(step, []))
         told = None if alike else left_out.get(step)
         if not alike and told is None:
-            (folder / name / f"{step}.json").unlink()
+            for kept in (folder / name).glob(f"{step}.*"):
+                kept.unlink()
             continue
-        measured = Measured(paper=name, step=step, left_out=told, experiments=alike)
+        drawn = _keep_picture(results, folder / name / f"{step}.svg", alike, known.get(step))
+        measured = Measured(paper=name, step=step, left_out=told, drawn_from=drawn, experiments=alike)
         if measured != known.get(step):
             write_measured(folder / name / f"{step}.json", measured)
             changed.append(step)
         others += _not_kept(step, found.get(step, []), alike)
-        _keep_picture(results, folder / name / f"{step}.svg", alike)
     return Kept(changed, others)
 
 
@@ -114,14 +115,22 @@ def _not_kept(step: str, experiments: Sequence[KeptExperiment], alike: Sequence[
     )
 
 
-def _keep_picture(results: Path, to: Path, alike: Sequence[KeptExperiment]) -> None:
-    """Of the experiment with the most repeats, the newest of several."""
-    if not alike:
-        return
-    largest = max(alike, key=lambda one: (len({run.repeat for run in one.runs}), one.started))
-    picture = results / largest.name / PICTURE
-    if picture.exists():
+def _keep_picture(
+    results: Path, to: Path, alike: Sequence[KeptExperiment], known: Measured | None
+) -> str | None:
+    """Of the experiment with the most repeats, the newest of several; gives its name. Where results/ does not have it,
+    the kept one stays, as long as its experiment is kept."""
+    largest = max(alike, key=lambda one: (len({run.repeat for run in one.runs}), one.started), default=None)
+    picture = results / (largest.name if largest else "") / PICTURE
+    if largest and picture.exists():
+        to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, to)
+        return largest.name
+    drawn = known.drawn_from if known else None
+    if drawn in {one.name for one in alike} or (drawn is None and len(alike) == 1):
+        return drawn
+    to.unlink(missing_ok=True)
+    return None
 
 
 def left_out_file(results: Path, name: str) -> Path:
@@ -200,7 +209,7 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], d
         lasts_s=run.load.shape.duration_s,
         verdict=run.verdict,
         failed=[one.rule for one in failed],
-        spoilt=bool(host) and {one.rule for one in failed} - host <= despite,
+        spoilt=bool(host - despite) and {one.rule for one in failed} - host <= despite,
         reasons=run.reasons,
         failures=run.failures,
         figures={

@@ -13,11 +13,12 @@ QUEUED = 1.25
 
 @dataclass(frozen=True)
 class Own:
-    """What the paper's own figures say of a claim; `values` has one for each published repeat."""
+    """What the paper's own figures say of a claim; `level` is the highest that they are of, `values` has one for each
+    published repeat."""
 
     figure: str
     of: str
-    level: int | None
+    level: int
     values: list[float]
     holds: bool
 
@@ -80,7 +81,7 @@ def own_figures(paper: Paper, claim: Claim) -> list[Own]:
 
 def _found(
     published: Published, test: RatioTest | ValueTest | SlopeTest, asked: list[int]
-) -> Iterator[tuple[str, str, int | None, list[float]]]:
+) -> Iterator[tuple[str, str, int, list[float]]]:
     for figure in test.figures:
         match test:
             case RatioTest(of=of, to=to):
@@ -98,7 +99,7 @@ def _found(
                 for approach in test.approaches:
                     low, high = (published.values(figure, approach, level) for level in (min(asked), max(asked)))
                     span = max(asked) - min(asked)
-                    yield figure, approach, None, [(b - a) / span for a, b in zip(low, high, strict=False)]
+                    yield figure, approach, max(asked), [(b - a) / span for a, b in zip(low, high, strict=False)]
 
 
 def _products(one: list[float], other: list[float]) -> list[float]:

@@ -11,7 +11,7 @@ from loomlab.answer.papers.beside import Beside, beside, mean_of, runs_of, setup
 from loomlab.answer.papers.figures import LATENCIES
 from loomlab.answer.papers.library import Listed
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured, read_measured
-from loomlab.answer.papers.model import Paper, RatioTest
+from loomlab.answer.papers.model import NoTest, Paper, RatioTest, SlopeTest, Test
 
 OUTCOMES = (REPRODUCED, NOT_REPRODUCED, UNTESTED)
 PUBLISHED = "loadgen/published"
@@ -28,8 +28,9 @@ different clients: webflux-netty, virtual-netty and microhttp-async through reac
 HttpClient. So a claim that compares, for instance, tomcat-virtual with webflux-netty says nothing about the concurrency
 model alone.
 """
+KIB = 1024
 UNITS = {
-    ".heap": (1024, " KiB"),
+    ".heap": (KIB, " KiB"),
     "_bytes": (2**20, " MiB"),
     "_share": (0.01, " %"),
     "_ms": (1, " ms"),
@@ -99,6 +100,8 @@ def _section(one: Answered) -> Iterator[str]:
         yield from (f"- {line}" for line in _experiments(one.listed.name, step, measured))
     for step, path in _pictures(one):
         yield from ["", f"![{step}](../{PUBLISHED}/{path})"]
+        if told := _drawn_from(one.measured[step]):
+            yield from ["", told]
     if one.measured:
         yield ""
     yield "| claim | answer | here | why |"
@@ -128,61 +131,101 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
 def _pictures(one: Answered) -> Iterator[tuple[str, str]]:
     """Of the scenarios, where `keep` has put one."""
     for step in one.listed.scenarios:
-        if (one.folder / f"{step}.svg").exists():
+        if step in one.measured and (one.folder / f"{step}.svg").exists():
             yield step, f"measured/{one.listed.name}/{step}.svg"
+
+
+def _drawn_from(measured: Measured) -> str | None:
+    """Said where it is not all that is kept."""
+    of = next((one for one in measured.experiments if one.name == measured.drawn_from), None)
+    if of is None or len(measured.experiments) == 1:
+        return None
+    blocks, every = (len({(one.name, run.repeat) for one in ones for run in one.runs}) for ones in ([of], measured.experiments))
+    return f"The charts are of {blocks} of these {every} blocks, made on {of.started[:10]} ({of.name})."
 
 
 def _claim(answer: Answer, unit: str) -> list[str]:
     claim = answer.claim
     said = f"{claim.says} ({', '.join(claim.place)})" + (f" *{claim.remark}*" if claim.remark else "")
-    return [said, f"**{answer.outcome}**", "<br>".join(found_of(answer, unit)), why_of(answer, unit)]
+    return [said, f"**{answer.outcome}**", "<br>".join(found_of(answer, unit)), "<br>".join(why_of(answer, unit))]
 
 
 def found_of(answer: Answer, unit: str) -> list[str]:
-    """Of each figure a line that names it, then each level with its interval, and what was published of it."""
-    ratio = isinstance(answer.claim.decided_by, RatioTest)
+    """Of each figure a line that names it and its limits, then each level with its interval, and what was published of
+    it."""
+    test = answer.claim.decided_by
     said: list[str] = []
     for part in answer.parts:
-        if part.centre is None:
+        if part.centre is None or isinstance(test, NoTest):
             continue
-        if (title := f"{part.figure} of {part.of}") not in said:
+        if (title := f"{_name(part)}, {_limits(test, part.figure, unit)}") not in said:
             said.append(title)
-        figure = "" if ratio else part.figure
         ends = part.centre, part.low or 0.0, part.high or 0.0
-        centre, low, high = _ratios(*ends) if ratio else [_told(value, figure) for value in ends]
-        own = [_told(value, figure) for value in part.published]
+        ratio = isinstance(test, RatioTest)
+        centre, low, high = _ratios(*ends) if ratio else [_amount(test, value, part.figure, unit) for value in ends]
+        own = [_amount(test, value, part.figure, unit) for value in part.published]
         published = f"; published {', '.join(own)}" if own else ""
         said.append(f"{_place(answer, part, unit)}: {centre} ({low} to {high}){published}")
     return said
 
 
-def why_of(answer: Answer, unit: str) -> str:
-    """Each reason once with where it holds: of the parts that decide, and then of the others, with their answer."""
-    reasons: dict[str, list[Part]] = {}
+def why_of(answer: Answer, unit: str) -> list[str]:
+    """Each reason with where it holds, a line for each contrast: of the parts that decide, and then of the others, with
+    their answer."""
+    if answer.why:
+        return [answer.why]
+    reasons: dict[tuple[str, str], list[Part]] = {}
     for part in sorted(answer.parts, key=lambda one: one.outcome != answer.outcome):
         why = part.why
         if part.outcome != answer.outcome:
             why = part.outcome + (f", {part.why}" if part.outcome == UNTESTED else "")
-        reasons.setdefault(why, []).append(part)
-    one = len(reasons) == 1 or len({(part.figure, part.of) for part in answer.parts}) == 1
+        reasons.setdefault((why, _name(part)), []).append(part)
+    alike = len({why for why, _ in reasons}) == 1 or len({name for _, name in reasons}) == 1
     told = []
-    for why, parts in reasons.items():
-        places: dict[str, list[str]] = {}
-        for part in parts:
-            what = "" if one else f"{part.figure} of {part.of} at "
-            places.setdefault(what, []).append(_place(answer, part, unit))
-        where = (what + ", ".join(dict.fromkeys(here)) for what, here in places.items())
-        told.append(f"{', '.join(where)}: {why}")
-    return answer.why or "; ".join(told)
+    for (why, name), parts in reasons.items():
+        places = [*dict.fromkeys(_load_of(answer, part) for part in parts)]
+        where = ", ".join(places) + ("" if parts[0].level is None else f" {unit}")
+        told.append(f"{where}: {why}" if alike else f"{name} at {where}: {why}")
+    return [*dict.fromkeys(told)]
+
+
+def _name(part: Part) -> str:
+    return f"{part.figure} of {part.of}"
+
+
+def _limits(test: Test, figure: str, unit: str) -> str:
+    told = [
+        f"{word} {_amount(test, limit, figure, unit)}"
+        for word, limit in (("above", test.above), ("below", test.below))
+        if limit is not None
+    ]
+    return f"to be {' and '.join(told)}"
 
 
 def _place(answer: Answer, part: Part, unit: str) -> str:
-    """The level, and the scenario where there are several."""
-    several = len({one.at for one in answer.parts}) > 1
+    return f"{_load_of(answer, part)} {unit}"
+
+
+def _load_of(answer: Answer, part: Part) -> str:
+    """The level, or the scenario where there are several, and what it is held against."""
     if part.level is None:
         return part.at
-    here = "" if part.amount in {None, part.level} else f" [{part.amount:,g}]"
-    return f"{part.at if several else f'{part.level:,}'}{here} {unit}"
+    several = len({one.at for one in answer.parts}) > 1
+    here = part.at + _run_as(part.level, part.amount) if several else _load(part.level, part.amount)
+    if part.base is None:
+        return here
+    base = _load(part.base, part.base_amount)
+    return f"{base} to {here}" if isinstance(answer.claim.decided_by, SlopeTest) else f"{here} against {base}"
+
+
+def _amount(test: Test, value: float, figure: str, unit: str) -> str:
+    """As the test has it: a ratio, a figure, or a figure for each connection or user."""
+    if isinstance(test, RatioTest):
+        return number(value)
+    if isinstance(test, SlopeTest):
+        each = f"{number(value / KIB)} KiB" if figure.endswith("_bytes") else _told(value, figure)
+        return f"{each} per {unit.removesuffix('s')}"
+    return _told(value, figure)
 
 
 def _told(value: float | None, figure: str) -> str:
@@ -253,8 +296,12 @@ def _figure(row: Beside, unit: str) -> list[str]:
 
 
 def _load(level: int | None, amount: float | None) -> str:
-    """The published one, and in brackets what was run in its place."""
-    return f"{level:,}" + ("" if amount in {None, level} else f" [{amount:,g}]")
+    return f"{level:,}" + _run_as(level, amount)
+
+
+def _run_as(level: int | None, amount: float | None) -> str:
+    """In brackets what was run in the place of the published load."""
+    return "" if amount in {None, level} else f" [{amount:,g}]"
 
 
 def _row(cells: Sequence[str]) -> str:

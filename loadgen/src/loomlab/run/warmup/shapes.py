@@ -25,12 +25,13 @@ def busy_connections(load: Load, answer_s: float) -> int:
 
 
 def settled_rps(shape: OpenRate, connections: int, answer_s: float, carried_rps: float) -> float:
-    """The highest rate of the load, ten at least, and no more than so many connections carry when an answer takes
-    `answer_s`. Of a ladder, no more than `carried_rps` either: what pools keep from requests that queue would be there
-    in its lower steps, too."""
-    offered_rps = max(FEWEST_RPS, *(step.rate_rps for step in shape.steps))
+    """The highest rate of the load, of a ladder no more than `carried_rps`: what pools keep from requests that queue
+    would be there in its lower steps, too. Ten at least, where as many are carried; and no more than so many
+    connections carry when an answer takes `answer_s`."""
+    highest_rps = max(step.rate_rps for step in shape.steps)
     if len(shape.steps) > 1:
-        offered_rps = min(offered_rps, carried_rps)
+        highest_rps = min(highest_rps, carried_rps)
+    offered_rps = max(highest_rps, min(FEWEST_RPS, carried_rps))
     return min(offered_rps, connections / answer_s) if answer_s else offered_rps
 
 
