@@ -271,7 +271,7 @@ def test_a_slope_is_per_connection_that_was_run() -> None:
 
     assert (part.outcome, part.level, part.amount, part.base, part.base_amount) == (REPRODUCED, 200, 100, 100, 50)
     assert part.centre == pytest.approx(2)
-    assert found_of(answer, "connections")[1].startswith("100 [50] to 200 [100] connections: 2 requests/s per connection")
+    assert found_of(answer, "connections")[1].startswith("100 [50] to 200 [100] connections: 2 requests/s per conn")
     assert answered(runs[::2], claim).outcome == UNTESTED
 
 

@@ -18,12 +18,9 @@ def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
     run = judged(out)
 
     assert run.live_requests == 20
-    assert run.live_bytes_per_request == LiveBytes(
-        heap=HELD["heap_used_bytes"],
-        stacks_off_heap=HELD["rss_anon_bytes"] - HELD["heap_rss_anon_bytes"],
-        kernel=HELD["kernel_bytes"],
-    )
-    assert run.notes == []
+    assert run.live_bytes_per_request == LiveBytes(heap=HELD["heap_used_bytes"])
+    few = "because only 20 requests waited, and 100 are needed"
+    assert run.notes == [f"What a waiting request holds is not known: stacks_off_heap {few}; kernel {few}."]
     memory = raw(out, "memory.json")
     assert memory["before"]["answered"] < raw(out, "tool.json")["started"]
     assert memory["loaded"]["asked"] > raw(out, "tool.json")["ended"]

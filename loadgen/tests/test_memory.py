@@ -143,7 +143,7 @@ def test_what_the_process_does_not_tell_is_null_and_said(tmp_path: Path, name: s
         ({"waiting": answer(WAITING | {"requests_in_flight": "many"})}, "did not report its requests in flight"),
         ({"hold": None}, "no request waited"),
         ({"loaded": answer(LOADED | {"requests_in_flight": 21})}, "21 requests of the load were still in flight"),
-        ({"waiting": answer(WAITING | {"requests_in_flight": 201})}, "201 requests were in flight, and only 200 of them"),
+        ({"waiting": answer(WAITING | {"requests_in_flight": 201})}, "201 requests were in flight, and only 200"),
     ],
 )
 def test_without_requests_that_wait_nothing_is_known_of_them(tmp_path: Path, changes: dict[str, Any], why: str) -> None:

@@ -1,11 +1,10 @@
 """How the host is shared out by SIZE=auto and by the files of sizes."""
 
-import re
 from pathlib import Path
 
 import pytest
 
-from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host
 from loomlab.plan.sizes import KEYS, auto_size, named_size
 from ordered import SMALL
@@ -69,14 +68,6 @@ def test_a_named_size_asks_for_the_cpus_of_its_sets_and_the_sum_of_its_memories(
         named_size("big", host(31, 2560), tmp_path)
     with pytest.raises(HostError, match="SIZE=big needs 2560 MB of memory and this host has 2559 MB: use SIZE=auto"):
         named_size("big", host(32, 2559), tmp_path)
-
-
-@pytest.mark.parametrize("quota", ["0.5", "1.5", "-1", "two", ""])
-def test_a_named_size_with_part_of_a_cpu_is_refused(tmp_path: Path, quota: str) -> None:
-    (tmp_path / "part.env").write_text(re.sub("APPROACH_CPUS=.*", f"APPROACH_CPUS={quota}", SMALL))
-
-    with pytest.raises(UsageError, match=rf"SIZE=part has APPROACH_CPUS={quota}, .* use a whole number, or 0"):
-        named_size("part", host(4), tmp_path)
 
 
 def test_a_named_size_whose_cpus_the_engine_may_not_use_is_refused(tmp_path: Path) -> None:

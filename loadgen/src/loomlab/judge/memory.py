@@ -54,10 +54,7 @@ class Pools:
     backend_connections: float | None
 
     def unknown(self, log: MemoryLog, requests: int) -> dict[str, str]:
-        """The parts in which more than the waiting requests' would be counted, or too much of it, and why."""
-        if requests < FEWEST_REQUESTS:
-            few = f"because only {requests} requests waited, and {FEWEST_REQUESTS} are needed"
-            return {"stacks_off_heap": few, "kernel": few}
+        """The parts in which more than the waiting requests' would be counted, and why."""
         most = MOST_KEPT * requests + SPARE + SPARE_PER_CPU * processors(self.about)
         threads = _growth(log.before, log.waiting, ("threads",)) or 0
         if platform_threads(self.about) is not None and threads > most:
@@ -94,13 +91,20 @@ def live_set_of(log: MemoryLog | None, pools: Pools) -> LiveSet:
     }
     needed = {"heap": HEAP, "stacks_off_heap": OFF_HEAP, "kernel": KERNEL}
     untold = {part: f"without {_missing(log, needed[part])}" for part, grown in held.items() if grown is None}
-    unknown = pools.unknown(log, log.hold.connections) | _given_up(log, requests) | untold
+    unknown = pools.unknown(log, log.hold.connections) | _few(round(requests)) | _given_up(log, requests) | untold
     return LiveSet(
         LiveBytes(**{part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}),
         round(requests),
         heap_kept,
         tuple(f"{part} {unknown[part]}" for part in held if part in unknown),
     )
+
+
+def _few(requests: int) -> dict[str, str]:
+    if requests >= FEWEST_REQUESTS:
+        return {}
+    few = f"because only {requests} requests waited, and {FEWEST_REQUESTS} are needed"
+    return {"stacks_off_heap": few, "kernel": few}
 
 
 def _given_up(log: MemoryLog, requests: float) -> dict[str, str]:

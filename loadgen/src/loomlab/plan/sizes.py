@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host
 
 KEYS = (
@@ -17,8 +17,7 @@ type Size = dict[str, str]
 
 
 def size_of(name: str, host: Host, connections: int, folder: Path) -> Size:
-    """`auto`, or a file of the folder; raises HostError where the host is smaller than that file asks for, UsageError
-    where it has part of a CPU."""
+    """`auto`, or a file of the folder; raises HostError where the host is smaller than that file asks for."""
     return auto_size(host, connections) if name == "auto" else named_size(name, host, folder)
 
 
@@ -55,12 +54,6 @@ def named_size(name: str, host: Host, folder: Path) -> Size:
     """KEY=VALUE lines of the size's file."""
     lines = (folder / f"{name}.env").read_text(encoding="utf-8").splitlines()
     size = dict(line.split("=", 1) for line in lines if re.match("[A-Z_]+=", line))
-    quota = size.get("APPROACH_CPUS", "0")
-    if not quota.isdecimal():
-        raise UsageError(
-            f"SIZE={name} has APPROACH_CPUS={quota}, and the warm-up counts the approach's CPUs as its JVM does, which "
-            "rounds up: use a whole number, or 0 for as many as APPROACH_CPUSET has."
-        )
     sets = (parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET"))
     named = {int(cpu) for one in sets for cpu in one}
     cpus = 1 + max(named, default=0)

@@ -77,13 +77,12 @@ class _Source:
             if (run.level, run.approach) == (level, side.approach) and side.jdk in {None, run.jdk}
         ]
 
-    @property
-    def shortest_ms(self) -> dict[str, float]:
-        """The shortest latency of each approach, at whatever load, of runs that are not invalid."""
+    def shortest_ms(self, claim: Claim) -> dict[str, float]:
+        """The shortest latency of each approach, at whatever load, of runs that count."""
         found: dict[str, float] = {}
         for _, run in self.runs:
             shortest = run.figures.get("latency_ms.min")
-            if shortest and run.verdict != "invalid":
+            if shortest and _counts(run, claim):
                 found[run.approach] = min(shortest, found.get(run.approach, shortest))
         return found
 
@@ -216,7 +215,7 @@ def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
             if beyond:
                 yield replace(part, outcome=UNTESTED, why=beyond)
             elif asked.needs_queue(figure, places):
-                yield _unless_idle(part, asked.queues(places), found.counted, source.shortest_ms)
+                yield _unless_idle(part, asked.queues(places), found.counted, source.shortest_ms(asked.claim))
             else:
                 yield part
 
@@ -254,7 +253,7 @@ def _slopes(asked: _Asked, figure: str, approach: str, levels: Sequence[int], so
 
 
 def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source) -> _Found:
-    """Of the runs that count: those that are not invalid, or are for nothing but what the claim is about."""
+    """Of the runs that count: those that are not invalid, or for nothing but what the claim does without."""
     values: dict[Block, float] = {}
     spoilt: list[str] = []
     counted = []
@@ -263,7 +262,7 @@ def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source
         value = run.figures.get(figure)
         if why := asked.hindrance(run, source.cpus[block[0]]):
             spoilt.append(why)
-        elif run.verdict == "invalid" and not (run.failed and set(run.failed) <= set(asked.claim.despite)):
+        elif not _counts(run, asked.claim):
             spoilt.append(f"run {run.run} of {block[0]} is invalid ({', '.join(run.failed) or 'no reason is kept'})")
         elif value is None:
             spoilt.append(f"run {run.run} of {block[0]} has no {figure}")
@@ -274,6 +273,10 @@ def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source
         left_out = f" ({' '.join(source.left_out)})" if source.left_out else ""
         spoilt.append(f"{side.approach} was not run there{left_out}")
     return _Found(values, spoilt, {level: run.amount for _, run in here}, counted)
+
+
+def _counts(run: KeptRun, claim: Claim) -> bool:
+    return run.verdict != "invalid" or bool(run.failed and set(run.failed) <= set(claim.despite))
 
 
 def _paired(

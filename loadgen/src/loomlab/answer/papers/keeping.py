@@ -115,9 +115,7 @@ def _not_kept(step: str, experiments: Sequence[KeptExperiment], alike: Sequence[
     )
 
 
-def _keep_picture(
-    results: Path, to: Path, alike: Sequence[KeptExperiment], known: Measured | None
-) -> str | None:
+def _keep_picture(results: Path, to: Path, alike: Sequence[KeptExperiment], known: Measured | None) -> str | None:
     """Of the experiment with the most repeats, the newest of several; gives its name. Where results/ does not have it,
     the kept one stays, as long as its experiment is kept."""
     largest = max(alike, key=lambda one: (len({run.repeat for run in one.runs}), one.started), default=None)

@@ -55,7 +55,7 @@ class KeptExperiment(Record):
 
 
 class Measured(Record):
-    """Experiments of one demand, oldest first; `drawn_from` is the one that the picture beside it shows, `left_out`: why
+    """Experiments of one demand, oldest first; `drawn_from` is the one that the picture beside it shows, `left_out` why
     the host that was asked last can hold none."""
 
     schema_: Literal["loom-lab/measured/v1"] = Field(default=SCHEMA, alias="schema")

@@ -275,7 +275,8 @@ Decision = Annotated[RatioTest | ValueTest | SlopeTest | NoTest, Field(discrimin
 
 class Claim(Part):
     """`says` is the content in the lab's own words; `remark` what speaks for or against it beforehand; `despite` are
-    rules of the verdict that may fail, because what fails them is what the claim is about."""
+    rules of the verdict that may fail, because what fails them is what the claim is about, or does not touch its
+    figures."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     says: Text

@@ -140,8 +140,12 @@ def _drawn_from(measured: Measured) -> str | None:
     of = next((one for one in measured.experiments if one.name == measured.drawn_from), None)
     if of is None or len(measured.experiments) == 1:
         return None
-    blocks, every = (len({(one.name, run.repeat) for one in ones for run in one.runs}) for ones in ([of], measured.experiments))
+    blocks, every = _blocks([of]), _blocks(measured.experiments)
     return f"The charts are of {blocks} of these {every} blocks, made on {of.started[:10]} ({of.name})."
+
+
+def _blocks(experiments: Sequence[KeptExperiment]) -> int:
+    return len({(one.name, run.repeat) for one in experiments for run in one.runs})
 
 
 def _claim(answer: Answer, unit: str) -> list[str]:
@@ -174,19 +178,23 @@ def why_of(answer: Answer, unit: str) -> list[str]:
     their answer."""
     if answer.why:
         return [answer.why]
+    whys = [_why(answer, part) for part in answer.parts]
+    alike = len({*whys}) == 1 or len({_name(part) for part in answer.parts}) == 1
     reasons: dict[tuple[str, str], list[Part]] = {}
-    for part in sorted(answer.parts, key=lambda one: one.outcome != answer.outcome):
-        why = part.why
-        if part.outcome != answer.outcome:
-            why = part.outcome + (f", {part.why}" if part.outcome == UNTESTED else "")
-        reasons.setdefault((why, _name(part)), []).append(part)
-    alike = len({why for why, _ in reasons}) == 1 or len({name for _, name in reasons}) == 1
+    for part, why in sorted(zip(answer.parts, whys, strict=True), key=lambda one: one[0].outcome != answer.outcome):
+        reasons.setdefault((why, "" if alike else f"{_name(part)} at "), []).append(part)
     told = []
     for (why, name), parts in reasons.items():
         places = [*dict.fromkeys(_load_of(answer, part) for part in parts)]
         where = ", ".join(places) + ("" if parts[0].level is None else f" {unit}")
-        told.append(f"{where}: {why}" if alike else f"{name} at {where}: {why}")
-    return [*dict.fromkeys(told)]
+        told.append(f"{name}{where}: {why}")
+    return told
+
+
+def _why(answer: Answer, part: Part) -> str:
+    if part.outcome == answer.outcome:
+        return part.why
+    return part.outcome + (f", {part.why}" if part.outcome == UNTESTED else "")
 
 
 def _name(part: Part) -> str:
