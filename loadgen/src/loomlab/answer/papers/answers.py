@@ -169,7 +169,9 @@ def answer_of(paper: Paper, claim: Claim, measured: Mapping[str, Measured]) -> A
     if isinstance(test, NoTest) or claim.load is None:
         return Answer(claim, UNTESTED, [], test.why if isinstance(test, NoTest) else None)
     asked = _Asked(claim, test, claim.load, Published(paper), paper.approach_cpus, paper.levels.unit)
-    own = {(one.figure, one.of, one.level): tuple(one.values) for one in own_figures(paper, claim)}
+    own: dict[tuple[str, str, int | None], tuple[float, ...]] = {
+        (one.figure, one.of, one.level): tuple(one.values) for one in own_figures(paper, claim)
+    }
     parts = [
         replace(part, published=own.get((part.figure, part.of, part.level), ()))
         for source in _sources(claim.load, measured)
@@ -272,7 +274,7 @@ def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source
     if not here:
         left_out = f" ({' '.join(source.left_out)})" if source.left_out else ""
         spoilt.append(f"{side.approach} was not run there{left_out}")
-    return _Found(values, spoilt, {level: run.amount for _, run in here}, counted)
+    return _Found(values, spoilt, {run.level: run.amount for _, run in here}, counted)
 
 
 def _counts(run: KeptRun, claim: Claim) -> bool:
