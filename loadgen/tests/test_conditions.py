@@ -153,6 +153,15 @@ def test_under_overload_the_shortest_request_of_a_run_has_queued_too() -> None:
     assert answered([*loaded, *idle], claim).outcome == REPRODUCED
 
 
+def test_runs_that_count_although_they_are_invalid_are_asked_whether_requests_queued() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}") + "    despite: [backend_late_p99]\n"
+    late = {"verdict": "invalid", "failed": ["backend_late_p99"]}
+    runs = [one.model_copy(update=late) for one in blocks([1100, 1210, 1090], [1000, 1100, 990])]
+
+    assert answered(queueing(runs, 1800), claim).outcome == REPRODUCED
+    assert "nothing queued" in answered(queueing(runs, 910), claim).parts[0].why
+
+
 def test_requests_that_timed_out_have_queued() -> None:
     claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
     runs = [

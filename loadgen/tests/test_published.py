@@ -93,6 +93,13 @@ def test_claims_are_answered_from_the_experiment(folders: dict[str, Path]) -> No
     assert "ab has trouble with the answers" not in text
 
 
+def test_a_claim_about_several_scenarios_is_answered_at_the_loads_of_this_one(folders: dict[str, Path]) -> None:
+    text = page(folders["course"]).text
+
+    assert "On Netty virtual threads answer as soon as WebFlux." in text
+    assert "was not run there" not in text
+
+
 def test_time_outs_are_told_for_what_they_are(folders: dict[str, Path]) -> None:
     told = [text.text or "" for text in svg(folders["two-by-two"]).iter(f"{SVG}text")]
     bars = [

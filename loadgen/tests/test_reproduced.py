@@ -130,6 +130,14 @@ def test_levels_of_one_reason_share_its_line() -> None:
     ]
 
 
+def test_a_reason_that_holds_everywhere_is_told_once() -> None:
+    paper = load_paper(PUBLISHED, HEY)
+    (claim,) = [one for one in paper.claims if one.id == "virtual-threads-take-two-waits"]
+    parts = [Part("a", "one", of, level, UNTESTED, "few", level) for of, level in (("x", 50), ("x", 100), ("y", 50))]
+
+    assert why_of(Answer(claim, UNTESTED, parts), "connections") == ["50, 100 connections: few"]
+
+
 def test_limits_are_told_in_the_units_of_the_figures(papers: Path) -> None:
     text = page(papers)
 
