@@ -67,6 +67,20 @@ def test_the_file_says_which_colour_is_which_approach(folders: dict[str, Path]) 
     assert {"microhttp-platform", "microhttp-virtual", "microhttp-async", "as published", "here"} <= set(told)
 
 
+def test_the_file_says_how_runs_that_are_not_valid_are_drawn(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(folders["levels"], tmp_path / "copy")
+    keys = {"suspect run", "invalid run"}
+    assert not keys & {text.text for text in svg(folder).findall(f"{SVG}text")}
+
+    edit(folder / "summary.json", lambda told: told["runs"][0].update(verdict="suspect"))
+    write_report(folder, PUBLISHED, SCENARIOS)
+    assert keys & {text.text for text in svg(folder).findall(f"{SVG}text")} == {"suspect run"}
+
+    edit(folder / "summary.json", lambda told: told["runs"][1].update(verdict="invalid"))
+    write_report(folder, PUBLISHED, SCENARIOS)
+    assert keys <= {text.text for text in svg(folder).findall(f"{SVG}text")}
+
+
 def test_a_table_has_its_rows_and_levels_and_what_differs_in_the_set_up(folders: dict[str, Path]) -> None:
     text = page(folders["resources"]).text
 
