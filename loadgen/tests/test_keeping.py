@@ -153,10 +153,13 @@ def test_a_run_is_spoilt_where_nothing_but_the_host_keeps_it_from_counting(
     assert runs_of(results, "virtual-threads-hey")[0].spoilt == spoilt
 
 
-@pytest.mark.parametrize(("rule", "spoilt"), [("backend_late_p99", False), ("backend_late_mean", True)])
-def test_what_the_papers_claims_may_do_without_spoils_no_block(
+@pytest.mark.parametrize(
+    ("rule", "spoilt"), [("backend_late_p99", False), ("generator_cpus", True), ("backend_late_mean", True)]
+)
+def test_what_all_claims_of_a_paper_may_do_without_spoils_no_block(
     lab: Lab, results: Path, rule: str, *, spoilt: bool
 ) -> None:
+    """Claims on memory do without a generator that is not at its limit, others do not."""
     failed = RuleResult(rule=rule, outcome="failed", level="invalid", host_cause=True, reason="Late.")
     summed_up(begun(lab, results, LOOM, NAME=LOOM), lambda _: {"verdict": "invalid", "rules": [failed]})
     kept_in(results)

@@ -26,7 +26,7 @@ from loomlab.plan.scenarios.cells import Scaling, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.load import Load
-from loomlab.records.models import Run, Summary
+from loomlab.records.models import RuleResult, Run, Summary
 from loomlab.records.order import Order
 
 ALWAYS = (
@@ -160,7 +160,7 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
     levels = _levels(order, paper, scenarios)
     wanted = [*dict.fromkeys([*ALWAYS, *_asked(paper)])]
     cpus = approach_cpus(order)
-    despite = {rule for claim in paper.claims for rule in claim.despite}
+    excused = [set(claim.despite) for claim in paper.claims if claim.load]
     return KeptExperiment(
         name=experiment_dir.resolve().name,
         started=summary.started or order.planned,
@@ -171,7 +171,7 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
         differs=order.scenario.differs if order.scenario else [],
         left_out=order.left_out,
         runs=[
-            _kept(run, wanted, cpus, levels[_key(run.load)], despite)
+            _kept(run, wanted, cpus, levels[_key(run.load)], excused)
             for run in strays_of(summary.runs, order).without(summary.runs)
             if _key(run.load) in levels
         ],
@@ -193,10 +193,11 @@ def _asked_for(order: Order) -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], despite: set[str]) -> KeptRun:
+def _kept(
+    run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], excused: Iterable[Set[str]]
+) -> KeptRun:
     values = {name: figure_of(run, name, cpus) for name in wanted}
     failed = [one for one in run.rules if one.outcome == "failed" and one.level == "invalid"]
-    host = {one.rule for one in failed if one.host_cause}
     return KeptRun(
         run=run.run,
         approach=run.approach,
@@ -207,7 +208,7 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], d
         lasts_s=run.load.shape.duration_s,
         verdict=run.verdict,
         failed=[one.rule for one in failed],
-        spoilt=bool(host - despite) and {one.rule for one in failed} - host <= despite,
+        spoilt=_spoilt(failed, excused),
         reasons=run.reasons,
         failures=run.failures,
         figures={
@@ -216,6 +217,14 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], d
             if value is not None and math.isfinite(value)
         },
     )
+
+
+def _spoilt(failed: Sequence[RuleResult], excused: Iterable[Set[str]]) -> bool:
+    """Whether there is a claim for which the run would count if the host had not lacked something; `excused` are the
+    rules that may fail, by claim."""
+    host = {one.rule for one in failed if one.host_cause}
+    others = {one.rule for one in failed} - host
+    return any(others <= despite and not host <= despite for despite in excused)
 
 
 def _answers(run: Run) -> float | None:
