@@ -193,9 +193,7 @@ def _asked_for(order: Order) -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def _kept(
-    run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], excused: Iterable[Set[str]]
-) -> KeptRun:
+def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], excused: Iterable[Set[str]]) -> KeptRun:
     values = {name: figure_of(run, name, cpus) for name in wanted}
     failed = [one for one in run.rules if one.outcome == "failed" and one.level == "invalid"]
     return KeptRun(
