@@ -125,7 +125,7 @@ def _keep_picture(results: Path, to: Path, alike: Sequence[KeptExperiment], know
         shutil.copyfile(picture, to)
         return largest.name
     drawn = known.drawn_from if known else None
-    if drawn in {one.name for one in alike} or (drawn is None and len(alike) == 1):
+    if drawn in {one.name for one in alike}:
         return drawn
     to.unlink(missing_ok=True)
     return None
