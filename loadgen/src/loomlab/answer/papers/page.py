@@ -115,7 +115,7 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
     if measured.left_out:
         yield f"{step}: left out. {measured.left_out}"
     for one in measured.experiments:
-        blocks = len({run.repeat for run in one.runs})
+        blocks = _blocks([one])
         counts = {level: sum(run.verdict == level for run in one.runs) for level in ("valid", "suspect", "invalid")}
         verdicts = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
         command = " ".join([f"make reproduce PAPER={paper}", *(f"{key}={value}" for key, value in one.asked.items())])
@@ -158,9 +158,11 @@ def found_of(answer: Answer, unit: str) -> list[str]:
     """Of each figure a line that names it and its limits, then each level with its interval, and what was published of
     it."""
     test = answer.claim.decided_by
+    if isinstance(test, NoTest):
+        return []
     said: list[str] = []
     for part in answer.parts:
-        if part.centre is None or isinstance(test, NoTest):
+        if part.centre is None:
             continue
         if (title := f"{_name(part)}, {_limits(test, part.figure, unit)}") not in said:
             said.append(title)
