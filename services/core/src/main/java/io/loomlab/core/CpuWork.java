@@ -25,23 +25,19 @@ public final class CpuWork {
   }
 
   /**
-   * Calibrated by the caller's thread, a platform thread, in 0.3 s of its CPU time: the median of
-   * several samples, which others on the host spoil only one by one.
+   * Calibrated by the caller's thread, a platform thread, in 0.3 s of its CPU time: the shortest of
+   * several samples, because CPU time that a hypervisor takes away counts as the thread's, and so
+   * others on the host can only add to a sample.
    */
   public static CpuWork calibrated() {
     long started = THREADS.getCurrentThreadCpuTime();
     while (THREADS.getCurrentThreadCpuTime() - started < WARM_UP_NANOS) {
       iterate(ITERATIONS_PER_CALL);
     }
-    long medianNanos =
-        LongStream.generate(CpuWork::sampleNanos)
-            .limit(SAMPLES)
-            .sorted()
-            .skip(SAMPLES / 2)
-            .findFirst()
-            .orElseThrow();
+    long shortestNanos =
+        LongStream.generate(CpuWork::sampleNanos).limit(SAMPLES).min().orElseThrow();
     long iterations = (long) CALLS_PER_SAMPLE * ITERATIONS_PER_CALL;
-    return new CpuWork((int) Math.max(1, Math.round(1e3 * iterations / medianNanos)));
+    return new CpuWork((int) Math.max(1, Math.round(1e3 * iterations / shortestNanos)));
   }
 
   /** Works on the caller's thread for about that much of its CPU time. */

@@ -100,8 +100,8 @@ public abstract class ApproachContract extends RunningContract {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "/capabilities?cpuMicros=200000",
-        "/epoch-millis?delayInMillis=0&cpuMicros=200000"
+        "/capabilities?cpuMicros=400000",
+        "/epoch-millis?delayInMillis=0&cpuMicros=400000"
       })
   void cpuWorkTakesCpuTime(String path) throws Exception {
     long before = processCpuNanos();
