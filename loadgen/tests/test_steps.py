@@ -253,6 +253,23 @@ def test_what_was_begun_with_another_lab_is_begun_anew(lab: Lab) -> None:
     assert not [line for line in lines if "RESUME" in line]
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "services/core/src/test/java/CpuWorkTest.java",
+        "services/contract-tests/src/main/java/ApproachContract.java",
+        "loadgen/src/loomlab/report/charts.py",
+        "loadgen/tests/test_lab.py",
+    ],
+)
+def test_what_changes_no_run_is_no_other_lab(lab: Lab, path: str) -> None:
+    before = lab.checksum
+    (lab.root / path).parent.mkdir(parents=True)
+    (lab.root / path).write_text("changed")
+
+    assert Lab(lab.root, lab.scenarios).checksum == before
+
+
 def test_an_experiment_of_another_paper_is_not_taken_in(lab: Lab) -> None:
     name = experiment(lab, "judged", repeats=1).name
 

@@ -18,7 +18,9 @@ SOURCES = (
     "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
     "loadgen/src", "loadgen/tools",
 )  # fmt: skip
-NO_SOURCES = frozenset({"target", "test", "tests", "__pycache__", "answer", "report", "show", "statistics"})
+NO_SOURCES = frozenset(
+    {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "report", "show", "statistics"}
+)
 """Folders of those that change no run: what images are not made of, and what is said of runs once they are judged.
 Hidden ones are not taken, either."""
 
