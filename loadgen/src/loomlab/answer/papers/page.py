@@ -77,14 +77,9 @@ def _overview(papers: Sequence[Answered]) -> Iterator[str]:
     for one in papers:
         answers = one.answers
         counts = [sum(answer.outcome == outcome for answer in answers) for outcome in OUTCOMES]
-        cells = [f"[{one.listed.name}](#{one.listed.name})", str(len(answers)), *map(str, counts), _when(one)]
+        cells = [f"[{one.listed.name}](#{one.listed.name})", str(len(answers)), *map(str, counts), _dates(one.experiments)]
         yield _row(cells)
     yield ""
-
-
-def _when(one: Answered) -> str:
-    dates = sorted({experiment.started[:10] for experiment in one.experiments})
-    return " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "not yet"
 
 
 def _section(one: Answered) -> Iterator[str]:
@@ -112,20 +107,39 @@ def _section(one: Answered) -> Iterator[str]:
 
 
 def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
+    """A line for those that differ in their order of the runs only."""
     if measured.left_out:
         yield f"{step}: left out. {measured.left_out}"
+    alike: dict[tuple[str, ...], list[KeptExperiment]] = {}
     for one in measured.experiments:
-        blocks = _blocks([one])
-        counts = {level: sum(run.verdict == level for run in one.runs) for level in ("valid", "suspect", "invalid")}
-        verdicts = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
-        command = " ".join([f"make reproduce PAPER={paper}", *(f"{key}={value}" for key, value in one.asked.items())])
-        spoilt = sum(run.spoilt for run in one.runs)
-        yield (
-            f"{step}: {one.started[:10]}, `{command}`, {blocks} block{'' if blocks == 1 else 's'}; "
-            f"{one.setup.get('machine', 'machine not recorded')}; JDK {one.setup.get('JDK', 'not recorded')}; runs: "
-            f"{verdicts}" + (f", {spoilt} of these spoilt by the host" if spoilt else "")
+        told = (
+            " ".join([f"PAPER={paper}", *(f"{key}={value}" for key, value in one.asked.items() if key != "SEED")]),
+            f"{one.setup.get('machine', 'machine not recorded')}; JDK {one.setup.get('JDK', 'not recorded')}",
+            *one.left_out,
         )
-        yield from (f"{step}: {sentence}" for sentence in one.left_out)
+        alike.setdefault(told, []).append(one)
+    for (asked, host, *left_out), experiments in alike.items():
+        blocks = _blocks(experiments)
+        seeds = " and ".join(one.asked["SEED"] for one in experiments if "SEED" in one.asked)
+        yield (
+            f"{step}: {_dates(experiments)}, `make reproduce {asked}`"
+            + (f" with SEED={seeds}" if seeds else "")
+            + f", {blocks} block{'' if blocks == 1 else 's'}; {host}; runs: {_verdicts(experiments)}"
+        )
+        yield from (f"{step}: {sentence}" for sentence in left_out)
+
+
+def _verdicts(experiments: Sequence[KeptExperiment]) -> str:
+    runs = [run for one in experiments for run in one.runs]
+    counts = {level: sum(run.verdict == level for run in runs) for level in ("valid", "suspect", "invalid")}
+    verdicts = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
+    spoilt = sum(run.spoilt for run in runs)
+    return verdicts + (f", {spoilt} of these spoilt by the host" if spoilt else "")
+
+
+def _dates(experiments: Sequence[KeptExperiment]) -> str:
+    dates = sorted({one.started[:10] for one in experiments})
+    return " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "not yet"
 
 
 def _pictures(one: Answered) -> Iterator[tuple[str, str]]:
