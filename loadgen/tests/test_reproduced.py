@@ -80,7 +80,8 @@ def test_experiments_that_differ_in_their_seeds_only_share_a_line(papers: Path) 
     smaller = {"name": "smaller", "asked": one.asked | {"SCALE": "0.01"}}
 
     write_measured(
-        path, kept.model_copy(update={"experiments": [one, one.model_copy(update=again), one.model_copy(update=smaller)]})
+        path,
+        kept.model_copy(update={"experiments": [one, one.model_copy(update=again), one.model_copy(update=smaller)]}),
     )
     both, other = [line for line in page(papers).splitlines() if line.startswith(f"- {LOOM}: ")]
 

@@ -77,7 +77,12 @@ def _overview(papers: Sequence[Answered]) -> Iterator[str]:
     for one in papers:
         answers = one.answers
         counts = [sum(answer.outcome == outcome for answer in answers) for outcome in OUTCOMES]
-        cells = [f"[{one.listed.name}](#{one.listed.name})", str(len(answers)), *map(str, counts), _dates(one.experiments)]
+        cells = [
+            f"[{one.listed.name}](#{one.listed.name})",
+            str(len(answers)),
+            *map(str, counts),
+            _dates(one.experiments),
+        ]
         yield _row(cells)
     yield ""
 
