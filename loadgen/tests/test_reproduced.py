@@ -66,7 +66,7 @@ def test_host_command_blocks_and_verdicts_are_told(papers: Path) -> None:
         "make reproduce PAPER=project-loom-comparison SCALE=0.049 DURATION=60s WARMUP_CAP=139s REPEATS=3 "
         "SIZE=auto GC=parallel HTTP_CLIENT=default"
     )
-    assert f"2026-01-02, `{command}` with SEED=1, 3 blocks; one of 2 CPUs" in line
+    assert f"2026-01-02, `{command}` with SEED=1; 3 blocks; one of 2 CPUs" in line
     assert "one of 2 CPUs and 23.5 GiB, 1 of them the approach's; JDK 25; " in line
     assert line.endswith("runs: 45 valid")
 
@@ -79,14 +79,12 @@ def test_experiments_that_differ_in_their_seeds_only_share_a_line(papers: Path) 
     again = {"name": "again", "started": "2026-01-04T00:00:00Z", "asked": one.asked | {"SEED": "2"}, "runs": runs}
     smaller = {"name": "smaller", "asked": one.asked | {"SCALE": "0.01"}}
 
-    write_measured(
-        path,
-        kept.model_copy(update={"experiments": [one, one.model_copy(update=again), one.model_copy(update=smaller)]}),
-    )
+    experiments = [one, one.model_copy(update=again), one.model_copy(update=smaller)]
+    write_measured(path, kept.model_copy(update={"experiments": experiments}))
     both, other = [line for line in page(papers).splitlines() if line.startswith(f"- {LOOM}: ")]
 
     assert both.startswith(f"- {LOOM}: 2026-01-02 to 2026-01-04, ")
-    assert "` with SEED=1 and 2, 6 blocks; " in both
+    assert "` with SEED=1, 2; 6 blocks; " in both
     assert both.endswith("runs: 89 valid, 1 invalid, 1 of these spoilt by the host")
     assert "SCALE=0.01 " in other
     assert other.endswith("runs: 45 valid")

@@ -112,7 +112,7 @@ def _section(one: Answered) -> Iterator[str]:
 
 
 def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
-    """A line for those that differ in their order of the runs only."""
+    """A line for those that differ only in the order of their runs, which SEED sets."""
     if measured.left_out:
         yield f"{step}: left out. {measured.left_out}"
     alike: dict[tuple[str, ...], list[KeptExperiment]] = {}
@@ -125,11 +125,11 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
         alike.setdefault(told, []).append(one)
     for (asked, host, *left_out), experiments in alike.items():
         blocks = _blocks(experiments)
-        seeds = " and ".join(one.asked["SEED"] for one in experiments if "SEED" in one.asked)
+        seeds = ", ".join(one.asked["SEED"] for one in experiments if "SEED" in one.asked)
         yield (
             f"{step}: {_dates(experiments)}, `make reproduce {asked}`"
             + (f" with SEED={seeds}" if seeds else "")
-            + f", {blocks} block{'' if blocks == 1 else 's'}; {host}; runs: {_verdicts(experiments)}"
+            + f"; {blocks} block{'' if blocks == 1 else 's'}; {host}; runs: {_verdicts(experiments)}"
         )
         yield from (f"{step}: {sentence}" for sentence in left_out)
 
