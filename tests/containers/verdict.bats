@@ -6,10 +6,7 @@ load ../provoke
 
 log="" lab=""
 
-teardown() {
-  stop_lab
-  rm -f "$LAB_ROOT/sizes/provoked.env"
-}
+teardown() { stop_lab; }
 
 @test "a generator squeezed to a twentieth of a CPU, and a run without a warm-up" {
   # shellcheck disable=SC2086  # one word a variable
@@ -17,27 +14,6 @@ teardown() {
   provoke squeeze 0.05 generator
   judged invalid "The load generator limited the run: its CPU quota was" \
     "The load generator limited the run: it was throttled in" "There was no warm-up"
-}
-
-@test "an approach with 96 MB is killed for memory" {
-  size_with APPROACH_MEMORY=96m
-  # shellcheck disable=SC2086
-  start_lab $RUN SIZE=provoked CONCURRENCY=300 APPROACH=tomcat-virtual
-  judged invalid "killed because memory ran out"
-  [ "$(outcome_of gc_heavy)" = "could not be checked" ]
-}
-
-@test "a rate that no 20 connections can carry, under k6" {
-  # shellcheck disable=SC2086
-  start_lab run-k6 $RUN CONCURRENCY=20 RATE=200
-  judged invalid "The offered rate was missed: k6 started" "k6 dropped"
-}
-
-@test "a listen queue of 1, and a pool with fewer threads than connections" {
-  export BACKLOG=1
-  # shellcheck disable=SC2086
-  start_lab $RUN APPROACH=tomcat-platform CONCURRENCY=1000 PLATFORM_THREADS=900
-  reasoned "connection attempts had to be repeated" "pool of 900 platform threads is smaller"
 }
 
 @test "a backend that fails one answer in five, and connections to it that end after each answer" {

@@ -97,3 +97,24 @@ with socket.create_connection(("backend", 8080)) as backend:
   start_lab run-vegeta $RUN CONCURRENCY=20 RATE=200
   judged invalid "The offered rate was missed: vegeta started"
 }
+
+@test "a rate that no 20 connections can carry, under k6" {
+  # shellcheck disable=SC2086
+  start_lab run-k6 $RUN CONCURRENCY=20 RATE=200
+  judged invalid "The offered rate was missed: k6 started" "k6 dropped"
+}
+
+@test "an approach with 96 MB is killed for memory" {
+  size_with APPROACH_MEMORY=96m
+  # shellcheck disable=SC2086
+  start_lab $RUN SIZE=provoked CONCURRENCY=300 APPROACH=tomcat-virtual
+  judged invalid "killed because memory ran out"
+  [ "$(outcome_of gc_heavy)" = "could not be checked" ]
+}
+
+@test "a listen queue of 1, and a pool with fewer threads than connections" {
+  export BACKLOG=1
+  # shellcheck disable=SC2086
+  start_lab $RUN APPROACH=tomcat-platform CONCURRENCY=1000 PLATFORM_THREADS=900
+  reasoned "connection attempts had to be repeated" "pool of 900 platform threads is smaller"
+}
