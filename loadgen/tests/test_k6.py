@@ -142,21 +142,31 @@ def sample(metric: str, end_us: int, value: float, tags: str = TAGS) -> bytes:
     return f"{metric},{end_us},{value:f}{tags}".encode()
 
 
+def samples_of(
+    end_us: int, *, duration: float, blocked: float = 0, connecting: float = 0, sending: float = 0, tags: str = TAGS
+) -> list[bytes]:
+    times = {"duration": duration, "blocked": blocked, "connecting": connecting, "sending": sending}
+    return [sample(f"http_req_{name}", end_us, value, tags) for name, value in times.items()]
+
+
 def test_the_samples_of_a_request_are_paired_whatever_else_is_there() -> None:
     name = '"/movies,""a"", b"'
     failed = f",1503,POST,{name},503,,\n"
+    first = samples_of(2_000_000, duration=300.25, blocked=99.75)
     rows = thin(
         [
             SAMPLE_COLUMNS,
             sample("http_reqs", 2_000_000, 1),
-            sample("http_req_duration", 2_000_000, 300.25),
+            first[0],
             sample("vus", 2_000_001, 4, ",,,,,,\n"),
-            sample("http_req_blocked", 2_000_000, 99.75),
+            *first[1:3],
+            sample("http_req_tls_handshaking", 2_000_000, 0),
+            first[3],
             sample("data_received", 2_000_002, 53, ",,,,,,\n"),
-            sample("http_req_duration", 2_500_000, 1.0009, failed),
-            sample("http_req_blocked", 2_500_000, 0, failed),
+            *samples_of(2_500_000, duration=1.0009, tags=failed),
             sample("iterations", 2_500_001, 1, ",,,,,,\n"),
-            b"http_req_duration,26000",
+            *samples_of(2_600_000, duration=1)[:3],
+            b"http_req_sending,26000",
         ]
     )
 
@@ -168,13 +178,43 @@ def test_the_samples_of_a_request_are_paired_whatever_else_is_there() -> None:
 
 
 @pytest.mark.parametrize(
+    ("times", "latency_us"),
+    [
+        pytest.param({"duration": 100, "blocked": 30, "sending": 20}, 130_000, id="a kept connection"),
+        pytest.param(
+            {"duration": 365, "blocked": 364, "connecting": 199, "sending": 165},
+            564_000,
+            id="a new one that the request got 165 ms after it was there",
+        ),
+        pytest.param(
+            {"duration": 110, "blocked": 90, "connecting": 20, "sending": 10},
+            190_000,
+            id="a new one after 70 ms in which the address was looked up",
+        ),
+    ],
+)
+def test_the_time_from_a_new_connection_to_a_request_that_uses_it_is_counted_once(
+    times: dict[str, float], latency_us: int
+) -> None:
+    [_, row] = thin([SAMPLE_COLUMNS, *samples_of(2_000_000, **times)])
+
+    assert row == f"{2_000_000 - latency_us},{latency_us},200,,GET,/ok\n".encode()
+
+
+WELL = samples_of(1, duration=0)
+
+
+@pytest.mark.parametrize(
     "lines",
     [
-        [sample("http_req_blocked", 1, 0)],
-        [sample("http_req_duration", 1, 0), sample("http_req_blocked", 2, 0)],
-        [sample("http_req_duration", 1, 0), sample("http_req_blocked", 1, 0, ",,GET,/other,200,,\n")],
-        [b"http_req_duration,1,x,,,,,,\n", b"http_req_blocked,1,0,,,,,,\n"],
-        [b"http_req_duration,1,nan,,,,,,\n", b"http_req_blocked,1,0,,,,,,\n"],
+        WELL[1:],
+        [WELL[0], *WELL[2:]],
+        [WELL[0], WELL[1], *WELL[3:]],
+        [WELL[0], WELL[1], WELL[1], *WELL[2:]],
+        [*WELL[:3], sample("http_req_sending", 2, 0)],
+        [*WELL[:3], sample("http_req_sending", 1, 0, ",,GET,/other,200,,\n")],
+        [b"http_req_duration,1,x,,,,,,\n", *(line.replace(b"GET,/ok,200", b",,") for line in WELL[1:])],
+        [b"http_req_duration,1,nan,,GET,/ok,200,,\n", *WELL[1:]],
     ],
 )
 def test_samples_that_do_not_belong_together_are_told(lines: list[bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.requestlog import RequestLog
@@ -10,6 +10,10 @@ from loomlab.tools.gohttp import is_success
 
 SAMPLE_COLUMNS = b"metric_name,timestamp,metric_value,error_code,method,name,status,extra_tags,metadata\n"
 REQUEST_COLUMNS = b"start_us,latency_us,status,error_code,method,name\n"
+_FIRST_PART = b"http_req_duration,"
+_LAST_PART = b"http_req_sending,"
+_OTHER_PARTS = (b"http_req_blocked,", b"http_req_connecting,", _LAST_PART)
+"""A request's samples that tell how long it took, in k6's order."""
 
 US_PER_S, US_PER_MS = 1_000_000, 1_000
 _REASONS = {
@@ -27,35 +31,57 @@ _REASONS = {
 def thin(samples: Iterable[bytes]) -> Iterator[bytes]:
     """The rows of the requests, below a line that names their columns; raises ParseError for what k6 does not write.
 
-    A request's samples follow one another, all at the time of its end. `http_req_duration` begins when it has a
-    connection, so what it took to get one, `http_req_blocked`, is added; a request that got none took 0 ms, for all
-    that k6 tells. A line without its end, which a killed k6 leaves, is left out.
+    A request's samples follow one another, all at the time of its end. A line without its end, which a killed k6
+    leaves, is left out. A request that got no connection took 0 ms, for all that k6 tells.
     """
     lines = iter(samples)
     if next(lines, b"") != SAMPLE_COLUMNS:
         raise ParseError("These are not k6's samples: the first line does not name the columns.")
     yield REQUEST_COLUMNS
     suffixes: dict[bytes, bytes] = {}
-    duration = b""
+    parts: list[bytes] = []
     for line in lines:
-        if line.startswith(b"http_req_duration,"):
-            duration = line
-        elif line.startswith(b"http_req_blocked,") and line.endswith(b"\n"):
-            try:
-                yield _request(duration, line, suffixes)
-            except (ValueError, OverflowError) as error:
-                raise ParseError(f"These are no samples of one request of k6's: {duration!r}, {line!r}.") from error
+        if line.startswith(_FIRST_PART):
+            parts = [line]
+        elif line.startswith(_OTHER_PARTS) and line.endswith(b"\n"):
+            parts.append(line)
+            if line.startswith(_LAST_PART):
+                try:
+                    yield _request(parts, suffixes)
+                except (ValueError, OverflowError) as error:
+                    raise ParseError(f"These are no samples of one request of k6's: {parts!r}.") from error
+                parts = []
 
 
-def _request(duration: bytes, blocked: bytes, suffixes: dict[bytes, bytes]) -> bytes:
-    _, end_us, duration_ms, tags = duration.split(b",", 3)
-    _, blocked_end_us, blocked_ms, blocked_tags = blocked.split(b",", 3)
-    if (end_us, tags) != (blocked_end_us, blocked_tags):
+def _request(parts: Sequence[bytes], suffixes: dict[bytes, bytes]) -> bytes:
+    if tuple(part[: part.index(b",") + 1] for part in parts) != (_FIRST_PART, *_OTHER_PARTS):
         raise ValueError
+    (moment, *moments), times = zip(*(_timed(part) for part in parts), strict=True)
+    if any(other != moment for other in moments):
+        raise ValueError
+    end_us, tags = moment
     if tags not in suffixes:
         suffixes[tags] = _suffix(tags)
-    latency_us = round((float(duration_ms) + float(blocked_ms)) * US_PER_MS)
+    latency_us = round(_latency_ms(*times) * US_PER_MS)
     return b"%d,%d,%b" % (int(end_us) - latency_us, latency_us, suffixes[tags])
+
+
+def _timed(part: bytes) -> tuple[tuple[bytes, bytes], float]:
+    _, end_us, value, tags = part.split(b",", 3)
+    return (end_us, tags), float(value)
+
+
+def _latency_ms(duration_ms: float, blocked_ms: float, connecting_ms: float, sending_ms: float) -> float:
+    """From when a request asked for a connection, to its end.
+
+    `http_req_duration` begins when the connection is there: for a kept one that is where `http_req_blocked` ends. A new
+    one is there before the request gets it, and k6 counts the time in between on both sides; how long it is it does not
+    say (lib/netext/httpext/tracer.go). So of a new one this is a lower bound, short by what it took to write the
+    request or to look up the address, whichever is less.
+    """
+    if connecting_ms == 0:
+        return blocked_ms + duration_ms
+    return max(blocked_ms + duration_ms - sending_ms, connecting_ms + duration_ms)
 
 
 def _suffix(tags: bytes) -> bytes:
