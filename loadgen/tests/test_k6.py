@@ -143,7 +143,7 @@ def sample(metric: str, end_us: int, value: float, tags: str = TAGS) -> bytes:
 
 
 def samples_of(
-    end_us: int, *, duration: float, blocked: float = 0, connecting: float = 0, sending: float = 0, tags: str = TAGS
+    end_us: int, tags: str = TAGS, /, *, duration: float, blocked: float = 0, connecting: float = 0, sending: float = 0
 ) -> list[bytes]:
     times = {"duration": duration, "blocked": blocked, "connecting": connecting, "sending": sending}
     return [sample(f"http_req_{name}", end_us, value, tags) for name, value in times.items()]
@@ -163,7 +163,7 @@ def test_the_samples_of_a_request_are_paired_whatever_else_is_there() -> None:
             sample("http_req_tls_handshaking", 2_000_000, 0),
             first[3],
             sample("data_received", 2_000_002, 53, ",,,,,,\n"),
-            *samples_of(2_500_000, duration=1.0009, tags=failed),
+            *samples_of(2_500_000, failed, duration=1.0009),
             sample("iterations", 2_500_001, 1, ",,,,,,\n"),
             *samples_of(2_600_000, duration=1)[:3],
             b"http_req_sending,26000",
