@@ -191,6 +191,11 @@ def test_the_samples_of_a_request_are_paired_whatever_else_is_there() -> None:
             190_000,
             id="a new one after 70 ms in which the address was looked up",
         ),
+        pytest.param(
+            {"duration": 150, "blocked": 20, "connecting": 20, "sending": 50},
+            170_000,
+            id="a new one over which the request took 50 ms to write",
+        ),
     ],
 )
 def test_the_time_from_a_new_connection_to_a_request_that_uses_it_is_counted_once(
@@ -213,8 +218,9 @@ WELL = samples_of(1, duration=0)
         [WELL[0], WELL[1], WELL[1], *WELL[2:]],
         [*WELL[:3], sample("http_req_sending", 2, 0)],
         [*WELL[:3], sample("http_req_sending", 1, 0, ",,GET,/other,200,,\n")],
-        [b"http_req_duration,1,x,,,,,,\n", *(line.replace(b"GET,/ok,200", b",,") for line in WELL[1:])],
-        [b"http_req_duration,1,nan,,GET,/ok,200,,\n", *WELL[1:]],
+        [WELL[0].replace(b"0.000000", b"x"), *WELL[1:]],
+        [WELL[0].replace(b"0.000000", b"nan"), *WELL[1:]],
+        [WELL[0].replace(b"0.000000", b"inf"), *WELL[1:]],
     ],
 )
 def test_samples_that_do_not_belong_together_are_told(lines: list[bytes]) -> None:

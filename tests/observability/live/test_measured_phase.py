@@ -14,8 +14,8 @@ LEGEND_TOLERANCE = 0.02
 RUNNING_TOLERANCE = 0.1
 """The interior begins and ends at other requests than the rule's sums, and 35 s are few of them: docs/metrics.md."""
 EDGE_SECONDS = 5
-"""A panel may begin and end so much beside the load: the phase is scraped each second, rules are evaluated every two.
-The JVM ends threads that its warm-up left idle at any time, and also then."""
+"""By which a panel's begin and end may differ from the load's: the phase is scraped every second, and rules are
+evaluated every two. Threads that the warm-up left idle may end in between."""
 ONE_THREAD = 1
 TABLE_TOLERANCE = 1e-9
 STEP_SECONDS = 2

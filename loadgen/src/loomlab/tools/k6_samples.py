@@ -10,9 +10,7 @@ from loomlab.tools.gohttp import is_success
 
 SAMPLE_COLUMNS = b"metric_name,timestamp,metric_value,error_code,method,name,status,extra_tags,metadata\n"
 REQUEST_COLUMNS = b"start_us,latency_us,status,error_code,method,name\n"
-_FIRST_PART = b"http_req_duration,"
-_LAST_PART = b"http_req_sending,"
-_OTHER_PARTS = (b"http_req_blocked,", b"http_req_connecting,", _LAST_PART)
+_PARTS = (b"http_req_duration,", b"http_req_blocked,", b"http_req_connecting,", b"http_req_sending,")
 """A request's samples that tell how long it took, in k6's order."""
 
 US_PER_S, US_PER_MS = 1_000_000, 1_000
@@ -41,28 +39,26 @@ def thin(samples: Iterable[bytes]) -> Iterator[bytes]:
     suffixes: dict[bytes, bytes] = {}
     parts: list[bytes] = []
     for line in lines:
-        if line.startswith(_FIRST_PART):
-            parts = [line]
-        elif line.startswith(_OTHER_PARTS) and line.endswith(b"\n"):
-            parts.append(line)
-            if line.startswith(_LAST_PART):
-                try:
-                    yield _request(parts, suffixes)
-                except (ValueError, OverflowError) as error:
-                    raise ParseError(f"These are no samples of one request of k6's: {parts!r}.") from error
-                parts = []
+        if not (line.startswith(_PARTS) and line.endswith(b"\n")):
+            continue
+        if line.startswith(_PARTS[0]):
+            parts = []
+        parts.append(line)
+        if line.startswith(_PARTS[-1]):
+            try:
+                yield _request(parts, suffixes)
+            except (ValueError, OverflowError) as error:
+                raise ParseError(f"These are no samples of one request of k6's: {parts!r}.") from error
 
 
 def _request(parts: Sequence[bytes], suffixes: dict[bytes, bytes]) -> bytes:
-    if tuple(part[: part.index(b",") + 1] for part in parts) != (_FIRST_PART, *_OTHER_PARTS):
+    if not all(part.startswith(name) for part, name in zip(parts, _PARTS, strict=True)):
         raise ValueError
-    (moment, *moments), times = zip(*(_timed(part) for part in parts), strict=True)
-    if any(other != moment for other in moments):
-        raise ValueError
-    end_us, tags = moment
+    timed = [_timed(part) for part in parts]
+    [(end_us, tags)] = {moment for moment, _ in timed}
     if tags not in suffixes:
         suffixes[tags] = _suffix(tags)
-    latency_us = round(_latency_ms(*times) * US_PER_MS)
+    latency_us = round(_latency_ms(*(time_ms for _, time_ms in timed)) * US_PER_MS)
     return b"%d,%d,%b" % (int(end_us) - latency_us, latency_us, suffixes[tags])
 
 
@@ -72,12 +68,12 @@ def _timed(part: bytes) -> tuple[tuple[bytes, bytes], float]:
 
 
 def _latency_ms(duration_ms: float, blocked_ms: float, connecting_ms: float, sending_ms: float) -> float:
-    """From when a request asked for a connection, to its end.
+    """From when a request asked for a connection, to its end; on a new connection a lower bound.
 
-    `http_req_duration` begins when the connection is there: for a kept one that is where `http_req_blocked` ends. A new
-    one is there before the request gets it, and k6 counts the time in between on both sides; how long it is it does not
-    say (lib/netext/httpext/tracer.go). So of a new one this is a lower bound, short by what it took to write the
-    request or to look up the address, whichever is less.
+    `http_req_blocked` ends when the request gets its connection, and `http_req_duration` begins when the connection is
+    there. For a kept one that is the same moment. A new one is there earlier, and both count the time in between, which
+    k6 does not tell (lib/netext/httpext/tracer.go). The bound is short by the time to write the request or by the time
+    to look up the address, whichever is less.
     """
     if connecting_ms == 0:
         return blocked_ms + duration_ms
