@@ -3,7 +3,7 @@
 import pytest
 
 from fake import growing, steady
-from watching.agreement import NothingToCompareError, counted, growth_ratio, level_ratio, rate_ratio
+from watching.agreement import NothingToCompareError, counted, growth_ratio, level_ratio, rate_ratio, unlike_any_scrape
 from watching.series import Series
 
 OWN = Series(tuple((99.9 + 0.5 * step, 0.4 * (99.9 + 0.5 * step)) for step in range(60)))
@@ -36,9 +36,26 @@ def test_levels_at_the_same_moments(told: float, ratio: float) -> None:
     assert level_ratio(steady(told), steady(29, seconds=40, start=90), 100, 119, 15) == pytest.approx(ratio)
 
 
+@pytest.mark.parametrize(("factor", "ratio"), [(1, 1), (0.9, 0.9), (1.1, 1.078)])
+def test_levels_that_grow_are_held_against_the_second_around_each(factor: float, ratio: float) -> None:
+    own = growing(1, seconds=60, start=60)
+    told = Series(tuple((time + 0.5, factor * value) for time, value in own.samples))
+    assert level_ratio(told, own, 100, 119, 15) == pytest.approx(ratio, abs=0.002)
+
+
 def test_levels_need_samples_of_both() -> None:
-    with pytest.raises(NothingToCompareError, match="3 samples of both"):
+    with pytest.raises(NothingToCompareError, match="5 samples of both"):
         level_ratio(steady(29), steady(29, seconds=3, start=104), 100, 119, 15)
+
+
+def test_a_rule_repeats_one_of_the_last_scrapes() -> None:
+    scrapes = growing(1)
+    assert unlike_any_scrape(Series(((105.5, 5.0), (107.5, 5.0))), scrapes, 5) == []
+    assert unlike_any_scrape(Series(((105.5, 5.1), (111.5, 5.0), (112, 13.0))), scrapes, 5) == [
+        (105.5, 5.1),
+        (111.5, 5.0),
+        (112, 13.0),
+    ]
 
 
 def test_requests_count_from_before_the_first_answer_and_for_new_series_from_zero() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fake import growing, steady
-from watching.series import Series, aligned
+from fake import growing
+from watching.series import Series
 
 
 def test_a_value_between_two_samples_is_on_the_line() -> None:
@@ -23,10 +23,3 @@ def test_growth_is_the_difference() -> None:
 
 def test_both_ends_are_in_a_window() -> None:
     assert growing(1).between(103, 105).values == [3, 4, 5]
-
-
-def test_alignment_leaves_out_what_the_other_does_not_cover() -> None:
-    told, own = aligned(growing(1), growing(10, seconds=3, start=104))
-    assert told.values == [4, 5, 6]
-    assert own.values == [0, 10, 20]
-    assert aligned(steady(1), Series(()))[0].values == []

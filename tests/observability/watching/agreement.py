@@ -1,6 +1,8 @@
 """How far what Prometheus tells is from what the kernel or the load generator counted."""
 
-from watching.series import Series, aligned
+import statistics
+
+from watching.series import Series
 
 
 class NothingToCompareError(Exception):
@@ -28,11 +30,23 @@ def rate_ratio(rates: Series, own: Series, start: float, end: float, window_seco
 
 
 def level_ratio(told: Series, own: Series, start: float, end: float, fewest: int) -> float:
-    """Median of a gauge's scrapes, divided by the median of the own figure at the same moments."""
-    told, own = aligned(told.between(start, end), own)
-    if len(told.samples) < fewest:
-        raise NothingToCompareError(f"There are {len(told.samples)} samples of both, and {fewest} are wanted.")
-    return told.median / own.median
+    """Median ratio of a gauge's scrapes to the own figure. A scrape takes a while, so each is held against the values of the
+    second before and after it: it is 1 between the least and the most of them, and beyond them its ratio to the nearer one."""
+    ratios = []
+    for time, value in told.between(start, end).samples:
+        near = own.between(time - 1, time + 1).values
+        if near:
+            ratios.append(value / min(max(value, min(near)), max(near)))
+    if len(ratios) < fewest:
+        raise NothingToCompareError(f"There are {len(ratios)} samples of both, and {fewest} are wanted.")
+    return statistics.median(ratios)
+
+
+def unlike_any_scrape(rule: Series, scrapes: Series, oldest_seconds: float) -> list[tuple[float, float]]:
+    """The samples of a rule that is a gauge's last scrape, but whose value is of none of the scrapes that old or younger."""
+    return [
+        (time, value) for time, value in rule.samples if value not in scrapes.between(time - oldest_seconds, time).values
+    ]
 
 
 def counted(counter: list[Series], first_answer: float, settled: float) -> float:

@@ -39,12 +39,3 @@ class Series:
     def growth(self, start: float, end: float) -> float:
         """Of a counter that never went back."""
         return self.at(end) - self.at(start)
-
-
-def aligned(one: Series, other: Series) -> tuple[Series, Series]:
-    """Both at the times of the first, as far as the second has samples on both sides."""
-    if not other.samples:
-        return Series((), one.labels), other
-    first, last = other.samples[0][0], other.samples[-1][0]
-    kept = one.between(first, last)
-    return kept, Series(tuple((time, other.at(time)) for time, _ in kept.samples), other.labels)
