@@ -2,5 +2,7 @@
 
 
 def percent(share: float) -> str:
-    """Of a share from 0 to 1, with three digits that count."""
-    return f"{100 * share:.3g} %"
+    """Of a share, with three digits that count, or with all before the point."""
+    value = 100 * share
+    digits = max(3, len(f"{value:.0f}"))
+    return f"{value:,.{digits}g} %"
