@@ -182,6 +182,22 @@ def test_the_samples_of_a_request_are_paired_whatever_else_is_there() -> None:
     [
         pytest.param({"duration": 100, "blocked": 30, "sending": 20}, 130_000, id="a kept connection"),
         pytest.param(
+            {"duration": 105.714, "blocked": 0.978, "sending": 52.712},
+            105_714,
+            id="a kept one that was closed, and a new one over which Go sent the request again",
+        ),
+        pytest.param(
+            {"duration": 1301, "blocked": 1000, "sending": 1001},
+            1_301_000,
+            id="the same, where the new one took a second",
+        ),
+        pytest.param({"duration": 0, "blocked": 0.003}, 0, id="one that timed out before it was written"),
+        pytest.param(
+            {"duration": 0, "blocked": 0, "connecting": 40},
+            0,
+            id="one that timed out between its connection and its turn",
+        ),
+        pytest.param(
             {"duration": 365, "blocked": 364, "connecting": 199, "sending": 165},
             564_000,
             id="a new one that the request got 165 ms after it was there",

@@ -30,7 +30,7 @@ def thin(samples: Iterable[bytes]) -> Iterator[bytes]:
     """The rows of the requests, below a line that names their columns; raises ParseError for what k6 does not write.
 
     A request's samples follow one another, all at the time of its end. A line without its end, which a killed k6
-    leaves, is left out. A request that got no connection took 0 ms, for all that k6 tells.
+    leaves, is left out. A request that was never written took 0 ms, for all that k6 tells.
     """
     lines = iter(samples)
     if next(lines, b"") != SAMPLE_COLUMNS:
@@ -68,16 +68,20 @@ def _timed(part: bytes) -> tuple[tuple[bytes, bytes], float]:
 
 
 def _latency_ms(duration_ms: float, blocked_ms: float, connecting_ms: float, sending_ms: float) -> float:
-    """From when a request asked for a connection, to its end; on a new connection a lower bound.
+    """From when a request asked for a connection, to its end; 0 of one that was never written: k6 tells no start of it.
 
     `http_req_blocked` ends when the request gets its connection, and `http_req_duration` begins when the connection is
-    there. For a kept one that is the same moment. A new one is there earlier, and both count the time in between, which
-    k6 does not tell (lib/netext/httpext/tracer.go). The bound is short by the time to write the request or by the time
-    to look up the address, whichever is less.
+    there (lib/netext/httpext/tracer.go). For a kept one that is the same moment. A new one is there earlier, and both
+    count the time in between, which k6 does not tell: the latency is a lower bound, short by the time to write the
+    request or by the time to look up the address, whichever is less. Where Go sends a request again, because its kept
+    connection was closed, the wait for the next one is within sending, and that within the duration. k6 does not tell
+    such a request from another, so a wait that is no longer than sending is taken to be within it.
     """
-    if connecting_ms == 0:
-        return blocked_ms + duration_ms
-    return max(blocked_ms + duration_ms - sending_ms, connecting_ms + duration_ms)
+    if duration_ms == 0:
+        return 0
+    if connecting_ms > 0:
+        return max(blocked_ms + duration_ms - sending_ms, connecting_ms + duration_ms)
+    return duration_ms if blocked_ms <= sending_ms else blocked_ms + duration_ms
 
 
 def _suffix(tags: bytes) -> bytes:
@@ -103,7 +107,7 @@ class Span:
 
 
 class Requests:
-    """What the rows say: `log`, and counts. One that failed and took no time at all got no connection; when it was
+    """What the rows say: `log`, and counts. One that failed and took no time at all was never written; when it was
     started k6 does not tell, for its sample is of when k6 gave it up: it is counted, and has no entry in the log."""
 
     def __init__(self) -> None:
