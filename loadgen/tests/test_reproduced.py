@@ -18,7 +18,7 @@ from measured_folder import PUBLISHED, begun, paper_lab, summed_up
 from ordered import SCENARIOS
 from published_folder import invented
 
-HEY, LOOM = "virtual-threads-hey", "project-loom-comparison"
+HEY, LOOM, VIRTUAL = "virtual-threads-hey", "project-loom-comparison", "microhttp-virtual"
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(pap
 
 
 def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(papers: Path) -> None:
-    claim = "| From 10,000 connections on, virtual threads complete more requests a second than platform threads. ("
+    claim = "| From 10,000 connections on, virtual threads complete more requests per second than platform threads. ("
     line = next(line for line in page(papers).splitlines() if line.startswith(claim))
 
     assert "**could not be tested here**" in line
@@ -261,6 +261,24 @@ def test_figures_of_invalid_runs_are_called_so(papers: Path) -> None:
     line = next(line for line in page(papers).splitlines() if "| Total, s | 40.01 |" in line)
 
     assert line.endswith("40.1 (40.1 to 40.1), invalid |")
+
+
+def test_runs_that_are_not_valid_stand_there_with_the_last_ones_reasons(papers: Path) -> None:
+    measured = read_measured(papers / "measured", LOOM)[LOOM]
+    (one,) = measured.experiments
+    first, second = (run for run in one.runs if (run.approach, run.level, run.repeat < 3) == (VIRTUAL, 5000, True))
+    doubted = {
+        first.run: first.model_copy(update={"verdict": "suspect", "reasons": ["It was cold."]}),
+        second.run: second.model_copy(update={"verdict": "suspect", "reasons": ["It was short.", "It was cold."]}),
+    }
+    runs = [doubted.get(run.run, run) for run in one.runs]
+    kept = measured.model_copy(update={"experiments": [one.model_copy(update={"runs": runs})]})
+    write_measured(papers / "measured" / LOOM / f"{LOOM}.json", kept)
+
+    rows = [line for line in page(papers).splitlines() if line.startswith(f"| {LOOM} | ") and "suspect" in line]
+    assert rows == [
+        f"| {LOOM} | 2 of {VIRTUAL}, 5,000 [{first.amount:g}] connections | suspect | It was short. It was cold. |"
+    ]
 
 
 def test_a_picture_is_linked_where_it_was_kept(papers: Path) -> None:

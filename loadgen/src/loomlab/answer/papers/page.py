@@ -21,7 +21,8 @@ HEAD = """\
 What five published experiments claim, and what the lab finds. `make reproduce PAPER=…` writes this page from what is
 kept in `loadgen/published/measured/`; [papers.md](papers.md#reproducing-one) says how claims are answered and what the
 three answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
-95 %, each by itself; of three or four blocks they are coarse.
+95 %, each by itself; of three or four blocks they are coarse. Figures are of the lab as it was on their date: later changes
+that the [changelog](../CHANGELOG.md) marks *figures* may move them.
 
 Approaches of different servers are whole stacks. With `HTTP_CLIENT=default` they also call the backend through
 different clients: webflux-netty, virtual-netty and microhttp-async through reactor-netty, the others through Apache
@@ -109,6 +110,7 @@ def _section(one: Answered) -> Iterator[str]:
     yield from (_row(_claim(answer, paper.levels.unit)) for answer in one.answers)
     yield ""
     yield from _beside(one)
+    yield from _doubted(one)
 
 
 def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
@@ -308,6 +310,25 @@ def _announced(paper: Paper, runs: Sequence[KeptRun]) -> Iterator[list[str]]:
         if mean is not None:
             where = f"{approach}, {_load(level, amounts[level])} {paper.levels.unit}"
             yield [where, figure, "announced", _told(mean, figure)]
+
+
+def _doubted(one: Answered) -> Iterator[str]:
+    """The runs that are not valid: those of one approach, load and verdict together, with the last one's reasons."""
+    alike: dict[tuple[str, str, int, float, str], list[KeptRun]] = {}
+    for step, measured in one.measured.items():
+        for run in runs_of(measured):
+            if run.verdict != "valid":
+                alike.setdefault((step, run.approach, run.level, run.amount, run.verdict), []).append(run)
+    if not alike:
+        return
+    yield "<details><summary>Runs that are not valid, and why</summary>"
+    yield ""
+    yield "| experiment | runs | verdict | reasons, of the last of them |"
+    yield "|:--|:--|:--|:--|"
+    for (step, approach, level, amount, verdict), runs in alike.items():
+        of = f"{len(runs)} of {approach}, {_load(level, amount)} {one.paper.levels.unit}"
+        yield _row([step, of, verdict, " ".join(runs[-1].reasons)])
+    yield from ["", "</details>", ""]
 
 
 def notes_of(paper: Paper, tables: Sequence[str]) -> list[str]:
