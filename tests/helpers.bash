@@ -105,5 +105,14 @@ end_of_lab() {
 # run_of FILTER: jq on the newest experiment's summary.
 run_of() { json "$1" "$(newest)/summary.json"; }
 
+# only_the_host_spoilt: no run of the newest experiment is invalid, but for what the host lacked.
+only_the_host_spoilt() {
+  [ "$(run_of '(.runs | length > 0) and all(.runs[].rules[];
+    .outcome != "failed" or .level != "invalid" or .host_cause)')" = true ]
+}
+
+# went_well CODE: an experiment ended with 0, or with 2 for nothing but what the host lacked.
+went_well() { [ "$1" -eq 0 ] || { [ "$1" -eq 2 ] && only_the_host_spoilt; }; }
+
 # newest: the folder of the newest experiment, finished or not.
 newest() { find "$LAB_ROOT/results" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }

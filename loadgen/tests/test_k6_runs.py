@@ -16,7 +16,7 @@ from loomlab.tools.tool import ToolReport
 from recorder import Recorder, recording
 
 DELAY_S = 0.1
-SLACK_S = 0.15
+SLACK_S = 0.3
 OK = (Target("/ok"),)
 
 
@@ -81,7 +81,7 @@ def test_a_constant_rate_starts_requests_on_time(server: Recorder, tmp_path: Pat
     assert (report.failed, report.dropped) == (0, 0)
     assert len(log) == pytest.approx(61, abs=1)
     gaps = [after.at - before.at for before, after in pairwise(server.asked)]
-    assert sum(gaps) / len(gaps) == pytest.approx(1 / 30.5, rel=0.05)
+    assert sum(gaps) / len(gaps) == pytest.approx(1 / 30.5, rel=0.1)
 
 
 def test_a_rate_jumps_from_step_to_step(server: Recorder, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_rate_jumps_from_step_to_step(server: Recorder, tmp_path: Path) -> Non
     starts = Counter(int((asked.at - first) / 0.5) for asked in server.asked)
     assert report.attempted == pytest.approx(200, abs=1)
     assert report.dropped == 0
-    assert [starts[half] for half in range(8)] == pytest.approx([10] * 4 + [40] * 4, abs=4)
+    assert [starts[half] for half in range(8)] == pytest.approx([10] * 4 + [40] * 4, abs=8)
 
 
 def test_a_rate_that_the_connections_cannot_keep_is_dropped(server: Recorder, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ async def test_requests_under_way_and_open_connections_are_told(approach: Approa
         return scrape.value("lab_inflight_requests"), scrape.value("lab_open_connections")
 
     async with approach.crowd(40) as crowd:
-        waiting = asyncio.create_task(crowd.ask(get("/epoch-millis?delayInMillis=1500")))
+        waiting = asyncio.create_task(crowd.ask(get("/epoch-millis?delayInMillis=4000")))
         assert await eventually(look, lambda seen: seen == (40, 40)) == (40, 40)
         await waiting
         assert await eventually(look, lambda seen: seen == (0, 40)) == (0, 40)

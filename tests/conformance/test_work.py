@@ -29,9 +29,17 @@ def third_calls(backend: Backend) -> list[str]:
 
 @pytest.mark.parametrize("endpoint", WORKING)
 async def test_cpu_work_takes_about_that_much_cpu_time(approach: Approach, endpoint: str) -> None:
-    before = await cpu_seconds(approach)
-    assert (await approach.ask(get(WORKING[endpoint]))).status == 200
-    assert 0.5 <= await cpu_seconds(approach) - before <= 2.5
+    """Once at least: how long an iteration takes, and what the kernel charges for it, vary with what else the host does."""
+
+    async def taken_seconds() -> float:
+        before = await cpu_seconds(approach)
+        assert (await approach.ask(get(WORKING[endpoint]))).status == 200
+        return await cpu_seconds(approach) - before
+
+    def about_as_asked(seconds: float) -> bool:
+        return 0.5 <= seconds <= 2.5
+
+    assert about_as_asked(await eventually(taken_seconds, about_as_asked))
 
 
 async def test_the_amount_of_work_is_told(approach: Approach) -> None:

@@ -80,7 +80,7 @@ teardown_file() {
   told test_access.py
 }
 
-@test "watching costs less than twice its limit while the approaches run" {
+@test "watching costs less than three times its limit while the approaches run" {
   run told test_cost.py -s
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   echo "# $(grep "CPU of the watchers" <<<"$output")" >&3

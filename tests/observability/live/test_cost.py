@@ -6,11 +6,11 @@ from watching.own import CONTAINER_ID
 from watching.prometheus import Prometheus
 from watching.record import Record
 
-SLOW_HOST = 2
+SLOW_HOST = 3
 """Every CPU second is dearer on a host that is busy or slow. The limit itself is held by `make bench-observer`."""
 
 
-def test_watching_stays_below_twice_its_limit(prometheus: Prometheus, experiment: Experiment, record: Record) -> None:
+def test_watching_stays_below_three_times_its_limit(prometheus: Prometheus, experiment: Experiment, record: Record) -> None:
     start, end = experiment.started, experiment.ended
     cores = {}
     for service in OBSERVERS:

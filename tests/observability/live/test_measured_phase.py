@@ -10,7 +10,8 @@ from watching.experiment import Experiment, Run
 from watching.panels import PanelQuery, queries_of
 from watching.prometheus import Prometheus
 
-LEGEND_TOLERANCE = 0.02
+THROUGHPUT_TOLERANCE, COST_TOLERANCE = 0.05, 0.02
+"""A stall near an end of the load counts in the interior, and hardly in rates over 10 s."""
 RUNNING_TOLERANCE = 0.1
 """The interior begins and ends at other requests than the rule's sums, and 35 s are few of them: docs/metrics.md."""
 EDGE_SECONDS = 5
@@ -26,9 +27,9 @@ def last(line: Sequence[float]) -> float:
     return line[-1]
 
 
-LEGENDS: list[tuple[str, Callable[[Sequence[float]], float], str]] = [
-    ("Throughput", statistics.fmean, "throughput_rps"),
-    ("CPU per request", last, "cpu_ms_per_request"),
+LEGENDS: list[tuple[str, Callable[[Sequence[float]], float], str, float]] = [
+    ("Throughput", statistics.fmean, "throughput_rps", THROUGHPUT_TOLERANCE),
+    ("CPU per request", last, "cpu_ms_per_request", COST_TOLERANCE),
 ]
 MOST = [
     ("OS threads", "service:container_threads:sum", "threads_max"),
@@ -59,7 +60,7 @@ def line(prometheus: Prometheus, query: PanelQuery, run: Run) -> list[float]:
     return values
 
 
-@pytest.mark.parametrize(("panel", "told", "figure"), LEGENDS, ids=[panel for panel, *_ in LEGENDS])
+@pytest.mark.parametrize(("panel", "told", "figure", "tolerance"), LEGENDS, ids=[panel for panel, *_ in LEGENDS])
 def test_a_legend_is_the_summarys_figure(
     prometheus: Prometheus,
     experiment: Experiment,
@@ -67,12 +68,13 @@ def test_a_legend_is_the_summarys_figure(
     panel: str,
     told: Callable[[Sequence[float]], float],
     figure: str,
+    tolerance: float,
 ) -> None:
     query = of_panel(queries, panel, "{{service}}")
     for run in experiment.runs:
         legend = told(line(prometheus, query, run))
         summed_up = experiment.summed_up(run)[figure]
-        assert legend == pytest.approx(summed_up, rel=LEGEND_TOLERANCE), run.name
+        assert legend == pytest.approx(summed_up, rel=tolerance), run.name
 
 
 def highest(prometheus: Prometheus, rule: str, begins: float, ends: float) -> float:

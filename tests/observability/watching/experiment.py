@@ -36,6 +36,11 @@ class Run:
         return int(self._result["concurrency"])
 
     @property
+    def backend_late_seconds(self) -> float:
+        """The 99th percentile of the backend's lateness."""
+        return float(self._result["backend_lateness_p99_ms"] or 0) / 1000
+
+    @property
     def warm_up_started(self) -> float:
         return datetime.fromisoformat(self._result["started"]).timestamp()
 

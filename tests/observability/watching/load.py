@@ -17,6 +17,7 @@ class Load:
     error_share: float
     connections: int
     cpus: int
+    backend_late_seconds: float = 0
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Load":
@@ -27,6 +28,7 @@ class Load:
             error_share=float(environment["backend"]["error_share"]),
             connections=run.connections,
             cpus=int(environment["cpus"]),
+            backend_late_seconds=max(run.backend_late_seconds for run in experiment.runs),
         )
 
     @property

@@ -93,7 +93,8 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
     failing = Plausible(0.2 * load.failing_share, 6 * load.failing_share)
     collecting = Plausible(0.001, 0.9, zero=NO_COLLECTION)
     throttled = Plausible(0.0011, 1, zero="a host with CPUs to spare throttles nothing")
-    late = Plausible(0.001, 0.9)
+    most_late = max(1, 2 * load.backend_late_seconds)
+    late = Plausible(most_late / 900, most_late)
     requests = _by_unit(load)["reqps"]
     return {
         "Latency in the server": requests,

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnumSource(value = Settings.Client.class, mode = EnumSource.Mode.EXCLUDE, names = "DEFAULT")
 class BlockingClientTest {
   private static final int CONNECTIONS = 3;
-  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(401);
-  private static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(1_502);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(2_001);
+  private static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(2_502);
   private static final Duration POOL_TIMEOUT = Duration.ofMillis(1_003);
   private static final Duration KEEP_ALIVE = Duration.ofMillis(60_000);
 

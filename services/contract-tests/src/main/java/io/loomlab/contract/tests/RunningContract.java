@@ -67,7 +67,7 @@ abstract class RunningContract {
   void memoryIsToldAfterACollectionThatRequestsOutlive() throws Exception {
     Queue<Integer> statuses = new ConcurrentLinkedQueue<>();
     Thread request =
-        Thread.ofVirtual().start(() -> statuses.add(status("/epoch-millis?delayInMillis=2000")));
+        Thread.ofVirtual().start(() -> statuses.add(status("/epoch-millis?delayInMillis=4000")));
     JsonNode told = memory("GET");
     while (told.get("requests_in_flight").asLong() == 0) {
       told = memory("GET");

@@ -12,8 +12,8 @@ final class TestSettings {
   static final int MAX_CONNECTIONS = 777;
   static final int BACKLOG = 99;
   static final Duration CONNECT_TIMEOUT = Duration.ofMillis(4_001);
-  static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(1_502);
-  static final Duration POOL_TIMEOUT = Duration.ofMillis(703);
+  static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(15_502);
+  static final Duration POOL_TIMEOUT = Duration.ofMillis(20_703);
   static final Duration KEEP_ALIVE = Duration.ofMillis(60_004);
 
   private TestSettings() {}
