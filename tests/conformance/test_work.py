@@ -29,7 +29,7 @@ def third_calls(backend: Backend) -> list[str]:
 
 @pytest.mark.parametrize("endpoint", WORKING)
 async def test_cpu_work_takes_about_that_much_cpu_time(approach: Approach, endpoint: str) -> None:
-    """Once at least: how long an iteration takes, and what the kernel charges for it, vary with what else the host does."""
+    """Once at least: how long an iteration takes, and what the kernel charges, vary with what else the host does."""
 
     async def taken_seconds() -> float:
         before = await cpu_seconds(approach)

@@ -10,7 +10,9 @@ SLOW_HOST = 3
 """Every CPU second is dearer on a host that is busy or slow. The limit itself is held by `make bench-observer`."""
 
 
-def test_watching_stays_below_three_times_its_limit(prometheus: Prometheus, experiment: Experiment, record: Record) -> None:
+def test_watching_stays_below_three_times_its_limit(
+    prometheus: Prometheus, experiment: Experiment, record: Record
+) -> None:
     start, end = experiment.started, experiment.ended
     cores = {}
     for service in OBSERVERS:

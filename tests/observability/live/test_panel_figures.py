@@ -13,8 +13,8 @@ from watching.series import Series
 
 STEP_SECONDS = 2
 WIDEST_GAP_SECONDS = 5
-"""Rules and scrapes each come once a second, not in step: a second may be told twice and the next one not at all. On a busy
-host a scrape may fail."""
+"""Rules and scrapes each come once a second, not in step: a second may be told twice and the next one not at all. On a
+busy host a scrape may fail."""
 
 
 @pytest.fixture(scope="module")

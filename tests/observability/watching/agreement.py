@@ -30,8 +30,9 @@ def rate_ratio(rates: Series, own: Series, start: float, end: float, window_seco
 
 
 def level_ratio(told: Series, own: Series, start: float, end: float, fewest: int) -> float:
-    """Median ratio of a gauge's scrapes to the own figure. A scrape takes a while, so each is held against the values of the
-    second before and after it: it is 1 between the least and the most of them, and beyond them its ratio to the nearer one."""
+    """Median ratio of a gauge's scrapes to the own figure. A scrape takes a while, so each is held against the values
+    of the second before and after it: between the least and the most of them the ratio is 1, else that to the nearer.
+    """
     ratios = []
     for time, value in told.between(start, end).samples:
         near = own.between(time - 1, time + 1).values
@@ -43,10 +44,12 @@ def level_ratio(told: Series, own: Series, start: float, end: float, fewest: int
 
 
 def unlike_any_scrape(rule: Series, scrapes: Series, oldest_seconds: float) -> list[tuple[float, float]]:
-    """The samples of a rule that is a gauge's last scrape, but whose value is of none of the scrapes that old or younger."""
-    return [
-        (time, value) for time, value in rule.samples if value not in scrapes.between(time - oldest_seconds, time).values
-    ]
+    """The samples of a rule that repeats a gauge's last scrape, where no scrape of so many seconds has their value."""
+
+    def recent(time: float) -> list[float]:
+        return scrapes.between(time - oldest_seconds, time).values
+
+    return [(time, value) for time, value in rule.samples if value not in recent(time)]
 
 
 def counted(counter: list[Series], first_answer: float, settled: float) -> float:

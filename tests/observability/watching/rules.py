@@ -52,9 +52,7 @@ def expectations(load: Load) -> dict[str, list[Expected]]:
         "service:lab_inflight_requests:sum": [Expected(in_flight)],
         "service:container_memory_rss_bytes_per_inflight_request:ratio": [Expected(Plausible(MIB / 4, 100 * MIB))],
         "service:container_cpu_headroom:ratio": [Expected(headroom, of="backend"), Expected(headroom, of="loadgen")],
-        "service:backend_lateness_seconds:p99_rate10s": [
-            Expected(Plausible(most_late / 800, most_late), of="backend")
-        ],
+        "service:backend_lateness_seconds:p99_rate10s": [Expected(Plausible(most_late / 800, most_late), of="backend")],
         "service:backend_lateness_mean:ratio_rate10s": [Expected(Plausible(0.0005, 0.4), of="backend")],
         "service:backend_lateness_p99:ratio_rate10s": [Expected(Plausible(0.0011, 1), of="backend")],
         "service:backend_loop_busy:ratio_rate10s": [Expected(share, of="backend")],

@@ -21,8 +21,8 @@ HEAD = """\
 What five published experiments claim, and what the lab finds. `make reproduce PAPER=…` writes this page from what is
 kept in `loadgen/published/measured/`; [papers.md](papers.md#reproducing-one) says how claims are answered and what the
 three answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
-95 %, each by itself; of three or four blocks they are coarse. Figures are of the lab as it was on their date: later changes
-that the [changelog](../CHANGELOG.md) marks *figures* may move them.
+95 %, each by itself; of three or four blocks they are coarse. Figures are of the lab as it was on their date: later
+changes that the [changelog](../CHANGELOG.md) marks *figures* may move them.
 
 Approaches of different servers are whole stacks. With `HTTP_CLIENT=default` they also call the backend through
 different clients: webflux-netty, virtual-netty and microhttp-async through reactor-netty, the others through Apache
