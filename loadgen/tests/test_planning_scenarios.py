@@ -23,15 +23,10 @@ def test_a_scenario_has_a_block_for_each_load_and_what_was_published_beside_it(t
     assert not first(order).request.fit_duration
 
 
-@pytest.mark.parametrize(("asked_s", "cap_s"), [(None, 7), (9, 9)])
-def test_a_scenario_says_its_threads_and_its_warm_up_unless_that_is_asked_for(
-    tmp_path: Path, asked_s: int | None, cap_s: int
-) -> None:
-    text = (SCENARIOS / "virtual-threads-hey.yaml").read_text()
-    (tmp_path / "hey.yaml").write_text(f"{text}warm_up: 7s\n")
-    run = first(planned(tmp_path, scenarios=tmp_path, scenario="hey", connections=None, warmup_cap_s=asked_s))
+def test_a_scenario_says_its_threads(tmp_path: Path) -> None:
+    run = first(planned(tmp_path, scenario="virtual-threads-hey", connections=None))
 
-    assert (run.settings["PLATFORM_THREADS"], run.request.warmup_cap_s) == ("4", cap_s)
+    assert run.settings["PLATFORM_THREADS"] == "4"
 
 
 def test_a_duration_replaces_the_scenarios(tmp_path: Path) -> None:

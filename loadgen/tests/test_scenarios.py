@@ -100,7 +100,7 @@ def test_the_run_by_hey_has_100_requests_50_at_a_time_and_four_threads() -> None
     got = scenario("virtual-threads-hey")
     (load,) = loads_of(got, Scaling(), SCENARIOS)
 
-    assert (got.tool, got.platform_threads, got.warm_up) == ("hey", 4, None)
+    assert (got.tool, got.platform_threads) == ("hey", 4)
     assert load.connections == 50
     assert isinstance(load.shape, Closed)
     assert load.shape.requests == 100

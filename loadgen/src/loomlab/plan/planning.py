@@ -44,7 +44,6 @@ class Work:
     approaches: list[str]
     repeats: int
     jdk: int
-    cap_s: int | None
     threads: int | None
     hangs: list[Hang]
     side_by_side: SideBySide | None = None
@@ -76,8 +75,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     check_space(
         host.free_mb, work.tool, work.loads, work.repeats * len(_subjects(asked, work)), answer, counted=counted
     )
-    caps_s = (asked.warmup_cap_s, work.cap_s, default_cap_s(work.connections, answer))
-    cap_s = next(one for one in caps_s if one is not None)
+    cap_s = default_cap_s(work.connections, answer) if asked.warmup_cap_s is None else asked.warmup_cap_s
     closed = isinstance(work.loads[0].shape, Closed)
     lasts_s = asked.duration_s if work.side_by_side is None else max(load.shape.duration_s for load in work.loads)
     request_cpu_ms = REQUEST_CPU_MS + work.endpoint.work_ms
@@ -189,7 +187,6 @@ def _of_load(asked: Asked, host: Host, lab: Lab) -> Work:
         approaches=asked.approaches or lab.headline,
         repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
         jdk=asked.jdk or int(lab.defaults["JDK"]),
-        cap_s=None,
         threads=None,
         hangs=[],
     )
@@ -217,7 +214,6 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
         approaches=asked.approaches or list(scenario.approaches),
         repeats=asked.repeats or scenario.repeats,
         jdk=asked.jdk or scenario.jdk,
-        cap_s=None if scenario.warm_up is None else round(scenario.warm_up),
         threads=scenario.platform_threads,
         hangs=hangs_of(scenario, scaling),
         side_by_side=side_by_side(name, scenario, scaling, lab.scenarios),

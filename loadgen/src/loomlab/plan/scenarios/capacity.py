@@ -77,9 +77,9 @@ def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) ->
     backend_connections = max(one.at_once if one.backend_calls else 0 for one in endpoints)
     loads = loads_of(scenario, scaling or Scaling(), folder)
     connections = max(load.connections for load in loads)
-    warm_up_s = TYPICAL_WARM_UP_S if scenario.warm_up is None else scenario.warm_up
     runs = len(scenario.approaches) * scenario.repeats
-    seconds = runs * sum(lasts_s(load, answer_s) + warm_up_s + START_S + OVERHEAD_S + LIVE_SET_S for load in loads)
+    around_s = START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S
+    seconds = runs * sum(lasts_s(load, answer_s) + around_s for load in loads)
     return Need(
         connections=connections,
         backend_connections=backend_connections,

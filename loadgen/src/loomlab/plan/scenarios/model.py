@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios.units import Count, Counts, Rate, Rates, Seconds, Span, WholeSeconds
+from loomlab.plan.scenarios.units import Count, Counts, Rate, Rates, Span, WholeSeconds
 from loomlab.records.delay import delay_of
 
 ToolName = Literal["ab", "hey", "vegeta", "k6"]
@@ -134,7 +134,6 @@ class Scenario(Part):
     requests: list[RequestKind] = Field(min_length=1)
     load: AnyLoad
     timeout: WholeSeconds = 30
-    warm_up: Annotated[Seconds | None, Field(description="The longest; default: as `make run-*` has it.")] = None
     platform_threads: Annotated[Count | None, Field(description="Default: as many as connections.")] = None
     repeats: Count = 1
     hangs: list[BackendHang] = Field(default_factory=list)

@@ -50,7 +50,6 @@ def _text(pattern: str, example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
 
 
-Seconds = Annotated[float, BeforeValidator(seconds), _text(r"^\d+(\.\d+)?(ms|s|m)$", "300ms")]
 WholeSeconds = Annotated[int, BeforeValidator(whole_seconds), _text(r"^\d+(s|m)$", "60s")]
 Span = Annotated[tuple[float, float], BeforeValidator(span_seconds), _text(r"^\S+-\S+$", "1s-3s")]
 Rate = Annotated[float, BeforeValidator(rate_rps), _text(r"^\d+(\.\d+)?/s$", "500/s")]
