@@ -105,14 +105,19 @@ end_of_lab() {
 # run_of FILTER: jq on the newest experiment's summary.
 run_of() { json "$1" "$(newest)/summary.json"; }
 
-# only_the_host_spoilt: no run of the newest experiment is invalid, but for what the host lacked.
+# only_the_host_spoilt: the newest experiment misses no run, and none is invalid but for what the host lacked. Figures that are
+# missing and another delay than the one asked for are the lab's fault.
 only_the_host_spoilt() {
-  [ "$(run_of '(.runs | length > 0) and all(.runs[].rules[];
-    .outcome != "failed" or .level != "invalid" or .host_cause)')" = true ]
+  [ "$(run_of '.missing == [] and .runs != [] and all(.runs[].rules[]; .outcome != "failed" or .level != "invalid" or
+    (.host_cause and .rule != "metrics_missing" and .rule != "backend_delay_other"))')" = true ]
 }
 
-# went_well CODE: an experiment ended with 0, or with 2 for nothing but what the host lacked.
-went_well() { [ "$1" -eq 0 ] || { [ "$1" -eq 2 ] && only_the_host_spoilt; }; }
+# went_well CODE LOG: make ended with 0, or because a run is invalid (the lab's exit code 1) for nothing but what the host lacked.
+went_well() {
+  [ "$LAB_ROOT/results/latest" -ef "$(newest)" ] || return 1
+  [ "$1" -eq 0 ] || { grep -qE '^make.*: \*\*\* .* 1$' "$2" && [ "$(run_of 'any(.runs[]; .verdict == "invalid")')" = true ] &&
+    only_the_host_spoilt; }
+}
 
 # newest: the folder of the newest experiment, finished or not.
 newest() { find "$LAB_ROOT/results" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }

@@ -1,6 +1,7 @@
 """What a request may ask for beside waiting: CPU work, more backend calls, and all of these at once."""
 
 import time
+from statistics import median
 
 import pytest
 
@@ -11,7 +12,7 @@ from wire import get
 
 DELAY_SECONDS = 0.2
 CALLS = 5
-CPU_MICROS = 1_000_000
+CPU_MICROS = 400_000
 WORKING = {
     "/capabilities": f"/capabilities?cpuMicros={CPU_MICROS}",
     "/epoch-millis": f"/epoch-millis?delayInMillis=0&cpuMicros={CPU_MICROS}",
@@ -29,17 +30,13 @@ def third_calls(backend: Backend) -> list[str]:
 
 @pytest.mark.parametrize("endpoint", WORKING)
 async def test_cpu_work_takes_about_that_much_cpu_time(approach: Approach, endpoint: str) -> None:
-    """Once at least: how long an iteration takes, and what the kernel charges, vary with what else the host does."""
-
-    async def taken_seconds() -> float:
+    """The median of three: what the kernel charges for an iteration varies with what else the host does."""
+    taken_seconds = []
+    for _ in range(3):
         before = await cpu_seconds(approach)
         assert (await approach.ask(get(WORKING[endpoint]))).status == 200
-        return await cpu_seconds(approach) - before
-
-    def about_as_asked(seconds: float) -> bool:
-        return 0.5 <= seconds <= 2.5
-
-    assert about_as_asked(await eventually(taken_seconds, about_as_asked))
+        taken_seconds.append(await cpu_seconds(approach) - before)
+    assert 0.5 <= median(taken_seconds) * 1e6 / CPU_MICROS <= 2.5
 
 
 async def test_the_amount_of_work_is_told(approach: Approach) -> None:

@@ -10,7 +10,7 @@ teardown() { stop_lab; }
 setup_file() {
   bats_require_minimum_version 1.5.0
   make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=300 DURATION=12s WARMUP_CAP=12s >"$BATS_FILE_TMPDIR/log" 2>&1 ||
-    went_well $? || { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
+    went_well $? "$BATS_FILE_TMPDIR/log" || { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
 }
 
 summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
@@ -59,7 +59,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
   cp -R "$LAB_ROOT/results/latest/" "$BATS_TEST_TMPDIR/copy"
   run docker run --rm --user "$(id -u):$(id -g)" --volume "$BATS_TEST_TMPDIR/copy:/results/copy" --network none loom-lab/loadgen \
     judge "/results/copy/runs/$(basename "$run")"
-  [ "$status" -eq 0 ]
+  [ "$status" -eq "$([ "$(json .verdict "$run/run.json")" = invalid ] && echo 1 || echo 0)" ]
   cmp "$BATS_TEST_TMPDIR/copy/runs/$(basename "$run")/run.json" "$run/run.json"
 }
 
@@ -93,6 +93,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
   local folder
   start_lab sweep CONCURRENCY=20,40 REPEATS=1 APPROACH=microhttp-virtual,microhttp-async DURATION=5s WARMUP_CAP=1s SIZE=smoke
   end_of_lab
+  went_well "$status" "$log" || { cat "$log"; return 1; }
   folder=$(newest)
   grep -q "4 runs (microhttp-[a-z]*, microhttp-[a-z]*), about [0-9]* min" "$log" || { cat "$log"; return 1; }
   # A run that the host spoilt is made again, beside the first try.

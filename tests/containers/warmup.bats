@@ -8,7 +8,7 @@ setup_file() {
   (cd "$LAB_ROOT" && docker compose up --detach --wait prometheus cadvisor backend results) >"$BATS_FILE_TMPDIR/log" 2>&1 ||
     { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
   make -C "$BATS_TEST_DIRNAME/../.." run-ab CONCURRENCY=200 DELAY=100 WARMUP_CAP=300s APPROACH=microhttp-async >"$BATS_FILE_TMPDIR/log" 2>&1 ||
-    went_well $? || { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
+    went_well $? "$BATS_FILE_TMPDIR/log" || { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
 }
 
 teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }

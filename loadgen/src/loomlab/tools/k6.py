@@ -31,10 +31,10 @@ _K6 = re.compile(r'^(?:time="|\s+█ TOTAL RESULTS)', re.MULTILINE)
 class K6:
     """Every kind of load, by one script (k6_load.js). A connection is a user of k6's.
 
-    Latency begins when a request asks for a connection; of one that got none k6 tells no latency, and its start is when
-    it was given up. Go sends a GET again when a kept connection closes before a byte of the answer; such a request
-    counts once. Stopped by SIGINT, k6 leaves out what is in flight. With `K6_PROMETHEUS_RW_SERVER_URL` set it sends its
-    figures there, too, while it runs.
+    Latency begins when a request asks for a connection, as far as k6 tells (`k6_samples` has the cases); of one that
+    got none k6 tells no latency, and its start is when it was given up. Go sends a GET again when a kept connection
+    closes before a byte of the answer; such a request counts once. Stopped by SIGINT, k6 leaves out what is in flight.
+    With `K6_PROMETHEUS_RW_SERVER_URL` set it sends its figures there, too, while it runs.
     """
 
     name = "k6"

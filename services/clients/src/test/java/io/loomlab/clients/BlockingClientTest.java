@@ -34,8 +34,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BlockingClientTest {
   private static final int CONNECTIONS = 3;
   private static final Duration CONNECT_TIMEOUT = Duration.ofMillis(2_001);
-  private static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(2_502);
-  private static final Duration POOL_TIMEOUT = Duration.ofMillis(1_003);
+  private static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(3_502);
+  private static final Duration POOL_TIMEOUT = Duration.ofMillis(2_003);
   private static final Duration KEEP_ALIVE = Duration.ofMillis(60_000);
 
   @Parameter Settings.Client kind;
@@ -97,7 +97,7 @@ class BlockingClientTest {
     faulty.commit(fault);
     long started = System.nanoTime();
     assertFails(client, 504);
-    assertThat(millisSince(started)).isBetween(RESPONSE_TIMEOUT.toMillis(), 5_000L);
+    assertThat(millisSince(started)).isBetween(RESPONSE_TIMEOUT.toMillis(), 6_000L);
     assertThat(faulty.requests()).isEqualTo(1);
     assertThat(faulty.isLeftWithin(Duration.ofSeconds(5))).isTrue();
   }
