@@ -1,5 +1,6 @@
 """How claims are answered: order, mirror, what is missing and what is invalid."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,18 @@ def test_an_interval_near_a_limit_has_the_digits_that_tell_them_apart(virtual: l
     answer = answered(blocks(virtual, [1000, 1000, 1000]))
 
     assert found_of(answer, "connections")[1].startswith(f"100 [50] connections: {told}")
+
+
+def test_the_levels_of_a_figure_stand_together_under_its_name() -> None:
+    answer = answered(blocks([1100, 1210, 1090], [1000, 1100, 990]))
+    (rate,) = answer.parts
+    errors = replace(rate, figure="errors")
+
+    first, *found = found_of(replace(answer, parts=[rate, errors, rate, errors]), "connections")
+    assert first.startswith("throughput_rps of ")
+    assert [line.partition(" of ")[0].partition(":")[0] for line in found] == [
+        "100 [50] connections", "100 [50] connections", "errors", "100 [50] connections", "100 [50] connections",
+    ]  # fmt: skip
 
 
 def test_a_slope_is_per_connection_that_was_run() -> None:

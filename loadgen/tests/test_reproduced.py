@@ -101,6 +101,19 @@ def test_the_cpu_model_is_told_where_it_is_known(tmp_path: Path) -> None:
     assert "one of 2 CPUs (Small CPU) and 23.5 GiB" in page(lab.papers)
 
 
+def test_blocks_of_different_hosts_are_told_to_be_so(papers: Path) -> None:
+    assert "different hosts" not in page(papers)
+
+    kept = read_measured(papers / "measured", LOOM)[LOOM]
+    (one,) = kept.experiments
+    other = one.model_copy(update={"name": "other", "setup": one.setup | {"machine": "another of 2 CPUs"}})
+    write_measured(papers / "measured" / LOOM / f"{LOOM}.json", kept.model_copy(update={"experiments": [one, other]}))
+    text = page(papers)
+
+    assert f"The blocks of {LOOM} were measured on the different hosts named above." in text
+    assert f" | {one.setup['machine']}; or another of 2 CPUs |" in text
+
+
 def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(papers: Path) -> None:
     text = page(papers)
 

@@ -88,7 +88,7 @@ def published_of(
     return Published(
         name=name,
         paper=paper,
-        setup=[*setup_rows(paper, kept)],
+        setup=[*setup_rows(paper, [kept])],
         tables=_tables(paper, kept.runs),
         claims=[*_claims(paper, name, scenario.name, kept)],
         columns=columns,

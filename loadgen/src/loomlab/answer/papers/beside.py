@@ -65,17 +65,23 @@ def runs_of(measured: Measured) -> list[KeptRun]:
     return [run for one in measured.experiments for run in sorted(one.runs, key=lambda run: run.repeat)]
 
 
-def setup_rows(paper: Paper, experiment: KeptExperiment) -> Iterator[tuple[str, str, str]]:
-    """What it is, as published, and here; of what a scenario does not follow, the one sentence has both."""
+def setup_rows(paper: Paper, experiments: Sequence[KeptExperiment]) -> Iterator[tuple[str, str, str]]:
+    """What it is, as published, and here, where experiments may be of several hosts; they share scale and duration. Of
+    what a scenario does not follow, the one sentence has both."""
+
+    def here(name: str) -> str:
+        return "; or ".join(dict.fromkeys(one.setup.get(name, "not recorded") for one in experiments))
+
     machines = "; ".join(
         f"{one.name}, {one.cpus} CPUs" + (f", {one.memory_gib:g} GiB" if one.memory_gib else "") + f": {one.runs}"
         for one in paper.machines
     )
-    yield "machines", machines or "not told", experiment.setup.get("machine", "not recorded")
+    yield "machines", machines or "not told", here("machine")
     for name, beginnings in SETUP.items():
         told = [f"{key}: {value}" for key, value in paper.setup.items() if key.startswith(beginnings)]
-        yield name, "; ".join(told) or "not told", experiment.setup.get(name, "not recorded")
-    lasts = experiment.asked.get("DURATION")
+        yield name, "; ".join(told) or "not told", here(name)
+    newest = experiments[-1]
+    lasts = newest.asked.get("DURATION")
     duration = "".join(f"; {key}: {value}" for key, value in paper.setup.items() if key.startswith("duration"))
-    yield "scale", "1" + duration, experiment.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
-    yield from (("not followed", "", sentence) for sentence in experiment.differs)
+    yield "scale", "1" + duration, newest.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")
+    yield from (("not followed", "", sentence) for sentence in newest.differs)

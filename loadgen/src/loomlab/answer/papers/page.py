@@ -99,6 +99,7 @@ def _section(one: Answered) -> Iterator[str]:
     yield from [""] if paper.remarks else []
     for step, measured in one.measured.items():
         yield from (f"- {line}" for line in _experiments(one.listed.name, step, measured))
+    yield from _hosts(one)
     for step, path in _pictures(one):
         yield from ["", f"![{step}](../{PUBLISHED}/{path})"]
         if told := _drawn_from(one.measured[step]):
@@ -134,6 +135,21 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
             + f"; {blocks} block{'' if blocks == 1 else 's'}; {host}; runs: {_verdicts(experiments)}"
         )
         yield from (f"{step}: {sentence}" for sentence in left_out)
+
+
+def _hosts(one: Answered) -> Iterator[str]:
+    mixed = [
+        step
+        for step, measured in one.measured.items()
+        if len({experiment.setup.get("machine") for experiment in measured.experiments}) > 1
+    ]
+    if mixed:
+        yield ""
+        yield (
+            f"The blocks of {', '.join(mixed)} were measured on the different hosts named above. A ratio compares runs "
+            "of one block, and so of one host; that ratios may differ from host to host widens its interval. Other "
+            "figures are means over these hosts."
+        )
 
 
 def _verdicts(experiments: Sequence[KeptExperiment]) -> str:
@@ -181,19 +197,19 @@ def found_of(answer: Answer, unit: str) -> list[str]:
     test = answer.claim.decided_by
     if isinstance(test, NoTest):
         return []
-    said: list[str] = []
+    by_figure: dict[str, list[str]] = {}
     for part in answer.parts:
         if part.centre is None:
             continue
-        if (title := f"{_name(part)}, {_limits(test, part.figure, unit)}") not in said:
-            said.append(title)
         ends = part.centre, part.low or 0.0, part.high or 0.0
         ratio = isinstance(test, RatioTest)
         centre, low, high = _ratios(*ends) if ratio else [_amount(test, value, part.figure, unit) for value in ends]
         own = [_amount(test, value, part.figure, unit) for value in part.published]
         published = f"; published {', '.join(own)}" if own else ""
-        said.append(f"{_place(answer, part, unit)}: {centre} ({low} to {high}){published}")
-    return said
+        figure = f"{_name(part)}, {_limits(test, part.figure, unit)}"
+        found = f"{_place(answer, part, unit)}: {centre} ({low} to {high}){published}"
+        by_figure.setdefault(figure, []).append(found)
+    return [line for figure, found in by_figure.items() for line in (figure, *found)]
 
 
 def why_of(answer: Answer, unit: str) -> list[str]:
@@ -292,7 +308,7 @@ def _beside(one: Answered) -> Iterator[str]:
         yield ""
         yield "| where | what | published | here |"
         yield "|:--|:--|--:|--:|"
-        yield from (_row(["set-up", *cells]) for cells in setup_rows(one.paper, measured.experiments[-1]))
+        yield from (_row(["set-up", *cells]) for cells in setup_rows(one.paper, measured.experiments))
         yield from (_row(_figure(row, one.paper.levels.unit)) for row in rows)
         yield from map(_row, _announced(one.paper, runs))
         yield ""
