@@ -66,8 +66,8 @@ def runs_of(measured: Measured) -> list[KeptRun]:
 
 
 def setup_rows(paper: Paper, experiments: Sequence[KeptExperiment]) -> Iterator[tuple[str, str, str]]:
-    """What it is, as published, and here, where experiments may be of several hosts; they share scale and duration. Of
-    what a scenario does not follow, the one sentence has both."""
+    """What it is, as published, and here. Experiments may be of several hosts; scale, duration and servers they share.
+    Of what a scenario does not follow, the one sentence has both."""
 
     def here(name: str) -> str:
         return "; or ".join(dict.fromkeys(one.setup.get(name, "not recorded") for one in experiments))
@@ -76,11 +76,12 @@ def setup_rows(paper: Paper, experiments: Sequence[KeptExperiment]) -> Iterator[
         f"{one.name}, {one.cpus} CPUs" + (f", {one.memory_gib:g} GiB" if one.memory_gib else "") + f": {one.runs}"
         for one in paper.machines
     )
+    newest = experiments[-1]
     yield "machines", machines or "not told", here("machine")
     for name, beginnings in SETUP.items():
         told = [f"{key}: {value}" for key, value in paper.setup.items() if key.startswith(beginnings)]
-        yield name, "; ".join(told) or "not told", here(name)
-    newest = experiments[-1]
+        ours = newest.setup.get(name, "not recorded") if name == "servers" else here(name)
+        yield name, "; ".join(told) or "not told", ours
     lasts = newest.asked.get("DURATION")
     duration = "".join(f"; {key}: {value}" for key, value in paper.setup.items() if key.startswith("duration"))
     yield "scale", "1" + duration, newest.asked.get("SCALE", "1") + (f", {lasts} at most" if lasts else "")

@@ -138,17 +138,13 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
 
 
 def _hosts(one: Answered) -> Iterator[str]:
-    mixed = [
-        step
-        for step, measured in one.measured.items()
-        if len({experiment.setup.get("machine") for experiment in measured.experiments}) > 1
-    ]
-    if mixed:
+    hosts = ({kept.setup.get("machine") for kept in measured.experiments} for measured in one.measured.values())
+    if any(len(machines) > 1 for machines in hosts):
         yield ""
         yield (
-            f"The blocks of {', '.join(mixed)} were measured on the different hosts named above. A ratio compares runs "
-            "of one block, and so of one host; that ratios may differ from host to host widens its interval. Other "
-            "figures are means over these hosts."
+            "The blocks of a scenario are not all of the same host, as named above. A ratio compares runs of one "
+            "block, and so of one host; that ratios may differ from host to host widens its interval. Other figures are "
+            "means over these hosts."
         )
 
 
