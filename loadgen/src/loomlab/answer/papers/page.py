@@ -143,8 +143,8 @@ def _hosts(one: Answered) -> Iterator[str]:
         yield ""
         yield (
             "The blocks of a scenario are not all of the same host, as named above. A ratio compares runs of one "
-            "block, and so of one host; that ratios may differ from host to host widens its interval. Other figures are "
-            "means over these hosts."
+            "block, and so of one host; that ratios may differ from host to host widens its interval. Other figures "
+            "are means over these hosts."
         )
 
 
