@@ -119,7 +119,7 @@ def strip_panels(
 
 def _panel(run: Run, strip: Strip, label: str, scales: tuple[Scale, Scale], looks: Mapping[str, Look]) -> Panel:
     xs, ys = scales
-    parts = left_axis(ys, LEFT, WIDTH - RIGHT, label)
+    parts = left_axis(ys, LEFT, WIDTH - RIGHT, f"{label} (logarithmic)" if ys.log else label)
     step = next((one for one in SECONDS_STEPS if xs.high / one <= 7), SECONDS_STEPS[-1])
     for second in range(0, int(xs.high) + 1, step):
         parts.append(line(xs.at(second), TOP, xs.at(second), HEIGHT - BOTTOM, "grid"))
