@@ -112,9 +112,10 @@ only_the_host_spoilt() {
     (.host_cause and .rule != "metrics_missing" and .rule != "backend_delay_other"))')" = true ]
 }
 
-# went_well CODE LOG: make ended with 0, or because a run is invalid (the lab's exit code 1) for nothing but what the host lacked.
+# went_well CODE LOG: make ended with 0, or because a run is invalid (the lab's exit code 1) for nothing but what the host lacked;
+# and the newest experiment is the one of that log.
 went_well() {
-  [ "$LAB_ROOT/results/latest" -ef "$(newest)" ] || return 1
+  [ "$LAB_ROOT/results/latest" -ef "$(newest)" ] && grep -qxF "results: results/$(basename "$(newest)")" "$2" || return 1
   [ "$1" -eq 0 ] || { grep -qE '^make.*: \*\*\* .* 1$' "$2" && [ "$(run_of 'any(.runs[]; .verdict == "invalid")')" = true ] &&
     only_the_host_spoilt; }
 }

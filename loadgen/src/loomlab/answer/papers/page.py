@@ -138,13 +138,12 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
 
 
 def _hosts(one: Answered) -> Iterator[str]:
-    hosts = ({kept.setup.get("machine") for kept in measured.experiments} for measured in one.measured.values())
-    if any(len(machines) > 1 for machines in hosts):
+    if len({kept.setup.get("machine") for measured in one.measured.values() for kept in measured.experiments}) > 1:
         yield ""
         yield (
-            "The blocks of a scenario are not all of the same host, as named above. A ratio compares runs of one "
-            "block, and so of one host; that ratios may differ from host to host widens its interval. Other figures "
-            "are means over these hosts."
+            "The blocks were measured on different hosts, as named above. A ratio between approaches compares runs of "
+            "one block, and so of one host. If ratios differ between hosts, their interval is wider. Other figures are "
+            "averaged over the hosts."
         )
 
 
@@ -289,7 +288,7 @@ def _ratios(centre: float, low: float, high: float) -> list[str]:
 
 def number(value: float) -> str:
     """With four digits that count."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 999.95 else f"{value:.4g}"
 
 
 def _beside(one: Answered) -> Iterator[str]:
