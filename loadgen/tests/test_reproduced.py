@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -276,14 +277,24 @@ def test_figures_of_invalid_runs_are_called_so(papers: Path) -> None:
     assert line.endswith("40.1 (40.1 to 40.1), invalid |")
 
 
-def test_runs_that_are_not_valid_stand_there_with_the_last_ones_reasons(papers: Path) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"verdict": "invalid", "reasons": ["11 % of it was cold.", "It ended."]},
+        {"verdict": "suspect", "reasons": ["11 % of it was cold."]},
+        {"verdict": "suspect", "reasons": ["It began 11 % too late.", "It ended."]},
+    ],
+)
+def test_runs_that_are_not_valid_for_the_same_reasons_stand_there_with_the_last_ones(
+    papers: Path, other: dict[str, Any]
+) -> None:
     measured = read_measured(papers / "measured", LOOM)[LOOM]
     (one,) = measured.experiments
     first, second, third = (run for run in one.runs if (run.approach, run.level) == (VIRTUAL, 5000))
     doubted = {
-        first.run: first.model_copy(update={"verdict": "suspect", "reasons": ["It was cold."]}),
-        second.run: second.model_copy(update={"verdict": "suspect", "reasons": ["It was short.", "It was cold."]}),
-        third.run: third.model_copy(update={"verdict": "invalid", "reasons": ["It failed."]}),
+        first.run: first.model_copy(update={"verdict": "suspect", "reasons": ["7 % of it was cold.", "It ended."]}),
+        second.run: second.model_copy(update={"verdict": "suspect", "reasons": ["9 % of it was cold.", "It ended."]}),
+        third.run: third.model_copy(update=other),
     }
     runs = [doubted.get(run.run, run) for run in one.runs]
     kept = measured.model_copy(update={"experiments": [one.model_copy(update={"runs": runs})]})
@@ -291,8 +302,8 @@ def test_runs_that_are_not_valid_stand_there_with_the_last_ones_reasons(papers: 
 
     load = f"{VIRTUAL}, 5,000 [{first.amount:g}] connections"
     assert [line for line in page(papers).splitlines() if line.startswith(f"| {LOOM} | ") and VIRTUAL in line] == [
-        f"| {LOOM} | 2 of {load} | suspect | It was short. It was cold. |",
-        f"| {LOOM} | 1 of {load} | invalid | It failed. |",
+        f"| {LOOM} | 2 of {load} | suspect | 9 % of it was cold. It ended. |",
+        f"| {LOOM} | 1 of {load} | {other['verdict']} | {' '.join(other['reasons'])} |",
     ]
 
 

@@ -324,22 +324,28 @@ def _announced(paper: Paper, runs: Sequence[KeptRun]) -> Iterator[list[str]]:
 
 
 def _doubted(one: Answered) -> Iterator[str]:
-    """The runs that are not valid: those of one approach, load and verdict together, with the last one's reasons."""
-    alike: dict[tuple[str, str, int, float, str], list[KeptRun]] = {}
+    """The runs that are not valid; those of one approach and load with the same kinds of reasons share the last one's."""
+    alike: dict[tuple[str, str, int, float, str, tuple[str, ...]], list[KeptRun]] = {}
     for step, measured in one.measured.items():
         for run in runs_of(measured):
             if run.verdict != "valid":
-                alike.setdefault((step, run.approach, run.level, run.amount, run.verdict), []).append(run)
+                kinds = tuple(_kind(reason) for reason in run.reasons)
+                alike.setdefault((step, run.approach, run.level, run.amount, run.verdict, kinds), []).append(run)
     if not alike:
         return
     yield "<details><summary>Runs that are not valid, and why</summary>"
     yield ""
     yield "| experiment | runs | verdict | reasons, of the last of them |"
     yield "|:--|:--|:--|:--|"
-    for (step, approach, level, amount, verdict), runs in alike.items():
+    for (step, approach, level, amount, verdict, _), runs in alike.items():
         of = f"{len(runs)} of {approach}, {_load(level, amount)} {one.paper.levels.unit}"
         yield _row([step, of, verdict, " ".join(runs[-1].reasons)])
     yield from ["", "</details>", ""]
+
+
+def _kind(reason: str) -> str:
+    """How it begins, but for its figures."""
+    return " ".join([word for word in reason.split() if word.isalpha()][:3])
 
 
 def notes_of(paper: Paper, tables: Sequence[str]) -> list[str]:
