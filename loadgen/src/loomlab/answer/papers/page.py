@@ -324,7 +324,7 @@ def _announced(paper: Paper, runs: Sequence[KeptRun]) -> Iterator[list[str]]:
 
 
 def _doubted(one: Answered) -> Iterator[str]:
-    """The runs that are not valid; those of one approach and load with the same kinds of reasons share the last one's."""
+    """The runs that are not valid; those of one approach and load with the same kinds of reasons share a row."""
     alike: dict[tuple[str, str, int, float, str, tuple[str, ...]], list[KeptRun]] = {}
     for step, measured in one.measured.items():
         for run in runs_of(measured):
