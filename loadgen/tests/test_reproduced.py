@@ -205,6 +205,24 @@ def test_a_picture_of_some_of_the_blocks_is_called_so(papers: Path) -> None:
     assert "The charts are of 1 of these 4 blocks, made on 2026-01-02 (another)." in page(papers)
 
 
+@pytest.mark.parametrize(
+    ("name", "scenario", "told"),
+    [
+        ("loom-webflux-benchmarks", "smoketest", "The charts show one run of each approach, made on 2026-01-02"),
+        ("loom-vs-webflux", "loom-vs-webflux", "The charts are of 2 of these 3 blocks, made on 2026-01-02"),
+    ],
+)
+def test_a_picture_of_some_of_the_runs_is_called_so(papers: Path, name: str, scenario: str, told: str) -> None:
+    kept = read_measured(papers / "measured", LOOM)[LOOM]
+    (one,) = kept.experiments
+    path = papers / "measured" / name / f"{scenario}.json"
+    path.parent.mkdir()
+    path.with_suffix(".svg").write_text("<svg/>")
+    write_measured(path, kept.model_copy(update={"paper": name, "step": scenario, "drawn_from": one.name}))
+
+    assert f"\n{told} ({one.name}).\n" in page(papers)
+
+
 def test_a_level_that_was_left_out_is_told_beside_one_that_decides(papers: Path) -> None:
     measured = read_measured(papers / "measured", LOOM)[LOOM]
     (one,) = measured.experiments

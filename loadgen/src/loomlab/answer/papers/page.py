@@ -102,7 +102,7 @@ def _section(one: Answered) -> Iterator[str]:
     yield from _hosts(one)
     for step, path in _pictures(one):
         yield from ["", f"![{step}](../{PUBLISHED}/{path})"]
-        if told := _drawn_from(one.measured[step]):
+        if told := _drawn_from(paper, one.measured[step]):
             yield from ["", told]
     if one.measured:
         yield ""
@@ -167,13 +167,18 @@ def _pictures(one: Answered) -> Iterator[tuple[str, str]]:
             yield step, f"measured/{one.listed.name}/{step}.svg"
 
 
-def _drawn_from(measured: Measured) -> str | None:
+def _drawn_from(paper: Paper, measured: Measured) -> str | None:
     """Said where it is not all that is kept."""
     of = next((one for one in measured.experiments if one.name == measured.drawn_from), None)
-    if of is None or len(measured.experiments) == 1:
+    if of is None:
         return None
-    blocks, every = _blocks([of]), _blocks(measured.experiments)
-    return f"The charts are of {blocks} of these {every} blocks, made on {of.started[:10]} ({of.name})."
+    made = f"made on {of.started[:10]} ({of.name})"
+    kind = paper.drawn.kind if paper.drawn else None
+    every = _blocks(measured.experiments)
+    blocks = min(_blocks([of]), 2) if kind == "iterations" else _blocks([of])
+    if kind == "course" and every > 1:
+        return f"The charts show one run of each approach, {made}."
+    return f"The charts are of {blocks} of these {every} blocks, {made}." if blocks < every else None
 
 
 def _blocks(experiments: Sequence[KeptExperiment]) -> int:
