@@ -356,14 +356,19 @@ def test_the_page_is_the_same_each_time(papers: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [(0, "0"), (0.99876, "0.9988"), (1234.5, "1,234"), (45.678, "45.68"), (-2.5, "-2.5")]
+    ("value", "told"),
+    [
+        (0, "0"),
+        (0.05, "0.05"),
+        (0.99876, "0.9988"),
+        (45.678, "45.68"),
+        (-2.5, "-2.5"),
+        (999.94, "999.9"),
+        (999.96, "1,000"),
+        (1000, "1,000"),
+        (1234.5, "1,234"),
+        (-12345.6, "-12,346"),
+    ],
 )
-def test_numbers_have_four_digits_that_count(value: float, told: str) -> None:
-    assert number(value) == told
-
-
-@pytest.mark.parametrize(
-    ("value", "told"), [(0.05, "0.05"), (999.94, "999.9"), (999.96, "1,000"), (1000, "1,000"), (-12345.6, "-12,346")]
-)
-def test_a_number_has_four_digits_that_count_or_all_before_the_point(value: float, told: str) -> None:
+def test_numbers_have_four_digits_that_count_or_all_before_the_point(value: float, told: str) -> None:
     assert number(value) == told

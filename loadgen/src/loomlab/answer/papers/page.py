@@ -175,9 +175,9 @@ def _drawn_from(paper: Paper, measured: Measured) -> str | None:
     made = f"made on {of.started[:10]} ({of.name})"
     kind = paper.drawn.kind if paper.drawn else None
     every = _blocks(measured.experiments)
-    blocks = min(_blocks([of]), 2) if kind == "iterations" else _blocks([of])
     if kind == "course" and every > 1:
         return f"The charts show one run of each approach, {made}."
+    blocks = min(_blocks([of]), 2) if kind == "iterations" else _blocks([of])
     return f"The charts are of {blocks} of these {every} blocks, {made}." if blocks < every else None
 
 
