@@ -76,7 +76,7 @@ summary() { json "$1" "$LAB_ROOT/results/latest/summary.json"; }
 
 @test "the environment tells the base images apart" {
   local expected=false
-  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || expected=true
+  [ ! -e "$LAB_ROOT/compose.stand-ins.yaml" ] || expected=true
   [ "$(summary .environment.stand_in_images)" = "$expected" ]
 }
 

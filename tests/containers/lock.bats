@@ -8,7 +8,7 @@ setup() {
   . "$LAB_ROOT/bin/lib.sh"
   OTHER=$BATS_TEST_TMPDIR/other
   mkdir "$OTHER"
-  (cd "$LAB_ROOT" && git ls-files -z | xargs -0 cp --parents -t "$OTHER" && cp compose.override.yaml "$OTHER" 2>/dev/null || true)
+  (cd "$LAB_ROOT" && git ls-files -z | xargs -0 cp --parents -t "$OTHER" && cp compose.stand-ins.yaml "$OTHER" 2>/dev/null || true)
   # Where `make test` has the lock, it is put aside.
   # shellcheck source=bin/lock.sh
   . "$LAB_ROOT/bin/lock.sh"
