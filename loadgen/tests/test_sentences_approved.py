@@ -2,7 +2,7 @@
 again; every other test asks for the rule, its outcome and its figures."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ def cold(run: RawRun) -> None:
     (run.warmup or {}).update(compiled=False, bursts=[])
 
 
-RAW = [
+RAW: list[Callable[[RawRun], None]] = [
     cold,
     lambda run: run.tool.update(stopped_by="stall"),
     lambda run: run.tool.update(stopped_by="hard cap"),

@@ -201,7 +201,7 @@ def test_every_rule_tells_what_it_found() -> None:
     assert all(result.reason for result in rules if result.outcome == "does not apply")
 
 
-MISSING = [
+MISSING: list[tuple[str, dict[str, Any]]] = [
     ("too_many_errors", {"errors": None}),
     ("generator_wait_p99", {"generator_wait_p99_ms": None}),
     ("generator_quota generator_throttled", {"generator_measured": False}),
