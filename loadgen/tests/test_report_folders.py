@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.cli import main
+from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
 from report_folder import HOSTILE, folder_of, hostile
@@ -108,12 +109,13 @@ def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
 def test_what_is_wrong_with_a_folder_stands_among_the_doubts(
     folder: Path, spoil: Callable[[Path], object], snapshot: SnapshotAssertion
 ) -> None:
-    sound = read_experiment(folder).doubts
+    sound = doubts_of(read_experiment(folder)).whole
 
     spoil(folder)
 
-    doubts = [doubt for doubt in read_experiment(folder).doubts if doubt not in sound]
+    doubts = [doubt for doubt in doubts_of(read_experiment(folder)).whole if doubt not in sound]
     page = parts_of(folder)
+    assert doubts
     assert doubts == snapshot
     assert [doubt for doubt in doubts if doubt not in page.text] == []
     assert page.open == []
