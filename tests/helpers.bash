@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 LAB_ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 export LAB_RESULTS=$LAB_ROOT/.cache/tests/results # never the user's
+mkdir -p "$LAB_RESULTS"
 REAL_AWK=$(type -P awk)
 
 # stub NAME BODY: a program of that name, first on the PATH of this test.
@@ -19,6 +20,7 @@ host_of() {
   ulimit() { echo 20000; }
   export -f ulimit
   stub docker 'exit 1'
+  stub apt-get 'exit 1' # no test installs an engine
   stub pgrep 'exit 1'
   stub getconf "echo $1"
   stub awk "case \$* in *MemTotal*) echo $2 ;; *) exec $REAL_AWK \"\$@\" ;; esac"

@@ -49,7 +49,7 @@ setup() {
   cp -R "$LAB_ROOT/loadgen/scenarios" "$copy/loadgen/"
   cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$copy/loadgen/src/loomlab/plan/"
   echo "a file where the folder should be" >"$copy/results"
-  CONCURRENCY=100 run "$copy/bin/run" ab
+  LAB_RESULTS=$copy/results CONCURRENCY=100 run "$copy/bin/run" ab
   refused 3 "results/ cannot be written"
 }
 
