@@ -66,3 +66,12 @@ grafana_says() {
   [ "$(setting '.services.grafana.environment | "\(.GF_SECURITY_ADMIN_PASSWORD) \(.GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION) \(.GF_AUTH_DISABLE_LOGIN_FORM)"' with)" = \
     "opensesame false false" ]
 }
+
+@test "Grafana finds the dashboards where they are mounted, and its data source where Prometheus listens" {
+  local provisioning=$LAB_ROOT/grafana/provisioning path
+  path=$(sed -n 's/^ *path: //p' "$provisioning/dashboards/loomlab.yaml")
+  [[ $(setting ".services.grafana.volumes[] | select(.target == \"$path\").source") == */grafana/dashboards ]]
+  [[ $(setting '.services.grafana.volumes[] | select(.target == "/etc/grafana/provisioning").source') == */grafana/provisioning ]]
+  grep -qx ' *url: http://prometheus:9090' "$provisioning/datasources/prometheus.yaml"
+  [ "$(setting '.services.prometheus.ports[].target')" = 9090 ]
+}
