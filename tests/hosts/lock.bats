@@ -8,7 +8,7 @@ setup() {
   . "$LAB_ROOT/bin/lib.sh"
   OTHER=$BATS_TEST_TMPDIR/other
   copy_of_lab "$OTHER"
-  # Where `make test` has the lock, it is put aside.
+  # Where `make test-all` has the lock, it is put aside.
   # shellcheck source=bin/lock.sh
   . "$LAB_ROOT/bin/lock.sh"
   tests_lock=$(locks)
