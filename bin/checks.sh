@@ -244,7 +244,7 @@ check_disk() {
   else
     caveat disk "that of the engine's machine is not known" "images and the build cache take about 5 GB there"
   fi
-  at_least "disk, results" "$(free_mb "$LAB_ROOT")" $MIN_RESULTS_MB "MB free" "free some: a sweep writes about 50 MB"
+  at_least "disk, results" "$(free_mb "$LAB_RESULTS")" $MIN_RESULTS_MB "MB free" "free some: a sweep writes about 50 MB"
 }
 
 check_port_of_each() {

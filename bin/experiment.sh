@@ -23,7 +23,7 @@ use_plan() {
       *) use_settings "$line" ;;
     esac
   done <<<"$1"
-  EXPERIMENT=$LAB_ROOT/results/$LAB_EXPERIMENT
+  EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
   RUNS=$(sed -n 's/^run //p' <<<"$1")
   RUNS_TOTAL=$(grep -c . <<<"$RUNS")
 }
@@ -248,18 +248,18 @@ containers_of_runs() {
 
 # summarise CODE: writes and prints the table; gives the experiment's exit code.
 summarise() {
-  local name code=$1
+  local name code=$1 shown=${EXPERIMENT#"$LAB_ROOT/"}
   name=$(basename "$EXPERIMENT")
   if [ "$code" -eq 0 ]; then
     loomlab -- summarise "/results/$name"
     code=$?
-    [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$name" "$LAB_ROOT/results/latest"
+    [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$name" "$LAB_RESULTS/latest"
     [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
   else
     loomlab -- summarise --interrupted "/results/$name"
   fi
-  say "results: results/$name"
-  [ ! -e "$EXPERIMENT/report.html" ] || say "report:  results/$name/report.html"
+  say "results: $shown"
+  [ ! -e "$EXPERIMENT/report.html" ] || say "report:  $shown/report.html"
   return "$code"
 }
 

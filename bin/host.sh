@@ -36,7 +36,7 @@ service_runs() {
     --filter "label=com.docker.compose.service=$1" 2>/dev/null)" ]
 }
 
-free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
+free_mb() { df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }'; }
 
 # check_ports [all]: as service_runs has it.
 check_ports() {
@@ -61,8 +61,8 @@ writable() { # FOLDER
 check_checkout() {
   local name hidden
   case $LAB_ROOT in *:*) die "$HOST_CANNOT" "$LAB_ROOT has a colon in its name, at which Docker splits a volume: move the checkout." ;; esac
-  for name in results .cache; do
-    writable "$LAB_ROOT/$name" || die "$HOST_CANNOT" "$name/ cannot be written: make $LAB_ROOT/$name a writable folder."
+  for name in "$LAB_RESULTS" "$LAB_ROOT/.cache"; do
+    writable "$name" || die "$HOST_CANNOT" "${name##*/}/ cannot be written: make $name a writable folder."
   done
   writable "${TMPDIR:-/tmp}" || die "$HOST_CANNOT" "${TMPDIR:-/tmp} cannot be written: free some space there, or set TMPDIR to another folder."
   hidden=$(find "$LAB_ROOT/prometheus" "$LAB_ROOT/grafana" "$LAB_ROOT/loadgen/scenarios" ! -perm -004 2>/dev/null | sed -n 1p || true)

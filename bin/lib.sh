@@ -5,6 +5,10 @@ unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architectu
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
+# Where experiments are written; the lab's own tests have a folder of theirs.
+LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results}
+case $LAB_RESULTS in /*) ;; *) LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS ;; esac
+export LAB_RESULTS
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 
 say() { printf '%s\n' "$*" >&2; }
@@ -79,7 +83,7 @@ loomlab() {
   shift
   docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
     --network none --user "$(lab_user)" --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} \
-    --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_ROOT/results:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
+    --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_RESULTS:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
     loom-lab/loadgen "$@" || code=$?
   case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") return "$code" ;; *) return "$LAB_FAILED" ;; esac
 }

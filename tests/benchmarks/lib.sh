@@ -4,7 +4,7 @@
 BENCHMARKS=$LAB_ROOT/benchmarks
 SERIES=${SERIES:-1} # another name starts another series beside what was measured before
 
-jq() { docker run --rm --interactive --network none --volume "$LAB_ROOT/results:$LAB_ROOT/results:ro" loom-lab/tools jq "$@"; }
+jq() { docker run --rm --interactive --network none --volume "$LAB_RESULTS:$LAB_RESULTS:ro" loom-lab/tools jq "$@"; }
 
 # prepare_benchmark FILE: the lab must be down; sets LINES_FILE, where each try is appended.
 prepare_benchmark() {
@@ -36,7 +36,7 @@ experiment() {
   WALL_S=$((SECONDS - begun))
   [ "$CODE" -ne "$INTERRUPTED" ] || exit "$INTERRUPTED"
   [ "$CODE" -le "$RUN_INVALID" ] || die "$CODE" "the experiment could not be made: see above."
-  FOLDER=$LAB_ROOT/results/$(readlink "$LAB_ROOT/results/latest")
+  FOLDER=$LAB_RESULTS/$(readlink "$LAB_RESULTS/latest")
 }
 
 # runs_of FOLDER: its runs as JSON, one line each: verdict and the rules that made it, figures, what each took, CPU time

@@ -175,3 +175,16 @@ finishing() {
   kill %1
   [ "$status" -eq 1 ]
 }
+
+@test "a lock of an earlier boot holds nobody up, one of another host or of other processes does" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  # shellcheck source=bin/lock.sh
+  . "$LAB_ROOT/bin/lock.sh"
+  local gone
+  gone=$(boot_id() { echo earlier; } && token_of $$)
+  run held_by_living "$gone"
+  [ "$status" -eq 1 ]
+  held_by_living "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
+  held_by_living "$(process_space() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
+}

@@ -7,6 +7,7 @@ load ../helpers
 setup() {
   . "$LAB_ROOT/bin/lib.sh"
   . "$LAB_ROOT/tests/benchmarks/lib.sh"
+  jq() { command docker exec --interactive "$LAB_JQ" jq "$@"; }
   . "$LAB_ROOT/tests/benchmarks/styles.sh"
   LINES_FILE=$BATS_TEST_TMPDIR/style.jsonl SERIES=1
   : >"$LINES_FILE"

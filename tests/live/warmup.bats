@@ -2,6 +2,7 @@
 # A warm-up that comes to its own end, and what the dashboards make of it. Its cap leaves time for a slow host.
 
 load ../helpers
+load ../observability
 
 # Waves of 0.3 s: of longer ones the panels' windows of 10 s hold a wave more or less.
 setup_file() {
@@ -13,7 +14,7 @@ setup_file() {
 
 teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }
 
-run_dir() { echo "$LAB_ROOT/results/latest/runs/1-microhttp-async"; }
+run_dir() { echo "$(experiment_folder)/runs/1-microhttp-async"; }
 warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
 
 @test "the compilers come to rest, the load settles, and the warm-up ends before its cap" {
@@ -47,11 +48,8 @@ warmup() { json "$1" "$(run_dir)/raw/warmup.json"; }
 
 @test "Compare leaves the warm-up out: its legends and its table say what the summary says" {
   local experiment
-  experiment=$(basename "$(newest)")
+  experiment=$(basename "$(experiment_folder)")
   settles '[.data.result[].metric.run] | join(" ")' "lab_result_info{experiment=\"$experiment\"}" 1-microhttp-async
-  docker run --rm --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards \
-    python -m loomlab_dashboards queries compare --set "experiment=$experiment" >"$BATS_TEST_TMPDIR/queries"
-  docker run --rm --network loom-lab_default --user "$(id -u):$(id -g)" --volume "$BATS_TEST_TMPDIR:/data:ro" \
-    --volume "$LAB_ROOT/results:/results:ro" loom-lab/observability \
-    pytest live/test_measured_phase.py --experiment "/results/$experiment" --queries /data/queries
+  in_dashboards python -m loomlab_dashboards queries compare --set "experiment=$experiment" >"$BATS_FILE_TMPDIR/queries"
+  told live/test_measured_phase.py
 }

@@ -6,16 +6,13 @@ load ../helpers
 SOURCE=loadgen/scenarios/smoketest.yaml
 
 setup() {
-  cd "$LAB_ROOT" || return
-  cp -p "$SOURCE" "$BATS_TEST_TMPDIR/kept"
+  copy_of_lab "$BATS_TEST_TMPDIR/lab"
+  cd "$BATS_TEST_TMPDIR/lab" || return
   bin/prepare loadgen
 }
 
-teardown() {
-  cp -p "$BATS_TEST_TMPDIR/kept" "$SOURCE"
-  [ ! -e "$BATS_TEST_TMPDIR/changed" ] || rm -f compose.override.yaml
-  [ ! -e "$BATS_TEST_TMPDIR/override" ] || cp -p "$BATS_TEST_TMPDIR/override" compose.override.yaml
-}
+# The image is this checkout's again.
+teardown() { "$LAB_ROOT/bin/prepare" loadgen; }
 
 # prepare: then `built` tells whether that built the image again.
 prepare() {
@@ -39,7 +36,7 @@ image() { docker image inspect --format '{{.Id}}' loom-lab/loadgen; }
   touch -t 202001010000 "$SOURCE"
   prepare
   built
-  cp -p "$BATS_TEST_TMPDIR/kept" "$SOURCE"
+  cp -p "$LAB_ROOT/$SOURCE" "$SOURCE"
   prepare
   built
 }
@@ -58,8 +55,6 @@ image() { docker image inspect --format '{{.Id}}' loom-lab/loadgen; }
 }
 
 @test "an image is built again when it is to be built in another way" {
-  [ ! -e compose.override.yaml ] || cp -p compose.override.yaml "$BATS_TEST_TMPDIR/override"
-  touch "$BATS_TEST_TMPDIR/changed"
   [ -e compose.override.yaml ] || echo "services: {}" >compose.override.yaml
   echo "# changed" >>compose.override.yaml
   prepare

@@ -15,10 +15,9 @@ setup_file() {
   # Not in /tmp, where the lab's containers have nothing of the host.
   OTHER=$(mktemp -d /var/tmp/loom-lab-engine-XXXXXX) LAB=$OTHER/lab
   export OTHER LAB
-  mkdir -p "$OTHER/run" "$LAB" "$LAB_ROOT/results"
+  mkdir -p "$OTHER/run" "$LAB"
   (cd "$LAB_ROOT" && cp -a .env bin compose*.yaml loadgen prometheus services sizes "$LAB")
   printf '#!/bin/sh\n' >"$LAB/bin/prepare"
-  ln -s "$LAB_ROOT/results" "$LAB/results"
 }
 
 setup() {

@@ -13,7 +13,7 @@ teardown() { stop_lab; }
   went_well "$status" "$log" || { cat "$log"; return 1; }
   [ "$(run_of '[.runs[] | [.approach, .jdk, .gc_name, .http_client] | join(" ")] | join(", ")')" = "microhttp-virtual 21 zgc jdk" ]
   # Of the generations only a generational ZGC has names for them.
-  [ "$(json '[(.jvm.version | startswith("21.")), .jvm.gc_beans, .outbound.client] | tojson' "$(newest)"/runs/*/raw/about.json)" = \
+  [ "$(json '[(.jvm.version | startswith("21.")), .jvm.gc_beans, .outbound.client] | tojson' "$(experiment_folder)"/runs/*/raw/about.json)" = \
     '[true,["ZGC Minor Cycles","ZGC Minor Pauses","ZGC Major Cycles","ZGC Major Pauses"],"jdk-httpclient"]' ]
 }
 
@@ -23,7 +23,7 @@ teardown() { stop_lab; }
   went_well "$status" "$log" || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0] | .errors == 0 and .requests > 100 and .latency_ms.min >= 900')" = true ]
   [ "$(run_of '.runs[0].style')" = idiomatic ]
-  [ "$(json .style "$(newest)"/runs/*/raw/about.json)" = idiomatic ]
-  [ -s "$(newest)/runs/1-webflux-netty/raw/hey.txt" ]
-  [ -s "$(newest)/runs/1-webflux-netty/raw/latency.hlog" ]
+  [ "$(json .style "$(experiment_folder)"/runs/*/raw/about.json)" = idiomatic ]
+  [ -s "$(experiment_folder)/runs/1-webflux-netty/raw/hey.txt" ]
+  [ -s "$(experiment_folder)/runs/1-webflux-netty/raw/latency.hlog" ]
 }
