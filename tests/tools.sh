@@ -15,7 +15,9 @@ in_loadgen_test() {
 }
 in_observability() { docker run --rm --init --network none loom-lab/observability "$@"; }
 in_dashboards() { docker run --rm --init --interactive --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards "$@"; }
-in_conformance() { docker run --rm --init --network none loom-lab/conformance "$@"; }
+in_conformance() {
+  docker run --rm --init --network none --volume "$LAB_ROOT/tests/conformance:/opt/conformance:ro" loom-lab/conformance "$@"
+}
 promtool() {
   docker run --rm --init --interactive --volume "$LAB_ROOT/prometheus:/prometheus-config:ro" --workdir /prometheus-config \
     --network none --entrypoint promtool "$PROMETHEUS_IMAGE" "$@"

@@ -13,7 +13,6 @@ from backend import Backend
 from wire import get
 
 GOLDEN = Path(__file__).parent / "golden"
-
 type Golden = Callable[[str, bytes], None]
 
 
