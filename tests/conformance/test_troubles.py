@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from itertools import permutations, product
+from itertools import product
 
 import pytest
 
@@ -54,9 +54,9 @@ async def test_a_backend_that(
 
 
 @pytest.mark.small
-@pytest.mark.parametrize("troubles", one_by_day_of(6, zip(permutations(SILENT_TROUBLES))))
+@pytest.mark.parametrize("troubles", one_by_day_of(3, ((SILENT_TROUBLES[i:] + SILENT_TROUBLES[:i],) for i in range(3))))
 async def test_a_backend_that_falls_silent_is_given_up_in_time_and_its_connection_closed(
-    approach: Approach, backend: Backend, golden: Golden, settings: Settings, troubles: tuple[Trouble, ...]
+    approach: Approach, backend: Backend, golden: Golden, settings: Settings, troubles: list[Trouble]
 ) -> None:
     """Each of three requests at once meets another silence."""
     timeout_seconds = settings["RESPONSE_TIMEOUT_MS"] / 1000
