@@ -13,6 +13,7 @@ from backend import Backend
 from wire import get
 
 GOLDEN = Path(__file__).parent / "golden"
+
 type Golden = Callable[[str, bytes], None]
 
 
