@@ -37,10 +37,10 @@ in_observability() { # OPTIONS... -- COMMAND...
   docker run --rm --init --volume "$LAB_ROOT/tests/observability:/opt/observability:ro" \
     ${options[@]+"${options[@]}"} loom-lab/observability "${@:2}"
 }
-in_dashboards() {
-  docker run --rm --init --interactive --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards "$@"
+in_dashboards() { docker run --rm --init --interactive --network none --volume "$LAB_ROOT:/lab:ro" loom-lab/dashboards "$@"; }
+in_conformance() {
+  docker run --rm --init --network none --volume "$LAB_ROOT/tests/conformance:/opt/conformance:ro" loom-lab/conformance "$@"
 }
-in_conformance() { docker run --rm --init --network none --volume "$LAB_ROOT/tests/conformance:/opt/conformance:ro" loom-lab/conformance "$@"; }
 promtool() {
   docker run --rm --init --interactive --volume "$LAB_ROOT/prometheus:/prometheus-config:ro" --workdir /prometheus-config \
     --network none --entrypoint promtool "$PROMETHEUS_IMAGE" "$@"
