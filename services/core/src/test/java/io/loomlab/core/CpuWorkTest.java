@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.util.List;
 import java.util.function.DoubleSupplier;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
@@ -16,20 +15,22 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated
 class CpuWorkTest {
   private static final int MICROS = 20_000;
-  private static final int LONG_MICROS = 20_000_000;
-  private static final int TRIES = 10;
+  private static final int LONG_MICROS = 1_000_000;
+  private static final int TRIES = 5;
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-  /** In a JVM of its own: works for long, and meanwhile collects. */
+  /** In a JVM of its own: works for long, meanwhile collects, and tells how far the work was. */
   static final class Worker {
     public static void main(String[] arguments) {
       CpuWork cpu = CpuWork.calibrated();
-      Thread worker = Thread.ofPlatform().daemon().start(() -> cpu.spend(LONG_MICROS));
-      while (cpuMicros(worker) < MICROS) {
-        Thread.onSpinWait();
+      for (int i = 0; i < TRIES; i++) {
+        Thread worker = Thread.ofPlatform().daemon().start(() -> cpu.spend(LONG_MICROS));
+        while (worker.isAlive() && cpuMicros(worker) < MICROS) {
+          Thread.onSpinWait();
+        }
+        System.gc();
+        System.out.println(cpuMicros(worker));
       }
-      System.gc();
-      System.out.println(cpuMicros(worker));
     }
   }
 
@@ -52,8 +53,9 @@ class CpuWorkTest {
 
   @Test
   void aCollectionNeedNotWaitForTheEndOfTheWork() throws Exception {
-    List<String> told = ChildJvm.lines(Worker.class, "-XX:+UseParallelGC", "-Xmx64m");
-    assertThat(Long.parseLong(told.getFirst())).isBetween((long) MICROS, LONG_MICROS / 2L);
+    assertThat(ChildJvm.lines(Worker.class, "-XX:+UseParallelGC", "-Xmx64m"))
+        .extracting(Long::parseLong)
+        .anyMatch(micros -> micros >= MICROS && micros < LONG_MICROS / 2);
   }
 
   private static void assertIsOnceBetween(double least, double most, DoubleSupplier ratio) {
