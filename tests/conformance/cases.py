@@ -187,10 +187,17 @@ def _bodies() -> list[Refusal]:
         *(Refusal(f"body-{name}", "body-unusable", 400, post_json(target, body)) for name, body in bodies.items()),
         Refusal("body-too-long", "body-too-long", 413, post_json(target, LONG_BODY)),
         Refusal("body-too-long-chunked", "body-too-long", 413, chunked("POST", target, LONG_BODY)),
+        Refusal("body-a-byte-too-long", "body-too-long", 413, post_json(target, movies.ljust((1 << 20) + 1))),
+        Refusal("body-far-too-long", "body-too-long", 413, post_json(target, movies.ljust(4 << 20))),
         Refusal("type-missing", "type-wrong", 415, request("POST", target, body=movies)),
         *(
             Refusal(f"type-{name}", "type-wrong", 415, request("POST", target, {"Content-Type": kind}, movies))
-            for name, kind in {"text": "text/plain", "other-json": "application/jsonp", "nonsense": "json"}.items()
+            for name, kind in {
+                "text": "text/plain",
+                "other-json": "application/jsonp",
+                "nonsense": "json",
+                "form": "application/x-www-form-urlencoded",
+            }.items()
         ),
     ]
 
@@ -215,6 +222,7 @@ def _methods() -> list[Refusal]:
         Refusal("DELETE-/movies", "method-wrong", 405, request("DELETE", "/movies"), both),
         *refusals,
         Refusal("PUT-/movies", "method-wrong", 405, request("PUT", "/movies", body=b"[]"), both),
+        Refusal("OPTIONS-/movies", "method-wrong", 405, request("OPTIONS", "/movies"), both),
     ]
 
 
@@ -251,6 +259,7 @@ def _two_faults() -> list[Refusal]:
         Refusal("delay-and-body", "delay-missing", 400, post_json("/movies", b"[]")),
         Refusal("delay-and-no-director", "delay-missing", 400, get("/movies")),
         Refusal("delay-and-unknown-director", "delay-missing", 400, get(unknown_director)),
+        Refusal("delay-and-work", "delay-of-path-missing", 400, get("/epoch-millis/any?cpuMicros=soon")),
     ]
 
 
