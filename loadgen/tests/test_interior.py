@@ -41,7 +41,7 @@ def closed_loop(
 
 @given(
     concurrency=st.integers(50, 150),
-    mean_ms=st.integers(100, 1500),
+    mean_ms=st.integers(250, 1500),
     spread=st.floats(0.05, 0.5),
     seed=st.integers(0, 10_000),
 )
