@@ -22,7 +22,8 @@ def test_a_collector_is_judged_up_to_the_last_scrape_that_was_answered(tmp_path:
 
 
 def test_an_answer_that_was_neither_read_nor_a_success_is_one_error(tmp_path: Path) -> None:
-    run = RawRun(rows=[], unanswered=800, report={"Non-2xx responses": 800})
+    short = "   (Connect: 0, Receive: 0, Length: 800, Exceptions: 0)\nNon-2xx responses"
+    run = RawRun(rows=[], unanswered=800, report={short: 800})
 
     got = judge_run(run.write(tmp_path / "1-app"))
 
