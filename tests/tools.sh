@@ -26,8 +26,10 @@ build_all() {
 }
 
 in_tools() { docker run --rm --init --volume "$LAB_ROOT:/lab:ro" --workdir /lab --network none loom-lab/tools "$@"; }
+# Its tests write thousands of small files, some of them programs.
 in_loadgen_test() {
-  docker run --rm --init --network none --volume "$LAB_ROOT/loadgen:/opt/loomlab:ro" --volume "$LAB_ROOT/sizes:/lab/sizes:ro" \
+  docker run --rm --init --network none --tmpfs /tmp:exec --env HYPOTHESIS_PROFILE \
+    --volume "$LAB_ROOT/loadgen:/opt/loomlab:ro" --volume "$LAB_ROOT/sizes:/lab/sizes:ro" \
     --volume "$LAB_ROOT/README.md:/lab/README.md:ro" --volume "$LAB_ROOT/docs/example-report:/lab/docs/example-report:ro" \
     loom-lab/loadgen-test "$@"
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -115,7 +115,6 @@ def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> 
     assert said in str(error.value)
 
 
-@settings(max_examples=200, deadline=None)
 @given(where=st.integers(min_value=0), value=VALUES, remove=st.booleans())
 def test_a_good_file_with_another_value_anywhere_is_a_paper_or_a_mistake(where: int, value: Any, remove: bool) -> None:
     changed = copy.deepcopy(yaml.safe_load(PAPER))

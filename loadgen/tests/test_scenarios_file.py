@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -205,7 +205,6 @@ def parsed_or_refused(text: str) -> None:
     assert scenario.approaches
 
 
-@settings(deadline=None)
 @given(st.text() | st.lists(st.sampled_from([*RATE.splitlines(), *SPIKE.splitlines()])).map("\n".join))
 @example("&a {title: *a}")
 @example("[" * 1000)
@@ -222,7 +221,6 @@ def test_any_text_is_a_scenario_or_a_mistake(text: str) -> None:
     parsed_or_refused(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     good=st.sampled_from([yaml.safe_load(text) for text in GOOD.values()]),
     where=st.integers(min_value=0),
