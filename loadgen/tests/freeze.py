@@ -1,4 +1,4 @@
-"""`python tests/freeze.py RUN NAME`: keeps the raw files of a real run, as far as its verdict needs them, for test_replay."""
+"""`python tests/freeze.py RUN NAME`: keeps of a real run the raw files that its verdict needs, for test_replay."""
 
 import io
 import json
