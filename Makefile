@@ -72,10 +72,12 @@ clean: ## Remove the lab's containers, images and recorded metrics; results stay
 
 ##@ Development
 
-.PHONY: test test-all
-test: ## Unit tests, Java tests over real HTTP, conformance of every image, black-box tests against running containers
+.PHONY: check test test-all
+check: ## What needs no container of the lab, in three minutes: the package's tests, host scripts, dashboards, rules
+	@tests/run check
+test: ## `make check`, Java's tests, conformance of every image, one lab from up to down, a run that must be valid: 12 minutes
 	@tests/run
-test-all: ## The longer tests, in parts of at most an hour: PART=adding|axes|faults|healthy|observer|prometheus3|provocations|verdict|warmup; continues after an interruption
+test-all: ## The longer tests, in parts of at most an hour: PART=valid|properties|pages|live|provocations|hosts|conformance|axes|adding|faults|observer|prometheus3; continues after an interruption
 	@tests/all
 
 .PHONY: lint
@@ -86,7 +88,9 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 bench-observer: ## CPU that Prometheus, cAdvisor and a viewer cost: 13 minutes, or five with SHORT=1; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals
+.PHONY: bench-tests bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals
+bench-tests: ## How long `make test` takes and how often it fails: TRIES=10, two hours; continues after an interruption
+	@tests/benchmarks/tests
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
 bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption

@@ -36,7 +36,7 @@ service_runs() {
     --filter "label=com.docker.compose.service=$1" 2>/dev/null)" ]
 }
 
-free_mb() { df -Pk "$1" | awk 'NR == 2 { print int($4 / 1024) }'; }
+free_mb() { df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }'; }
 
 # check_ports [all]: as service_runs has it.
 check_ports() {

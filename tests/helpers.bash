@@ -1,6 +1,8 @@
 # Shared by the bats files. bats sets status, output and lines.
 # shellcheck shell=bash disable=SC2154
 LAB_ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+export LAB_RESULTS=$LAB_ROOT/.cache/tests/results # never the user's
+mkdir -p "$LAB_RESULTS"
 REAL_AWK=$(type -P awk)
 
 # stub NAME BODY: a program of that name, first on the PATH of this test.
@@ -18,6 +20,7 @@ host_of() {
   ulimit() { echo 20000; }
   export -f ulimit
   stub docker 'exit 1'
+  stub apt-get 'exit 1' # no test installs an engine
   stub pgrep 'exit 1'
   stub getconf "echo $1"
   stub awk "case \$* in *MemTotal*) echo $2 ;; *) exec $REAL_AWK \"\$@\" ;; esac"
@@ -34,10 +37,16 @@ refused() {
   done
 }
 
+# copy_of_lab FOLDER: this checkout, of the same base images.
+copy_of_lab() {
+  mkdir "$1"
+  (cd "$LAB_ROOT" && git ls-files -z | xargs -0 cp --parents -t "$1" && { cp compose.stand-ins.yaml "$1" 2>/dev/null || true; })
+}
+
 lab_containers() { docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab; }
 
-# json FILTER FILE: jq of the tools image, on a file under results/.
-json() { docker run --rm --interactive --network none loom-lab/tools jq --raw-output "$1" <"$2"; }
+# json FILTER FILE: by jq, in the container that tests/step keeps for it.
+json() { docker exec --interactive "$LAB_JQ" jq --raw-output "$1" <"$2"; }
 
 # http_get PORT PATH: the body that a published port of the lab answers.
 http_get() {
@@ -102,23 +111,40 @@ end_of_lab() {
   [ -z "$(lab_containers)" ] || { docker ps -a; cat "$log"; return 1; }
 }
 
-# run_of FILTER: jq on the newest experiment's summary.
-run_of() { json "$1" "$(newest)/summary.json"; }
+# run_of FILTER: jq on the experiment's summary.
+run_of() { json "$1" "$(experiment_folder)/summary.json"; }
 
-# only_the_host_spoilt: the newest experiment misses no run, and none is invalid but for what the host lacked. Figures that are
-# missing and another delay than the one asked for are the lab's fault.
-only_the_host_spoilt() {
-  [ "$(run_of '.missing == [] and .runs != [] and all(.runs[].rules[]; .outcome != "failed" or .level != "invalid" or
-    (.host_cause and .rule != "metrics_missing" and .rule != "backend_delay_other"))')" = true ]
+# fails RUN RULES...: of the experiment's summary, the run of that number failed all these rules of the verdict.
+fails() {
+  local number=$1 rule told
+  shift
+  told=$(run_of "[.runs[$number - 1].rules[] | select(.outcome == \"failed\").rule] | join(\" \")")
+  for rule in "$@"; do
+    [[ " $told " == *" $rule "* ]] || { echo "run $number failed '$told', not $rule"; return 1; }
+  done
 }
 
-# went_well CODE LOG: make ended with 0, or because a run is invalid (the lab's exit code 1) for nothing but what the host lacked;
-# and the newest experiment is the one of that log.
+# only_the_host_spoilt: the experiment misses no run, and none is invalid but for what the host lacked, or what follows from
+# CPU time that others took. Figures that are missing and another delay than the one asked for are the lab's fault.
+only_the_host_spoilt() {
+  [ "$(run_of 'def follows: IN("silent_end", "littles_law", "latency_grew_much");
+    .missing == [] and .runs != [] and all(.runs[]; [.rules[] | select(.outcome == "failed")]
+      | any(.[]; .rule | test("stolen$|foreign_cpu$|_wait_")) as $taken
+      | all(.[]; .level != "invalid" or ($taken and (.rule | follows))
+          or (.host_cause and (.rule | IN("metrics_missing", "backend_delay_other") | not))))')" = true ]
+}
+
+# went_well CODE LOG: make ended with 0, or because a run is invalid (the lab's exit code 1) for nothing but what the host lacked.
 went_well() {
-  [ "$LAB_ROOT/results/latest" -ef "$(newest)" ] && grep -qxF "results: results/$(basename "$(newest)")" "$2" || return 1
+  [ "$LAB_RESULTS/latest" -ef "$(experiment_folder)" ] || return 1
   [ "$1" -eq 0 ] || { grep -qE '^make.*: \*\*\* .* 1$' "$2" && [ "$(run_of 'any(.runs[]; .verdict == "invalid")')" = true ] &&
     only_the_host_spoilt; }
 }
 
-# newest: the folder of the newest experiment, finished or not.
-newest() { find "$LAB_ROOT/results" -mindepth 1 -maxdepth 1 -type d | sort | tail -n 1; }
+# experiment_folder: the folder of the experiment that this test, or its file's setup, made: its log tells.
+experiment_folder() {
+  local told
+  told=$(sed -n 's/^results: //p' "${log:-$BATS_FILE_TMPDIR/log}" | tail -n 1)
+  [ -n "$told" ] || { echo "no experiment is in the log" >&2; return 1; }
+  case $told in /*) echo "$told" ;; *) echo "$LAB_ROOT/$told" ;; esac
+}

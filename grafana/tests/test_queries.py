@@ -1,60 +1,9 @@
-from collections.abc import Iterator
-
-import promql_parser
 import pytest
 
-from lab import COMMITTED, documented_metrics, recording_rules
 from loomlab_dashboards.frame import Json
-from loomlab_dashboards.substitute import UnknownVariableError, Window, annotations, queries, values_of
+from loomlab_dashboards.substitute import UnknownVariableError, Window, queries, values_of
 
-OF_PROMETHEUS = {"up", "scrape_duration_seconds", "ALERTS"}
-"""Which Prometheus makes itself, of every target and of its alerts."""
-PARTS_OF_A_HISTOGRAM = ("_bucket", "_count", "_sum")
 WINDOW = Window(0, 900)
-
-
-def expressions() -> Iterator[tuple[str, str]]:
-    for document in COMMITTED.values():
-        values = values_of(document, WINDOW, {})
-        yield from ((f"{query.dashboard}: {query.panel}", query.expr) for query in queries(document, values))
-        yield from ((f"{document['title']}: annotation", expr) for expr in annotations(document, values))
-
-
-def metrics_in(expr: str) -> set[str]:
-    names: set[str] = set()
-
-    def note(part: promql_parser.Expr) -> None:
-        selector = part.vector_selector if isinstance(part, promql_parser.MatrixSelector) else part
-        if isinstance(selector, promql_parser.VectorSelector) and selector.name:
-            names.add(selector.name)
-
-    promql_parser.walk(promql_parser.parse(expr), note)
-    return names
-
-
-def unknown(expr: str) -> set[str]:
-    known = recording_rules() | documented_metrics() | OF_PROMETHEUS
-    histograms = {name + part for name in known for part in PARTS_OF_A_HISTOGRAM}
-    return metrics_in(expr) - known - histograms
-
-
-@pytest.mark.parametrize("expr", [pytest.param(expr, id=place) for place, expr in expressions()])
-def test_every_metric_is_a_rule_or_documented(expr: str) -> None:
-    assert metrics_in(expr)
-    assert unknown(expr) == set()
-
-
-@pytest.mark.parametrize(
-    "expr",
-    [
-        "service:lab_request:rate10s",
-        "sum by (service) (rate(container_cpu_usage_secs_total[8s]))",
-        "histogram_quantile(0.5, sum by (le) (rate(lab_requests_seconds_buckets[8s])))",
-        "max_over_time((up * on (service) lab_run_infos)[15m:1s])",
-    ],
-)
-def test_a_misspelt_metric_is_found(expr: str) -> None:
-    assert unknown(expr)
 
 
 @pytest.mark.parametrize(

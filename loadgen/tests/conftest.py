@@ -1,14 +1,24 @@
 """What several suites start from."""
 
+import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from rawrun import RawRun
 
-settings.register_profile("lab", deadline=None)  # a busy host is no failure; pytest-timeout ends a test that hangs
-settings.load_profile("lab")
+# A busy host is no failure: pytest-timeout ends a test that hangs.
+settings.register_profile(
+    "lab",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("nightly", settings.get_profile("lab"), derandomize=False, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lab"))
 
 
 @pytest.fixture

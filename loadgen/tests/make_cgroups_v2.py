@@ -1,6 +1,6 @@
 """Writes tests/cgroups/v2.txt anew, as a kernel tells it: `python make_cgroups_v2.py KERNEL BUSYBOX`.
 
-QEMU boots the kernel, without KVM; `cgroups/init` then makes the cgroups. KERNEL is `boot/vmlinuz-*` of Debian's
+QEMU boots the kernel, without KVM; `make_cgroups/init` then makes the cgroups. KERNEL is `boot/vmlinuz-*` of Debian's
 package linux-image-cloud-amd64, BUSYBOX the program of busybox-static, both unpacked (`dpkg-deb --extract`). It needs
 qemu-system-x86, cpio, gcc and libc6-dev, too."""
 
@@ -12,13 +12,13 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-CGROUPS = Path(__file__).parent / "cgroups"
+HERE = Path(__file__).parent
 CAP_S = 300
 END = "== end"
 HEAD = """\
 # Recorded by make_cgroups_v2.py on {date}: {kernel} in QEMU.
-# No engine: cgroups/init made the cgroups. One container below systemd, with a CPU quota and a memory limit; one below
-# cgroupfs, with neither; one of a rootless engine that has the controllers memory and pids only.
+# No engine: make_cgroups/init made the cgroups. One container below systemd, with a CPU quota and a memory limit; one
+# below cgroupfs, with neither; one of a rootless engine that has the controllers memory and pids only.
 
 """
 
@@ -29,8 +29,8 @@ def archive(busybox: Path, root: Path) -> bytes:
         (root / name).mkdir()
     shutil.copy(busybox, root / "bin" / "busybox")
     (root / "bin" / "sh").symlink_to("busybox")
-    shutil.copy(CGROUPS / "init", root / "init")
-    compiler = ["gcc", "-static", "-pthread", "-o", str(root / "bin" / "work"), str(CGROUPS / "work.c")]
+    shutil.copy(HERE / "make_cgroups" / "init", root / "init")
+    compiler = ["gcc", "-static", "-pthread", "-o", str(root / "bin" / "work"), str(HERE / "make_cgroups" / "work.c")]
     subprocess.run(compiler, check=True)  # noqa: S603
     names = "".join(f"{path.relative_to(root)}\n" for path in sorted(root.rglob("*")))
     packed = subprocess.run(
@@ -65,7 +65,7 @@ def main() -> None:
         text = boot(kernel, folder / "initramfs", folder)
     booted, _, files = text.partition("\n\n")
     head = HEAD.format(kernel=booted, date=datetime.now(UTC).date())
-    (CGROUPS / "v2.txt").write_text(head + files.rstrip() + "\n")
+    (HERE / "cgroups" / "v2.txt").write_text(head + files.rstrip() + "\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import grimp
 
 def drawing() -> str:
     """One arrow a pair of rooms."""
-    graph = grimp.build_graph("loomlab")
+    graph = grimp.build_graph("loomlab", cache_dir=None)
     arrows = {
         (room(importer), room(imported))
         for importer in graph.modules

@@ -13,6 +13,8 @@ from server import running
 from test_measure import complete, judged, measure, small
 from test_prometheus import prometheus
 
+pytestmark = pytest.mark.tools
+
 GARBAGE = "echo '\\000\\377 <html>502</html>'"
 
 
@@ -48,7 +50,7 @@ def test_a_tool_that_hangs_is_told_to_stop_at_its_hard_cap(tmp_path: Path) -> No
     run, _ = run_tool(["sleep", "60"], tmp_path / "out.txt", 1, 60, Stop(), lambda *_: None)
 
     assert run.stopped_by == "hard cap"
-    assert run.ended - run.started < 10
+    assert not run.killed
 
 
 def test_a_tool_that_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.plan.host import Host
@@ -65,7 +65,6 @@ def beyond(scenario: Scenario, host: Room, scale: float) -> list[str]:
     return [limit for limit, kept in limits.items() if not kept]
 
 
-@settings(max_examples=200, deadline=None)
 @given(name=st.sampled_from(sorted(ALL)), host=HOSTS)
 def test_at_its_largest_scale_a_scenario_exceeds_no_limit_of_the_host(name: str, host: Room) -> None:
     scale, limit = largest_scale(ALL[name], host, SCENARIOS)
@@ -75,7 +74,6 @@ def test_at_its_largest_scale_a_scenario_exceeds_no_limit_of_the_host(name: str,
     assert beyond(ALL[name], host, scale) == []
 
 
-@settings(max_examples=100, deadline=None)
 @given(name=st.sampled_from(sorted(ALL)), host=HOSTS)
 def test_the_scale_is_no_smaller_than_the_host_wants(name: str, host: Room) -> None:
     scale, limit = largest_scale(ALL[name], host, SCENARIOS)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
@@ -96,7 +96,6 @@ def test_a_duration_replaces_the_scenarios(load: dict[str, object]) -> None:
     assert {one.shape.duration_s for one in loads(load, duration_s=30)} == {30}
 
 
-@settings(max_examples=60, deadline=None)
 @given(shape=st.sampled_from([SMOOTH, STEPPED]), lasts_s=st.integers(FEWEST_PER_SPIKE, 4000), factor=st.floats(1e-4, 1))
 def test_the_stages_of_a_spike_fill_its_duration(shape: dict[str, object], lasts_s: int, factor: float) -> None:
     (load,) = loads(shape, factor, lasts_s)

@@ -43,7 +43,7 @@ def test_version_2_tells_the_same(tmp_path: Path) -> None:
 def test_version_2_tells_the_threads_and_the_memory_that_were_there(
     tmp_path: Path, cgroup: str, held_mb: int, threads: int
 ) -> None:
-    """Those that `cgroups/init` asks for; a process has a little memory besides."""
+    """Those that `make_cgroups/init` asks for; a process has a little memory besides."""
     root = unpack(2, tmp_path)
     usage = tree_at(root).usage(cgroup)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.parity import Subject
@@ -305,31 +306,20 @@ def test_a_twin_is_held_against_its_own_approach_alone() -> None:
         ("tomcat-virtual", "tomcat-virtual-twin", [])
     ]
     assert len(got) == 4
-    note = "tomcat-virtual and tomcat-virtual-twin are one approach, measured twice: any difference is chance."
-    assert note in contrast_notes(got)
+    assert sum("tomcat-virtual-twin" in note for note in contrast_notes(got)) == 1
 
 
-def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_differ_in() -> None:
+def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_differ_in(
+    snapshot: SnapshotAssertion,
+) -> None:
     told = [Subject(name, about(name)) for name in (*TOMCATS, "webflux-netty")]
     alone = [Subject("a", about(TOMCATS[0])), Subject("b", about(TOMCATS[0]))]
     other = [alone[0], Subject("c", about(TOMCATS[0], outbound__client="jdk-httpclient"))]
 
-    assert contrast_notes(contrasts_of([*told, Subject("d", None)])) == [
-        "tomcat-virtual and tomcat-platform differ in the concurrency model alone (controlled contrast).",
-        "tomcat-virtual and webflux-netty; webflux-netty and tomcat-platform differ in server, framework, client "
-        "besides the model (stack contrast): a difference between them is not due to the model alone.",
-        "Clients of the backend: apache-httpclient (tomcat-platform, tomcat-virtual); reactor-netty (webflux-netty).",
-        "How d and tomcat-platform; d and tomcat-virtual; d and webflux-netty differ is not known: raw/about.json is "
-        "incomplete, or reports two concurrency models for one approach.",
-    ]
-    assert contrast_notes(contrasts_of(alone)) == [
-        "a and b do not differ in anything that was recorded: any difference in their figures is chance."
-    ]
-    assert contrast_notes(contrasts_of(other)) == [
-        "a and c differ in client, not in the model (stack contrast): a difference between them is not due to "
-        "the model alone.",
-        "Clients of the backend: apache-httpclient (a); jdk-httpclient (c).",
-    ]
+    twin = [alone[0], Subject("a-twin", about(TOMCATS[0]), twin_of="a")]
+    every = ([*told, Subject("d", None)], alone, other, twin)
+
+    assert "\n".join(note for subjects in every for note in contrast_notes(contrasts_of(subjects))) == snapshot
 
 
 def test_of_many_pairs_a_note_names_the_first() -> None:
@@ -339,7 +329,5 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
     ]
 
     assert "pairs more" not in contrast_notes(stacks[:4])[0]
-    assert contrast_notes(stacks) == [
-        "a and 0; a and 1; a and 2; a and 3; 2 pairs more differ in server, not in the model (stack contrast): "
-        "a difference between them is not due to the model alone."
-    ]
+    (note,) = contrast_notes(stacks)
+    assert "a and 3; 2 pairs more" in note

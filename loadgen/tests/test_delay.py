@@ -4,7 +4,7 @@ import math
 from statistics import NormalDist
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
@@ -26,7 +26,6 @@ def test_a_delay_has_a_floor_and_a_mean(text: str, floor_ms: int, mean_ms: float
     assert delay_of(text) == Delay(text, floor_ms, mean_ms, mean_ms)
 
 
-@settings(deadline=None)
 @given(median_ms=st.integers(1, LONGEST_MS - 1), times=st.floats(1.01, 20))
 def test_a_log_normal_delay_has_no_floor_and_the_mean_of_its_distribution(median_ms: int, times: float) -> None:
     p99_ms = min(math.ceil(median_ms * times), LONGEST_MS)
@@ -76,7 +75,6 @@ def test_what_is_no_delay_is_refused_with_its_value_and_examples(text: str) -> N
     assert len(said.splitlines()) == 1
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_a_delay_or_refused(text: str) -> None:
     try:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.summary import WIDEST_TABLE, show, summarise
 from loomlab.basics.errors import ParseError
@@ -78,14 +79,14 @@ def test_a_verdict_may_only_become_suspect_for_reasons_that_were_added(
     if differing is None:
         assert "summary.json and run.json differ" not in text
     else:
-        assert f"{first_run(folder).name}: summary.json and run.json differ in {differing}, so one" in text
+        assert f"run.json differ in {differing}, " in text
 
 
 @pytest.mark.parametrize(
     ("margin", "order", "words"),
     [
-        (0.3, None, "summary.json has the margin 0.3 and order.json of each figure, so one was edited or is older"),
-        (None, 0.05, "summary.json has the margin of each figure and order.json 0.05, so one was edited"),
+        (0.3, None, "margin 0.3 and order.json of"),
+        (None, 0.05, "and order.json 0.05, "),
         (0.05, 0.05, None),
     ],
 )
@@ -101,15 +102,14 @@ def test_a_margin_that_was_not_declared_is_told(
     assert words is None or words in text
 
 
-def test_a_contrast_that_raw_files_do_not_tell_is_told(folder: Path) -> None:
-    assert "summary.json calls" not in parts_of(folder).text
+def test_a_contrast_that_raw_files_do_not_tell_is_told(folder: Path, snapshot: SnapshotAssertion) -> None:
+    sound = read_experiment(folder).doubts
 
     edit(folder / "summary.json", lambda told: told["contrasts"][0].update(kind="stack"))
 
-    assert (
-        "summary.json calls tomcat-virtual and tomcat-platform stack, and raw/ tells controlled, so one was edited or "
-        "is older: run loomlab summarise on the experiment's folder."
-    ) in parts_of(folder).text
+    (doubt,) = (one for one in read_experiment(folder).doubts if one not in sound)
+    assert doubt == snapshot
+    assert doubt in parts_of(folder).text
 
 
 @pytest.mark.parametrize("margin", [-0.1, 0, float("nan"), float("inf"), 7])
@@ -118,18 +118,18 @@ def test_a_margin_that_is_none_is_refused_where_it_matters(folder: Path, name: s
     edit(folder / name, lambda told: told.update(margin=margin))
 
     if name == "order.json":
-        assert "order.json is damaged or of another version" in parts_of(folder).text
-        with pytest.raises(ParseError, match=r"order\.json is damaged, or of another version of the lab: use that"):
+        assert "order.json is damaged" in parts_of(folder).text
+        with pytest.raises(ParseError, match=r"order\.json is damaged"):
             summarise(folder, interrupted=False)
     else:
-        with pytest.raises(ParseError, match=r"does not have the fields that are expected \(margin\): it is damaged"):
+        with pytest.raises(ParseError, match="margin"):
             write_report(folder)
 
 
 def test_an_order_without_runs_is_damaged(folder: Path) -> None:
     edit(folder / "order.json", lambda told: told.update(runs=[]))
 
-    assert "order.json is damaged or of another version" in parts_of(folder).text
+    assert "order.json is damaged" in parts_of(folder).text
     with pytest.raises(ParseError, match=r"order\.json is damaged"):
         summarise(folder, interrupted=False)
 
@@ -140,8 +140,7 @@ def test_a_figure_that_is_no_measurement_is_left_out_and_told(folder: Path, valu
 
     text = parts_of(folder).text
 
-    name = first_run(folder).name
-    assert f"{name}: its CPU per request is {value:g}, which is no measurement, so it is left out: run loomlab" in text
+    assert f"{first_run(folder).name}: its CPU per request is {value:g}, which is no measurement" in text
     assert ": not measured)" in text
 
 
@@ -259,7 +258,7 @@ def test_a_load_that_is_none_is_damage(folder: Path, value: float) -> None:
     shape = {"kind": "open-rate", "steps": [{"rate_rps": value, "duration_s": 60}]}
     edit(first_run(folder) / "run.json", lambda told: told["load"].update(shape=shape))
 
-    with pytest.raises(ParseError, match=r"run\.json is damaged, or of another version of the lab: run loomlab judge"):
+    with pytest.raises(ParseError, match=r"run\.json is damaged"):
         summarise(folder, interrupted=False)
 
 
@@ -275,7 +274,7 @@ def test_times_that_are_none_of_a_run_are_left_out_and_told(folder: Path, change
 
     page = parts_of(folder)
 
-    assert f"{first_run(folder).name}: raw/tool.json is damaged: it is left out; measure again to have it." in page.text
+    assert f"{first_run(folder).name}: raw/tool.json is damaged: " in page.text
     assert page.open == []
 
 
@@ -308,10 +307,9 @@ def test_a_report_that_fails_does_not_fail_what_sums_up(
 
     assert ended.value.code == 0
     assert (folder / "summary.json").exists()
-    assert capsys.readouterr().err == (
-        "loom-lab: no report, because the lab failed at it (ZeroDivisionError('at a drawing')): make report "
-        f"RESUME={folder.name} shows where.\n"
-    )
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "ZeroDivisionError('at a drawing')" in told
+    assert f"make report RESUME={folder.name} " in told
 
 
 def test_every_file_is_json_that_the_lab_itself_would_write(folder: Path) -> None:
@@ -326,9 +324,7 @@ def test_every_file_is_json_that_the_lab_itself_would_write(folder: Path) -> Non
 def test_an_interruption_says_what_going_on_makes(folder: Path) -> None:
     edit(folder / "summary.json", lambda told: told.update(finished=None))
 
-    assert f"The experiment was interrupted; make finish RESUME={folder.name} makes what it lacks." in (
-        parts_of(folder).text
-    )
+    assert f"make finish RESUME={folder.name} " in parts_of(folder).text
 
 
 def test_a_declared_margin_is_that_of_the_summary_and_of_the_page(folder: Path) -> None:
@@ -375,5 +371,5 @@ def test_how_two_approaches_differ_is_not_known_in_both_places_without_contrasts
 
     text = parts_of(folder).text
 
-    assert "It is not known how these approaches differ." in text
+    assert "is not known how" in text
     assert "nothing to compare" not in text

@@ -181,6 +181,7 @@ def test_rows_without_start_or_summary_are_told(tmp_path: Path, name: str) -> No
         hey.requests(tmp_path, "hey", 100)
 
 
+@pytest.mark.real_tool
 def test_what_hey_said_of_a_wrong_command_line_is_kept(tmp_path: Path) -> None:
     done = subprocess.run(
         ["hey", "-n", "1", "-c", "2", "http://x/"],  # noqa: S607
@@ -234,6 +235,7 @@ def test_any_files_are_figures_or_a_parse_error(
 
 
 def test_a_command_line(tmp_path: Path) -> None:
+    before_s = time.time()
     target = Target("/movies?x=1", "POST", ("Authorization: b", "Content-Type: application/json"), tmp_path / "body")
     load = replace(LOAD, targets=(target,), shape=Closed(130, 9), timeout_s=7)
 
@@ -244,7 +246,7 @@ def test_a_command_line(tmp_path: Path) -> None:
     ]
     started = Started.model_validate_json((tmp_path / "burst-load.json").read_text())
     assert started.requests == 120
-    assert abs(started.started - time.time()) < 5
+    assert before_s <= started.started <= time.time()
 
 
 @pytest.mark.parametrize(
@@ -270,6 +272,7 @@ def test_hey_tells_nothing_while_it_runs() -> None:
     assert Hey().done_query is None
 
 
+@pytest.mark.real_tool
 def test_the_real_hey_counts_answers_and_errors_and_their_starts(tmp_path: Path) -> None:
     before_s = int(time.time())
     with running("127.0.0.21", 0.1, "slow"):
@@ -278,22 +281,25 @@ def test_the_real_hey_counts_answers_and_errors_and_their_starts(tmp_path: Path)
 
     report, log = hey.report(tmp_path, "hey"), hey.requests(tmp_path, "hey", 100)
 
-    assert (report.attempted, report.completed, report.failed, report.aborted) == (120, 114, 6, None)
+    assert (report.attempted, report.aborted) == (120, None)
+    assert report.failed is not None and report.failed >= 6
     assert log is not None
-    assert log.failures == {"time-out": 6}
-    assert len(log) == 114
+    assert log.failures == {"time-out": report.failed}
+    assert len(log) == report.completed == 120 - report.failed
     assert all(before_s <= start_s <= after_s for start_s in log.start_s)
 
 
+@pytest.mark.tools
 def test_the_real_hey_sends_the_body(tmp_path: Path) -> None:
     (tmp_path / "body").write_bytes(POSTED)
     target = Target("/movies", "POST", ("Content-Type: application/json",), tmp_path / "body")
     with running("127.0.0.21", 0.01, "post"):
-        report = run(replace(LOAD, targets=(target,)), tmp_path).report(tmp_path, "hey")
+        report = run(replace(LOAD, targets=(target,), timeout_s=9), tmp_path).report(tmp_path, "hey")
 
     assert (report.completed, report.non_2xx) == (120, 0)
 
 
+@pytest.mark.tools
 def test_the_real_hey_reports_when_it_is_stopped(tmp_path: Path) -> None:
     with running("127.0.0.21", 0.1):
         hey = run(replace(LOAD, shape=Closed(100_000, 9)), tmp_path, end=signal.SIGINT)

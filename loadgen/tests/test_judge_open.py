@@ -13,6 +13,7 @@ from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 from rawrun import BEGIN, LATENCY_MS, SECONDS, container, level, load, metrics, ramp, write
+from saying import failed, told
 from test_metrics import matrix
 
 
@@ -103,7 +104,7 @@ def test_what_a_tool_has_left_out_unsaid_is_dropped(run_dir: Path, monkeypatch: 
 
     assert run.verdict == "invalid"
     assert run.dropped == 499
-    assert any("dropped 499 requests" in reason for reason in run.reasons)
+    assert told(run.rules, "work_dropped", "499")
 
 
 def test_failures_without_a_start_do_not_make_the_later_ones_late(
@@ -116,14 +117,17 @@ def test_failures_without_a_start_do_not_make_the_later_ones_late(
     assert run.start_lag_p99_ms == pytest.approx(0, abs=0.1)
 
 
-@pytest.mark.parametrize(("by", "verdict"), [(0.05, "valid"), (0.2, "suspect"), (0.5, "invalid")])
+@pytest.mark.parametrize(
+    ("by", "verdict", "rules"),
+    [(0.05, "valid", set()), (0.2, "suspect", {"latency_grew"}), (0.5, "invalid", {"latency_grew_much"})],
+)
 def test_a_rate_whose_latency_grows_is_more_than_can_be_carried(
-    by: float, verdict: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+    by: float, verdict: str, rules: set[str], run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = open_run(run_dir, monkeypatch, [50], [50], grows_by=by)
 
     assert run.verdict == verdict
-    assert all("latency grew by" in reason for reason in run.reasons)
+    assert failed(run.rules) == rules
 
 
 def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(
@@ -131,28 +135,30 @@ def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(
 ) -> None:
     run = open_run(run_dir, monkeypatch, [50], [50], grows_by=0.2)
 
-    assert "although 50 % of the approach's CPU time was idle" in run.reasons[0]
+    assert told(run.rules, "latency_grew", "50")
 
     limited = json.loads((run_dir / "raw" / "metrics.json").read_text())
     limited["containers"] += [container("spec_cpu_quota", level(50_000)), container("spec_cpu_period", level(100_000))]
     write(run_dir, "metrics.json", limited)
-    assert "50 requests a second are more than the approach can sustain" in judge_run(run_dir).reasons[0]
+    limited_run = judge_run(run_dir)
+    assert told(limited_run.rules, "latency_grew", "50")
+    assert limited_run.reasons != run.reasons
 
 
 def test_an_offered_rate_that_is_missed_is_invalid(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = open_run(run_dir, monkeypatch, [50], [45], dropped=200)
 
     assert run.verdict == "invalid"
-    assert "10 % fewer than the 50.0 asked for" in run.reasons[0]
-    assert "k6 dropped 200 requests" in run.reasons[1]
+    assert told(run.rules, "rate_missed", "10 50.0")
+    assert told(run.rules, "work_dropped", "200")
 
 
 def test_steps_that_did_not_hold_leave_the_others_to_be_read(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = open_run(run_dir, monkeypatch, [50, 100], [50, 80], dropped=400)
 
     assert run.verdict == "suspect"
-    assert len(run.reasons) == 1
-    assert "The steps of 100 requests a second did not hold" in run.reasons[0]
+    assert failed(run.rules) == {"steps_missed"}
+    assert told(run.rules, "steps_missed", "100")
     assert [(step.offered_rps, step.held) for step in run.steps] == [(50, True), (100, False)]
     assert run.throughput_rps is run.latency_ms.p50 is run.cpu_ms_per_request is None
     assert run.steps[0].cpu_ms_per_request == pytest.approx(10)
@@ -163,7 +169,8 @@ def test_without_a_step_that_held_the_run_is_invalid(run_dir: Path, monkeypatch:
     run = open_run(run_dir, monkeypatch, [50, 100], [40, 80])
 
     assert run.verdict == "invalid"
-    assert run.reasons == ["Not even the lowest offered rate, 50 requests a second, was reached without errors."]
+    assert failed(run.rules) == {"no_step_held"}
+    assert told(run.rules, "no_step_held", "50")
 
 
 def test_failures_are_counted_by_reason_with_the_time_they_took(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +217,7 @@ def test_of_a_ladder_the_step_that_lags_most_is_judged(run_dir: Path, monkeypatc
     run = lagging_ladder(run_dir, monkeypatch, [0, 300])
 
     assert run.verdict == "suspect"
-    assert "ms late at p99, 24.8 % of the p99 latency" in run.reasons[0]
+    assert told(run.rules, "started_late", "24.8")
 
 
 def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(
@@ -219,10 +226,8 @@ def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(
     run = lagging_ladder(run_dir, monkeypatch, [0, 1500])
 
     assert run.verdict == "suspect"
-    assert run.reasons == [
-        "The steps of 60 requests a second did not hold (requests started 1.5 s late): "
-        "only the figures of the other steps count."
-    ]
+    assert failed(run.rules) == {"steps_missed"}
+    assert told(run.rules, "steps_missed", "60 1.5")
 
 
 def test_users_who_come_and_go_are_neither_silent_nor_too_few(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,10 @@ from loomlab.tools.tool import ToolReport
 from recorder import Recorder, recording
 
 DELAY_S = 0.1
-SLACK_S = 0.3
+SLACK_S = 2
+"""What a host that is busy adds, where only order or a least time matters."""
+BEHIND_S = 0.5
+"""Of the times at which requests are due."""
 OK = (Target("/ok"),)
 
 
@@ -48,6 +51,7 @@ def load_of(server: Recorder, shape: Shape, connections: int, targets: tuple[Tar
     return Load(server.origin, targets, connections, shape, timeout_s=5)
 
 
+@pytest.mark.real_tool
 def test_a_closed_load_sends_its_requests_over_its_connections(server: Recorder, tmp_path: Path) -> None:
     report, log = run(load_of(server, Closed(requests=40, duration_s=30), connections=5), tmp_path)
 
@@ -55,16 +59,21 @@ def test_a_closed_load_sends_its_requests_over_its_connections(server: Recorder,
     assert (report.failed, report.non_2xx, report.dropped, report.aborted) == (0, 0, 0, None)
     assert server.connections == 5
     assert all(1000 * DELAY_S <= latency < 1000 * (DELAY_S + SLACK_S) for latency in log.latency_ms)
-    assert report.duration_s == pytest.approx(8 * DELAY_S, abs=SLACK_S)
+    assert report.duration_s is not None
+    assert 8 * DELAY_S <= report.duration_s < 8 * DELAY_S + SLACK_S
 
 
+@pytest.mark.tools
 def test_a_request_is_told_at_its_start(server: Recorder, tmp_path: Path) -> None:
     run(load_of(server, Closed(requests=6, duration_s=30), connections=2, targets=(Target("/slow"),)), tmp_path)
 
-    told = sorted(int(row[0]) / 1e6 for row in rows(tmp_path))
-    assert [asked.at for asked in server.asked] == pytest.approx(told, abs=SLACK_S)
+    told = sorted((int(row[0]) / 1e6, int(row[1]) / 1e6) for row in rows(tmp_path))
+    assert len(told) == len(server.asked) == 6
+    for asked, (start_s, latency_s) in zip(server.asked, told, strict=True):
+        assert start_s - 0.01 <= asked.at <= start_s + latency_s - 5 * DELAY_S + 0.01
 
 
+@pytest.mark.tools
 def test_a_closed_load_ends_with_the_answers_to_what_was_sent_in_time(server: Recorder, tmp_path: Path) -> None:
     load = load_of(server, Closed(requests=1000, duration_s=1), connections=2, targets=(Target("/slow"),))
 
@@ -75,25 +84,32 @@ def test_a_closed_load_ends_with_the_answers_to_what_was_sent_in_time(server: Re
     assert report.dropped == 0
 
 
+@pytest.mark.real_tool
 def test_a_constant_rate_starts_requests_on_time(server: Recorder, tmp_path: Path) -> None:
-    report, log = run(load_of(server, OpenRate((RateStep(30.5, 2),)), connections=20), tmp_path)
+    report, log = run(load_of(server, OpenRate((RateStep(30.5, 2),)), connections=60), tmp_path)
 
     assert (report.failed, report.dropped) == (0, 0)
     assert len(log) == pytest.approx(61, abs=1)
-    gaps = [after.at - before.at for before, after in pairwise(server.asked)]
-    assert sum(gaps) / len(gaps) == pytest.approx(1 / 30.5, rel=0.1)
+    assert_due(server, [number / 30.5 for number in range(62)])
 
 
+@pytest.mark.tools
 def test_a_rate_jumps_from_step_to_step(server: Recorder, tmp_path: Path) -> None:
-    report, _ = run(load_of(server, OpenRate((RateStep(20, 2), RateStep(80, 2))), connections=40), tmp_path)
+    report, _ = run(load_of(server, OpenRate((RateStep(20, 2), RateStep(80, 2))), connections=100), tmp_path)
 
-    first = server.asked[0].at - 1 / 20
-    starts = Counter(int((asked.at - first) / 0.5) for asked in server.asked)
     assert report.attempted == pytest.approx(200, abs=1)
     assert report.dropped == 0
-    assert [starts[half] for half in range(8)] == pytest.approx([10] * 4 + [40] * 4, abs=8)
+    assert_due(server, [*(number / 20 for number in range(40)), *(2 + number / 80 for number in range(161))])
 
 
+def assert_due(server: Recorder, due_s: list[float]) -> None:
+    """Each request was sent when it was due, seen from the first one."""
+    first = server.asked[0].at
+    sent_s = [asked.at - first for asked in server.asked]
+    assert sent_s == pytest.approx(due_s[: len(sent_s)], abs=BEHIND_S)
+
+
+@pytest.mark.tools
 def test_a_rate_that_the_connections_cannot_keep_is_dropped(server: Recorder, tmp_path: Path) -> None:
     report, log = run(load_of(server, OpenRate((RateStep(50, 2),)), connections=2), tmp_path)
 
@@ -102,6 +118,7 @@ def test_a_rate_that_the_connections_cannot_keep_is_dropped(server: Recorder, tm
     assert report.dropped + len(log) == pytest.approx(100, abs=1)
 
 
+@pytest.mark.tools
 def test_users_think_after_each_answer_and_none_is_cut_off(server: Recorder, tmp_path: Path) -> None:
     stages = (UserStage(4, 1), UserStage(4, 1), UserStage(0, 1))
 
@@ -120,6 +137,7 @@ def starts_of_each_user(server: Recorder) -> Iterator[tuple[float, float]]:
         yield from pairwise(asked.at for asked in server.asked if asked.connection == connection)
 
 
+@pytest.mark.tools
 def test_users_come_and_go_at_an_even_pace(server: Recorder, tmp_path: Path) -> None:
     run(load_of(server, Users((UserStage(10, 2), UserStage(0, 2))), connections=10), tmp_path)
 
@@ -129,12 +147,12 @@ def test_users_come_and_go_at_an_even_pace(server: Recorder, tmp_path: Path) -> 
         first.setdefault(asked.connection, asked.at)
         last[asked.connection] = asked.at
     begun = min(first.values())
-    assert sorted(at - begun for at in first.values()) == pytest.approx([0.2 * n for n in range(10)], abs=SLACK_S)
-    assert sorted(at - begun for at in last.values()) == pytest.approx(
-        [2.0 + 0.2 * n - DELAY_S for n in range(10)], abs=2 * SLACK_S
-    )
+    assert sorted(at - begun for at in first.values()) == pytest.approx([0.2 * n for n in range(10)], abs=1)
+    ended = [2.0 + 0.2 * n - DELAY_S for n in range(10)]
+    assert sorted(at - begun for at in last.values()) == pytest.approx(ended, abs=1)
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("shape", [Closed(40, 30), OpenRate((RateStep(40, 1),))])
 def test_two_targets_are_dealt_evenly_to_requests(server: Recorder, shape: Shape, tmp_path: Path) -> None:
     targets = (Target("/a?b=c"), Target("/status/503"))
@@ -148,17 +166,19 @@ def test_two_targets_are_dealt_evenly_to_requests(server: Recorder, shape: Shape
     assert tags == {("200", "", "GET", "/a"), ("503", "1503", "GET", "/status/503")}
 
 
+@pytest.mark.tools
 def test_two_targets_are_dealt_evenly_to_users_whoever_is_slower(server: Recorder, tmp_path: Path) -> None:
     shape = Users((UserStage(4, 1), UserStage(0, 1), UserStage(4, 1), UserStage(4, 1)))
 
     run(load_of(server, shape, connections=4, targets=(Target("/ok"), Target("/slow"))), tmp_path)
 
-    late = {asked.connection: asked.path for asked in server.asked if asked.at > server.asked[-1].at - 0.8}
+    late = {asked.connection: asked.path for asked in server.asked if asked.at > server.asked[-1].at - 1.2}
     assert Counter(late.values()) == {"/ok": 2, "/slow": 2}
     asked = Counter(each.path for each in server.asked)
     assert asked["/ok"] > 2 * asked["/slow"]
 
 
+@pytest.mark.tools
 def test_a_body_arrives_whole(server: Recorder, tmp_path: Path) -> None:
     body = tmp_path / "body.json"
     body.write_bytes(b'{"title": "\xc3\x84"}\x00\xff' * 5000)

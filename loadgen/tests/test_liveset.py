@@ -1,8 +1,10 @@
 """Holding requests and asking for the memory meanwhile, of a made-up approach that knows what it holds."""
 
 import io
-import time
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,30 +27,49 @@ from loomlab.run.warmup.warmer import Subject
 from loomlab.tools.ab import Ab
 
 CONNECTIONS = 100
-HOLD_S = 1.2
 BEFORE = MemoryAnswer(asked=1, answered=2, answer={"heap_used_bytes": 1})
 COLD = Warmup(cap_s=0, compiled=None, changing=None, failed=False, duration_s=0, compiling_s=0, bursts=[])
 
 
 @dataclass
 class Holding:
-    """An approach whose requests are in flight, so many of them, for some seconds from when the tool starts."""
+    """An approach whose requests are in flight, so many of them, for some seconds from when the tool starts; the tool
+    waits for the file `over`, which is there once its time has passed, and time passes at once."""
 
+    over: Path
     in_flight: int = CONNECTIONS
     backend_answers: bool = True
-    lasts_s: float = HOLD_S
+    tool_s: float = 1.2
+    outlast_s: float = 0
     leftovers_s: float = 0
     backend_connections: float | None = None
     began: float | None = None
-    born: float = field(default_factory=time.monotonic)
+    begun: threading.Event = field(default_factory=threading.Event)
+    now_s: float = 0
     told: list[str] = field(default_factory=list)
     commands: list[Load] = field(default_factory=list)
 
+    def clock(self) -> float:
+        return self.now_s
+
+    def at_work(self) -> bool:
+        return self.began is not None and self.now_s - self.began < self.tool_s
+
     def waiting(self) -> int:
-        now = time.monotonic()
         if self.began is None:
-            return 3 if now - self.born < self.leftovers_s else 0
-        return self.in_flight if now - self.began < self.lasts_s else 0
+            return 3 if self.now_s < self.leftovers_s else 0
+        return self.in_flight if self.now_s - self.began < self.tool_s + self.outlast_s else 0
+
+    def passes(self, seconds: float) -> None:
+        before = self.at_work()
+        self.now_s += seconds
+        if before and not self.at_work():
+            self.over.touch()
+
+    def wait(self, ended: threading.Event, seconds: float) -> bool:
+        self.begun.wait()
+        self.passes(seconds)
+        return not self.at_work() and ended.wait()
 
     def process(self) -> Process:
         return Process(inflight=self.waiting(), cpus=1)
@@ -58,7 +79,10 @@ class Holding:
 
     def ask(self) -> MemoryAnswer:
         self.told.append("memory")
-        return MemoryAnswer(asked=1, answered=2, answer={"requests_in_flight": self.waiting()})
+        answer = MemoryAnswer(asked=1, answered=2, answer={"requests_in_flight": self.waiting()})
+        if self.at_work():
+            self.passes(self.tool_s)
+        return answer
 
     def lend(self, delay_ms: int, _lasting_ms: int) -> None:
         if not self.backend_answers:
@@ -69,23 +93,41 @@ class Holding:
         self.told.append(f"set {delay.text}")
 
 
-class Sleeping(Ab):
+class Passing(Stop):
+    """Its pauses are over at once."""
+
+    def __init__(self, approach: Holding) -> None:
+        super().__init__()
+        self.pause = approach.passes  # type: ignore[method-assign]
+
+
+class Lasting(Ab):
     """ab, but that its load only lasts."""
 
-    def __init__(self, approach: Holding, program: str = "sleep") -> None:
+    def __init__(self, approach: Holding, program: str) -> None:
         self._approach = approach
         self._program = program
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:  # noqa: ARG002
-        self._approach.began = time.monotonic()
+        self._approach.began = self._approach.now_s
         self._approach.commands.append(load)
-        return [self._program, str(HOLD_S)]
+        self._approach.over.unlink(missing_ok=True)
+        self._approach.begun.set()
+        return [self._program, "-c", f"until [ -e '{self._approach.over}' ]; do sleep 0.01; done"]
+
+
+type Make = Callable[..., Holding]
+
+
+@pytest.fixture
+def holding(tmp_path: Path) -> Make:
+    return partial(Holding, tmp_path / "over")
 
 
 def measured(
     approach: Holding,
     target: str = "/capabilities",
-    program: str = "sleep",
+    program: str = "sh",
     busy: int = CONNECTIONS,
     delay_ms: int = 300,
     warmup: Warmup = COLD,
@@ -97,12 +139,13 @@ def measured(
     waits = Waits(endpoint, delay, cast("Behaviour", approach), progress)
     subject = Subject(load, delay, approach.process)
     crowd = Crowd(busy, CONNECTIONS, threads=False, connections=True, backend=approach.backend)
-    tool = Sleeping(approach, program)
-    return LiveSet(tool, subject, crowd, waits, approach.ask, Stop(), progress).measure(BEFORE, warmup, endpoint)
+    tool, stop, clock = Lasting(approach, program), Passing(approach), approach.clock
+    live_set = LiveSet(tool, subject, crowd, waits, approach.ask, stop, progress, clock, approach.wait)
+    return live_set.measure(BEFORE, warmup, endpoint)
 
 
-def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> None:
-    approach = Holding()
+def test_the_process_is_asked_while_all_requests_wait_and_when_none_does(holding: Make) -> None:
+    approach = holding()
 
     log = measured(approach)
 
@@ -118,8 +161,8 @@ def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> No
     assert (log.hold.connections, log.hold.wait_ms) == (CONNECTIONS, SPARE_WAIT_MS)
 
 
-def test_every_call_waits_longer_until_the_process_has_been_asked() -> None:
-    approach = Holding()
+def test_every_call_waits_longer_until_the_process_has_been_asked(holding: Make) -> None:
+    approach = holding()
 
     measured(approach)
 
@@ -129,8 +172,8 @@ def test_every_call_waits_longer_until_the_process_has_been_asked() -> None:
     assert load.targets[0].target == "/capabilities"
 
 
-def test_a_request_that_says_itself_how_long_it_waits_is_told_to() -> None:
-    approach = Holding()
+def test_a_request_that_says_itself_how_long_it_waits_is_told_to(holding: Make) -> None:
+    approach = holding()
 
     measured(approach, "/epoch-millis?delayInMillis=100")
 
@@ -139,17 +182,16 @@ def test_a_request_that_says_itself_how_long_it_waits_is_told_to() -> None:
 
 
 @pytest.mark.parametrize("query", ["cpuMicros={}&calls=2", "calls=2&cpuMicros={}"])
-def test_held_requests_ask_for_no_cpu_work(query: str) -> None:
-    approach = Holding()
+def test_held_requests_ask_for_no_cpu_work(query: str, holding: Make) -> None:
+    approach = holding()
 
     measured(approach, f"/capabilities?{query.format(50_000)}")
 
     assert approach.commands[0].targets[0].target == f"/capabilities?{query.format(0)}"
 
 
-def test_requests_that_outlast_the_load_are_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.run.liveset.LEFTOVERS_S", 1)
-    approach = Holding(lasts_s=HOLD_S + 3)
+def test_requests_that_outlast_the_load_are_not_waited_for_long(holding: Make) -> None:
+    approach = holding(outlast_s=10)
 
     log = measured(approach)
 
@@ -157,23 +199,21 @@ def test_requests_that_outlast_the_load_are_not_waited_for_long(monkeypatch: pyt
     assert log.idle.figure("requests_in_flight") == CONNECTIONS
 
 
-def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.run.liveset.LATEST_SHARE", 0.2)
-
-    log = measured(Holding(in_flight=CONNECTIONS // 2))
+def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(holding: Make) -> None:
+    log = measured(holding(in_flight=CONNECTIONS // 2, tool_s=2))
 
     assert log.waiting is not None
     assert log.waiting.figure("requests_in_flight") == CONNECTIONS // 2
 
 
 @pytest.mark.parametrize(("in_flight", "asked"), [(97, False), (98, True)])
-def test_the_process_is_not_asked_before_nearly_all_have_come(in_flight: int, asked: bool) -> None:
+def test_the_process_is_not_asked_before_nearly_all_have_come(in_flight: int, asked: bool, holding: Make) -> None:
     """The wave is over before most of the first one's wait is."""
-    assert (measured(Holding(in_flight=in_flight)).waiting is not None) is asked
+    assert (measured(holding(in_flight=in_flight)).waiting is not None) is asked
 
 
-def test_a_load_that_never_comes_is_told() -> None:
-    approach = Holding(in_flight=0)
+def test_a_load_that_never_comes_is_told(holding: Make) -> None:
+    approach = holding(in_flight=0)
 
     log = measured(approach)
 
@@ -182,8 +222,8 @@ def test_a_load_that_never_comes_is_told() -> None:
     assert approach.told[-2:] == ["set 300", "memory"]
 
 
-def test_a_backend_that_takes_no_delay_leaves_no_load() -> None:
-    approach = Holding(backend_answers=False)
+def test_a_backend_that_takes_no_delay_leaves_no_load(holding: Make) -> None:
+    approach = holding(backend_answers=False)
 
     log = measured(approach)
 
@@ -192,16 +232,16 @@ def test_a_backend_that_takes_no_delay_leaves_no_load() -> None:
     assert approach.commands == []
 
 
-def test_a_tool_that_cannot_be_started_does_not_cost_the_run() -> None:
-    log = measured(Holding(), program="no-such-tool")
+def test_a_tool_that_cannot_be_started_does_not_cost_the_run(holding: Make) -> None:
+    log = measured(holding(), program="no-such-tool")
 
     assert log.error is not None
     assert log.error.startswith("no-such-tool cannot be started")
 
 
-def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes() -> None:
-    waited_for = measured(Holding(leftovers_s=1.5), delay_ms=1000)
-    left = measured(Holding(leftovers_s=20), delay_ms=60)
+def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes(holding: Make) -> None:
+    waited_for = measured(holding(leftovers_s=1.5), delay_ms=1000)
+    left = measured(holding(leftovers_s=20), delay_ms=60)
 
     assert waited_for.loaded is not None
     assert waited_for.loaded.figure("requests_in_flight") == 0
@@ -209,8 +249,8 @@ def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes()
     assert left.loaded.figure("requests_in_flight") == 3
 
 
-def test_requests_wait_on_all_connections_that_a_pool_has_kept() -> None:
-    approach = Holding(in_flight=70, backend_connections=70)
+def test_requests_wait_on_all_connections_that_a_pool_has_kept(holding: Make) -> None:
+    approach = holding(in_flight=70, backend_connections=70)
 
     log = measured(approach, busy=20)
 
@@ -221,12 +261,12 @@ def test_requests_wait_on_all_connections_that_a_pool_has_kept() -> None:
     assert log.waiting is not None
 
 
-def test_the_process_is_not_asked_before_the_crowd_has_come() -> None:
-    assert measured(Holding(in_flight=30, backend_connections=70), busy=20).waiting is None
+def test_the_process_is_not_asked_before_the_crowd_has_come(holding: Make) -> None:
+    assert measured(holding(in_flight=30, backend_connections=70), busy=20).waiting is None
 
 
-def test_the_crowd_waits_until_its_last_request_has_come() -> None:
-    log = measured(Holding(in_flight=70, backend_connections=70), busy=20, warmup=warmed(10))
+def test_the_crowd_waits_until_its_last_request_has_come(holding: Make) -> None:
+    log = measured(holding(in_flight=70, backend_connections=70), busy=20, warmup=warmed(10))
 
     assert log.hold is not None
     assert log.hold.wait_ms == SPARE_WAIT_MS + 70 * 10

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from loomlab.records.memory import LiveBytes
 from server import HELD, running
 from test_measure import complete, judged, measure, raw, small
 from test_prometheus import prometheus
 
 
+@pytest.mark.real_tool
 def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
     out = small(tmp_path, "127.0.0.19", endpoint="/epoch-millis?delayInMillis=50", warmup_cap_s=5)
     with running("127.0.0.19", 0.05), prometheus(complete("127.0.0.19")) as (url, _):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.parity import Audit, Subject, audit, flat
 from loomlab.records.models import Answer, Probe
@@ -44,17 +45,11 @@ def of(approach: str, **changes: Any) -> Subject:
     return Subject(approach, about=about(approach, **changes), response_bytes_per_request=150)
 
 
-def test_what_the_model_and_the_server_explain_is_noted_once() -> None:
+def test_what_the_model_and_the_server_explain_is_noted_once(snapshot: SnapshotAssertion) -> None:
     got = audit([of("tomcat-platform"), of("jetty-virtual"), of("microhttp-async"), of("tomcat-platform")])
 
     assert got.suspicions == []
-    assert [note.partition(":")[0] for note in got.notes] == [
-        "Explained difference in inbound.max_threads",
-        "Explained difference in inbound.server",
-        "Explained difference in outbound.client",
-        "Explained difference in thread_kinds./capabilities",
-    ]
-    assert any("with HTTP_CLIENT=reactor all have the same" in note for note in got.notes)
+    assert got.notes == snapshot
 
 
 @pytest.mark.parametrize("recorded", ["headline", "all"])
@@ -122,31 +117,27 @@ def test_alike_approaches_leave_nothing_to_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    "other",
     [
-        (of("tomcat-virtual", **{"jvm.max_heap_bytes": 90}), "jvm.max_heap_bytes .* 100 from tomcat-platform; 90 from"),
-        (
-            of("tomcat-virtual", **{"jvm.vm_arguments": ["-Xss1m"]}),
-            r'jvm.vm_arguments .* \["-Xss1m"\] from tomcat-virt',
-        ),
-        (of("tomcat-virtual", **{"inbound.backlog": 100}), "inbound.backlog"),
-        (of("tomcat-virtual", **{"inbound.max_requests_per_connection": 100}), "inbound.max_requests_per_connection"),
-        (of("tomcat-virtual", **{"outbound.client": "jdk-httpclient"}), "outbound.client"),
-        (of("jetty-platform", **{"inbound.max_threads": 200, "inbound.server": "tomcat"}), "inbound.max_threads"),
-        (of("jetty-platform", **{"thread_kinds./capabilities": "virtual", "inbound.server": "tomcat"}), "thread_kinds"),
-        (of("tomcat-virtual", **{"brand.new": 7}), "brand.new .* null from tomcat-platform; 7 from tomcat-virtual"),
-        (of("jetty-virtual", **{"inbound.max_threads": 50}), "inbound.max_threads .* 50 from jetty-virtual"),
-        (of("jetty-virtual", **{"inbound.backlog": 1}), "inbound.backlog .* 16384 from tomcat-platform; 1 from jetty"),
-        (of("microhttp-async", **{"outbound.max_connections_per_route": 7}), "outbound.max_connections_per_route"),
-        (replace(of("tomcat-virtual"), about=None), "configuration of tomcat-virtual is unknown"),
-        (replace(of("tomcat-virtual"), response_bytes_per_request=154), "150.0 bytes .* 154.0 from tomcat-virtual"),
+        of("tomcat-virtual", **{"jvm.max_heap_bytes": 90}),
+        of("tomcat-virtual", **{"jvm.vm_arguments": ["-Xss1m"]}),
+        of("tomcat-virtual", **{"inbound.backlog": 100}),
+        of("tomcat-virtual", **{"inbound.max_requests_per_connection": 100}),
+        of("tomcat-virtual", **{"outbound.client": "jdk-httpclient"}),
+        of("jetty-platform", **{"inbound.max_threads": 200, "inbound.server": "tomcat"}),
+        of("jetty-platform", **{"thread_kinds./capabilities": "virtual", "inbound.server": "tomcat"}),
+        of("tomcat-virtual", **{"brand.new": 7}),
+        of("jetty-virtual", **{"inbound.max_threads": 50}),
+        of("jetty-virtual", **{"inbound.backlog": 1}),
+        of("microhttp-async", **{"outbound.max_connections_per_route": 7}),
+        replace(of("tomcat-virtual"), about=None),
+        replace(of("tomcat-virtual"), response_bytes_per_request=154),
     ],
 )
-def test_what_nothing_explains_is_told_with_its_values_and_approaches(other: Subject, said: str) -> None:
-    got = audit([of("tomcat-platform"), other])
-
-    assert len(got.suspicions) == 1
-    assert re.search(said, got.suspicions[0])
+def test_what_nothing_explains_is_told_with_its_values_and_approaches(
+    other: Subject, snapshot: SnapshotAssertion
+) -> None:
+    assert audit([of("tomcat-platform"), other]).suspicions == snapshot
 
 
 @pytest.mark.parametrize("size", [0, None])
@@ -166,11 +157,11 @@ def test_null_is_explained_for_named_fields_only_and_does_not_excuse_the_others(
     assert audit([of("tomcat-platform"), of("tomcat-platform", **{"jvm.max_heap_bytes": None})]).suspicions
 
 
-def test_without_any_record_the_comparison_was_not_made() -> None:
+def test_without_any_record_the_comparison_was_not_made(snapshot: SnapshotAssertion) -> None:
     got = audit([Subject("tomcat-platform"), Subject("tomcat-virtual")])
 
     assert got.suspicions == []
-    assert "were not compared" in got.notes[0]
+    assert got.notes == snapshot
 
 
 def answer(**changes: Any) -> Answer:
@@ -220,10 +211,10 @@ def test_what_a_server_may_choose(version: str, changes: dict[str, Any], suspici
     assert len(got.suspicions) == suspicions
 
 
-def test_a_probe_without_an_answer_is_told() -> None:
+def test_a_probe_without_an_answer_is_told(snapshot: SnapshotAssertion) -> None:
     silent = replace(of("tomcat-platform"), probe=Probe(target="/x", error="nobody there"))
 
-    assert audit([silent]).suspicions == ["The probe found no answer: nobody there."]
+    assert audit([silent]).suspicions == snapshot
 
 
 def test_nested_values_are_named_by_their_path() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.asked import asked_of
@@ -12,6 +13,7 @@ from loomlab.plan.walk import lines_of
 from loomlab.records.load import Closed
 from loomlab.records.order import Order, PlannedRun
 from ordered import SETTINGS, TWO_CPUS, lab_in, planned
+from saying import figures
 
 
 def first(order: Order) -> PlannedRun:
@@ -68,7 +70,7 @@ def test_the_style_goes_to_the_container_and_into_the_request(tmp_path: Path) ->
     assert {run.request.style for run in order.runs} == {"idiomatic"}
 
 
-def test_a_style_that_an_approach_does_not_have_is_refused(tmp_path: Path) -> None:
+def test_a_style_that_an_approach_does_not_have_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = refused(
         UsageError,
         tmp_path,
@@ -76,35 +78,31 @@ def test_a_style_that_an_approach_does_not_have_is_refused(tmp_path: Path) -> No
         settings=SETTINGS | {"STYLE": "idiomatic"},
     )
 
-    assert said == (
-        "STYLE=idiomatic does not exist for helidon-virtual: use STYLE=lean, or "
-        "APPROACH=tomcat-platform,tomcat-virtual,webflux-netty."
-    )
+    assert said == snapshot
 
 
-def test_another_client_is_refused_in_the_idiomatic_style(tmp_path: Path) -> None:
+def test_another_client_is_refused_in_the_idiomatic_style(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = refused(UsageError, tmp_path, settings=SETTINGS | {"STYLE": "idiomatic", "HTTP_CLIENT": "reactor"})
 
-    assert said.startswith("HTTP_CLIENT=reactor does not go with STYLE=idiomatic")
-    assert said.endswith("use HTTP_CLIENT=default, or STYLE=lean.")
+    assert said == snapshot
 
 
-def test_a_missing_concurrency_names_the_cure(tmp_path: Path) -> None:
+def test_a_missing_concurrency_names_the_cure(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = refused(UsageError, tmp_path, connections=None)
 
-    assert said == "CONCURRENCY is not set: use for instance make run-ab CONCURRENCY=1000."
+    assert said == snapshot
 
 
-def test_more_connections_than_ab_opens_are_refused(tmp_path: Path) -> None:
+def test_more_connections_than_ab_opens_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = refused(UsageError, tmp_path, connections=20_001)
 
-    assert said == "CONCURRENCY=20001 is more than ab's 20000 connections: use CONCURRENCY=20000 or less."
+    assert said == snapshot
 
 
-def test_fewer_requests_than_connections_are_refused(tmp_path: Path) -> None:
+def test_fewer_requests_than_connections_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     said = refused(UsageError, tmp_path, connections=100, requests=99)
 
-    assert said == "REQUESTS=99 is less than CONCURRENCY=100: use REQUESTS=12000, or leave it out."
+    assert said == snapshot
 
 
 @pytest.mark.parametrize(
@@ -123,9 +121,8 @@ def test_a_duration_that_cannot_hold_a_valid_run_is_told_with_one_that_can(
         assert note is None
     else:
         assert note is not None
-        asked = f"DURATION={duration_s}s" if duration_s else "The longest that a run lasts without DURATION, 210 s,"
-        assert note.startswith(f"{asked} is too short for a valid run: ")
-        assert note.endswith(f"use DURATION={enough_s}s or longer.")
+        assert (f"DURATION={duration_s}s" if duration_s else " 210 s") in note
+        assert f"use DURATION={enough_s}s" in note
 
 
 @pytest.mark.parametrize(
@@ -147,8 +144,8 @@ def test_requests_that_cannot_make_a_valid_run_are_told_with_a_number_that_can(
         assert note is None
     else:
         assert note is not None
-        assert note.startswith(f"REQUESTS={requests} is too few for a valid run: ")
-        assert note.endswith(f"use REQUESTS={enough} or more.")
+        assert note.startswith(f"REQUESTS={requests} ")
+        assert f"use REQUESTS={enough} " in note
 
 
 def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(tmp_path: Path) -> None:
@@ -193,11 +190,13 @@ def test_an_answer_later_than_tools_would_wait_for_is_refused(
     said = refused(UsageError, tmp_path, connections=100, **changes)
 
     assert shown in said
-    assert f"answers after at least {after} ms" in said
-    assert "use delays of at most 20000 ms in total." in said
+    assert f"{after} ms" in said
+    assert "20000 ms" in said
 
 
-def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_unless_asked_for(tmp_path: Path) -> None:
+def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_unless_asked_for(
+    tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     plain = first(planned(tmp_path, connections=100)).settings
     asked = first(planned(tmp_path, connections=100, platform_threads=4, backend_connections=10)).settings
 
@@ -205,13 +204,10 @@ def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_u
     assert asked == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
     assert planned(tmp_path, connections=100, backend_connections=10).suspect == []
     said = refused(UsageError, tmp_path, connections=100, backend_connections=1)
-    assert said == (
-        "BACKEND_CONNECTIONS=1 lets a request of CONCURRENCY=100 wait 90 s for a connection: "
-        "use BACKEND_CONNECTIONS=4 or more."
-    )
+    assert said == snapshot
 
 
-def test_calls_at_once_need_a_pool_that_holds_them_all(tmp_path: Path) -> None:
+def test_calls_at_once_need_a_pool_that_holds_them_all(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     fanning_out = "/capabilities?calls=5&parallel=true"
     order = planned(tmp_path, connections=1000, endpoint=fanning_out)
     cut = planned(tmp_path, connections=5000, endpoint=fanning_out)
@@ -219,20 +215,17 @@ def test_calls_at_once_need_a_pool_that_holds_them_all(tmp_path: Path) -> None:
     assert first(order).settings["BACKEND_CONNECTIONS"] == "5004"
     assert order.suspect == []
     assert first(cut).settings["BACKEND_CONNECTIONS"] == "14500"
-    assert cut.suspect == [
-        "the backend pool of every approach is 14500 connections for 5000 concurrent requests of 5 calls at once, "
-        "because open files stop at 20000"
-    ]
+    assert cut.suspect == snapshot
     in_turn = planned(tmp_path, connections=1000, endpoint="/capabilities?calls=5")
     assert first(in_turn).settings["BACKEND_CONNECTIONS"] == "1004"
 
 
-def test_a_pool_is_no_larger_than_one_address_has_ports(tmp_path: Path) -> None:
+def test_a_pool_is_no_larger_than_one_address_has_ports(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     host = TWO_CPUS.model_copy(update={"open_files": 500_000})
     order = planned(tmp_path, host=host, connections=10_000, endpoint="/capabilities?calls=20&parallel=true")
 
     assert first(order).settings["BACKEND_CONNECTIONS"] == "64511"
-    assert order.suspect[0].endswith("because one address has 64511 ports")
+    assert order.suspect == snapshot
 
 
 def test_work_that_requests_ask_for_is_in_the_time_of_a_wave(tmp_path: Path) -> None:
@@ -259,38 +252,33 @@ def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(tmp_path: Pa
 def test_hey_gets_no_more_requests_than_it_remembers(tmp_path: Path) -> None:
     assert planned(tmp_path, tool="hey", connections=9000)
     said = refused(UsageError, tmp_path, tool="hey", connections=100, requests=1_000_001)
-    assert said.startswith("REQUESTS=1000001 is not a whole number from 1 to 1000000")
+    assert {"1000001", "1000000"} <= figures(said)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"tool": "ab", "rate_rps": 500}, "RATE=500 does not go with ab: use make run-vegeta or make run-k6."),
-        ({"tool": "vegeta"}, "RATE is not set: use for instance make run-vegeta RATE=500."),
-        ({"tool": "k6", "rate_rps": 500, "requests": 100}, "REQUESTS=100 does not go with RATE=500: use DURATION."),
-    ],
+    "changes",
+    [{"tool": "ab", "rate_rps": 500}, {"tool": "vegeta"}, {"tool": "k6", "rate_rps": 500, "requests": 100}],
 )
 def test_a_rate_is_refused_where_the_tool_has_none_and_asked_for_where_it_has_nothing_else(
-    tmp_path: Path, changes: dict[str, Any], said: str
+    tmp_path: Path, changes: dict[str, Any], snapshot: SnapshotAssertion
 ) -> None:
-    assert refused(UsageError, tmp_path, **changes) == said
+    assert refused(UsageError, tmp_path, **changes) == snapshot
 
 
-def test_a_size_larger_than_the_host_is_the_hosts_lack(tmp_path: Path) -> None:
+def test_a_size_larger_than_the_host_is_the_hosts_lack(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     one = TWO_CPUS.model_copy(update={"cpus": 1, "cpu_order": [0]})
 
     said = refused(HostError, tmp_path, host=one, size="smoke")
-    assert said == "SIZE=smoke needs 2 CPUs and this host has 1: use SIZE=auto, or a larger host."
+    assert said == snapshot
 
 
-def test_the_flagship_fits_under_20000_open_files_with_one_smaller_pool_for_all_and_says_so(tmp_path: Path) -> None:
+def test_the_flagship_fits_under_20000_open_files_with_one_smaller_pool_for_all_and_says_so(
+    tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     order = planned(tmp_path, connections=10_000)
 
     assert [run.settings for run in order.runs] == 3 * [{"PLATFORM_THREADS": "10000", "BACKEND_CONNECTIONS": "9500"}]
-    assert order.suspect == [
-        "the backend pool of every approach is 9500 connections for 10000 concurrent requests, "
-        "because open files stop at 20000"
-    ]
+    assert order.suspect == snapshot
 
 
 def test_backend_connections_to_spare_are_as_many_as_cpus(tmp_path: Path) -> None:
@@ -306,13 +294,13 @@ def test_connections_that_are_not_to_spare_are_told(tmp_path: Path, connections:
 
 @pytest.mark.parametrize(
     ("connections", "said"),
-    [(20_000, "needs 20501 open files and the hard limit is 20000"), (19_000, "would wait 34 s: raise the hard limit")],
+    [(20_000, "20501 20000"), (19_000, "34")],
 )
 def test_more_connections_than_open_files_allow_are_the_hosts_lack(tmp_path: Path, connections: int, said: str) -> None:
     problem = refused(HostError, tmp_path, connections=connections)
 
     assert problem.startswith(f"CONCURRENCY={connections} ")
-    assert said in problem
+    assert set(said.split()) <= figures(problem)
     assert "ulimit -Hn" in problem
 
 
@@ -327,7 +315,7 @@ def test_a_scenario_that_is_too_large_for_the_host_is_cured_by_its_scale(connect
 def test_connections_beyond_the_ports_of_one_address_are_the_hosts_lack(tmp_path: Path) -> None:
     said = refused(HostError, tmp_path, tool="k6", connections=70_000)
 
-    assert said.startswith("CONCURRENCY=70000 needs more than the 64511 ephemeral ports of one address")
+    assert {"70000", "64511"} <= figures(said)
 
 
 def test_results_without_room_are_the_hosts_lack(tmp_path: Path) -> None:

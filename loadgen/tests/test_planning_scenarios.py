@@ -1,6 +1,5 @@
 """What the lab makes of a scenario on a host of two CPUs with 20,000 open files, and what it refuses."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -67,7 +66,8 @@ def test_a_scenario_of_an_approach_that_is_none_is_refused(tmp_path: Path) -> No
     (own / "soak.yaml").write_text((SCENARIOS / "soak.yaml").read_text().replace("tomcat-virtual", "tomcat-green"))
 
     said = refused(UsageError, tmp_path, scenarios=own, scenario="soak", connections=None)
-    assert said.startswith("soak.yaml names tomcat-green: use names of tomcat-platform, tomcat-virtual")
+    assert said.startswith("soak.yaml names tomcat-green: ")
+    assert "tomcat-platform, tomcat-virtual" in said
 
 
 def test_a_broken_scenario_is_told_by_file_line_and_field(tmp_path: Path) -> None:
@@ -76,12 +76,12 @@ def test_a_broken_scenario_is_told_by_file_line_and_field(tmp_path: Path) -> Non
     (broken / "soak.yaml").write_text((SCENARIOS / "soak.yaml").read_text().replace("500/s", "500"))
 
     said = refused(UsageError, tmp_path, scenarios=broken, scenario="soak", connections=None)
-    assert said == "soak.yaml, line 10, load.rate.0 is 500: use a rate above 0 with its unit such as 500/s."
+    assert said.startswith("soak.yaml, line 10, load.rate.0 is 500: ")
 
 
 @pytest.mark.parametrize("name", ["CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY"])
 def test_what_a_scenario_says_itself_is_not_taken_from_elsewhere(tmp_path: Path, name: str) -> None:
     value = "/movies" if name == "ENDPOINT" else "5"
 
-    with pytest.raises(UsageError, match=re.escape(f"{name}={value} does not go with NAME=smoketest")):
+    with pytest.raises(UsageError, match=f"^{name}={value} .*NAME=smoketest"):
         asked_of("k6", {"NAME": "smoketest", name: value}, lab_in(tmp_path))

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from loomlab.records.models import HostSample
-from loomlab.run.process import Teller, run_tool
+from loomlab.run.process import Teller, Watch, run_tool
 from loomlab.run.stop import Stop
 
 
@@ -34,14 +34,33 @@ def test_while_one_sample_is_told_later_ones_are_left_out() -> None:
 
     def tell(_: HostSample, elapsed_s: float) -> None:
         told.append(elapsed_s)
-        go_on.wait(10)
+        go_on.wait(30)
 
     teller = Teller(tell)
     for second in (1.0, 2.0, 3.0):
         teller.tell(reading(), second)
     go_on.set()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while len(told) < 2 and time.monotonic() < deadline:
         teller.tell(reading(), 4.0)
 
     assert told[:2] == [1.0, 4.0]
+
+
+def test_the_watch_asks_for_an_end_once_nothing_more_is_read() -> None:
+    watch, stop = Watch(0, hard_cap_s=100, stall_s=25), Stop()
+
+    assert watch.reason(1, 500, stop) is None
+    assert watch.reason(25.9, 500, stop) is None
+    assert watch.reason(26, 500, stop) == "stall"
+    assert watch.reason(27, 501, stop) is None
+    assert watch.reason(100, 502, stop) == "hard cap"
+    stop.requested = True
+    assert watch.reason(101, 503, stop) == "interrupt"
+
+
+def test_a_kernel_that_does_not_tell_what_was_read_accuses_nobody() -> None:
+    watch = Watch(0, hard_cap_s=100, stall_s=25)
+
+    assert watch.reason(1, None, Stop()) is None
+    assert watch.reason(90, None, Stop()) is None

@@ -22,23 +22,34 @@ from published_folder import invented
 HEY, LOOM, VIRTUAL = "virtual-threads-hey", "project-loom-comparison", "microhttp-virtual"
 
 
-@pytest.fixture
-def papers(tmp_path: Path) -> Path:
-    """Two papers of five measured."""
-    lab, results = paper_lab(tmp_path / "lab"), tmp_path / "results"
+@pytest.fixture(scope="module")
+def measured_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two papers of five measured; to be read only."""
+    folder = tmp_path_factory.mktemp("papers")
+    lab, results = paper_lab(folder / "lab"), folder / "results"
     for name in (HEY, LOOM):
         summed_up(begun(lab, results, name, NAME=name), invented(name))
         keep(results, lab.papers / "measured", name, load_paper(PUBLISHED, name), SCENARIOS)
     return lab.papers
 
 
+@pytest.fixture
+def papers(measured_once: Path, tmp_path: Path) -> Path:
+    """The same, to be written."""
+    return shutil.copytree(measured_once, tmp_path / "papers")
+
+
+@pytest.fixture(scope="module")
+def text(measured_once: Path) -> str:
+    """The page of them."""
+    return page(measured_once)
+
+
 def page(papers: Path) -> str:
     return page_of(answered(listed(papers, SCENARIOS), papers / "measured"))
 
 
-def test_every_claim_stands_there_with_its_answer(papers: Path) -> None:
-    text = page(papers)
-
+def test_every_claim_stands_there_with_its_answer(text: str) -> None:
     for name in paper_names(PUBLISHED):
         for claim in load_paper(PUBLISHED, name).claims:
             line = next(line for line in text.splitlines() if line.startswith(f"| {claim.says} ("))
@@ -50,8 +61,8 @@ def test_every_claim_stands_there_with_its_answer(papers: Path) -> None:
             )
 
 
-def test_answers_are_counted_by_paper_with_the_date(papers: Path) -> None:
-    lines = page(papers).splitlines()
+def test_answers_are_counted_by_paper_with_the_date(text: str) -> None:
+    lines = text.splitlines()
 
     assert "| [loom-vs-webflux](#loom-vs-webflux) | 4 | 0 | 0 | 4 | not yet |" in lines
     row = next(line for line in lines if line.startswith(f"| [{LOOM}]"))
@@ -60,8 +71,8 @@ def test_answers_are_counted_by_paper_with_the_date(papers: Path) -> None:
     assert row.endswith("| 2026-01-02 |")
 
 
-def test_host_command_blocks_and_verdicts_are_told(papers: Path) -> None:
-    line = next(line for line in page(papers).splitlines() if line.startswith(f"- {LOOM}: "))
+def test_host_command_blocks_and_verdicts_are_told(text: str) -> None:
+    line = next(line for line in text.splitlines() if line.startswith(f"- {LOOM}: "))
 
     command = (
         "make reproduce PAPER=project-loom-comparison SCALE=0.049 DURATION=60s WARMUP_CAP=139s REPEATS=3 "
@@ -102,31 +113,29 @@ def test_the_cpu_model_is_told_where_it_is_known(tmp_path: Path) -> None:
     assert "one of 2 CPUs (Small CPU) and 23.5 GiB" in page(lab.papers)
 
 
-def test_blocks_of_different_hosts_are_told_to_be_so(papers: Path) -> None:
-    assert "different hosts" not in page(papers)
+def test_blocks_of_different_hosts_are_told_to_be_so(papers: Path, text: str) -> None:
+    assert "different hosts" not in text
 
     kept = read_measured(papers / "measured", LOOM)[LOOM]
     (one,) = kept.experiments
     other = one.model_copy(update={"name": "other", "setup": one.setup | {"machine": "another of 2 CPUs"}})
     write_measured(papers / "measured" / LOOM / f"{LOOM}.json", kept.model_copy(update={"experiments": [one, other]}))
-    text = page(papers)
+    other_text = page(papers)
 
-    assert "The blocks were measured on different hosts, as named above." in text
-    assert f" | {one.setup['machine']}; or another of 2 CPUs |" in text
+    assert "The blocks were measured on different hosts, as named above." in other_text
+    assert f" | {one.setup['machine']}; or another of 2 CPUs |" in other_text
 
 
-def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(papers: Path) -> None:
-    text = page(papers)
-
+def test_a_figure_stands_beside_the_published_one_with_the_load_that_was_run(text: str) -> None:
     assert "| Platform Threads, 20,000 [980] connections | 'throughput', requests/s | 4,950 | " in text
     assert "| set-up | machines | c5.2xlarge, 8 CPUs, 16 GiB: approach; " in text
     assert "microhttp-virtual ÷ microhttp-platform, to be above 1<br>10,000 [490] connections: " in text
     assert "; published 2.337" in text
 
 
-def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(papers: Path) -> None:
+def test_where_a_claim_is_borne_out_is_told_beside_where_it_is_not(text: str) -> None:
     claim = "| From 10,000 connections on, virtual threads complete more requests per second than platform threads. ("
-    line = next(line for line in page(papers).splitlines() if line.startswith(claim))
+    line = next(line for line in text.splitlines() if line.startswith(claim))
 
     assert "**could not be tested here**" in line
     assert "10,000 [490] connections: nothing queued: the mean latency is 1.1" in line
@@ -171,25 +180,21 @@ def test_a_reason_that_holds_everywhere_is_told_once() -> None:
     assert why_of(Answer(claim, UNTESTED, parts), "connections") == ["50, 100 connections: few"]
 
 
-def test_limits_are_told_in_the_units_of_the_figures(papers: Path) -> None:
-    text = page(papers)
-
+def test_limits_are_told_in_the_units_of_the_figures(text: str) -> None:
     assert "throughput_rps of microhttp-virtual ÷ microhttp-platform, to be above 1<br>" in text
     assert "error_share of tomcat-platform, to be above 70 % and below 84 %<br>" in text
     assert "duration_s of tomcat-platform, to be above 38 s and below 42 s<br>" in text
     assert "cpu_share of microhttp-async, to be above 90 %<br>" in text
 
 
-def test_a_slope_is_told_per_connection_between_its_two_loads(papers: Path) -> None:
-    text = page(papers)
-
+def test_a_slope_is_told_per_connection_between_its_two_loads(text: str) -> None:
     assert "vsz_max_bytes of microhttp-platform, to be above 512 KiB per connection and below 2,048 KiB" in text
     assert "<br>1,000 [49] to 20,000 [980] connections: " in text
     assert " KiB per connection); published 1,133 KiB per connection" in text
 
 
-def test_a_level_that_is_held_against_another_is_told_with_both_loads(papers: Path) -> None:
-    assert "15,000 [735] against 5,000 [245] connections: " in page(papers)
+def test_a_level_that_is_held_against_another_is_told_with_both_loads(text: str) -> None:
+    assert "15,000 [735] against 5,000 [245] connections: " in text
 
 
 def test_a_picture_of_some_of_the_blocks_is_called_so(papers: Path) -> None:
@@ -251,9 +256,7 @@ def test_a_scenario_that_was_left_out_is_told_with_its_reason(papers: Path) -> N
     assert "| [loom-webflux-benchmarks](#loom-webflux-benchmarks) | 10 | 0 | 0 | 10 | not yet |" in text
 
 
-def test_remarks_and_what_rows_measure_otherwise_are_told_once(papers: Path) -> None:
-    text = page(papers)
-
+def test_remarks_and_what_rows_measure_otherwise_are_told_once(text: str) -> None:
     for name in paper_names(PUBLISHED):
         assert all(text.count(f"- {remark}") == 1 for remark in load_paper(PUBLISHED, name).remarks)
     assert text.count("- Requests/sec are all requests that ended, answered or timed out") == 1
@@ -261,9 +264,7 @@ def test_remarks_and_what_rows_measure_otherwise_are_told_once(papers: Path) -> 
     assert "Requests/sec, requests/s | 2.5 |" in text
 
 
-def test_the_set_up_is_told_of_each_scenario_that_has_figures(papers: Path) -> None:
-    text = page(papers)
-
+def test_the_set_up_is_told_of_each_scenario_that_has_figures(text: str) -> None:
     assert text.count("Published beside measured: ") == text.count("| set-up | scale | 1 | ") == 2
     assert "| set-up | scale | 1 | 0.049, 60s at most |" in text
 
@@ -289,8 +290,8 @@ def test_a_scenario_without_published_figures_tells_its_set_up(tmp_path: Path) -
     assert "| set-up | scale | 1; duration, but for the smoke test: 5 minutes | 0.2, 60s at most |" in text
 
 
-def test_figures_of_invalid_runs_are_called_so(papers: Path) -> None:
-    line = next(line for line in page(papers).splitlines() if "| Total, s | 40.01 |" in line)
+def test_figures_of_invalid_runs_are_called_so(text: str) -> None:
+    line = next(line for line in text.splitlines() if "| Total, s | 40.01 |" in line)
 
     assert line.endswith("40.1 (40.1 to 40.1), invalid |")
 
@@ -325,8 +326,8 @@ def test_runs_that_are_not_valid_for_the_same_reasons_stand_there_with_the_last_
     ]
 
 
-def test_a_picture_is_linked_where_it_was_kept(papers: Path) -> None:
-    assert "published/measured" not in page(papers).partition("## ")[2]
+def test_a_picture_is_linked_where_it_was_kept(papers: Path, text: str) -> None:
+    assert "published/measured" not in text.partition("## ")[2]
 
     (papers / "measured" / LOOM / f"{LOOM}.svg").write_text("<svg/>")
     assert f"![{LOOM}](../loadgen/published/measured/{LOOM}/{LOOM}.svg)" in page(papers)
@@ -349,10 +350,8 @@ def test_a_paper_that_is_not_there_is_answered_with_the_nearest(capsys: pytest.C
     assert "the nearest are virtual-threads-hey" in capsys.readouterr().err
 
 
-def test_the_page_is_the_same_each_time(papers: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(papers, tmp_path / "copy")
-
-    assert page(papers) == page(copy)
+def test_the_page_is_the_same_each_time(papers: Path, text: str) -> None:
+    assert page(papers) == text
 
 
 @pytest.mark.parametrize(

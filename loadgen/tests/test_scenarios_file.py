@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios.file import load_scenario, parse_scenario
@@ -69,86 +70,85 @@ def test_the_files_the_mistakes_are_made_in_are_good(text: str) -> None:
     assert parse_scenario(text, "good.yaml").repeats == 1
 
 
-MISTAKES: list[tuple[str, str, str, int, str, str]] = [
-    (RATE, "tool: k6", "tool: k6\nspeed: 9", 4, "speed", "no such field here, use one of title, published, question"),
-    (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", 10, "load.users", "use one of shape, rate, connections, duration"),
-    (RATE, "get: /capabilities", "put: /x", 6, "requests.0.put", "use one of get, post, body"),
-    (RATE, "at: 20s", "after: 20s", 13, "hangs.0.after", "use one of at, duration"),
-    (RATE, "tool: k6", "tool: wrk", 3, "tool is 'wrk'", "use one of 'ab', 'hey', 'vegeta' or 'k6'"),
-    (RATE, "[tomcat-virtual]", "[Tomcat]", 4, "approaches.0 is 'Tomcat'", "use a text like"),
-    (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []", "use at least 1"),
-    (RATE, "tool: k6", "tool: k6\njdk: 17", 4, "jdk is 17", "use one of 21 or 25"),
-    (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities'", "use a text like ^/"),
-    (RATE, "get: /capabilities", "post: /x", 6, "requests.0", "a post has a body"),
-    (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0", "use either get or post"),
-    (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", 7, "body is '../x.json'", "use a text like"),
-    (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500", "such as 500/s"),
-    (RATE, "rate: 500/s", "rate: 500/m", 9, "load.rate.0 is '500/m'", "such as 500/s"),
-    (RATE, "rate: 500/s", "rate: -500/s", 9, "load.rate.0 is '-500/s'", "use a rate above 0"),
-    (RATE, "rate: 500/s", "rate: 0/s", 9, "load.rate.0 is '0/s'", "use a rate above 0"),
-    (RATE, "rate: 500/s", "rate: [500/s, fast]", 9, "load.rate.1 is 'fast'", "such as 500/s"),
-    (RATE, "  rate: 500/s\n", "", 7, "load.rate", "the field is missing"),
-    (RATE, "question: Does it load?\n", "", 1, "question", "the field is missing"),
-    (RATE, "  shape: rate\n", "", 7, "load", "the field shape is missing"),
-    (RATE, "shape: rate", "shape: ramp", 7, "load", "the shape 'ramp' is unknown, use one of 'closed', 'rate'"),
-    (RATE, "connections: 1000", "connections: 1k", 10, "connections.0 is '1k'", "a whole number without a unit"),
-    (RATE, "connections: 1000", "connections: -1", 10, "connections.0 is -1", "use a number from 1 on"),
-    (RATE, "connections: 1000", "connections: 1.5", 10, "connections.0 is 1.5", "a whole number"),
-    (RATE, "connections: 1000", "connections: 1000001", 10, "is 1000001", "use a number up to 1000000"),
-    (RATE, "connections: 1000", "connections: []", 10, "load.connections is []", "use at least 1"),
-    (RATE, "duration: 60s", "duration: 60", 11, "load.duration is 60", "such as 300ms, 60s or 5m"),
-    (RATE, "duration: 60s", "duration: 1h", 11, "load.duration is '1h'", "300ms, 60s or 5m"),
-    (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s'", "at least 1s"),
-    (RATE, "tool: k6", "tool: k6\ndelay: 300ms", 4, "delay is '300ms'", "uniform:200:400"),
-    (RATE, "tool: k6", "tool: k6\nrepeats: 0", 4, "repeats is 0", "use a number from 1 on"),
-    (RATE, "tool: k6", "tool: k6\ntimeout: 0.5s", 4, "timeout is '0.5s'", "whole seconds"),
-    (RATE, "at: 20s", "at: 55s", 1, "the scenario", "a hang from 55s for 10s does not end within the 60s"),
-    (RATE, "at: 20s", "at: 50s", 1, "the scenario", "does not end within the 60s"),
-    (RATE, "title: A rate", "title: 5", 1, "title is 5", "use a text"),
-    (RATE, "requests:\n  - get: /capabilities", "requests: /capabilities", 5, "requests is '/cap", "use a list"),
-    (RATE, "tool: k6", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats", "the field is there twice"),
-    (RATE, "  rate: 500/s", "  rate: 500/s\n  rate: 600/s", 10, "rate", "the field is there twice"),
-    (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get", "the field is there twice"),
-    (RATE, "tool: k6", "tool: ab", 1, "the scenario", "ab cannot do the shape rate: it does closed"),
-    (CLOSED, "tool: ab", "tool: vegeta", 1, "the scenario", "vegeta cannot do the shape closed: it does rate"),
-    (
-        CLOSED,
-        "- get: /capabilities",
-        "- get: /a\n  - get: /b",
-        1,
-        "the scenario",
-        "ab sends one kind of request: use k6",
-    ),
-    (CLOSED, "connections: 1000", "connections: 1000\n  rate: 5/s", 10, "load.rate", "use one of shape, connections"),
-    (LADDER, "[250/s, 500/s]", "[500/s, 250/s]", 9, "load.rates is ['500/s', '250/s']", "rates that rise"),
-    (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']", "rates that rise"),
-    (LADDER, "[250/s, 500/s]", "[250/s]", 9, "load.rates is ['250/s']", "use at least 2"),
-    (LADDER, "tool: k6", "tool: vegeta", 1, "the scenario", "vegeta cannot do the shape rate-ladder"),
-    (SPIKE, "1s-3s", "3s-1s", 10, "load.think_time is '3s-1s'", "the shorter time first"),
-    (SPIKE, "1s-3s", "2s", 10, "load.think_time is '2s'", "two times with their units such as 1s-3s"),
-    (SPIKE, "tool: k6", "tool: hey", 1, "the scenario", "hey cannot do the shape smooth-spike"),
+MISTAKES: list[tuple[str, str, str, int, str]] = [
+    (RATE, "tool: k6", "tool: k6\nspeed: 9", 4, "speed"),
+    (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", 10, "load.users"),
+    (RATE, "get: /capabilities", "put: /x", 6, "requests.0.put"),
+    (RATE, "at: 20s", "after: 20s", 13, "hangs.0.after"),
+    (RATE, "tool: k6", "tool: wrk", 3, "tool is 'wrk'"),
+    (RATE, "[tomcat-virtual]", "[Tomcat]", 4, "approaches.0 is 'Tomcat'"),
+    (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []"),
+    (RATE, "tool: k6", "tool: k6\njdk: 17", 4, "jdk is 17"),
+    (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities'"),
+    (RATE, "get: /capabilities", "post: /x", 6, "requests.0"),
+    (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0"),
+    (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", 7, "body is '../x.json'"),
+    (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500"),
+    (RATE, "rate: 500/s", "rate: 500/m", 9, "load.rate.0 is '500/m'"),
+    (RATE, "rate: 500/s", "rate: -500/s", 9, "load.rate.0 is '-500/s'"),
+    (RATE, "rate: 500/s", "rate: 0/s", 9, "load.rate.0 is '0/s'"),
+    (RATE, "rate: 500/s", "rate: [500/s, fast]", 9, "load.rate.1 is 'fast'"),
+    (RATE, "  rate: 500/s\n", "", 7, "load.rate"),
+    (RATE, "question: Does it load?\n", "", 1, "question"),
+    (RATE, "  shape: rate\n", "", 7, "load"),
+    (RATE, "shape: rate", "shape: ramp", 7, "load"),
+    (RATE, "connections: 1000", "connections: 1k", 10, "connections.0 is '1k'"),
+    (RATE, "connections: 1000", "connections: -1", 10, "connections.0 is -1"),
+    (RATE, "connections: 1000", "connections: 1.5", 10, "connections.0 is 1.5"),
+    (RATE, "connections: 1000", "connections: 1000001", 10, "is 1000001"),
+    (RATE, "connections: 1000", "connections: []", 10, "load.connections is []"),
+    (RATE, "duration: 60s", "duration: 60", 11, "load.duration is 60"),
+    (RATE, "duration: 60s", "duration: 1h", 11, "load.duration is '1h'"),
+    (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s'"),
+    (RATE, "tool: k6", "tool: k6\ndelay: 300ms", 4, "delay is '300ms'"),
+    (RATE, "tool: k6", "tool: k6\nrepeats: 0", 4, "repeats is 0"),
+    (RATE, "tool: k6", "tool: k6\ntimeout: 0.5s", 4, "timeout is '0.5s'"),
+    (RATE, "at: 20s", "at: 55s", 1, "the scenario"),
+    (RATE, "at: 20s", "at: 50s", 1, "the scenario"),
+    (RATE, "title: A rate", "title: 5", 1, "title is 5"),
+    (RATE, "requests:\n  - get: /capabilities", "requests: /capabilities", 5, "requests is '/cap"),
+    (RATE, "tool: k6", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats"),
+    (RATE, "  rate: 500/s", "  rate: 500/s\n  rate: 600/s", 10, "rate"),
+    (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get"),
+    (RATE, "tool: k6", "tool: ab", 1, "the scenario"),
+    (CLOSED, "tool: ab", "tool: vegeta", 1, "the scenario"),
+    (CLOSED, "- get: /capabilities", "- get: /a\n  - get: /b", 1, "the scenario"),
+    (CLOSED, "connections: 1000", "connections: 1000\n  rate: 5/s", 10, "load.rate"),
+    (LADDER, "[250/s, 500/s]", "[500/s, 250/s]", 9, "load.rates is ['500/s', '250/s']"),
+    (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']"),
+    (LADDER, "[250/s, 500/s]", "[250/s]", 9, "load.rates is ['250/s']"),
+    (LADDER, "tool: k6", "tool: vegeta", 1, "the scenario"),
+    (SPIKE, "1s-3s", "3s-1s", 10, "load.think_time is '3s-1s'"),
+    (SPIKE, "1s-3s", "2s", 10, "load.think_time is '2s'"),
+    (SPIKE, "tool: k6", "tool: hey", 1, "the scenario"),
 ]
 
 
-@pytest.mark.parametrize(("good", "part", "mistake", "line", "where", "allowed"), MISTAKES)
-def test_a_mistake_is_told_with_file_line_field_value_and_what_is_allowed(
-    good: str, part: str, mistake: str, line: int, where: str, allowed: str
+@pytest.mark.parametrize(("good", "part", "mistake", "line", "where"), MISTAKES)
+def test_a_mistake_is_told_with_file_line_field_and_value(
+    good: str, part: str, mistake: str, line: int, where: str
 ) -> None:
     assert good.count(part) == 1
 
-    said = next(one for one in refused(good.replace(part, mistake)) if allowed in one)
+    said = [one for one in refused(good.replace(part, mistake)) if one.startswith(f"bad.yaml, line {line}, ")]
 
-    assert said.startswith(f"bad.yaml, line {line}, ")
-    assert where in said
-    assert said.endswith(".")
+    assert any(where in one for one in said)
+    assert all(one.endswith(".") for one in said)
+
+
+BOTH_LISTS = RATE.replace("rate: 500/s", "rate: [500/s, 600/s]").replace("connections: 1000", "connections: [1, 2]")
+
+
+def test_what_is_allowed_is_told_in_the_approved_words(snapshot: SnapshotAssertion) -> None:
+    texts = [good.replace(part, mistake) for good, part, mistake, *_ in MISTAKES]
+
+    assert "\n".join(line for text in [*texts, BOTH_LISTS, "42", "title: ["] for line in refused(text)) == snapshot
 
 
 def test_rates_and_connections_cannot_both_be_lists() -> None:
-    text = RATE.replace("rate: 500/s", "rate: [500/s, 600/s]").replace("connections: 1000", "connections: [1, 2]")
+    (said,) = refused(BOTH_LISTS)
 
-    assert refused(text) == [
-        "bad.yaml, line 7, load: only one of rate and connections may be a list: write two scenarios."
-    ]
+    assert said.startswith("bad.yaml, line 7, load: ")
 
 
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
@@ -168,23 +168,25 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
 def test_what_is_no_yaml_is_told_with_its_line(text: str, line: int) -> None:
     (said,) = refused(text)
 
-    assert said.startswith(f"bad.yaml, line {line}: this is not YAML (")
+    assert said.startswith(f"bad.yaml, line {line}: ")
 
 
 @pytest.mark.parametrize("text", ["", "# nothing", "- a\n- b", "42", "null"])
 def test_what_is_no_mapping_is_told(text: str) -> None:
-    assert refused(text) == ["bad.yaml, line 1: a scenario is a mapping of fields such as title and load."]
+    (said,) = refused(text)
+
+    assert said.startswith("bad.yaml, line 1: ")
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("smoketset", "'smoketset': the nearest are smoketest"),
+        ("smoketset", "smoketest"),
         ("5k-vus-and-rps", "5k-vus-and-rps-get-time"),
         ("project-loom", "project-loom-comparison"),
         ("§§§", "`make scenarios` lists them"),
-        ("../scenarios/soak", "There is no scenario"),
-        ("", "There is no scenario ''"),
+        ("../scenarios/soak", "'../scenarios/soak'"),
+        ("", "''"),
     ],
 )
 def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> None:
@@ -203,7 +205,6 @@ def parsed_or_refused(text: str) -> None:
     assert scenario.approaches
 
 
-@settings(deadline=None)
 @given(st.text() | st.lists(st.sampled_from([*RATE.splitlines(), *SPIKE.splitlines()])).map("\n".join))
 @example("&a {title: *a}")
 @example("[" * 1000)
@@ -220,7 +221,6 @@ def test_any_text_is_a_scenario_or_a_mistake(text: str) -> None:
     parsed_or_refused(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     good=st.sampled_from([yaml.safe_load(text) for text in GOOD.values()]),
     where=st.integers(min_value=0),

@@ -14,7 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from loomlab.basics.errors import UsageError
 from loomlab.records.files import read_record, write_json
 from loomlab.records.models import Run, Summary
-from loomlab.show.figures import FIGURES, MOST_RUNS
+from loomlab.show import figures
+from loomlab.show.figures import FIGURES
 from loomlab.show.judged import Judged
 from loomlab.show.server import server_of
 from report_folder import folder_of
@@ -27,7 +28,7 @@ type Get = Callable[[str], str]
 def get(tmp_path: Path) -> Iterator[Get]:
     """Reads a path of a server of `tmp_path`."""
     server = server_of(f"{URL}/", tmp_path, 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def asked(path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}{path}", timeout=5) as answer:
@@ -158,7 +159,14 @@ def test_only_the_newest_runs_are_told(tmp_path: Path) -> None:
     newest = Judged(tmp_path).newest(11)
     assert [one.experiment for one in newest] == [new.name] * 8 + [old.name] * 3
     assert [one.run.run.partition("-")[0] for one in newest[:8]] == ["8", "7", "6", "5", "4", "3", "2", "1"]
-    assert MOST_RUNS >= 40
+
+
+def test_a_page_tells_so_many_runs_at_most(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "MOST_RUNS", 11)
+    for name in ("20991231T000000Z-newest", "20991230T000000Z-newer"):
+        folder_of(tmp_path, repeats=2, raw=False).rename(tmp_path / name)
+    told = samples(get("/metrics"))["lab_result_info"]
+    assert sorted(labels["experiment"][15:] for labels, _ in told) == ["Z-newer"] * 3 + ["Z-newest"] * 8
 
 
 def test_what_is_no_run_and_what_is_damaged_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

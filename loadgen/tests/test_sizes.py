@@ -64,14 +64,14 @@ def test_a_named_size_asks_for_the_cpus_of_its_sets_and_the_sum_of_its_memories(
     (tmp_path / "big.env").write_text(SMALL.replace("CPUSET=1", "CPUSET=4-31"))
 
     assert set(named_size("big", host(32, 2560), tmp_path)) == set(KEYS)
-    with pytest.raises(HostError, match="SIZE=big needs 32 CPUs and this host has 31: use SIZE=auto"):
+    with pytest.raises(HostError, match=r"^SIZE=big .*32.* 31: use SIZE=auto"):
         named_size("big", host(31, 2560), tmp_path)
-    with pytest.raises(HostError, match="SIZE=big needs 2560 MB of memory and this host has 2559 MB: use SIZE=auto"):
+    with pytest.raises(HostError, match=r"^SIZE=big .*2560 MB.* 2559 MB: use SIZE=auto"):
         named_size("big", host(32, 2559), tmp_path)
 
 
 def test_a_named_size_whose_cpus_the_engine_may_not_use_is_refused(tmp_path: Path) -> None:
     (tmp_path / "small.env").write_text(SMALL)
 
-    with pytest.raises(HostError, match=r"SIZE=small names CPU 0 and the engine may use only 3,7,9,11: use SIZE=auto"):
+    with pytest.raises(HostError, match=r"^SIZE=small .*CPU 0 .*3,7,9,11: use SIZE=auto"):
         named_size("small", host(4, order=[3, 7, 9, 11]), tmp_path)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from loomlab.statistics.student import blocks_needed, estimates, half_width, holm, words
+from loomlab.statistics.student import blocks_needed, estimates, half_width, holm, within, words
 
 DIFFERENCES = st.lists(st.floats(-3, 3), min_size=3, max_size=12)
 
@@ -79,6 +79,14 @@ def test_holm_never_helps_and_keeps_the_order(p_values: list[float]) -> None:
 )
 def test_a_word_is_said_where_the_margin_or_holm_allows_it(differences: list[float], p_holm: float, word: str) -> None:
     assert str(words(estimates(differences), np.array(p_holm), 0.10)) == word
+
+
+@pytest.mark.parametrize(
+    ("ratio", "inside"),
+    [(np.log1p(0.10), True), (0.0954, False), (0.0999, False), (-np.log1p(0.10), True), (-0.0954, False)],
+)
+def test_the_margin_is_of_ratios_not_of_their_logarithms(ratio: float, inside: bool) -> None:
+    assert bool(within(estimates([ratio] * 4), 0.10)) is inside
 
 
 @given(DIFFERENCES)

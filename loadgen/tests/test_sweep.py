@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.asked import asked_of
@@ -72,7 +73,7 @@ def test_a_plan_is_told_block_by_block(tmp_path: Path) -> None:
     first, *lines, last = told_of(order)
 
     assert first == f"{order.experiment}: 12 runs, about 28 min, {-(-12 * order.longest_s // 60)} at most"
-    assert lines[0].startswith("note: REPEATS=2 gives no interval: use REPEATS=3 or more")
+    assert lines[0].startswith("note: REPEATS=2 ")
     assert [line.partition(":")[0] for line in lines[1:]] == [
         "block 1 at 500 connections",
         "block 1 at 2,000 connections",
@@ -80,62 +81,63 @@ def test_a_plan_is_told_block_by_block(tmp_path: Path) -> None:
         "block 2 at 2,000 connections",
     ]
     assert lines[1].endswith(": " + ", ".join(run.request.approach for run in order.runs[:3]))
-    assert last == "SEED=3 gives this order again. Nothing was started."
+    assert last.startswith("SEED=3 ")
 
 
 @pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"repeats": 1}, "REPEATS=1 gives no interval: use REPEATS=3 or more, and REPEATS=5 or more for"),
-        ({"approaches": ["jetty-virtual"]}, "is compared with nothing: name a second one, or use AA=1."),
-    ],
+    ("changes", "cure"),
+    [({"repeats": 1}, "REPEATS=3"), ({"approaches": ["jetty-virtual"]}, "AA=1")],
 )
-def test_what_gives_no_answer_is_told_with_the_cure(tmp_path: Path, changes: dict[str, Any], part: str) -> None:
-    assert part in (swept(tmp_path, **changes).note or "")
-    assert part not in (planned(tmp_path, **changes).note or "")
+def test_what_gives_no_answer_is_told_with_the_cure(
+    tmp_path: Path, changes: dict[str, Any], cure: str, snapshot: SnapshotAssertion
+) -> None:
+    note = swept(tmp_path, **changes).note or ""
+
+    assert cure in note
+    assert note == snapshot
+    assert cure not in (planned(tmp_path, **changes).note or "")
 
 
 @pytest.mark.parametrize(
-    ("verb", "given", "said"),
+    ("verb", "given", "cure"),
     [
-        ("sweep", "CONCURRENCY=2000,500", "does not rise from load to load: use CONCURRENCY=500,2000."),
-        ("sweep", "CONCURRENCY=500,500", "does not rise from load to load: use CONCURRENCY=500."),
-        ("sweep", "RATE=20,3.5", "does not rise from load to load: use RATE=3.5,20."),
-        ("sweep", "RATE=20,20.0", "does not rise from load to load: use RATE=20.0."),
-        ("ab", "CONCURRENCY=5,9", "is more than one load: use one of them, or make sweep CONCURRENCY=5,9."),
-        ("k6", "RATE=9,5", "is more than one load: use one of them, or make sweep RATE=5,9."),
+        ("sweep", "CONCURRENCY=2000,500", "CONCURRENCY=500,2000."),
+        ("sweep", "CONCURRENCY=500,500", "CONCURRENCY=500."),
+        ("sweep", "RATE=20,3.5", "RATE=3.5,20."),
+        ("sweep", "RATE=20,20.0", "RATE=20.0."),
+        ("ab", "CONCURRENCY=5,9", "sweep CONCURRENCY=5,9."),
+        ("k6", "RATE=9,5", "sweep RATE=5,9."),
     ],
 )
-def test_loads_that_do_not_rise_or_are_too_many_are_refused(tmp_path: Path, verb: str, given: str, said: str) -> None:
+def test_loads_that_do_not_rise_or_are_too_many_are_refused(
+    tmp_path: Path, verb: str, given: str, cure: str, snapshot: SnapshotAssertion
+) -> None:
     name, _, value = given.partition("=")
 
     with pytest.raises(UsageError) as refusal:
         asked_of(verb, {name: value}, lab_in(tmp_path / "lab"))
 
-    assert str(refusal.value) == f"{given} {said}"
+    assert str(refusal.value).endswith(f" {cure}")
+    assert str(refusal.value) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "said"),
+    ("changes", "error"),
     [
-        ({"connections": (500, 30_000)}, UsageError, "CONCURRENCY=30000 is more than ab's 20000 connections: use"),
-        ({"connections": (500, 19_999)}, HostError, "CONCURRENCY=19999 needs 20500 open files and the hard limit is"),
-        (
-            {"tool": "vegeta", "connections": None, "rate_rps": (5.0, 30_000.0)},
-            HostError,
-            "RATE=30000 with 108003 connections needs more than the 64511 ephemeral ports of one address: use a lower",
-        ),
-        ({"tool": "vegeta"}, UsageError, "RATE is not set: use for instance make sweep RATE=100,200."),
-        ({"tool": "ab", "rate_rps": (5.0, 9.0)}, UsageError, "RATE=5,9 does not go with ab: use TOOL=vegeta"),
-        ({"tool": "k6", "rate_rps": 5.0}, UsageError, "CONCURRENCY=500,2000 does not go with RATE=5: use one number"),
+        ({"connections": (500, 30_000)}, UsageError),
+        ({"connections": (500, 19_999)}, HostError),
+        ({"tool": "vegeta", "connections": None, "rate_rps": (5.0, 30_000.0)}, HostError),
+        ({"tool": "vegeta"}, UsageError),
+        ({"tool": "ab", "rate_rps": (5.0, 9.0)}, UsageError),
+        ({"tool": "k6", "rate_rps": 5.0}, UsageError),
     ],
 )
 def test_a_load_that_tool_or_host_cannot_hold_is_refused(
-    tmp_path: Path, changes: dict[str, Any], error: type[Exception], said: str
+    tmp_path: Path, changes: dict[str, Any], error: type[Exception], snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(error) as refusal:
         swept(tmp_path, **changes)
-    assert str(refusal.value).startswith(said)
+    assert str(refusal.value) == snapshot
 
 
 def test_without_loads_there_is_a_ladder_that_fits_the_host(tmp_path: Path) -> None:

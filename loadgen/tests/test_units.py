@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.plan.scenarios.units import rate_rps, seconds, span_seconds, whole_seconds
@@ -67,7 +67,6 @@ def test_what_has_no_known_unit_is_refused_with_what_is_allowed(
         read(value)
 
 
-@settings(deadline=None)
 @given(st.text() | st.from_regex(r"\A[0-9]+(\.[0-9]+)?(ms|s|m|/s)\Z") | st.integers() | st.floats())
 def test_any_value_is_read_or_refused(value: object) -> None:
     for read in READERS:

@@ -82,9 +82,10 @@ def test_each_request_is_counted_once(name: str, attempted: int, non_2xx: int, f
 
 @pytest.mark.parametrize("name", ["reset", "close"])
 def test_a_get_whose_kept_connection_closed_was_sent_again(name: str) -> None:
+    report = parse_report((GOLDEN / f"{name}.json").read_bytes())
     log = parse_requests((GOLDEN / f"{name}.csv").read_text().splitlines(keepends=True))
 
-    assert (len(log), log.failures) == (100, {})
+    assert (len(log), log.failures) == (report.completed, {}) == (100, {})
     assert sum(latency >= 200 for latency in log.latency_ms) >= 2
 
 
@@ -94,10 +95,11 @@ def test_a_time_out_keeps_its_start_and_latency() -> None:
     assert all(1000 <= latency <= 1100 for latency in log.failed_latency_ms)
 
 
+@pytest.mark.real_tool
 def test_the_real_vegeta_keeps_its_rate_and_leaves_its_files(tmp_path: Path) -> None:
     before_s = int(time.time())
     with running("127.0.0.22", 0.1, "non2xx"):
-        vegeta = attack(LOAD, tmp_path)
+        vegeta = attack(replace(LOAD, timeout_s=9), tmp_path)
     vegeta.finish(tmp_path, "vegeta")
 
     report, log = vegeta.report(tmp_path, "vegeta"), log_of(vegeta, tmp_path)
@@ -121,11 +123,12 @@ def test_the_real_vegeta_keeps_its_rate_and_leaves_its_files(tmp_path: Path) -> 
         assert next(rows).rstrip("\n").split(",") == list(REQUEST_COLUMNS)
 
 
+@pytest.mark.tools
 def test_the_real_vegeta_sends_headers_and_the_body(tmp_path: Path) -> None:
     (tmp_path / "body").write_bytes(POSTED)
     target = Target("/movies", "POST", ("Content-Type: application/json",), tmp_path / "body")
     with running("127.0.0.22", 0.01, "post"):
-        vegeta = attack(replace(LOAD, targets=(target,)), tmp_path)
+        vegeta = attack(replace(LOAD, targets=(target,), timeout_s=9), tmp_path)
     vegeta.finish(tmp_path, "vegeta")
 
     report = vegeta.report(tmp_path, "vegeta")
@@ -134,6 +137,7 @@ def test_the_real_vegeta_sends_headers_and_the_body(tmp_path: Path) -> None:
     assert report.attempted
 
 
+@pytest.mark.tools
 def test_with_all_connections_busy_fewer_requests_start(tmp_path: Path) -> None:
     with running("127.0.0.22", 0.5):
         vegeta = attack(replace(LOAD, connections=5), tmp_path)
@@ -145,6 +149,7 @@ def test_with_all_connections_busy_fewer_requests_start(tmp_path: Path) -> None:
     assert attempted <= 5 * 5
 
 
+@pytest.mark.tools
 def test_a_stopped_vegeta_reports_what_it_has(tmp_path: Path) -> None:
     with running("127.0.0.22", 0.1):
         vegeta = attack(replace(LOAD, shape=OpenRate((RateStep(50, 60),))), tmp_path, end=signal.SIGINT)
@@ -156,6 +161,7 @@ def test_a_stopped_vegeta_reports_what_it_has(tmp_path: Path) -> None:
     assert (report.failed, report.aborted) == (0, None)
 
 
+@pytest.mark.tools
 def test_a_killed_vegeta_leaves_the_requests_that_ended(tmp_path: Path) -> None:
     with running("127.0.0.22", 0.1):
         vegeta = attack(replace(LOAD, shape=OpenRate((RateStep(50, 60),))), tmp_path, end=signal.SIGKILL)
@@ -164,6 +170,7 @@ def test_a_killed_vegeta_leaves_the_requests_that_ended(tmp_path: Path) -> None:
     assert vegeta.report(tmp_path, "vegeta").attempted == len(log_of(vegeta, tmp_path)) > 0
 
 
+@pytest.mark.tools
 def test_of_truncated_results_the_requests_are_read_as_far_as_they_go(tmp_path: Path) -> None:
     with running("127.0.0.22", 0.1):
         vegeta = attack(LOAD, tmp_path)
@@ -180,6 +187,7 @@ def test_of_truncated_results_the_requests_are_read_as_far_as_they_go(tmp_path: 
     assert not (tmp_path / "vegeta-report.json").exists()
 
 
+@pytest.mark.real_tool
 @pytest.mark.parametrize("results", [b"", b"no results", b"\x00" * 999])
 def test_results_that_are_none_are_told(tmp_path: Path, results: bytes) -> None:
     (tmp_path / "vegeta.bin").write_bytes(results)
@@ -194,6 +202,7 @@ def test_results_that_are_none_are_told(tmp_path: Path, results: bytes) -> None:
     assert vegeta.requests(tmp_path, "vegeta", 100) is None
 
 
+@pytest.mark.real_tool
 def test_without_results_vegetas_last_words_are_kept(tmp_path: Path) -> None:
     vegeta = attack(replace(LOAD, origin="no address"), tmp_path)
     vegeta.finish(tmp_path, "vegeta")
@@ -238,6 +247,7 @@ def test_without_vegeta_its_results_stay(tmp_path: Path, monkeypatch: pytest.Mon
     assert (tmp_path / "vegeta.bin.gz").exists()
 
 
+@pytest.mark.tools
 def test_a_second_finish_changes_nothing(tmp_path: Path) -> None:
     with running("127.0.0.22", 0.1):
         vegeta = attack(LOAD, tmp_path)

@@ -3,16 +3,16 @@
 import asyncio
 import json
 import os
+import re
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from wire import Answer, Connection, get, request
 
@@ -20,6 +20,7 @@ PORT = 8080
 MANAGEMENT_PORT = 8081
 SETTLING_SECONDS = 15
 POLL_SECONDS = 0.1
+WITHOUT_C2 = "-XX:TieredStopAtLevel=1"
 
 
 @dataclass(frozen=True)
@@ -48,22 +49,28 @@ class Holdings:
 
 
 class Scrape:
-    """One scrape of /actuator/prometheus."""
+    """One scrape of /actuator/prometheus. It parses no line but those that are asked for: the parser is slow."""
 
     def __init__(self, text: str) -> None:
-        self.families: list[Metric] = list(text_string_to_metric_families(text))
+        self._lines = [line for line in text.splitlines() if not line.startswith("#")]
 
-    @cached_property
+    @property
     def names(self) -> set[str]:
-        return {sample.name for family in self.families for sample in family.samples}
+        return {re.split("[{ ]", line, maxsplit=1)[0] for line in self._lines}
+
+    def samples(self, name: str = "") -> list[Sample]:
+        """Those of that name; without one, all."""
+        lines = "\n".join(line for line in self._lines if line.startswith(name))
+        samples = [sample for family in text_string_to_metric_families(lines) for sample in family.samples]
+        return [sample for sample in samples if name in {"", sample.name}]
 
     def series(self, name: str) -> list[dict[str, str]]:
         """The labels of every series of that name."""
-        return [dict(s.labels) for family in self.families for s in family.samples if s.name == name]
+        return [dict(sample.labels) for sample in self.samples(name)]
 
     def value(self, name: str, **labels: str) -> float:
         """The sum of the series of that name that have those labels."""
-        samples = [s for family in self.families for s in family.samples if s.name == name]
+        samples = self.samples(name)
         assert samples, f"There is no metric {name}."
         return sum(s.value for s in samples if labels.items() <= s.labels.items())
 
@@ -124,10 +131,9 @@ class Approach:
         return self.client == "jdk-httpclient"
 
     @property
-    def keeps_idle_workers(self) -> bool:
-        """The JDK's client takes answers on a cached thread pool (`HttpClientImpl`), whose threads end after 60 s
-        without work."""
-        return self.client == "jdk-httpclient"
+    def limits_no_connections(self) -> bool:
+        """microhttp and Netty have no limit of inbound connections."""
+        return self.server in {"microhttp", "netty"}
 
     @property
     def takes_the_longest_idle_backend_connection(self) -> bool:

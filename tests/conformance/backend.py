@@ -92,6 +92,8 @@ class Backend:
         self._server: asyncio.Server | None = None
         self._open: dict[int, asyncio.Transport] = {}
         self._accepted = 0
+        self._holding: tuple[str, int | None] | None = None
+        self._held: list[Callable[[], None]] = []
 
     @property
     def open_connections(self) -> int:
@@ -136,6 +138,15 @@ class Backend:
         finally:
             self._delay_seconds = 0.0
 
+    @contextmanager
+    def holding(self, prefix: str, calls: int | None = None) -> Iterator[None]:
+        """Keeps the replies to targets that start so back, until that many wait at once, or the block ends."""
+        self._holding = prefix, calls
+        try:
+            yield
+        finally:
+            self._release()
+
     def has_open(self, connections: Iterable[int]) -> bool:
         """Whether any of the connections with these numbers is open."""
         return not self._open.keys().isdisjoint(connections)
@@ -149,8 +160,23 @@ class Backend:
     def closed(self, connection: int) -> None:
         del self._open[connection]
 
-    def reply_to(self, call: Call) -> Reply:
+    def receive(self, call: Call, answer: Callable[[Reply], None]) -> None:
+        """Records the call and answers it, at once or when it is no longer held back."""
         self.calls.append(call)
+        reply = self._reply_to(call)
+        if self._holding is None or not call.target.startswith(self._holding[0]):
+            answer(reply)
+            return
+        self._held.append(lambda: answer(reply))
+        if len(self._held) == self._holding[1]:
+            self._release()
+
+    def _release(self) -> None:
+        held, self._held, self._holding = self._held, [], None
+        for answer in held:
+            answer()
+
+    def _reply_to(self, call: Call) -> Reply:
         for prefix, reply in self._replies.items():
             if call.target.startswith(prefix):
                 return reply
@@ -179,7 +205,7 @@ class _Conversation(asyncio.Protocol):
             head, _, self._received = self._received.partition(b"\r\n\r\n")
             first, headers = parse_head(head)
             method, target, version = first.split(" ")
-            self._answer(self._backend.reply_to(Call(self._number, method, target, version, headers)))
+            self._backend.receive(Call(self._number, method, target, version, headers), self._answer)
 
     def _answer(self, reply: Reply) -> None:
         if reply.raw is None:

@@ -1,9 +1,11 @@
 """What an approach must refuse, and what a backend can do wrong."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 from backend import Reply, Then, http, json_reply
 from wire import chunked, get, post_json, request
@@ -59,6 +61,16 @@ BACKEND_CALLS = [
 LONG_BODY = b"[" + MOVIE + b" " * (2 << 20) + b"]"
 
 
+def one_by_day_of(many: int, cases: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """All of the cases at night, by day every so many-th."""
+    return [pytest.param(*case, marks=[pytest.mark.night] if index % many else []) for index, case in enumerate(cases)]
+
+
+def name_of(value: object) -> str | None:
+    """The name of a case in the name of its test; None where pytest knows better."""
+    return getattr(value, "name", None)
+
+
 @dataclass(frozen=True)
 class Refusal:
     """A bad request; kind names the golden body, which many requests may share."""
@@ -86,7 +98,7 @@ WRONG_DELAYS = {
     "negative": "-1",
     "fraction": "1.5",
     "above-the-limit": "60001",
-    "ten-digits": "9999999999",
+    "ten-digits": str(2**32 + 5),  # 5 to a parser that overflows
     "twenty-digits": "99999999999999999999",
     "signed": "%2B5",
     "spaced": "%205",
@@ -175,10 +187,17 @@ def _bodies() -> list[Refusal]:
         *(Refusal(f"body-{name}", "body-unusable", 400, post_json(target, body)) for name, body in bodies.items()),
         Refusal("body-too-long", "body-too-long", 413, post_json(target, LONG_BODY)),
         Refusal("body-too-long-chunked", "body-too-long", 413, chunked("POST", target, LONG_BODY)),
+        Refusal("body-a-byte-too-long", "body-too-long", 413, post_json(target, movies.ljust((1 << 20) + 1))),
+        Refusal("body-far-too-long", "body-too-long", 413, post_json(target, movies.ljust(4 << 20))),
         Refusal("type-missing", "type-wrong", 415, request("POST", target, body=movies)),
         *(
             Refusal(f"type-{name}", "type-wrong", 415, request("POST", target, {"Content-Type": kind}, movies))
-            for name, kind in {"text": "text/plain", "other-json": "application/jsonp", "nonsense": "json"}.items()
+            for name, kind in {
+                "text": "text/plain",
+                "other-json": "application/jsonp",
+                "nonsense": "json",
+                "form": "application/x-www-form-urlencoded",
+            }.items()
         ),
     ]
 
@@ -203,6 +222,7 @@ def _methods() -> list[Refusal]:
         Refusal("DELETE-/movies", "method-wrong", 405, request("DELETE", "/movies"), both),
         *refusals,
         Refusal("PUT-/movies", "method-wrong", 405, request("PUT", "/movies", body=b"[]"), both),
+        Refusal("OPTIONS-/movies", "method-wrong", 405, request("OPTIONS", "/movies"), both),
     ]
 
 
@@ -239,6 +259,7 @@ def _two_faults() -> list[Refusal]:
         Refusal("delay-and-body", "delay-missing", 400, post_json("/movies", b"[]")),
         Refusal("delay-and-no-director", "delay-missing", 400, get("/movies")),
         Refusal("delay-and-unknown-director", "delay-missing", 400, get(unknown_director)),
+        Refusal("delay-and-work", "delay-of-path-missing", 400, get("/epoch-millis/any?cpuMicros=soon")),
     ]
 
 
@@ -266,7 +287,6 @@ PROMPT_TROUBLES = [
     Trouble("answers-201", 502, http(GOOD, "201 Created")),
     Trouble("answers-204", 502, Reply(b"HTTP/1.1 204 No Content\r\n\r\n")),
 ]
-
 UNUSABLE_REPLIES: Mapping[str, tuple[str, str, Reply]] = {
     "token-with-spaces": ("/capabilities", "/authentication", http("no token at all")),
     "token-with-line-end": ("/capabilities", "/authentication", http("abc\r\nX-Y: z")),

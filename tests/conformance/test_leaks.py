@@ -1,129 +1,128 @@
-"""Hundreds of bad requests of each kind leave no thread, connection, file or unfinished request behind."""
+"""Bad requests leave no thread, connection, file or unfinished request behind."""
 
-import json
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import pytest
 
-from approach import Approach, Crowd, Holdings, eventually
-from backend import Backend
-from cases import GOOD_REQUESTS, ONE_REFUSAL_OF_EACH_KIND, PROMPT_TROUBLES, SILENCE, UNUSABLE_REPLIES, Refusal, Trouble
+from approach import Approach, Holdings, Settings, eventually
+from backend import Backend, Reply
+from cases import GOOD_REQUESTS, ONE_REFUSAL_OF_EACH_KIND, PROMPT_TROUBLES, UNUSABLE_REPLIES
+from waiting import assert_side_by_side
 from wire import get
 
-REQUESTS = 500
-CONNECTIONS = 100
-WAITING = 500
-# Compilers, collectors and pools come and go; a leak shows REQUESTS.
-SLACK = 30
+pytestmark = pytest.mark.small
+
+CONNECTIONS = 20
+ROUNDS = 5
+# Compilers and pools come and go; a leak shows as many as were asked.
+SLACK = 10
+
+type Provocation = Callable[[Approach, Backend, int], Awaitable[None]]
 
 
-@dataclass
-class Rest:
-    """What the approach holds at rest; after a leak, what it holds since, so that a leak fails one test."""
+def failing(status: int, raw: bytes, replies: Mapping[str, Reply] | None = None) -> Provocation:
+    """That request, while the backend gives these replies."""
 
-    holdings: Holdings
+    async def provoke(approach: Approach, backend: Backend, rounds: int) -> None:
+        async with approach.crowd(CONNECTIONS) as crowd:
+            with backend.replying(replies or {}):
+                answers = await crowd.ask_often(raw, rounds)
+        assert {answer.status for answer in answers} == {status}
 
-
-@pytest.fixture(scope="module")
-async def rest(approach: Approach, running_backend: Backend) -> Rest:
-    """What the approach holds after as many good requests at once as the tests below make bad ones."""
-    async with approach.crowd(WAITING) as crowd:
-        for raw in GOOD_REQUESTS.values():
-            await crowd.ask(raw)
-        with running_backend.delayed(0.5):
-            await crowd.ask(get("/capabilities"))
-        await crowd.ask(get("/epoch-millis?delayInMillis=500"))
-
-    async def look() -> Holdings:
-        return await approach.holdings(running_backend.open_connections)
-
-    return Rest(await eventually(look, lambda seen: seen.open_connections == 0 and seen.inflight_requests == 0))
+    return provoke
 
 
-@pytest.fixture
-async def crowd(approach: Approach) -> AsyncIterator[Crowd]:
-    async with approach.crowd(CONNECTIONS) as crowd:
-        yield crowd
+async def down(approach: Approach, backend: Backend, rounds: int) -> None:
+    await backend.refuse()
+    try:
+        await failing(502, get("/capabilities"))(approach, backend, rounds)
+    finally:
+        await backend.listen()
 
 
-async def assert_nothing_leaked(
-    approach: Approach, backend: Backend, rest: Rest, held_open: int, kept_files: int = 0
-) -> None:
-    """The approach soon holds what it held at rest, the connections that the suite holds open, and as many more files
-    as are known to be kept."""
+async def leaving(approach: Approach, _backend: Backend, rounds: int) -> None:
+    """Clients that leave while they wait."""
+    for _ in range(rounds):
+        async with approach.crowd(CONNECTIONS) as crowd:
+            for each in crowd.connections:
+                each.send(get("/epoch-millis?delayInMillis=50"))
+
+
+PROVOCATIONS: dict[str, Provocation] = {
+    **{each.kind: failing(each.status, each.raw) for each in ONE_REFUSAL_OF_EACH_KIND},
+    **{
+        trouble.name: failing(trouble.status, get("/capabilities"), {"/authorization/": trouble.reply})
+        for trouble in PROMPT_TROUBLES
+    },
+    **{
+        name: failing(502, GOOD_REQUESTS[endpoint], {call: reply})
+        for name, (endpoint, call, reply) in UNUSABLE_REPLIES.items()
+    },
+    "down": down,
+    "leaving": leaving,
+}
+BY_DAY = [
+    "delay-word",
+    "path-unknown",
+    "method-wrong",
+    "body-unusable",
+    "body-too-long",
+    "type-wrong",
+    "resets",
+    "breaks-off",
+    "answers-500",
+    "token-with-spaces",
+    "down",
+    "leaving",
+]
+
+
+async def growth(
+    approach: Approach, backend: Backend, settings: Settings, names: Collection[str], rounds: int
+) -> str | None:
+    """What the approach holds after these provocations, where that is more than after the first round of them."""
+    pool = settings["BACKEND_CONNECTIONS"]
+    garbage = approach.keeps_files_of_garbage and "sends-garbage" in names
 
     async def look() -> Holdings:
         return await approach.holdings(backend.open_connections)
 
-    before = rest.holdings
-    idle_workers = CONNECTIONS if approach.keeps_idle_workers else 0
+    def rests(seen: Holdings) -> bool:
+        return seen.inflight_requests == seen.open_connections == 0
 
-    def is_at_rest(seen: Holdings) -> bool:
+    for name in names:
+        await PROVOCATIONS[name](approach, backend, 1)
+    before = await eventually(look, rests)
+
+    def is_as_before(seen: Holdings) -> bool:
         return (
-            seen.inflight_requests == before.inflight_requests
-            and seen.open_connections == before.open_connections + held_open
-            and seen.threads <= before.threads + SLACK + idle_workers
-            and seen.open_files <= before.open_files + SLACK + kept_files
-            and seen.backend_connections <= before.backend_connections + SLACK
+            seen.inflight_requests <= before.inflight_requests
+            and seen.open_connections <= before.open_connections
+            and seen.backend_connections <= pool
+            and seen.threads <= before.threads + SLACK
+            and seen.open_files <= before.open_files + SLACK + (CONNECTIONS * rounds if garbage else 0)
         )
 
-    seen = await eventually(look, is_at_rest)
-    if not is_at_rest(seen):
-        rest.holdings = replace(seen, open_connections=seen.open_connections - held_open)
-    elif kept_files:
-        rest.holdings = replace(before, open_files=seen.open_files)
-    assert is_at_rest(seen), f"{seen} with {held_open} connections held open; at rest it was {before}."
-    assert (await approach.ask(get("/capabilities"))).status == 200
+    for name in names:
+        await PROVOCATIONS[name](approach, backend, rounds)
+    seen = await eventually(look, is_as_before)
+    await assert_side_by_side(approach, backend, pool)
+    return None if is_as_before(seen) else f"After {', '.join(names)} {seen}; before {before}."
 
 
-@pytest.mark.parametrize("refusal", ONE_REFUSAL_OF_EACH_KIND, ids=lambda each: each.kind)
-async def test_refusing(approach: Approach, backend: Backend, rest: Rest, crowd: Crowd, refusal: Refusal) -> None:
-    answers = await crowd.ask_often(refusal.raw, REQUESTS // CONNECTIONS)
-    assert {answer.status for answer in answers} == {refusal.status}
-    assert len({answer.body for answer in answers}) == 1
-    await assert_nothing_leaked(approach, backend, rest, CONNECTIONS)
-
-
-@pytest.mark.parametrize("trouble", PROMPT_TROUBLES, ids=lambda each: each.name)
-async def test_a_backend_that(approach: Approach, backend: Backend, rest: Rest, crowd: Crowd, trouble: Trouble) -> None:
-    with backend.replying({"/authorization/": trouble.reply}):
-        answers = await crowd.ask_often(get("/capabilities"), REQUESTS // CONNECTIONS)
-    assert {(answer.status, json.loads(answer.body)["status"]) for answer in answers} == {(502, 502)}
-    kept = REQUESTS if trouble.name == "sends-garbage" and approach.keeps_files_of_garbage else 0
-    await assert_nothing_leaked(approach, backend, rest, CONNECTIONS, kept)
-
-
-async def test_an_answer_that_cannot_be_passed_on(
-    approach: Approach, backend: Backend, rest: Rest, crowd: Crowd
+@pytest.mark.timeout(600)  # where it has to find out which kind it is
+async def test_100_bad_requests_of_a_kind_leave_nothing_behind(
+    approach: Approach, backend: Backend, settings: Settings
 ) -> None:
-    endpoint, call, reply = UNUSABLE_REPLIES["token-with-spaces"]
-    with backend.replying({call: reply}):
-        answers = await crowd.ask_often(GOOD_REQUESTS[endpoint], REQUESTS // CONNECTIONS)
-    assert {answer.status for answer in answers} == {502}
-    await assert_nothing_leaked(approach, backend, rest, CONNECTIONS)
+    grown = await growth(approach, backend, settings, BY_DAY, ROUNDS)
+    assert not grown, [
+        grown,
+        *[each for name in BY_DAY if (each := await growth(approach, backend, settings, [name], ROUNDS))],
+    ]
 
 
-async def test_a_backend_that_is_down(approach: Approach, backend: Backend, rest: Rest, crowd: Crowd) -> None:
-    await backend.refuse()
-    try:
-        answers = await crowd.ask_often(get("/capabilities"), REQUESTS // CONNECTIONS)
-    finally:
-        await backend.listen()
-    assert {answer.status for answer in answers} == {502}
-    await assert_nothing_leaked(approach, backend, rest, CONNECTIONS)
-
-
-async def test_a_silent_backend(approach: Approach, backend: Backend, rest: Rest) -> None:
-    async with approach.crowd(WAITING) as crowd:
-        with backend.replying({"/authentication": SILENCE.reply}):
-            answers = await crowd.ask_often(get("/capabilities"), REQUESTS // WAITING)
-        assert {answer.status for answer in answers} == {504}
-        await assert_nothing_leaked(approach, backend, rest, WAITING)
-
-
-async def test_clients_that_leave_while_they_wait(approach: Approach, backend: Backend, rest: Rest) -> None:
-    async with approach.crowd(WAITING) as crowd:
-        for each in crowd.connections:
-            each.send(get("/epoch-millis?delayInMillis=1000"))
-    await assert_nothing_leaked(approach, backend, rest, 0)
+@pytest.mark.night
+@pytest.mark.parametrize("name", PROVOCATIONS)
+async def test_500_leave_nothing_behind(approach: Approach, backend: Backend, settings: Settings, name: str) -> None:
+    grown = await growth(approach, backend, settings, [name], 5 * ROUNDS)
+    assert not grown, grown

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from approach import Approach, eventually
+from backend import Backend
 from wire import get
 
 WAITING = 40
-WAIT = get("/epoch-millis?delayInMillis=4000")
 MEMBERS = [
     "heap_used_bytes",
     "rss_anon_bytes",
@@ -41,15 +41,16 @@ async def test_members_are_the_same_everywhere(approach: Approach, method: str) 
     assert 0 <= told["heap_rss_anon_bytes"] < told["rss_anon_bytes"]
 
 
-async def test_a_collection_leaves_waiting_requests_alone_and_counts_them(approach: Approach) -> None:
+async def test_a_collection_leaves_waiting_requests_alone_and_counts_them(approach: Approach, backend: Backend) -> None:
     async def in_flight() -> int:
         count: int = (await held(approach))["requests_in_flight"]
         return count
 
     async with approach.crowd(WAITING) as crowd:
-        waiting = asyncio.create_task(crowd.ask(WAIT))
-        assert await eventually(in_flight, lambda seen: seen == WAITING) == WAITING
-        told = await held(approach, "POST")
+        with backend.holding("/"):
+            waiting = asyncio.create_task(crowd.ask(get("/capabilities")))
+            assert await eventually(in_flight, lambda seen: seen == WAITING) == WAITING
+            told = await held(approach, "POST")
         assert told["requests_in_flight"] == WAITING
         answers, _ = await waiting
     assert {answer.status for answer in answers} == {200}

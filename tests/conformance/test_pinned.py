@@ -1,12 +1,12 @@
-"""/pinned holds a monitor that compilers must not remove. Only PART=axes of `make test-all` has the one that could."""
+"""/pinned holds a monitor that compilers must not remove."""
 
-from approach import Approach, eventually
-from waiting import assert_500_delays_take_less_than_two
+from approach import WITHOUT_C2, Approach, eventually
+from waiting import assert_delays_take
 from wire import get
 
 CONNECTIONS = 50
 WARM = 400
-"""Requests per connection: 20,000 in all are enough for that compiler, where it is there."""
+"""Requests per connection: 20,000 in all are enough for the compiler that could remove the monitor, C2."""
 RECORDED_MS = 25
 """The JDK records a pinned thread from 20 ms on."""
 ASKED = 20
@@ -19,8 +19,10 @@ async def pins(approach: Approach) -> float:
 
 async def test_a_compiled_request_still_pins_where_a_monitor_pins(approach: Approach) -> None:
     expected = ASKED if approach.a_monitor_pins else 0
-    async with approach.crowd(CONNECTIONS) as crowd:
-        await crowd.ask_often(get("/pinned?delayInMillis=0"), WARM)
+    jvm = (await approach.about())["jvm"]
+    if approach.a_monitor_pins and WITHOUT_C2 not in jvm["vm_arguments"]:
+        async with approach.crowd(CONNECTIONS) as crowd:
+            await crowd.ask_often(get("/pinned?delayInMillis=0"), WARM)
     before = await pins(approach)
 
     async with await approach.connect() as connection:
@@ -28,7 +30,7 @@ async def test_a_compiled_request_still_pins_where_a_monitor_pins(approach: Appr
             assert (await connection.ask(get(f"/pinned?delayInMillis={RECORDED_MS}"))).status == 200
 
     after = await eventually(lambda: pins(approach), lambda seen: seen - before >= expected)
-    assert after - before == expected
+    assert expected <= after - before <= expected + jvm["carriers"]
 
 
 async def test_few_wait_at_once_where_a_monitor_pins(approach: Approach) -> None:
@@ -42,4 +44,4 @@ async def test_few_wait_at_once_where_a_monitor_pins(approach: Approach) -> None
     if approach.a_monitor_pins:
         assert seconds >= AT_ONCE / (carriers + 1) * DELAY_SECONDS
     else:
-        await assert_500_delays_take_less_than_two(approach, lambda delay_ms: get(f"/pinned?delayInMillis={delay_ms}"))
+        await assert_delays_take(approach, lambda delay_ms: get(f"/pinned?delayInMillis={delay_ms}"))

@@ -2,15 +2,32 @@
 
 import asyncio
 import time
+from itertools import product
 
 import pytest
 
-from approach import Approach, Settings, eventually
+from approach import SETTLING_SECONDS, Approach, Settings, eventually
 from backend import Backend, json_reply
-from cases import BACKEND_CALLS, GOOD_REQUESTS, PROMPT_TROUBLES, SILENT_TROUBLES, UNUSABLE_REPLIES, Trouble
+from cases import (
+    BACKEND_CALLS,
+    GOOD_REQUESTS,
+    PROMPT_TROUBLES,
+    SILENT_TROUBLES,
+    UNUSABLE_REPLIES,
+    Trouble,
+    name_of,
+    one_by_day_of,
+)
 from conftest import Golden
 from problems import assert_problem
+from waiting import assert_side_by_side
 from wire import Answer, get
+
+FIRST_CALLS = {
+    "/capabilities": "/authentication",
+    "/meetings": "/authenticate",
+    "/httpbin/block/{seconds}": "/delay/",
+}
 
 
 async def assert_usable_afterwards(approach: Approach, raw: bytes, golden: Golden, status: int) -> Answer:
@@ -23,11 +40,12 @@ async def assert_usable_afterwards(approach: Approach, raw: bytes, golden: Golde
     return answer
 
 
-@pytest.mark.parametrize(("endpoint", "call"), BACKEND_CALLS)
-@pytest.mark.parametrize("trouble", PROMPT_TROUBLES, ids=lambda each: each.name)
+@pytest.mark.parametrize(("trouble", "asked"), one_by_day_of(4, product(PROMPT_TROUBLES, BACKEND_CALLS)), ids=name_of)
 async def test_a_backend_that(
-    approach: Approach, backend: Backend, golden: Golden, trouble: Trouble, endpoint: str, call: str
+    approach: Approach, backend: Backend, golden: Golden, trouble: Trouble, asked: tuple[str, str]
 ) -> None:
+    """By day each fault on one or two calls, and two or three faults on each call."""
+    endpoint, call = asked
     with backend.replying({call: trouble.reply}):
         await assert_usable_afterwards(approach, GOOD_REQUESTS[endpoint], golden, trouble.status)
     assert [target.startswith(call) for target in backend.targets()].count(True) == 1
@@ -35,26 +53,25 @@ async def test_a_backend_that(
     assert (await approach.ask(GOOD_REQUESTS[endpoint])).status == 200
 
 
-@pytest.mark.parametrize("trouble", SILENT_TROUBLES, ids=lambda each: each.name)
+@pytest.mark.small
+@pytest.mark.parametrize("troubles", one_by_day_of(3, ((SILENT_TROUBLES[i:] + SILENT_TROUBLES[:i],) for i in range(3))))
 async def test_a_backend_that_falls_silent_is_given_up_in_time_and_its_connection_closed(
-    approach: Approach, backend: Backend, golden: Golden, settings: Settings, trouble: Trouble
+    approach: Approach, backend: Backend, golden: Golden, settings: Settings, troubles: list[Trouble]
 ) -> None:
-    endpoints = ["/capabilities", "/meetings", "/httpbin/block/{seconds}"]
+    """Each of three requests at once meets another silence."""
     timeout_seconds = settings["RESPONSE_TIMEOUT_MS"] / 1000
     started = time.monotonic()
-    with backend.replying({"/": trouble.reply}):
-        await asyncio.gather(
-            *(assert_usable_afterwards(approach, GOOD_REQUESTS[each], golden, trouble.status) for each in endpoints)
-        )
-    assert timeout_seconds <= time.monotonic() - started < 2 * timeout_seconds
-    assert sorted(target.partition("/")[2][:6] for target in backend.targets()) == ["authen", "authen", "delay/"]
+    with backend.replying({call: trouble.reply for call, trouble in zip(FIRST_CALLS.values(), troubles, strict=True)}):
+        await asyncio.gather(*(assert_usable_afterwards(approach, GOOD_REQUESTS[e], golden, 504) for e in FIRST_CALLS))
+    assert timeout_seconds <= time.monotonic() - started < timeout_seconds + SETTLING_SECONDS
+    assert len(backend.calls) == len(FIRST_CALLS)
     silent = {call.connection for call in backend.calls}
-    assert (await approach.ask(get("/capabilities"))).status == 200
 
     async def any_is_open() -> bool:
         return backend.has_open(silent)
 
     assert not await eventually(any_is_open, lambda seen: not seen)
+    await assert_side_by_side(approach, backend, settings["BACKEND_CONNECTIONS"])
 
 
 @pytest.mark.parametrize("name", UNUSABLE_REPLIES)
@@ -74,6 +91,7 @@ async def test_a_missing_authority(approach: Approach, backend: Backend, golden:
     golden("authority-missing.json", answer.body)
 
 
+@pytest.mark.small
 async def test_a_backend_that_is_down(approach: Approach, backend: Backend, golden: Golden) -> None:
     stale_connections = backend.open_connections
     await backend.refuse()

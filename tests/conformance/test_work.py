@@ -1,18 +1,19 @@
 """What a request may ask for beside waiting: CPU work, more backend calls, and all of these at once."""
 
 import time
-from statistics import median
+from itertools import product
 
 import pytest
 
 from approach import Approach, eventually
 from backend import Backend
-from cases import PROMPT_TROUBLES, Trouble
+from cases import PROMPT_TROUBLES, Trouble, name_of, one_by_day_of
 from wire import get
 
-DELAY_SECONDS = 0.2
+DELAY_SECONDS = 0.1
 CALLS = 5
-CPU_MICROS = 400_000
+CPU_MICROS = 100_000
+TRIES = 4
 WORKING = {
     "/capabilities": f"/capabilities?cpuMicros={CPU_MICROS}",
     "/epoch-millis": f"/epoch-millis?delayInMillis=0&cpuMicros={CPU_MICROS}",
@@ -30,13 +31,16 @@ def third_calls(backend: Backend) -> list[str]:
 
 @pytest.mark.parametrize("endpoint", WORKING)
 async def test_cpu_work_takes_about_that_much_cpu_time(approach: Approach, endpoint: str) -> None:
-    """The median of three: what the kernel charges for an iteration varies with what else the host does."""
-    taken_seconds = []
-    for _ in range(3):
+    """Never less; more only now and then: what the kernel charges for an iteration varies with what else the host
+    does, and collector and compilers work, too."""
+    for _ in range(TRIES):
         before = await cpu_seconds(approach)
         assert (await approach.ask(get(WORKING[endpoint]))).status == 200
-        taken_seconds.append(await cpu_seconds(approach) - before)
-    assert 0.5 <= median(taken_seconds) * 1e6 / CPU_MICROS <= 2.5
+        share = (await cpu_seconds(approach) - before) * 1e6 / CPU_MICROS
+        assert share >= 0.5
+        if share <= 2.5:
+            break
+    assert share <= 2.5
 
 
 async def test_the_amount_of_work_is_told(approach: Approach) -> None:
@@ -45,8 +49,8 @@ async def test_the_amount_of_work_is_told(approach: Approach) -> None:
 
 async def test_the_time_is_told_after_the_work(approach: Approach) -> None:
     asked_ms = time.time() * 1000
-    answer = await approach.ask(get("/epoch-millis?delayInMillis=300&cpuMicros=200000"))
-    assert int(answer.body) >= asked_ms + 298 + 50
+    answer = await approach.ask(get("/epoch-millis?delayInMillis=100&cpuMicros=200000"))
+    assert int(answer.body) >= asked_ms + 98 + 50
 
 
 async def test_work_changes_no_byte_of_the_answer(approach: Approach, backend: Backend) -> None:
@@ -66,7 +70,7 @@ async def test_further_calls_come_one_after_another(approach: Approach, backend:
 
 
 async def test_parallel_calls_are_made_at_once(approach: Approach, backend: Backend) -> None:
-    with backend.delayed(DELAY_SECONDS):
+    with backend.holding("/capabilities/", CALLS):
         answer = await approach.ask(get(f"/capabilities?calls={CALLS}&parallel=true"))
     assert_same_calls(backend, answer.body.decode())
     assert len({call.connection for call in backend.calls[2:]}) == CALLS
@@ -78,11 +82,13 @@ async def test_one_call_is_the_default(approach: Approach, backend: Backend, ask
     assert len(third_calls(backend)) == 1
 
 
-@pytest.mark.parametrize("trouble", PROMPT_TROUBLES, ids=lambda each: each.name)
-@pytest.mark.parametrize(("parallel", "made"), [("false", 1), ("true", CALLS)])
+@pytest.mark.parametrize(
+    ("trouble", "asked"), one_by_day_of(3, product(PROMPT_TROUBLES, [("false", 1), ("true", CALLS)])), ids=name_of
+)
 async def test_a_failed_call_is_the_answer_once_all_that_were_made_have_ended(
-    approach: Approach, backend: Backend, trouble: Trouble, parallel: str, made: int
+    approach: Approach, backend: Backend, trouble: Trouble, asked: tuple[str, int]
 ) -> None:
+    parallel, made = asked
     target = f"/capabilities?calls={CALLS}&parallel={parallel}"
     with backend.replying({"/capabilities/": trouble.reply}):
         answer = await approach.ask(get(target))

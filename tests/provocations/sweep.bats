@@ -16,11 +16,11 @@ teardown() { stop_lab; }
   grep -qE "^The host disturbed 1-microhttp-virtual(-twin)?: " "$log" || { cat "$log"; return 1; }
   [ "$(run_of '.runs | length')" -eq 5 ] || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0].verdict')" = invalid ]
-  [[ $(run_of '.runs[0].reasons | join(" ")') == *"Container metrics are missing for"* ]]
+  fails 1 metrics_missing
   [ "$(run_of '.runs[1].run == .runs[0].run + "-try-2" and .runs[1].verdict != "invalid"')" = true ]
   [ "$(run_of '[.runs[].approach] | unique | join(" ")')" = "microhttp-virtual microhttp-virtual-twin" ]
   [ "$(run_of '[.runs[].concurrency] | unique | join(" ")')" = "20 40" ]
   [ "$(run_of '.contrasts | map(.kind) | join(" ")')" = same ]
   [ "$(run_of '.environment.cpu_model != null and .environment.tool_versions.ab != null')" = true ]
-  [ -s "$(newest)/plots/cpu-per-request-over-load.svg" ]
+  [ -s "$(experiment_folder)/plots/cpu-per-request-over-load.svg" ]
 }

@@ -3,11 +3,17 @@
 
 load ../helpers
 
-# setting FILTER: jq on the whole of compose.yaml, with .env and the environment filled in.
-setting() {
-  docker compose --file "$LAB_ROOT/compose.yaml" --profile '*' config --format json >"$BATS_TEST_TMPDIR/compose.json"
-  json "$1" "$BATS_TEST_TMPDIR/compose.json"
+# config: the whole of compose.yaml, with .env and the environment filled in.
+config() { docker compose --file "$LAB_ROOT/compose.yaml" --profile '*' config --format json; }
+
+setup_file() {
+  unset GRAFANA_ADMIN_PASSWORD
+  config >"$BATS_FILE_TMPDIR/without"
+  GRAFANA_ADMIN_PASSWORD=opensesame config >"$BATS_FILE_TMPDIR/with"
 }
+
+# setting FILTER [with]: jq on the configuration, without or with a password for Grafana.
+setting() { json "$1" "$BATS_FILE_TMPDIR/${2:-without}"; }
 
 # grafana_says SECTION KEY VALUE: grafana.ini does.
 grafana_says() {
@@ -19,6 +25,12 @@ grafana_says() {
 @test "Prometheus, Grafana and the results are published, on 127.0.0.1 only" {
   [ "$(setting '[.services | to_entries[] | select(.value.ports) | .key] | sort | join(" ")')" = "grafana prometheus results" ]
   [ "$(setting '[.services[].ports // [] | .[].host_ip] | unique | join(" ")')" = 127.0.0.1 ]
+}
+
+@test "of all services only cAdvisor sees the engine's socket, read-only" {
+  local sockets='select(.source | test("docker.sock|^/(var/)?run$|^/$"))'
+  [ "$(setting "[.services | to_entries[] | select([.value.volumes // [] | .[] | $sockets] != []) | .key] | join(\" \")")" = cadvisor ]
+  [ "$(setting "[.services.cadvisor.volumes[].read_only] | unique | tojson")" = "[true]" ]
 }
 
 @test "results are served read-only" {
@@ -47,12 +59,19 @@ grafana_says() {
 @test "without a password Grafana has no account and no login" {
   grafana_says auth disable_login_form true
   grafana_says security disable_initial_admin_creation true
-  unset GRAFANA_ADMIN_PASSWORD
   [ "$(setting '.services.grafana.environment | map(. == "") | all')" = true ]
 }
 
 @test "with a password Grafana has an administrator who can log in" {
-  export GRAFANA_ADMIN_PASSWORD=opensesame
-  [ "$(setting '.services.grafana.environment | "\(.GF_SECURITY_ADMIN_PASSWORD) \(.GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION) \(.GF_AUTH_DISABLE_LOGIN_FORM)"')" = \
+  [ "$(setting '.services.grafana.environment | "\(.GF_SECURITY_ADMIN_PASSWORD) \(.GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION) \(.GF_AUTH_DISABLE_LOGIN_FORM)"' with)" = \
     "opensesame false false" ]
+}
+
+@test "Grafana finds the dashboards where they are mounted, and its data source where Prometheus listens" {
+  local provisioning=$LAB_ROOT/grafana/provisioning path
+  path=$(sed -n 's/^ *path: //p' "$provisioning/dashboards/loomlab.yaml")
+  [[ $(setting ".services.grafana.volumes[] | select(.target == \"$path\").source") == */grafana/dashboards ]]
+  [[ $(setting '.services.grafana.volumes[] | select(.target == "/etc/grafana/provisioning").source') == */grafana/provisioning ]]
+  grep -qx ' *url: http://prometheus:9090' "$provisioning/datasources/prometheus.yaml"
+  [ "$(setting '.services.prometheus.ports[].target')" = 9090 ]
 }

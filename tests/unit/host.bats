@@ -16,7 +16,10 @@ setup() {
   holder=$("$REAL_DOCKER" run --detach --rm --publish 127.0.0.1::8000 loom-lab/tools python3 -m http.server 8000)
   port=$("$REAL_DOCKER" port "$holder" 8000)
   port=${port##*:}
-  until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.1; done
+  until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+    [ $SECONDS -lt 60 ] || { "$REAL_DOCKER" logs "$holder"; return 1; }
+    sleep 0.1
+  done
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
     run env CONCURRENCY=100 "$name=$port" "$LAB_ROOT/bin/run" ab
     refused 3 "$name=$port" "$name=$((port + 1))" || break
@@ -46,7 +49,7 @@ setup() {
   cp -R "$LAB_ROOT/loadgen/scenarios" "$copy/loadgen/"
   cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$copy/loadgen/src/loomlab/plan/"
   echo "a file where the folder should be" >"$copy/results"
-  CONCURRENCY=100 run "$copy/bin/run" ab
+  LAB_RESULTS=$copy/results CONCURRENCY=100 run "$copy/bin/run" ab
   refused 3 "results/ cannot be written"
 }
 

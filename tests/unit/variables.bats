@@ -40,13 +40,13 @@ refuses() { # SETTING WORDS...
 }
 
 @test "a refusal names the value and the cure" {
-  refuses 'CONCURRENCY=$(reboot)' "is not a whole number from 1 to 1000000" "use for instance CONCURRENCY=1000"
-  refuses DURATION=1h "use for instance DURATION=60s"
+  refuses 'CONCURRENCY=$(reboot)' 1000000 CONCURRENCY=1000
+  refuses DURATION=1h DURATION=60s
   refuses DELAY=60001 60000
-  refuses ENDPOINT=/nope "is unknown" /httpbin/block/SECONDS /pinned
-  refuses ENDPOINT=/httpbin/block "does not say how many seconds to wait" ENDPOINT=/httpbin/block/0.3
+  refuses ENDPOINT=/nope /httpbin/block/SECONDS /pinned
+  refuses ENDPOINT=/httpbin/block ENDPOINT=/httpbin/block/0.3
   refuses 'ENDPOINT=/epoch-millis?delayInMillis=60001' 60000
-  refuses ENDPOINT=/httpbin/block/007 "0 to 60 seconds"
+  refuses ENDPOINT=/httpbin/block/007 "0 to 60"
   refuses SIZE=huge auto ec2 smoke
   refuses RATE=1e3 "RATE=500"
   refuses ERROR_SHARE=2 ERROR_SHARE=0.01
@@ -66,25 +66,25 @@ refuses() { # SETTING WORDS...
 
 @test "a report is of a folder that is there" {
   RESUME=nowhere run "$LAB_ROOT/bin/report"
-  refused 2 "RESUME=nowhere is no folder of results/" "RESUME=latest"
+  refused 2 RESUME=nowhere RESUME=latest
 }
 
 @test "a report takes nothing that the experiment's order says" {
   MARGIN=0.2 run "$LAB_ROOT/bin/report"
-  refused 2 "MARGIN=0.2 does not go with make report, because the experiment's order.json holds its settings: leave it out."
+  refused 2 MARGIN=0.2 "make report" order.json
   RESUME=nowhere REPEATS=3 run "$LAB_ROOT/bin/report"
-  refused 2 "REPEATS=3 does not go with make report"
+  refused 2 REPEATS=3 "make report"
   NAME=my-computer TOOL=vim RESUME=nowhere run "$LAB_ROOT/bin/report"
-  refused 2 "RESUME=nowhere is no folder of results/"
+  refused 2 RESUME=nowhere
 }
 
 @test "make report ignores what the shell exports, and refuses what its command line says" {
   JDK=/opt/jdk SEED=mine GC='$(false)' RESUME=nowhere run make -C "$LAB_ROOT" report
-  [[ $output == *"RESUME=nowhere is no folder of results/"* ]] || { echo "$output"; return 1; }
+  [[ $output == *"RESUME=nowhere "* ]] || { echo "$output"; return 1; }
   JDK=/opt/jdk run make -C "$LAB_ROOT" report RESUME=nowhere MARGIN=0.2
-  [[ $output == *"MARGIN=0.2 does not go with make report"* ]] || { echo "$output"; return 1; }
+  [[ $output == *"MARGIN=0.2 "*"make report"* ]] || { echo "$output"; return 1; }
   JDK=/opt/jdk run make -C "$LAB_ROOT" report RESUME=nowhere JDK=21
-  [[ $output == *"JDK=21 does not go with make report"* ]] || { echo "$output"; return 1; }
+  [[ $output == *"JDK=21 "*"make report"* ]] || { echo "$output"; return 1; }
 }
 
 @test "PLAN tells the plan and starts nothing" {
@@ -102,36 +102,36 @@ refuses() { # SETTING WORDS...
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ $output == *"--env CONCURRENCY=500,2000"* && $output == *"--env TOOL=hey"* ]] || { echo "$output"; return 1; }
   PLAN=1 run "$LAB_ROOT/bin/run" finish
-  refused 2 "PLAN=1 does not go with make finish"
+  refused 2 PLAN=1 "make finish"
 }
 
 @test "RESUME that names nothing is refused" {
   RESUME=/ run "$LAB_ROOT/bin/run" finish
-  refused 2 "RESUME=/ names no folder of results/"
+  refused 2 RESUME=/
 }
 
 @test "RESUME goes with finish alone, and with nothing that its order says" {
   RESUME=latest run "$LAB_ROOT/bin/run" ab
-  refused 2 "RESUME=latest continues an experiment" "make finish RESUME=latest"
+  refused 2 RESUME=latest "make finish RESUME=latest"
   RESUME=latest DURATION=60s run "$LAB_ROOT/bin/run" finish
-  refused 2 "DURATION=60s does not go with RESUME=latest"
+  refused 2 DURATION=60s RESUME=latest
 }
 
 @test "a tool that is none is refused" {
   run "$LAB_ROOT/bin/run"
-  refused 2 "none of ab hey vegeta k6"
+  refused 2 "ab hey vegeta k6"
   run "$LAB_ROOT/bin/run" wrk
-  refused 2 "'wrk' is none of"
+  refused 2 wrk "ab hey vegeta k6"
 }
 
 @test "a scenario without a NAME names the cure" {
   run "$LAB_ROOT/bin/run" scenario
-  refused 2 "NAME is not set" "make scenario NAME=smoketest"
+  refused 2 "make scenario NAME=smoketest"
 }
 
 @test "a paper is one that the lab has, and is asked for by name" {
   run "$LAB_ROOT/bin/reproduce"
-  refused 2 "PAPER is not set" "make reproduce PAPER=virtual-threads-hey"
+  refused 2 "make reproduce PAPER=virtual-threads-hey"
   PAPER=virtual-threads run "$LAB_ROOT/bin/reproduce"
-  refused 2 "PAPER=virtual-threads is not a paper" virtual-threads-hey spring-boot-edition
+  refused 2 PAPER=virtual-threads virtual-threads-hey spring-boot-edition
 }

@@ -38,3 +38,22 @@ run 3-a a KEY=value"
   [ "$RUNS_TOTAL" -eq 6 ]
   [ ! -e "$EXPERIMENT/.again" ]
 }
+
+@test "an experiment in which the lab itself failed ends with 4, whatever its runs are" {
+  local gives
+  BACKGROUND=""
+  loomlab() { return "$gives"; }
+  for gives in 0 1; do
+    { (exit 4) & }
+    BACKGROUND=$!
+    LAB_BROKE=""
+    wait_for_background
+    run summarise 0
+    [ "$status" -eq 4 ] || { echo "exit $status where summarise gave $gives"; return 1; }
+  done
+  for gives in 0 1 2; do
+    LAB_BROKE=""
+    run summarise 0
+    [ "$status" -eq "$gives" ]
+  done
+}

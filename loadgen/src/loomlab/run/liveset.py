@@ -4,6 +4,7 @@ again when none does."""
 import math
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -131,7 +132,16 @@ class LiveSet:
     """Holds one request of `subject.load` on each of a crowd's connections, and asks for the memory meanwhile."""
 
     def __init__(
-        self, tool: Tool, subject: Subject, crowd: Crowd, waits: Waits, ask: AskMemory, stop: Stop, progress: Progress
+        self,
+        tool: Tool,
+        subject: Subject,
+        crowd: Crowd,
+        waits: Waits,
+        ask: AskMemory,
+        stop: Stop,
+        progress: Progress,
+        clock: Callable[[], float] = time.monotonic,
+        wait: Callable[[threading.Event, float], bool] = threading.Event.wait,
     ) -> None:
         self._subject = subject
         self._crowd = crowd
@@ -139,7 +149,9 @@ class LiveSet:
         self._ask = ask
         self._stop = stop
         self._progress = progress
-        self._bursts = Bursts(tool, subject.process, STALL_S, stop, LEFTOVERS_S)
+        self._bursts = Bursts(tool, subject.process, STALL_S, stop, LEFTOVERS_S, clock)
+        self._clock = clock
+        self._wait = wait
 
     def measure(self, before: MemoryAnswer, warmup: Warmup, endpoint: Endpoint) -> MemoryLog:
         """What cannot be had stands in `error`. It begins when what the load left behind has been answered. The process
@@ -194,12 +206,12 @@ class LiveSet:
         none came."""
         full = FULL_SHARE * connections
         seen_at: float | None = None
-        while not ended.wait(LOOK_EVERY_S):
-            inflight, now = self._subject.process().inflight or 0, time.monotonic()
+        while not self._wait(ended, LOOK_EVERY_S):
+            inflight, now = self._subject.process().inflight or 0, self._clock()
             if inflight and seen_at is None:
                 seen_at = now
             if inflight >= full:
-                ended.wait(SETTLED_S)
+                self._wait(ended, SETTLED_S)
             elif seen_at is None or now - seen_at < LATEST_SHARE * wait_s:
                 continue
             answer = self._ask()

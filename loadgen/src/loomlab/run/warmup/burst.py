@@ -27,13 +27,20 @@ class Bursts:
     approach break off its backend connections, and the next load would pay for new ones."""
 
     def __init__(
-        self, tool: Tool, process: ReadProcess, stall_s: float, stop: Stop, longest_drain_s: float = LONGEST_DRAIN_S
+        self,
+        tool: Tool,
+        process: ReadProcess,
+        stall_s: float,
+        stop: Stop,
+        longest_drain_s: float = LONGEST_DRAIN_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tool = tool
         self._process = process
         self._stall_s = stall_s
         self._stop = stop
         self._longest_drain_s = longest_drain_s
+        self._clock = clock
 
     def run(self, phase: BurstPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
         """`wait_ms` is what a request waits at least."""
@@ -55,8 +62,8 @@ class Bursts:
 
     def drain(self, longest_s: float) -> None:
         """Waits for what a load left behind, lest it be served in the next one."""
-        deadline = time.monotonic() + longest_s
-        while self._process().inflight and time.monotonic() < deadline and not self._stop.requested:
+        deadline = self._clock() + longest_s
+        while self._process().inflight and self._clock() < deadline and not self._stop.requested:
             self._stop.pause(DRAIN_TICK_S)
 
     def _record(

@@ -22,7 +22,7 @@ final class RawHttp implements AutoCloseable {
 
   RawHttp(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
-    socket.setSoTimeout(10_000);
+    socket.setSoTimeout(30_000);
     socket.setTcpNoDelay(true);
   }
 

@@ -7,10 +7,14 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 
 /** A backend that answers every request in one chosen, wrong way. */
 final class FaultyBackend implements AutoCloseable {
@@ -40,7 +44,7 @@ final class FaultyBackend implements AutoCloseable {
   }
 
   private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
-  private final AtomicInteger requests = new AtomicInteger();
+  private final Queue<Socket> served = new ConcurrentLinkedQueue<>();
   private final AtomicInteger accepted = new AtomicInteger();
   private final int port;
   private volatile String lastHead;
@@ -81,7 +85,19 @@ final class FaultyBackend implements AutoCloseable {
 
   /** Requests since the last {@link #commit}. */
   int requests() {
-    return requests.get();
+    return served.size();
+  }
+
+  void awaitRequests(int count) {
+    while (requests() < count) {
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Whether any of these came over the connection of the one before. */
+  boolean anyCameOverTheLastUsedConnection() {
+    List<Socket> order = List.copyOf(served);
+    return IntStream.range(1, order.size()).anyMatch(i -> order.get(i) == order.get(i - 1));
   }
 
   int connections() {
@@ -103,7 +119,7 @@ final class FaultyBackend implements AutoCloseable {
 
   void commit(Fault next) {
     fault = next;
-    requests.set(0);
+    served.clear();
   }
 
   @Override
@@ -132,7 +148,7 @@ final class FaultyBackend implements AutoCloseable {
     try (socket) {
       while (readHead(socket.getInputStream())) {
         Fault committed = fault;
-        requests.incrementAndGet();
+        served.add(socket);
         if (committed == Fault.RESET) {
           socket.setSoLinger(true, 0);
           return;

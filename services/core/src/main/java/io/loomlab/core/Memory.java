@@ -23,17 +23,19 @@ final class Memory implements ManagementServer.Handler {
 
   private final ProcessMemory process;
   private final Supplier<Long> requestsInFlight;
+  private final Runnable collector;
 
   /**
    * @param requestsInFlight gives null where nobody counts them
    */
   Memory(Supplier<Long> requestsInFlight) {
-    this(new ProcessMemory(), requestsInFlight);
+    this(new ProcessMemory(), requestsInFlight, System::gc);
   }
 
-  Memory(ProcessMemory process, Supplier<Long> requestsInFlight) {
+  Memory(ProcessMemory process, Supplier<Long> requestsInFlight, Runnable collector) {
     this.process = process;
     this.requestsInFlight = requestsInFlight;
+    this.collector = collector;
   }
 
   /**
@@ -91,10 +93,10 @@ final class Memory implements ManagementServer.Handler {
    * Full, and over when it returns, in the serial, the parallel, the G1 and the Z collector; null
    * if the collector made none, because an option of the JVM forbade it.
    */
-  private static Long collect() {
+  private Long collect() {
     long before = collections();
     long started = System.nanoTime();
-    System.gc();
+    collector.run();
     long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
     return collections() == before ? null : tookMs;
   }

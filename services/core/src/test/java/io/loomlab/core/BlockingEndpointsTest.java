@@ -181,7 +181,7 @@ class BlockingEndpointsTest {
 
   private static void await(CyclicBarrier all) {
     try {
-      all.await(10, TimeUnit.SECONDS);
+      all.await(30, TimeUnit.SECONDS);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

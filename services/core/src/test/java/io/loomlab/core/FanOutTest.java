@@ -30,7 +30,7 @@ class FanOutTest {
                 CALLS,
                 () -> {
                   kinds.add(Thread.currentThread().isVirtual());
-                  all.await(10, TimeUnit.SECONDS);
+                  all.await(30, TimeUnit.SECONDS);
                   return "text";
                 });
     assertThat(answer).isEqualTo("text");

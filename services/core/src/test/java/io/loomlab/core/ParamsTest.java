@@ -19,7 +19,18 @@ class ParamsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"60001", "-1", "+5", "1.5", " 5", "soon", "99999999999999999999", "٣"})
+  @ValueSource(
+      strings = {
+        "60001",
+        "-1",
+        "+5",
+        "1.5",
+        " 5",
+        "soon",
+        "4294967301",
+        "99999999999999999999",
+        "٣"
+      })
   void otherDelaysAreRefusedWithTheirValueAndTheCure(String value) {
     assertRefused(400, "\"" + value + "\"; give a whole number", () -> Params.delay(value));
   }

@@ -12,7 +12,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
+/** Alone, since peaks are those of the whole JVM. */
+@Isolated
 class PeaksTest {
   /** What other threads of the JVM may touch meanwhile. */
   private static final int GROWTH_BYTES = 32 << 20;

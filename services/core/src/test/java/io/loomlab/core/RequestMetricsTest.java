@@ -24,7 +24,7 @@ class RequestMetricsTest {
     assertThat(registry.scrape())
         .contains("lab_requests_seconds_count" + labels + "\"200\"} 1\n")
         .contains("lab_requests_seconds_count" + labels + "\"504\"} 2\n")
-        .contains("lab_requests_seconds_bucket" + labels + "\"200\",le=\"0.3\"} 1\n");
+        .contains("lab_requests_seconds_bucket" + labels + "\"200\",le=\"60.0\"} 1\n");
   }
 
   @Test

@@ -26,7 +26,7 @@ class HelidonVirtualTest extends ApproachContract {
   private HelidonApplication application;
 
   HelidonVirtualTest() {
-    super(new Approach("helidon-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+    super(new Approach("helidon-virtual", Approach.Concurrency.VIRTUAL_THREADS));
   }
 
   @Override
@@ -100,7 +100,7 @@ class HelidonVirtualTest extends ApproachContract {
 
   private static Socket connect(HelidonApplication application) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), application.port());
-    socket.setSoTimeout(10_000);
+    socket.setSoTimeout(30_000);
     return socket;
   }
 

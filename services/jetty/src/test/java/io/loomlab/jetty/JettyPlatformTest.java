@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class JettyPlatformTest extends ApproachContract {
   JettyPlatformTest() {
-    super(new Approach("jetty-platform", Approach.Concurrency.PLATFORM_THREADS), "platform");
+    super(new Approach("jetty-platform", Approach.Concurrency.PLATFORM_THREADS));
   }
 
   @Override

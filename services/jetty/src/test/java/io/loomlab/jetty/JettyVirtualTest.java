@@ -13,7 +13,7 @@ class JettyVirtualTest extends ApproachContract {
   private static final int CPUS = Runtime.getRuntime().availableProcessors();
 
   JettyVirtualTest() {
-    super(new Approach("jetty-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+    super(new Approach("jetty-virtual", Approach.Concurrency.VIRTUAL_THREADS));
   }
 
   @Override

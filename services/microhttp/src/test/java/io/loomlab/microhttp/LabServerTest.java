@@ -107,7 +107,7 @@ class LabServerTest {
 
   private static Socket connect(LabServer server) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
-    socket.setSoTimeout(10_000);
+    socket.setSoTimeout(30_000);
     return socket;
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class MicrohttpAsyncTest extends ApproachContract {
   MicrohttpAsyncTest() {
-    super(new Approach("microhttp-async", Approach.Concurrency.COMPLETABLE_FUTURE), "event-loop");
+    super(new Approach("microhttp-async", Approach.Concurrency.COMPLETABLE_FUTURE));
   }
 
   @Override

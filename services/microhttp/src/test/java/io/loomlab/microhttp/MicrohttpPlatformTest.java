@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class MicrohttpPlatformTest extends ApproachContract {
   MicrohttpPlatformTest() {
-    super(new Approach("microhttp-platform", Approach.Concurrency.PLATFORM_THREADS), "platform");
+    super(new Approach("microhttp-platform", Approach.Concurrency.PLATFORM_THREADS));
   }
 
   @Override

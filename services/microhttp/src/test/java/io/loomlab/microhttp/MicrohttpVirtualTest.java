@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class MicrohttpVirtualTest extends ApproachContract {
   MicrohttpVirtualTest() {
-    super(new Approach("microhttp-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+    super(new Approach("microhttp-virtual", Approach.Concurrency.VIRTUAL_THREADS));
   }
 
   @Override

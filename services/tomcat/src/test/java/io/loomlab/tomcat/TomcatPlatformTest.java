@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class TomcatPlatformTest extends ApproachContract {
   TomcatPlatformTest() {
-    super(new Approach("tomcat-platform", Approach.Concurrency.PLATFORM_THREADS), "platform");
+    super(new Approach("tomcat-platform", Approach.Concurrency.PLATFORM_THREADS));
   }
 
   @Override

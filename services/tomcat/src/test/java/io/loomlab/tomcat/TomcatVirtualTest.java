@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class TomcatVirtualTest extends ApproachContract {
   TomcatVirtualTest() {
-    super(new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+    super(new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS));
   }
 
   @Override

@@ -23,7 +23,7 @@ class LiveNettyTest {
 
     DisposableServer bound = server.bindNow();
     try {
-      assertThat(about.get(10, TimeUnit.SECONDS).server()).isEqualTo("netty");
+      assertThat(about.get(30, TimeUnit.SECONDS).server()).isEqualTo("netty");
     } finally {
       bound.disposeNow();
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class VirtualNettyTest extends ApproachContract {
   VirtualNettyTest() {
-    super(new Approach("virtual-netty", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+    super(new Approach("virtual-netty", Approach.Concurrency.VIRTUAL_THREADS));
   }
 
   @Override

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class WebfluxNettyTest extends ApproachContract {
   WebfluxNettyTest() {
-    super(new Approach("webflux-netty", Approach.Concurrency.REACTIVE), "event-loop");
+    super(new Approach("webflux-netty", Approach.Concurrency.REACTIVE));
   }
 
   @Override

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.core.Problem;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -15,7 +13,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -74,47 +71,5 @@ final class Http {
     assertThat(response.headers().firstValue("Content-Type")).contains(contentType);
     assertThat(response.headers().firstValueAsLong("Content-Length"))
         .hasValue(response.body().length);
-  }
-
-  /** Two requests over one HTTP/1.0 connection; gives the second answer as far as it was sent. */
-  static String http10Twice(int port, String path) throws IOException {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      socket.setSoTimeout(10_000);
-      String request = "GET " + path + " HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
-      String first = exchange(socket, request);
-      assertThat(first.toLowerCase(Locale.ROOT)).contains("\r\nconnection: keep-alive\r\n");
-      return exchange(socket, request);
-    }
-  }
-
-  /**
-   * Two requests in one write, and a third after their answers; gives the last answer as far as it
-   * was sent.
-   */
-  static String afterTwoAtOnce(int port, String slow, String quick) throws IOException {
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-      socket.setSoTimeout(10_000);
-      exchange(socket, http11(slow) + http11(quick));
-      exchange(socket, "");
-      return exchange(socket, http11(quick));
-    }
-  }
-
-  private static String http11(String path) {
-    return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  }
-
-  private static String exchange(Socket socket, String requests) throws IOException {
-    socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
-    StringBuilder head = new StringBuilder();
-    while (head.indexOf("\r\n\r\n") < 0) {
-      int next = socket.getInputStream().read();
-      assertThat(next).as("end of connection after: %s", head).isNotNegative();
-      head.append((char) next);
-    }
-    int length =
-        Integer.parseInt(head.toString().replaceAll("(?is).*content-length: (\\d+).*", "$1"));
-    byte[] body = socket.getInputStream().readNBytes(length);
-    return head + new String(body, StandardCharsets.US_ASCII);
   }
 }

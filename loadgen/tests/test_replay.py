@@ -1,0 +1,35 @@
+"""Real runs in which something was provoked, judged again from the raw files that they left: tests/provocations/ makes
+them, freeze.py keeps them. `pytest --snapshot-update` writes what is approved of them."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from freeze import FROZEN
+from loomlab.judge.judge import judge_run
+
+ARCHIVES = sorted(FROZEN.glob("*.tar.xz"))
+LARGEST_BYTES = 60 * 1024
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: archive.name.partition(".")[0])
+def test_a_frozen_run_is_judged_as_it_was(archive: Path, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    assert archive.stat().st_size <= LARGEST_BYTES
+    run_dir = tmp_path / "1-app"
+    with tarfile.open(archive) as raw:
+        raw.extractall(run_dir, filter="data")
+
+    run = judge_run(run_dir)
+
+    assert {
+        "verdict": run.verdict,
+        "failed": [rule.rule for rule in run.rules if rule.outcome == "failed"],
+        "unknown": [rule.rule for rule in run.rules if rule.outcome == "could not be checked"],
+        "requests": run.requests,
+        "errors": run.errors,
+        "throughput_rps": run.throughput_rps and round(run.throughput_rps, 3),
+        "p50_ms": run.latency_ms.p50,
+        "cpu_seconds": run.cpu_seconds and round(run.cpu_seconds, 3),
+    } == snapshot
