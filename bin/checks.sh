@@ -289,7 +289,7 @@ check_proxy() {
 check_images() {
   local found
   if on_stand_ins; then
-    caveat registry "stand-in base images are selected" "the tables and environment say so; delete compose.override.yaml to go back to official ones"
+    caveat registry "stand-in base images are selected" "the tables and environment say so; delete compose.stand-ins.yaml to go back to official ones"
   else
     found=$(registry)
     case $found in

@@ -5,7 +5,8 @@ STARTED_BY_US="" STOPPED_BY_US="" UP_BEFORE="" INTERRUPTED_BY="" RUN_NUMBER=0 RU
 EXPERIMENT="" LEFT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
 WARMER=loom-lab-warmer-$$
 
-# use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before.
+# use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before. Which keys and values there may be, loomlab
+# decides: it prints an order only if that has the types of records/order.py.
 use_settings() {
   local setting
   for setting in "$@"; do
@@ -54,7 +55,7 @@ write_engine_facts() {
 # begin_experiment: in the folder that the plan made.
 begin_experiment() {
   local service
-  rm -f "$EXPERIMENT/.again"
+  rm -f "$EXPERIMENT/.again" "$EXPERIMENT/.engine"
   for service in $(approaches); do
     if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
   done
@@ -228,11 +229,12 @@ wind_up() { # CODE
   end_background
   # shellcheck disable=SC2046,SC2086  # one word a container
   docker rm --force $GENERATOR $(containers_of_runs) >/dev/null 2>&1
-  if [ -n "$(ls "$EXPERIMENT/runs")" ] || [ -n "${RESUME:-}" ]; then
+  # What rmdir removes held no run.
+  if [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null; then
+    rm -rf "$EXPERIMENT"
+  else
     summarise "$code"
     code=$?
-  else
-    rm -rf "$EXPERIMENT"
   fi
   restore
   release_lock

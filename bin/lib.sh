@@ -5,6 +5,9 @@ unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architectu
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
+# Written by airgap/build. Compose itself finds it by the link, whose name comes after compose.override.yaml, the user's, among those
+# that it looks for.
+STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
 # Where experiments are written; the lab's own tests have a folder of theirs.
 LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results}
 case $LAB_RESULTS in /*) ;; *) LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS ;; esac
@@ -39,9 +42,11 @@ load_env() {
 # container_metrics: by which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
 container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
 
-# compose ARGUMENTS...: docker compose on the lab, with the overlay for what bin/metrics found.
+# compose ARGUMENTS...: docker compose on the lab, with the stand-ins where they are selected, the user's own changes, and the
+# overlay for what bin/metrics found.
 compose() (
   files=$LAB_ROOT/compose.yaml
+  ! on_stand_ins || files=$files:$STAND_INS
   [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
   files=${COMPOSE_FILE:-$files}
   case $(container_metrics) in
@@ -98,7 +103,7 @@ docker_is_a_service() { systemd_runs && systemctl is-enabled docker >/dev/null 2
 can_start_engine() { is_linux && is_root && is_debian && ! docker_is_a_service; }
 can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/null; }
 engine_answers() { docker info >/dev/null 2>&1; }
-on_stand_ins() { [ -e "$LAB_ROOT/compose.override.yaml" ] && grep -q loom-lab-airgap "$LAB_ROOT/compose.override.yaml"; }
+on_stand_ins() { [ -e "$STAND_INS" ]; }
 
 # registry: `here` where base images can be pulled or are there, `limited` where one answers that it was asked too often,
 # `none` where none answers, else `failed:` and what the engine said.

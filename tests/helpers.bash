@@ -40,7 +40,7 @@ refused() {
 # copy_of_lab FOLDER: this checkout, of the same base images.
 copy_of_lab() {
   mkdir "$1"
-  (cd "$LAB_ROOT" && git ls-files -z | xargs -0 cp --parents -t "$1" && { cp compose.override.yaml "$1" 2>/dev/null || true; })
+  (cd "$LAB_ROOT" && git ls-files -z | xargs -0 cp --parents -t "$1" && { cp compose.stand-ins.yaml "$1" 2>/dev/null || true; })
 }
 
 lab_containers() { docker ps --all --quiet --filter label=com.docker.compose.project=loom-lab; }

@@ -41,7 +41,7 @@ teardown() {
 # without_mounts COMMAND...: with a cAdvisor that has nothing of the host.
 without_mounts() {
   local files=$LAB_ROOT/compose.yaml
-  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
+  ! on_stand_ins || files=$files:$STAND_INS
   printf 'services:\n  cadvisor:\n    volumes: !override\n      - %s:/nothing:ro\n' "$LAB_ROOT/prometheus" >"$BATS_TEST_TMPDIR/broken.yaml"
   COMPOSE_FILE=$files:$BATS_TEST_TMPDIR/broken.yaml "$@"
 }

@@ -88,7 +88,7 @@ setup_file() {
 
 @test "the environment tells the base images apart" {
   local expected=false
-  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || expected=true
+  [ ! -e "$LAB_ROOT/compose.stand-ins.yaml" ] || expected=true
   [ "$(run_of .environment.stand_in_images)" = "$expected" ]
 }
 

@@ -222,7 +222,7 @@ nothing_broken() {
   stub debootstrap 'touch '"$BATS_TEST_TMPDIR/built"
   run "$copy/bin/prepare" loadgen
   refused 3 "limits how often images are pulled" "docker login"
-  [ ! -e "$copy/compose.override.yaml" ] && [ ! -e "$BATS_TEST_TMPDIR/built" ]
+  [ ! -e "$copy/compose.stand-ins.yaml" ] && [ ! -e "$BATS_TEST_TMPDIR/built" ]
 }
 
 # metrics_end CODE WAY SENTENCE: check_metrics where bin/metrics ends so, having found that way.

@@ -8,7 +8,7 @@ setup() {
   LAB=$BATS_TEST_TMPDIR/lab CALLS=$BATS_TEST_TMPDIR/calls
   mkdir -p "$LAB"
   cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT"/compose*.yaml "$LAB/"
-  rm -f "$LAB/compose.override.yaml"
+  rm -f "$LAB/compose.override.yaml" "$LAB/compose.stand-ins.yaml"
   unset CONTAINER_METRICS COMPOSE_FILE DOCKER_HOST
   export ENGINE=one WORKS="cadvisor cgroups" ENGINE_NAME=another-machine SECURITY="[name=seccomp]" LAB_LOCK=held
   # Which way a Compose file list stands for, and what a container that asks for its figures gets.

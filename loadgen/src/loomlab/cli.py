@@ -155,6 +155,9 @@ def finish_killed(results: Annotated[Path, typer.Option(help="Where the experime
         except LoomlabError as error:
             print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
             failed = True
+        except Exception as error:
+            print(f"loom-lab: {folder.name} cannot be summed up: the lab failed at it ({error!r})", file=sys.stderr)  # noqa: T201
+            failed = True
     if failed:
         raise typer.Exit(errors.EXIT_LAB)
 
@@ -227,8 +230,6 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         print(f"loom-lab: {error.filename or 'a file'} cannot be used: {error.strerror}.", file=sys.stderr)  # noqa: T201
         sys.exit(errors.EXIT_LAB)
-    except typer.Abort:
-        sys.exit(errors.EXIT_INTERRUPTED)
     except Exception:
         traceback.print_exc()
         sys.exit(errors.EXIT_LAB)

@@ -1,22 +1,26 @@
 """What becomes of an experiment that was cut off: what it measured is judged, what is missing can be run."""
 
-import shutil
+import re
 import warnings
+from itertools import count
 from pathlib import Path
 
 from loomlab.answer.again import next_try, plan_next_try
 from loomlab.answer.summary import summarise
-from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
-from loomlab.records.files import RunFiles, read_record
+from loomlab.records.files import RunFiles, read_record, strange
 from loomlab.records.models import Request, Run, Summary
 from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
+from loomlab.records.record import NAME
 
 
 def finish(experiment_dir: Path) -> Summary:
     """Judges every run that has begun and has no verdict, or none any more, and writes the summary. Raises UsageError
-    where there is no order."""
+    where there is no order, and where what is written might land outside of the folder."""
+    if problem := strange(experiment_dir):
+        raise UsageError(problem)
     with changing(experiment_dir) as order:
         for run in order.runs:
             if run.state not in {"planned", "judged"} or _lost_verdict(experiment_dir, run):
@@ -26,21 +30,20 @@ def finish(experiment_dir: Path) -> Summary:
 
 def killed(results: Path) -> list[Path]:
     """Experiments that have their order and no summary, or runs that were cut off before their verdict."""
-    return [
-        folder for folder in _planned(results) if not (folder / "summary.json").exists() or _cut_off(read_order(folder))
-    ]
+    return [folder for folder, order in planned(results) if not (folder / "summary.json").exists() or _cut_off(order)]
 
 
-def _planned(results: Path) -> list[Path]:
-    """The experiments whose order can be read; of the others it is told."""
-    planned = []
+def planned(results: Path) -> list[tuple[Path, Order]]:
+    """The experiments whose order can be read, by name; of the others it is told."""
+    found = []
     for path in sorted(results.glob("*/order.json")):
+        if path.parent.is_symlink() or not path.is_file():
+            continue
         try:
-            if not path.parent.is_symlink() and read_order(path.parent):
-                planned.append(path.parent)
-        except ParseError as error:
+            found.append((path.parent, read_order(path.parent)))
+        except (OSError, ParseError) as error:
             warnings.warn(f"{error}", stacklevel=2)
-    return planned
+    return found
 
 
 def _cut_off(order: Order) -> bool:
@@ -66,19 +69,20 @@ def _judged(run_dir: Path) -> State:
         if request is None:
             return "failed"
         judge_run(run_dir)
-    except ParseError as error:
-        warnings.warn(f"{run_dir.name} cannot be judged: {error}", stacklevel=2)
+    except Exception as error:  # of one run, whatever it is: the others are judged
+        why = str(error) if isinstance(error, LoomlabError) else repr(error)
+        warnings.warn(f"{run_dir.name} cannot be judged: {why}", stacklevel=2)
         return "failed"
     return "judged" if request.finished else "failed"
 
 
 def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     """The order, in which every run without a verdict of its whole is planned again, and of a sweep the next try of
-    every run that the host spoilt; what a run without a verdict left is removed. Raises UsageError where nothing is
-    missing, and where host or lab are not those that the experiment was begun with."""
-    if problem := foreign(read_order(experiment_dir), experiment_dir.name, host, lab_sha256):
-        raise UsageError(problem)
+    every run that the host spoilt; what a run without a verdict left is set aside. Raises UsageError where nothing is
+    missing, and as `foreign`."""
     begun = read_order(experiment_dir)
+    if problem := foreign(begun, experiment_dir, host, lab_sha256):
+        raise UsageError(problem)
     if _cut_off(begun) or any(_lost_verdict(experiment_dir, run) for run in begun.runs):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
@@ -94,8 +98,11 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     return order
 
 
-def foreign(order: Order, name: str, host: Host, lab_sha256: str) -> str | None:
+def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> str | None:
     """Why this host, or this lab, may not go on with it, in a sentence; None: it may."""
+    if problem := unsafe(experiment_dir):
+        return problem
+    name = experiment_dir.name
     begun, here = ((told.get("cpus"), told.get("cpu_model")) for told in (order.host, host.model_dump()))
     if begun != here and begun != (here[0], None):
         return (
@@ -110,14 +117,25 @@ def foreign(order: Order, name: str, host: Host, lab_sha256: str) -> str | None:
     return None
 
 
+def unsafe(experiment_dir: Path) -> str | None:
+    """Why no run may be made in the folder, in a sentence; None: it may."""
+    name = experiment_dir.name
+    if not re.fullmatch(NAME, name):
+        return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
+    return strange(experiment_dir)
+
+
 def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:
     return run.state != "judged" or not _has_verdict(RunFiles(experiment_dir / "runs" / run.run))
 
 
 def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
-    left = experiment_dir / "runs" / run.run
+    left, aside = experiment_dir / "runs" / run.run, experiment_dir / "runs" / ".set-aside"
     if left.exists():
-        shutil.rmtree(left)
+        aside.mkdir(exist_ok=True)
+        kept = next(path for path in (aside / f"{run.run}-{number}" for number in count(1)) if not path.exists())
+        left.rename(kept)
+        warnings.warn(f"{run.run} is made again: what it left is in runs/.set-aside/{kept.name}", stacklevel=2)
     run.state = "planned"
 
 
@@ -129,8 +147,7 @@ def unfinished(results: Path, name: str) -> Path:
                 f"RESUME={name} is no folder of results/ with an order.json: name one, or use RESUME=latest."
             )
         return results / name
-    for folder in reversed(_planned(results)):
-        order = read_order(folder)
+    for folder, order in reversed(planned(results)):
         if any(_is_missing(folder, run) or next_try(folder, order, run) for run in order.runs):
             return folder
     raise UsageError(

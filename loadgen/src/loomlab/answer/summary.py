@@ -80,7 +80,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
     environment = environment_of(experiment_dir)
     order = order_of(experiment_dir)
-    runs, notes = _runs(experiment_dir)
+    runs, notes = _runs(experiment_dir, interrupted)
     judged = {run.run for run in runs}
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
@@ -125,14 +125,20 @@ def with_suspicions(run: Run, suspicions: list[str]) -> Run:
     return run.model_copy(update={"verdict": level, "reasons": run.reasons + added})
 
 
-def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
-    """In the order they were planned, tries of one beside each other; a note for each folder that was not judged."""
+def _runs(experiment_dir: Path, interrupted: bool) -> tuple[list[Run], list[str]]:
+    """In the order they were planned, tries of one beside each other; a note for each folder that was not judged, of an
+    interrupted experiment also for one whose verdict is damaged."""
     runs: list[Run] = []
     notes: list[str] = []
     for run_dir in sorted((experiment_dir / "runs").iterdir(), key=_run_order):
-        if not run_dir.is_dir():
+        if not run_dir.is_dir() or run_dir.name.startswith("."):
             continue
-        run = _run(run_dir)
+        try:
+            run = _run(run_dir)
+        except ParseError:
+            if not interrupted:
+                raise
+            run = None
         if run:
             runs.append(run)
         else:

@@ -3,9 +3,12 @@
 import hashlib
 import json
 import os
+import secrets
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic import BaseModel, ValidationError
 
@@ -45,12 +48,37 @@ def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """As `write_json`."""
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8") as sink:
-        sink.write(text)
-        sink.flush()
-        os.fsync(sink.fileno())
-    partial.replace(path)
+    with whole(path) as sink:
+        sink.write(text.encode("utf-8"))
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` once it is written and on the disk, and leaves nothing where that fails. A
+    link in its place is replaced, not followed."""
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+    try:
+        with partial.open("xb") as sink:
+            yield sink
+            sink.flush()
+            os.fsync(sink.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def strange(folder: Path) -> str | None:
+    """What lies below the folder and is neither a file nor a folder, in a sentence: who writes through a link writes
+    somewhere else."""
+    for place, folders, files in folder.walk():
+        for path in (place / name for name in (*folders, *files)):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                return (
+                    f"{folder.name} has {str(path.relative_to(folder))!r}, which is neither a file nor a folder, so "
+                    "the lab writes nothing there: remove that, or move the experiment out of results/."
+                )
+    return None
 
 
 def checksum(folder: Path) -> str:
@@ -64,14 +92,12 @@ def checksum(folder: Path) -> str:
 
 def read_json(path: Path) -> Any:
     """The parsed file, or None when there is none; raises ParseError when it is not JSON."""
-    if not path.exists():
+    if not path.is_file():
         return None
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ParseError(
-            f"{path} is not JSON ({error}): it is damaged; delete its folder and measure again."
-        ) from error
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{path} is not JSON ({error}): it is damaged; measure again.") from error
 
 
 def _places(error: ValidationError) -> str:

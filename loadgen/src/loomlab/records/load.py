@@ -71,9 +71,9 @@ Shape = Annotated[Closed | OpenRate | Users, Field(discriminator="kind")]
 class Target:
     """One kind of request; `target` is path and query, `body` the file that holds the request's body."""
 
-    target: str
+    target: Annotated[str, Field(pattern=r"^/[!-~]*$")]
     method: Literal["GET", "POST"] = "GET"
-    headers: tuple[str, ...] = ()
+    headers: tuple[Annotated[str, Field(pattern=r"^[ -~]*$")], ...] = ()
     body: Path | None = None
 
 

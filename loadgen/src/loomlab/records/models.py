@@ -7,7 +7,7 @@ from pydantic import Field
 from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
 from loomlab.records.memory import LiveBytes
-from loomlab.records.record import WHOLE_OR_UNKNOWN, FiniteRecord, Record
+from loomlab.records.record import WHOLE_OR_UNKNOWN, FiniteRecord, Name, Record
 
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
@@ -33,8 +33,8 @@ class Request(Record):
     then; `fit_duration`, `fit_requests`: duration and requests were left to the lab, which sets them after the
     warm-up; `finished` tells whether the measurement came to its end."""
 
-    tool: str
-    approach: str
+    tool: Name
+    approach: Name
     twin: bool = False
     load: Load
     delay: str
@@ -317,7 +317,7 @@ class SideBySide(Record):
     """A scenario and what was scaled; `experiment` and `run` are where it was published, None for one
     of the lab's own, `differs` what of the publication is not followed."""
 
-    name: str
+    name: Name
     title: str
     question: str
     experiment: str | None

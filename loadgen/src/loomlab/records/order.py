@@ -1,20 +1,31 @@
 """order.json: what an experiment is to run, in which order, and how far it has come."""
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json
 from loomlab.records.models import MOST_MARGIN, Request, SideBySide
-from loomlab.records.record import Record
+from loomlab.records.record import Name, Record
 
 ORDER_SCHEMA: Literal["loom-lab/order/v1"] = "loom-lab/order/v1"
 State = Literal["planned", "running", "finished", "judged", "failed"]
+Setting = Annotated[
+    str,
+    Field(
+        pattern=r"^(GC|HTTP_CLIENT|STYLE|ERROR_SHARE|SAVE_MOVIES|JDK|DELAY|SEED|PLATFORM_THREADS|BACKEND_CONNECTIONS|"
+        r"(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)|MONITORING_CPUSET)$"
+    ),
+]
+"""A variable that an order may set in the host's shell, which exports whatever an order says."""
+Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:,_-]*$")]
+Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
 class PlannedRun(Record):
@@ -22,31 +33,39 @@ class PlannedRun(Record):
     all around it, None: as the order has them; `settings` are Compose's variables that are this run's own; `finished`:
     its raw files are complete, `failed`: they will not be."""
 
-    run: str
+    run: Name
     block: int
     expected_s: int | None = None
     longest_s: int | None = None
     state: State = "planned"
-    settings: dict[str, str]
+    settings: dict[Setting, Value]
     request: Request
+
+    @model_validator(mode="after")
+    def _loads_its_own_approach(self) -> Self:
+        if self.request.load.origin != f"http://{self.request.approach}:8080":
+            raise ValueError("the load goes elsewhere than to the approach")
+        return self
 
 
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
     `longest_s` are of one run at the largest load, with all around it; `lab_sha256` is of the sources that make and
     judge runs; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `paper`: the
-    published experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them."""
+    published experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them.
+
+    Whoever reads one, the host's shell among them, relies on its types: a folder of results may be a stranger's."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
-    experiment: str
+    experiment: Name
     planned: str
     seed: int
     size: str
-    settings: dict[str, str]
+    settings: dict[Setting, Value]
     host: dict[str, Any]
     expected_s: int
     longest_s: int
-    note: str | None = None
+    note: Line | None = None
     suspect: list[str] = Field(default_factory=list)
     scenario: SideBySide | None = None
     sweep: bool = False
@@ -95,7 +114,7 @@ def read_order(experiment_dir: Path) -> Order:
 def changing(experiment_dir: Path) -> Iterator[Order]:
     """The order, written again afterwards; one process at a time."""
     read_order(experiment_dir)
-    with (experiment_dir / ".order.lock").open("w") as lock:
+    with os.fdopen(os.open(experiment_dir / ".order.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         order = read_order(experiment_dir)
         yield order

@@ -1,16 +1,21 @@
 """What every record is."""
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     model_validator,
 )
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""Of a folder, a file or a service: one word to a shell, and no way out of its folder."""
+Name = Annotated[str, Field(pattern=NAME)]
 
 
 class Record(BaseModel):

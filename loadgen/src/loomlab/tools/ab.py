@@ -1,8 +1,6 @@
 """Apache Bench: its command line and what it prints and writes (read off its source, support/ab.c of httpd 2.4)."""
 
-import gzip
 import re
-import shutil
 import sys
 from array import array
 from collections.abc import Iterable
@@ -12,6 +10,7 @@ from typing import IO
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
+from loomlab.tools.packed import pack, packed_lines
 from loomlab.tools.tool import ToolReport
 
 MAX_CONCURRENCY = 20_000
@@ -76,19 +75,14 @@ class Ab:
     def finish(self, raw: Path, stem: str) -> None:
         plain = raw / f"{stem}-requests.tsv"
         if plain.exists():
-            with plain.open("rb") as source, gzip.open(_packed(raw, stem), "wb", compresslevel=6) as target:
-                shutil.copyfileobj(source, target, 1 << 20)
-            plain.unlink()
+            pack(plain, _packed(raw, stem))
 
     def report(self, raw: Path, stem: str) -> ToolReport:
         return parse_report(self.output(raw, stem).read_text(errors="replace"))
 
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
         path = _packed(raw, stem)
-        if not path.exists():
-            return None
-        with gzip.open(path, "rt", encoding="ascii", errors="replace") as lines:
-            return parse_requests(lines, floor_ms)
+        return parse_requests(packed_lines(path), floor_ms) if path.exists() else None
 
 
 def _closed(load: Load) -> Closed:

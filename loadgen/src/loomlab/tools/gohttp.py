@@ -1,12 +1,6 @@
 """What hey and vegeta share: both send by Go's net/http, and name its errors."""
 
-import gzip
 import re
-import zlib
-from collections.abc import Iterator
-from pathlib import Path
-
-from loomlab.basics.errors import ParseError
 
 LONGEST_REASON = 60
 
@@ -38,12 +32,3 @@ def reason(error: str) -> str:
 def is_success(status: int) -> bool:
     """2xx: neither hey nor vegeta follows a redirect here, so that one is no success."""
     return 200 <= status <= 299
-
-
-def packed_lines(path: Path) -> Iterator[str]:
-    """The lines of a gzipped file, with their ends; raises ParseError for a damaged one."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="") as lines:
-            yield from lines
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ParseError(f"{path.name} is damaged ({error}): measure again.") from error

@@ -1,6 +1,5 @@
 """hey: its command line and what it prints (read off its source, v0.1.5)."""
 
-import gzip
 import re
 import time
 from array import array
@@ -12,11 +11,12 @@ from pathlib import Path
 from pydantic import Field
 
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import read_record, write_json
+from loomlab.records.files import read_record, write_json, write_text
 from loomlab.records.load import Closed, Load
 from loomlab.records.record import Record
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.gohttp import is_success, packed_lines, reason
+from loomlab.tools.gohttp import is_success, reason
+from loomlab.tools.packed import packed_lines, packing
 from loomlab.tools.tool import ToolReport
 
 MAX_REQUESTS = 1_000_000
@@ -149,25 +149,22 @@ def _load_file(raw: Path, stem: str) -> Path:
 
 
 def _split(output: Path, packed: Path) -> None:
-    partial = packed.with_name(packed.name + ".partial")
     kept: list[str] = []
-    found = False
-    with (
-        output.open(encoding="utf-8", errors="replace") as lines,
-        gzip.open(partial, "wt", encoding="ascii", compresslevel=6) as rows,
-    ):
-        for line in lines:
-            header = line.rstrip("\n") == REQUEST_COLUMNS
-            if header or _ROW.match(line):
-                found |= header
-                rows.write(line)
-            else:
-                kept.append(line)
-    if not found:
-        partial.unlink()
-        return
-    partial.replace(packed)
-    output.write_text("".join(kept), encoding="utf-8")
+    with output.open(encoding="utf-8", errors="replace") as lines:
+        if not any(map(_names_columns, lines)):
+            return
+        lines.seek(0)
+        with packing(packed) as rows:
+            for line in lines:
+                if _names_columns(line) or _ROW.match(line):
+                    rows.write(line.encode("ascii"))
+                else:
+                    kept.append(line)
+    write_text(output, "".join(kept))
+
+
+def _names_columns(line: str) -> bool:
+    return line.rstrip("\n") == REQUEST_COLUMNS
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """k6: its command line and what it leaves (read off its source, v1.8.1)."""
 
-import gzip
 import json
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,9 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_json, write_json
 from loomlab.records.load import Closed, Load, OpenRate, Users
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.gohttp import packed_lines
 from loomlab.tools.k6_options import LONGEST_RATE_UNIT_S, load_file
 from loomlab.tools.k6_samples import Requests, parse_requests, thin
+from loomlab.tools.packed import packed_lines, packing
 from loomlab.tools.tool import ToolReport
 
 SCRIPT = Path(__file__).with_name("k6_load.js")
@@ -93,12 +93,9 @@ class K6:
         samples, packed = _samples(raw, stem), _packed(raw, stem)
         if not samples.exists():
             return
-        try:
-            with samples.open("rb") as lines, gzip.open(packed, "wb", compresslevel=6) as rows:
+        with suppress(ParseError):
+            with samples.open("rb") as lines, packing(packed) as rows:
                 rows.writelines(thin(lines))
-        except ParseError:
-            packed.unlink()
-        else:
             samples.unlink()
 
     def report(self, raw: Path, stem: str) -> ToolReport:

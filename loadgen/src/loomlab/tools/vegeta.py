@@ -1,9 +1,8 @@
 """vegeta: its command line and what it leaves (read off its source, v12.13.0)."""
 
 import csv
-import gzip
+import io
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,9 +16,11 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.files import write_text
 from loomlab.records.load import Load, OpenRate, RateStep
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.gohttp import is_success, packed_lines, reason
+from loomlab.tools.gohttp import is_success, reason
+from loomlab.tools.packed import pack, packed_lines, packing
 from loomlab.tools.tool import ToolReport
 
 REQUEST_COLUMNS = ("timestamp_ns", "latency_ns", "status", "error")
@@ -101,10 +102,8 @@ class Vegeta:
         wrong = [_thin(results, _packed(raw, stem)), *(_pass(results, *one) for one in passes)]
         notes = [note for note in wrong if note]
         if notes:
-            (raw / f"{stem}-finish.txt").write_text("\n".join(notes) + "\n", encoding="utf-8")
-        with results.open("rb") as source, gzip.open(f"{results}.gz", "wb", compresslevel=6) as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-        results.unlink()
+            write_text(raw / f"{stem}-finish.txt", "\n".join(notes) + "\n")
+        pack(results, results.with_name(f"{results.name}.gz"))
 
     def report(self, raw: Path, stem: str) -> ToolReport:
         path = raw / f"{stem}-report.json"
@@ -203,7 +202,7 @@ def _thin(results: Path, packed: Path) -> str | None:
 def _pack(encoded: Iterable[str], packed: Path) -> int:
     """How many requests were written; vegeta's columns are timestamp, status, latency, bytes out, bytes in, error..."""
     count = 0
-    with gzip.open(packed, "wt", encoding="utf-8", newline="", compresslevel=6) as target:
+    with packing(packed) as rows, io.TextIOWrapper(rows, encoding="utf-8", newline="") as target:
         writer = csv.writer(target, lineterminator="\n")
         writer.writerow(REQUEST_COLUMNS)
         for row in csv.reader(encoded):

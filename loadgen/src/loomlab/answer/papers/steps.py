@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loomlab.answer.again import MOST_TRIES
-from loomlab.answer.finish import foreign, unfinished
+from loomlab.answer.finish import foreign, planned, unfinished, unsafe
 from loomlab.answer.papers.keeping import approach_cpus
 from loomlab.answer.papers.measured import KeptExperiment, blocks_of, demand_of, step_name
 from loomlab.answer.papers.model import Claim, NoTest, Paper, RatioTest, ValueTest
-from loomlab.basics.errors import HostError, ParseError, UsageError
+from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.asked import asked_of
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.variables import stanzas
-from loomlab.records.order import Order, changing, order_file, read_order
+from loomlab.records.order import Order, changing
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 DEFAULTS = {"DURATION": "60s"}
@@ -145,7 +145,7 @@ def plan_of(
 ) -> Plan:
     """What is neither measured nor begun; what was begun and cut off goes on first. `measured` are experiments by step,
     whatever they ask for."""
-    begun = [one for one in _begun(results) if foreign(one[1], one[0].name, host, lab.checksum) is None]
+    begun = [one for one in _begun(results) if foreign(one[1], one[0], host, lab.checksum) is None]
     lines: list[str] = []
     runs: list[tuple[Order, int]] = []
     lacking: list[tuple[Step, int]] = []
@@ -193,15 +193,7 @@ def _seconds(order: Order, runs: int) -> int:
 
 def _begun(results: Path) -> list[tuple[Path, Order]]:
     """The experiments that lack a run."""
-    found = []
-    for path in sorted(results.glob("*/order.json")):
-        try:
-            order = read_order(path.parent)
-        except ParseError:
-            continue
-        if not path.parent.is_symlink() and any(run.state != "judged" for run in order.runs):
-            found.append((path.parent, order))
-    return found
+    return [one for one in planned(results) if any(run.state != "judged" for run in one[1].runs)]
 
 
 def _alternating(lacking: Sequence[tuple[Step, int]]) -> Iterator[tuple[Step, int]]:
@@ -218,11 +210,9 @@ def _alternating(lacking: Sequence[tuple[Step, int]]) -> Iterator[tuple[Step, in
 def take(results: Path, folder_name: str, name: str, steps: Sequence[Step]) -> str | None:
     """Makes an experiment of results/ one of the paper's; gives the line that makes the runs that it lacks. Raises
     UsageError where it is another paper's, or none's, or asks for something else than the paper's steps."""
-    folder = unfinished(results, folder_name) if folder_name == "latest" else results / folder_name
-    if not order_file(folder).exists():
-        raise UsageError(
-            f"RESUME={folder_name} is no folder of results/ with an order.json: name one, or use RESUME=latest."
-        )
+    folder = unfinished(results, folder_name)
+    if problem := unsafe(folder):
+        raise UsageError(problem)
     with changing(folder) as order:
         of = order.paper or (order.scenario.experiment if order.scenario else None)
         if of != name:

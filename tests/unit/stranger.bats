@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# What is not the lab's own: the user's Compose file is left alone, and a folder of results is not written through.
+
+# shellcheck disable=SC2030,SC2031,SC2034,SC2329  # every test is a process; bin/experiment.sh reads and calls what is set here
+load ../helpers
+
+setup() {
+  LAB=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$LAB"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/airgap" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$LAB/"
+  unset COMPOSE_FILE CONTAINER_METRICS
+  export LAB_LOCK=held
+  echo "services: {} # the user's" >"$BATS_TEST_TMPDIR/own"
+}
+
+# A Debian host without a registry that has every stand-in image.
+sealed() {
+  stub docker 'case $* in "image inspect grafana"*) exit 1 ;; esac'
+  stub id 'echo 0'
+  stub debootstrap 'exit 1'
+  stub apt-get 'exit 1'
+  mkdir -p "$BATS_TEST_TMPDIR/host/etc"
+  echo ID=debian >"$BATS_TEST_TMPDIR/host/etc/os-release"
+  export HOST_ROOT=$BATS_TEST_TMPDIR/host
+  "$LAB/airgap/build" 2>/dev/null
+}
+
+files() { # the files of every Compose command of the lab
+  (
+    # shellcheck source=bin/lib.sh
+    . "$LAB/bin/lib.sh"
+    docker() { printf '%s\n' "${COMPOSE_FILE//"$LAB/"/}"; }
+    compose ps
+  )
+}
+
+@test "where the user has no Compose file, the stand-ins are found by the lab and by Compose itself" {
+  sealed
+  grep -q loom-lab-airgap/prometheus "$LAB/compose.stand-ins.yaml"
+  [ "$LAB/docker-compose.override.yaml" -ef "$LAB/compose.stand-ins.yaml" ]
+  [ ! -e "$LAB/compose.override.yaml" ]
+  [ "$(files)" = compose.yaml:compose.stand-ins.yaml ]
+  "$LAB/airgap/build" 2>/dev/null
+  "$LAB/bin/down" --everything
+  [ ! -e "$LAB/compose.stand-ins.yaml" ] && [ ! -L "$LAB/docker-compose.override.yaml" ]
+  [ "$(files)" = compose.yaml ]
+}
+
+@test "the user's Compose files are neither written nor removed, and hold beside the stand-ins" {
+  cp "$BATS_TEST_TMPDIR/own" "$LAB/compose.override.yaml"
+  cp "$BATS_TEST_TMPDIR/own" "$LAB/docker-compose.override.yaml"
+  sealed
+  [ "$(files)" = compose.yaml:compose.stand-ins.yaml:compose.override.yaml ]
+  "$LAB/bin/down" --everything
+  cmp "$LAB/compose.override.yaml" "$BATS_TEST_TMPDIR/own"
+  cmp "$LAB/docker-compose.override.yaml" "$BATS_TEST_TMPDIR/own"
+  [ "$(files)" = compose.yaml:compose.override.yaml ]
+}
+
+# An experiment in $EXPERIMENT whose folder a stranger made, and whose services do nothing.
+resuming() {
+  # shellcheck source=bin/lib.sh
+  . "$LAB/bin/lib.sh"
+  # shellcheck source=bin/experiment.sh
+  . "$LAB/bin/experiment.sh"
+  stub docker ':'
+  EXPERIMENT=$LAB/results/gift RUNS="" EXPECTED_S=0 LONGEST_S=0 BACKEND_WARMUP_S=0 MAX_CONNECTIONS=1 BACKLOG=1 JDK=25 NOTE=""
+  LAB_EXPERIMENT=gift
+  mkdir -p "$EXPERIMENT/runs"
+}
+
+@test "what the shell writes beside the runs replaces another's file and does not write into it" {
+  resuming
+  echo "its own" >"$BATS_TEST_TMPDIR/victim"
+  ln "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.engine"
+  ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.again"
+  begin_experiment 2>/dev/null
+  wait
+  [ "$(cat "$BATS_TEST_TMPDIR/victim")" = "its own" ]
+  grep -q '"images"' "$EXPERIMENT/engine.json"
+  [ ! -L "$EXPERIMENT/.again" ]
+}
+
+# What is left of the experiment's folder where its verb failed before its first run.
+left() {
+  summarise() { :; }
+  restore() { :; }
+  release_lock() { :; }
+  wind_up 3
+  (cd "$LAB/results" && find . -mindepth 1 | sort | paste -sd' ' -)
+}
+
+@test "an experiment without a run is removed, and one whose runs cannot be listed is kept" {
+  resuming
+  touch "$EXPERIMENT/order.json"
+  [ -z "$(left)" ]
+  mkdir -p "$EXPERIMENT/runs/1-a"
+  touch "$EXPERIMENT/order.json"
+  [ "$(left)" = "./gift ./gift/order.json ./gift/runs ./gift/runs/1-a" ]
+  mv "$EXPERIMENT/runs" "$EXPERIMENT/elsewhere"
+  [ "$(left)" = "./gift ./gift/elsewhere ./gift/elsewhere/1-a ./gift/order.json" ]
+}
