@@ -128,7 +128,16 @@ async def test_requests_under_way_and_open_connections_are_told(approach: Approa
 
 
 @pytest.mark.parametrize(
-    "path", ["/actuator/env", "/actuator/beans", "/actuator/heapdump", "/actuator/shutdown", "/actuator/metrics", "/capabilities", "/"]
+    "path",
+    [
+        "/actuator/env",
+        "/actuator/beans",
+        "/actuator/heapdump",
+        "/actuator/shutdown",
+        "/actuator/metrics",
+        "/capabilities",
+        "/",
+    ],
 )
 async def test_nothing_else_is_exposed(approach: Approach, path: str) -> None:
     assert (await approach.management(path)).status == 404

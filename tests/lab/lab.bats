@@ -75,8 +75,8 @@ teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }
 }
 
 @test "make down leaves no container, not even the generator of a killed experiment" {
-  LAB_USER=$(id -u):$(id -g) docker compose --project-name loom-lab --project-directory "$LAB_ROOT" run --detach --no-deps \
-    --entrypoint "sleep 300" loadgen
+  docker compose --project-name loom-lab --project-directory "$LAB_ROOT" run --detach --no-deps --entrypoint sh loadgen \
+    -c 'trap exit TERM; sleep 300 & wait'
   run make -C "$LAB_ROOT" down
   [ "$status" -eq 0 ]
   [ -z "$(lab_containers)" ]

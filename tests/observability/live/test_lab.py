@@ -46,6 +46,8 @@ def test_results_tell_where_they_are_and_what_the_experiment_found(
     settles(
         prometheus,
         f"lab_contrast_info{own}",
-        lambda answer: [(one.labels["a"], one.labels["b"], one.labels["kind"]) for one in answer]
-        == [("webflux-netty", "tomcat-platform", "stack")],
+        lambda answer: (
+            [(one.labels["a"], one.labels["b"], one.labels["kind"]) for one in answer]
+            == [("webflux-netty", "tomcat-platform", "stack")]
+        ),
     )
