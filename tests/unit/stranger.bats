@@ -75,7 +75,7 @@ resuming() {
   ln "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.engine"
   ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.again"
   begin_experiment 2>/dev/null
-  wait
+  wait "$BACKGROUND"
   [ "$(cat "$BATS_TEST_TMPDIR/victim")" = "its own" ]
   grep -q '"images"' "$EXPERIMENT/engine.json"
   [ ! -L "$EXPERIMENT/.again" ]
