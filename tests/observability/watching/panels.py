@@ -23,6 +23,7 @@ LIMIT = "limit"
 """The legend of a line that others may not cross."""
 NO_COLLECTION = "no garbage collection may fall into so small a load"
 NOTHING_WRONG = "nothing of the kind happens in a run that goes well"
+TAKEN = "other programs may take what is left"
 WAITING = "virtual threads that wait are not known to the JDK, and a small load leaves no others"
 
 
@@ -76,7 +77,7 @@ def plausible(query: PanelQuery, load: Load) -> Plausible:
 def _by_unit(load: Load) -> Mapping[str, Plausible]:
     return {
         "reqps": Plausible(0.3 * load.rate_rps, 3 * load.rate_rps),
-        "s": Plausible(0.7 * load.answer_seconds, 5 * load.answer_seconds),
+        "s": Plausible(0.7 * load.answer_seconds, 30 * load.answer_seconds),
         "ms": Plausible(0.4, 390),
         "suffix:cores": Plausible(0.01, load.cpus),
         "bytes": Plausible(50 * MIB, 8192 * MIB),
@@ -111,11 +112,11 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
         "Backend lateness": late,
         "Backend's busiest loop": Plausible(0.005, 1.1),
         "Headroom": Plausible(0.02, 1),
-        "Idle CPUs": Plausible(0.02, 1),
+        "Idle CPUs": Plausible(0.02, 1, zero=TAKEN),
         "What is compared": Plausible(1, 1),
-        "Other programs": Plausible(0.001, 0.5, zero=NOTHING_WRONG),
+        "Other programs": Plausible(0.001, 0.9, zero=NOTHING_WRONG),
         "Steal": Plausible(0.001, 0.9, zero=NOTHING_WRONG),
-        "Offered rate reached": Plausible(0.9, 1.5),
+        "Offered rate reached": Plausible(0.3, 1.5),
         "Alerts": Plausible(1, 20, zero=NOTHING_WRONG),
         "Alerts over time": Plausible(1, 2),
         "Targets": Plausible(1, 1),
