@@ -6,13 +6,14 @@ import pytest
 
 from approach import Approach, Holdings, Settings, eventually
 from backend import Backend, Reply
-from cases import GOOD_REQUESTS, ONE_REFUSAL_OF_EACH_KIND, PROMPT_TROUBLES, UNUSABLE_REPLIES
+from cases import GOOD_REQUESTS, ONE_REFUSAL_OF_EACH_KIND, PROMPT_TROUBLES, SILENCE, UNUSABLE_REPLIES
 from waiting import assert_side_by_side
 from wire import get
 
 pytestmark = pytest.mark.small
 
 CONNECTIONS = 20
+POOL = 3  # as small.env has it: of more than that, some would wait for a connection in vain
 ROUNDS = 5
 # Compilers and pools come and go; a leak shows as many as were asked.
 SLACK = 10
@@ -20,11 +21,13 @@ SLACK = 10
 type Provocation = Callable[[Approach, Backend, int], Awaitable[None]]
 
 
-def failing(status: int, raw: bytes, replies: Mapping[str, Reply] | None = None) -> Provocation:
+def failing(
+    status: int, raw: bytes, replies: Mapping[str, Reply] | None = None, connections: int = CONNECTIONS
+) -> Provocation:
     """That request, while the backend gives these replies."""
 
     async def provoke(approach: Approach, backend: Backend, rounds: int) -> None:
-        async with approach.crowd(CONNECTIONS) as crowd:
+        async with approach.crowd(connections) as crowd:
             with backend.replying(replies or {}):
                 answers = await crowd.ask_often(raw, rounds)
         assert {answer.status for answer in answers} == {status}
@@ -58,6 +61,7 @@ PROVOCATIONS: dict[str, Provocation] = {
         name: failing(502, GOOD_REQUESTS[endpoint], {call: reply})
         for name, (endpoint, call, reply) in UNUSABLE_REPLIES.items()
     },
+    SILENCE.name: failing(SILENCE.status, get("/capabilities"), {"/authorization/": SILENCE.reply}, POOL),
     "down": down,
     "leaving": leaving,
 }
@@ -122,6 +126,7 @@ async def test_100_bad_requests_of_a_kind_leave_nothing_behind(
 
 
 @pytest.mark.night
+@pytest.mark.timeout(300)  # silences take their time
 @pytest.mark.parametrize("name", PROVOCATIONS)
 async def test_500_leave_nothing_behind(approach: Approach, backend: Backend, settings: Settings, name: str) -> None:
     grown = await growth(approach, backend, settings, [name], 5 * ROUNDS)

@@ -52,8 +52,9 @@ teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }
   told live/test_rule_figures.py live/test_panel_figures.py live/test_lab.py live/test_access.py
 }
 
-@test "every published port is bound to 127.0.0.1 only" {
+@test "results can be browsed, and every published port is bound to 127.0.0.1 only" {
   local ports
+  [[ $(http_get 9080 /) == *"$(basename "$(experiment_folder)")"* ]]
   ports=$(lab_containers | xargs docker inspect --format '{{range $ports := .NetworkSettings.Ports}}{{range $ports}}{{.HostIp}} {{end}}{{end}}' | tr ' ' '\n' | sort -u | grep .)
   [ "$ports" = 127.0.0.1 ]
 }

@@ -84,6 +84,8 @@ setup_file() {
   cp "$folder/report.html" "$BATS_TEST_TMPDIR/first"
   make -C "$LAB_ROOT" report
   cmp "$folder/report.html" "$BATS_TEST_TMPDIR/first"
+  make -C "$LAB_ROOT" report RESUME="$(basename "$folder")"
+  cmp "$folder/report.html" "$BATS_TEST_TMPDIR/first"
   grep -q "^| .*CPU per request, ms" "$folder/summary.md"
 }
 
