@@ -21,6 +21,12 @@ settings.register_profile("nightly", settings.get_profile("lab"), derandomize=Fa
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lab"))
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without -m, leaves out what starts real tools; a deselection would hide snapshots that no test asks for."""
+    if not config.getoption("markexpr"):
+        items[:] = [one for one in items if not {"real_tool", "tools"} & {mark.name for mark in one.iter_markers()}]
+
+
 @pytest.fixture
 def run_dir(tmp_path: Path) -> Path:
     """A good run's folder."""

@@ -42,7 +42,8 @@ hold() {
     run make -C "$OTHER" $verb
     [ "$status" -ne 0 ]
     [[ $output == *"the engine is in use by $LAB_ROOT (a test), process $holder"* ]] || { echo "$verb: $output"; return 1; }
-    [ -z "$(lab_containers)" ] && [ ! -e "$OTHER/.cache/built" ]
+    [ -z "$(lab_containers)" ] || return
+    [ ! -e "$OTHER/.cache/built" ] || return
   done
 }
 

@@ -86,6 +86,7 @@ teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }
 @test "Ctrl-C keeps what was measured, marks it unfinished and leaves nothing running" {
   local latest
   latest=$(readlink "$LAB_RESULTS/latest")
+  make -C "$LAB_ROOT" down >/dev/null 2>&1
   start_lab CONCURRENCY=50 DURATION=30s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual,microhttp-async
   wait_for_line "measure [1-9][0-9]" 120
   kill -INT -- "-$lab"

@@ -1,6 +1,6 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.contract.tests.IdiomaticContract;
+import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import io.loomlab.core.Approach;
 import io.loomlab.core.Settings;
@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-class TomcatVirtualIdiomaticTest extends IdiomaticContract {
+class TomcatVirtualIdiomaticTest extends ApproachContract {
   @Import({TomcatApplication.class, Bug.class})
   static class WithBug {}
 
@@ -24,7 +24,7 @@ class TomcatVirtualIdiomaticTest extends IdiomaticContract {
   }
 
   TomcatVirtualIdiomaticTest() {
-    super(new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS), "virtual");
+    super(new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS), Settings.Style.IDIOMATIC);
   }
 
   @Override

@@ -1,6 +1,6 @@
 package io.loomlab.webflux;
 
-import io.loomlab.contract.tests.IdiomaticContract;
+import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
 import io.loomlab.core.Approach;
 import io.loomlab.core.Settings;
@@ -13,7 +13,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-class WebfluxNettyIdiomaticTest extends IdiomaticContract {
+class WebfluxNettyIdiomaticTest extends ApproachContract {
   @Import({WebfluxApplication.class, Bugs.class})
   static class WithBugs {}
 
@@ -35,7 +35,7 @@ class WebfluxNettyIdiomaticTest extends IdiomaticContract {
   }
 
   WebfluxNettyIdiomaticTest() {
-    super(new Approach("webflux-netty", Approach.Concurrency.REACTIVE), "event-loop");
+    super(new Approach("webflux-netty", Approach.Concurrency.REACTIVE), Settings.Style.IDIOMATIC);
   }
 
   @Override

@@ -51,7 +51,7 @@ public abstract class ApproachContract {
     this(approach, Settings.Style.LEAN);
   }
 
-  ApproachContract(Approach approach, Settings.Style style) {
+  protected ApproachContract(Approach approach, Settings.Style style) {
     this.approach = approach;
     this.style = style;
   }
