@@ -24,7 +24,9 @@ class TomcatVirtualIdiomaticTest extends ApproachContract {
   }
 
   TomcatVirtualIdiomaticTest() {
-    super(new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS), Settings.Style.IDIOMATIC);
+    super(
+        new Approach("tomcat-virtual", Approach.Concurrency.VIRTUAL_THREADS),
+        Settings.Style.IDIOMATIC);
   }
 
   @Override
