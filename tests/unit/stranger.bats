@@ -42,7 +42,8 @@ files() { # the files of every Compose command of the lab
   [ "$(files)" = compose.yaml:compose.stand-ins.yaml ]
   "$LAB/airgap/build" 2>/dev/null
   "$LAB/bin/down" --everything
-  [ ! -e "$LAB/compose.stand-ins.yaml" ] && [ ! -L "$LAB/docker-compose.override.yaml" ]
+  [ ! -e "$LAB/compose.stand-ins.yaml" ]
+  [ ! -L "$LAB/docker-compose.override.yaml" ]
   [ "$(files)" = compose.yaml ]
 }
 
