@@ -16,7 +16,7 @@ from loomlab.tools.tool import ToolReport
 from recorder import Recorder, recording
 
 DELAY_S = 0.1
-SLACK_S = 2
+SLACK_S = 15
 """What a host that is busy adds, where only order or a least time matters."""
 BEHIND_S = 0.5
 """Of the times at which requests are due."""

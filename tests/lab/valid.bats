@@ -68,7 +68,9 @@ setup_file() {
   local run
   run=$(experiment_folder)/runs/1-microhttp-async
   grep -q "Complete requests" "$run/raw/ab.txt"
-  [ -s "$run/raw/ab-requests.tsv.gz" ] && [ -s "$run/raw/metrics.json" ] && [ -s "$run/raw/container.json" ]
+  [ -s "$run/raw/ab-requests.tsv.gz" ]
+  [ -s "$run/raw/metrics.json" ]
+  [ -s "$run/raw/container.json" ]
   [ "$(json '[.samples[].tool_threads[]] | max > 0' "$run/raw/host.json")" = true ]
   cp -R "$run" "$BATS_TEST_TMPDIR/1-microhttp-async"
   rm "$BATS_TEST_TMPDIR/1-microhttp-async/run.json"

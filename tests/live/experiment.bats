@@ -69,7 +69,8 @@ setup_file() {
   [ "$(run_of '[.runs[] | select(.throughput_rps > 0) | .run | sub("-try-[23]$"; "")] | unique | length')" -eq 4 ] || { cat "$log"; return 1; }
   [ "$(run_of '.missing | length')" -eq 0 ]
   [ "$(run_of '.contrasts | length')" -eq 1 ]
-  [ -s "$folder/report.html" ] && [ -s "$folder/plots/cpu-per-request-over-load.svg" ]
+  [ -s "$folder/report.html" ]
+  [ -s "$folder/plots/cpu-per-request-over-load.svg" ]
   grep -q "^| 20 connections | microhttp-virtual |" "$folder/summary.md"
   grep -q "REPEATS=5 gives intervals" "$folder/summary.md"
   [ "$(readlink "$LAB_RESULTS/latest")" = "$(basename "$folder")" ]

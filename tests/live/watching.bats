@@ -53,7 +53,8 @@ teardown_file() {
   before=$(lab_containers | sort)
   run make -C "$LAB_ROOT" up
   [ "$status" -eq 0 ]
-  [ -n "$(container_of results)" ] && [ "$(container_of results)" != "$gone" ]
+  [ -n "$(container_of results)" ]
+  [ "$(container_of results)" != "$gone" ]
   [ "$(comm -13 <(echo "$before") <(lab_containers | sort))" = "$(container_of results)" ]
   [ -z "$(comm -23 <(echo "$before") <(lab_containers | sort))" ]
 }
