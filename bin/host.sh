@@ -60,7 +60,9 @@ writable() { # FOLDER
 # check_checkout: what containers share of it can be read by their users, and what the lab writes can be written.
 check_checkout() {
   local name hidden
-  case $LAB_ROOT in *:*) die "$HOST_CANNOT" "$LAB_ROOT has a colon in its name, at which Docker splits a volume: move the checkout." ;; esac
+  for name in "$LAB_ROOT" "$LAB_RESULTS"; do
+    case $name in *:*) die "$HOST_CANNOT" "$name has a colon in its name, at which Docker splits a volume: move it." ;; esac
+  done
   for name in "$LAB_RESULTS" "$LAB_ROOT/.cache"; do
     writable "$name" || die "$HOST_CANNOT" "${name##*/}/ cannot be written: make $name a writable folder."
   done

@@ -63,7 +63,7 @@ def served(shape: Shape, scenario: str | None = None) -> tuple[LiveFigures, int]
 
 
 def page(port: int) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
         return str(answer.read().decode())
 
 

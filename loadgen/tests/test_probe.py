@@ -79,9 +79,9 @@ def test_a_kept_connection_and_what_was_answered() -> None:
 
 
 def test_both_versions_are_asked_at_the_same_time() -> None:
-    both = threading.Barrier(2, timeout=5)
+    both = threading.Barrier(2, timeout=30)
     with meeting(both) as port:
-        assert probe("127.0.0.1", port, "/", (), 5).error is None
+        assert probe("127.0.0.1", port, "/", (), 30).error is None
 
 
 @pytest.mark.parametrize(

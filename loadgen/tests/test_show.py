@@ -31,7 +31,7 @@ def get(tmp_path: Path) -> Iterator[Get]:
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def asked(path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}{path}", timeout=30) as answer:
             return str(answer.read().decode())
 
     yield asked

@@ -1,5 +1,6 @@
 """Folders of results that somebody else made, or that a crash left: what they cannot do, and what they do not cost."""
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -143,11 +144,16 @@ def test_a_note_is_one_line(tmp_path: Path) -> None:
         {"targets": [{"target": "@elsewhere/"}]},
         {"targets": [{"target": "/a\nGET http://elsewhere/"}]},
         {"targets": [{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]},
+        {"targets": []},
     ],
 )
-def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(tmp_path: Path, load: dict[str, Any]) -> None:
+@pytest.mark.parametrize("unknown", [{}, {"newer": 1}])
+def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(
+    tmp_path: Path, load: dict[str, Any], unknown: dict[str, Any]
+) -> None:
     folder = made(tmp_path)
     order = told(folder)
+    order["runs"][0].update(unknown)
     order["runs"][0]["request"]["load"].update(load)
     order_file(folder).write_text(json.dumps(order))
 
@@ -288,6 +294,26 @@ def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path) -> None
 
     assert [run.run for run in summary.runs] == ["2-tomcat-virtual"]
     assert summary.missing == ["1-tomcat-virtual"]
+
+
+def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path)
+
+    def full(run_dir: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(run_dir / "run.json"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("loomlab.answer.finish.judge_run", full)
+        assert ends("finish", "--results", str(folder.parent)) == 4
+        with pytest.raises(OSError, match=r"run\.json"):
+            resumed(folder)
+    assert "1-tomcat-virtual/run.json" in capsys.readouterr().err
+    assert [run.state for run in read_order(folder).runs] == ["finished"]
+
+    assert ends("finish", "--results", str(folder.parent)) == 0
+    assert [run.state for run in read_order(folder).runs] == ["judged"]
 
 
 def test_whatever_one_experiment_fails_at_the_others_are_summed_up(

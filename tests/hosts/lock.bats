@@ -28,7 +28,7 @@ teardown() {
 
 # hold: a process of this checkout that has the lock.
 hold() {
-  bash -c ". '$LAB_ROOT/bin/lib.sh'; . '$LAB_ROOT/bin/lock.sh'; take_lock 'a test'; echo held; while :; do sleep 1; done" \
+  bash -c ". '$LAB_ROOT/bin/lib.sh'; . '$LAB_ROOT/bin/lock.sh'; take_lock 'a test'; echo held; exec sleep 400" \
     >"$BATS_TEST_TMPDIR/held" 3>&- &
   holder=$!
   until grep -q held "$BATS_TEST_TMPDIR/held"; do sleep 0.1; done
@@ -42,8 +42,8 @@ hold() {
     run make -C "$OTHER" $verb
     [ "$status" -ne 0 ]
     [[ $output == *"the engine is in use by $LAB_ROOT (a test), process $holder"* ]] || { echo "$verb: $output"; return 1; }
-    [ -z "$(lab_containers)" ] || return
-    [ ! -e "$OTHER/.cache/built" ] || return
+    [ -z "$(lab_containers)" ]
+    [ ! -e "$OTHER/.cache/built" ]
   done
 }
 

@@ -5,10 +5,10 @@ load ../helpers
 # shellcheck source=bin/lib.sh
 . "$LAB_ROOT/bin/lib.sh"
 
-REQUESTS=300 WAIT_S=15
+REQUESTS=300 WAIT_S=25
 
 setup_file() {
-  (cd "$LAB_ROOT" && APPROACH_CPUSET="" docker compose up --detach --wait backend tomcat-virtual) >"$BATS_FILE_TMPDIR/log" 2>&1 ||
+  (cd "$LAB_ROOT" && APPROACH_CPUSET="" RESPONSE_TIMEOUT_MS=60000 docker compose up --detach --wait backend tomcat-virtual) >"$BATS_FILE_TMPDIR/log" 2>&1 ||
     { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
 }
 

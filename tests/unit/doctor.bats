@@ -38,7 +38,6 @@ setup() {
   host_of 8 24000
   stub getent 'exit 0'
   stub sleep 'exit 0'
-  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
   export HOST_ROOT=$BATS_TEST_TMPDIR/host PROMETHEUS_PORT=1 GRAFANA_PORT=2 RESULTS_PORT=3
   host_has proc/cpuinfo $'processor : 0\nmodel name\t: AMD EPYC 9B14\nprocessor : 1\nmodel name\t: AMD EPYC 9B14'
   host_has proc/stat 'cpu  100 0 100 800 0 0 0 10 0 0'

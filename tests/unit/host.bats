@@ -11,9 +11,11 @@ setup() {
   export PROMETHEUS_PORT=1 GRAFANA_PORT=2 RESULTS_PORT=3
 }
 
+teardown() { [ -z "${holder:-}" ] || "$REAL_DOCKER" rm --force "$holder" >/dev/null; }
+
 @test "a published port that another program holds is refused" {
-  local holder port name
-  holder=$("$REAL_DOCKER" run --detach --rm --publish 127.0.0.1::8000 loom-lab/tools python3 -m http.server 8000)
+  local port name
+  holder=$("$REAL_DOCKER" run --detach --rm --init --publish 127.0.0.1::8000 loom-lab/tools timeout 300 python3 -m http.server 8000)
   port=$("$REAL_DOCKER" port "$holder" 8000)
   port=${port##*:}
   until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
@@ -22,10 +24,8 @@ setup() {
   done
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
     run env CONCURRENCY=100 "$name=$port" "$LAB_ROOT/bin/run" ab
-    refused 3 "$name=$port" "$name=$((port + 1))" || break
+    refused 3 "$name=$port" "$name=$((port + 1))"
   done
-  "$REAL_DOCKER" rm --force "$holder" >/dev/null
-  refused 3 "$name=$port" "$name=$((port + 1))"
 }
 
 @test "a container of the lab that has ended excuses no program that holds its port" {
@@ -51,6 +51,12 @@ setup() {
   echo "a file where the folder should be" >"$copy/results"
   LAB_RESULTS=$copy/results CONCURRENCY=100 run "$copy/bin/run" ab
   refused 3 "results/ cannot be written"
+}
+
+@test "results that Docker cannot mount are refused" {
+  LAB_RESULTS=$BATS_TEST_TMPDIR/a:b CONCURRENCY=100 run "$LAB_ROOT/bin/run" ab
+  refused 3 "$BATS_TEST_TMPDIR/a:b has a colon"
+  [ ! -e "$BATS_TEST_TMPDIR/a:b" ]
 }
 
 @test "a checkout that the users of containers cannot read is refused with the cure" {

@@ -5,6 +5,8 @@
 load ../helpers
 
 @test "make takes a value literally: nothing in it is executed" {
+  stub docker 'exit 1'
+  no_root
   run make -C "$LAB_ROOT" run-ab "CONCURRENCY=\$(shell touch $BATS_TEST_TMPDIR/ran)\`touch $BATS_TEST_TMPDIR/ran\`"
   [ "$status" -eq 2 ]
   [[ $output == *"CONCURRENCY="* ]]
@@ -23,7 +25,7 @@ load ../helpers
 @test "without Docker and without root there is one message with the cure" {
   stub docker 'exit 1'
   stub systemctl 'exit 1'
-  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
+  no_root
   run "$LAB_ROOT/bin/engine" start
   refused 3 "not root" "docker group"
 }
@@ -32,7 +34,7 @@ load ../helpers
   stub docker 'exit 1'
   stub systemctl 'exit 0'
   stub id 'case $1 in -u) echo 0 ;; *) echo root ;; esac'
-  run "$LAB_ROOT/bin/engine" start
+  HOST_ROOT=$BATS_TEST_TMPDIR run "$LAB_ROOT/bin/engine" start # of no Debian, where nothing is installed
   refused 3 "systemctl start docker"
 }
 
@@ -44,7 +46,6 @@ load ../helpers
 
 @test "doctor on a host that lacks things says each with a cure and exits 3" {
   host_of 1 2000
-  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
   run "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 3 ]
   [[ $output == *"will not work  engine"*"start Docker"* ]]
@@ -55,7 +56,7 @@ load ../helpers
 @test "papers without an engine is one message with the cure" {
   stub docker 'exit 1'
   stub systemctl 'exit 1'
-  stub id 'case $1 in -u) echo 1000 ;; *) echo nobody ;; esac'
+  no_root
   run "$LAB_ROOT/bin/papers"
   refused 3 "not root" "docker group"
 }
@@ -166,10 +167,11 @@ finishing() {
   # shellcheck source=bin/lock.sh
   . "$LAB_ROOT/bin/lock.sh"
   local token
-  bash -c 'sleep 0.5 & echo $!; exec sleep 20' >"$BATS_TEST_TMPDIR/child" &
+  bash -c 'sleep 60 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/child" &
   until [ -s "$BATS_TEST_TMPDIR/child" ]; do sleep 0.05; done
   token=$(token_of "$(cat "$BATS_TEST_TMPDIR/child")")
   held_by_living "$token"
+  kill "$(cat "$BATS_TEST_TMPDIR/child")"
   until grep -q ') Z' "/proc/$(cat "$BATS_TEST_TMPDIR/child")/stat"; do sleep 0.05; done
   run held_by_living "$token"
   kill %1

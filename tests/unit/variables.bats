@@ -4,7 +4,10 @@
 # shellcheck disable=SC2031  # every test is a process
 load ../helpers
 
-setup() { stub docker 'echo "docker was asked" >&2; exit 1'; }
+setup() {
+  stub docker 'echo "docker was asked" >&2; exit 1'
+  no_root
+}
 
 @test "the table means the same on both sides" {
   local verdict setting sentence

@@ -152,7 +152,7 @@ def finish_killed(results: Annotated[Path, typer.Option(help="Where the experime
             summary = finish(folder)
             _show(summary)
             _report(folder, summary)
-        except LoomlabError as error:
+        except (LoomlabError, OSError) as error:
             print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
             failed = True
         except Exception as error:

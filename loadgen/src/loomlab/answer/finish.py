@@ -69,6 +69,8 @@ def _judged(run_dir: Path) -> State:
         if request is None:
             return "failed"
         judge_run(run_dir)
+    except OSError:  # a full disk, or a file of somebody else: the run may be whole
+        raise
     except Exception as error:  # of one run, whatever it is: the others are judged
         why = str(error) if isinstance(error, LoomlabError) else repr(error)
         warnings.warn(f"{run_dir.name} cannot be judged: {why}", stacklevel=2)

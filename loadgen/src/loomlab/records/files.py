@@ -100,8 +100,12 @@ def read_json(path: Path) -> Any:
         raise ParseError(f"{path} is not JSON ({error}): it is damaged; measure again.") from error
 
 
-def _places(error: ValidationError) -> str:
-    return ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) or "the whole" for one in error.errors()))
+def _unexpected(path: Path, error: ValidationError) -> ParseError:
+    places = ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) or "the whole" for one in error.errors()))
+    return ParseError(
+        f"{path} does not have the fields that are expected ({places}): it is damaged, or of another version of "
+        "the lab; use that version, or move its folder out of results/."
+    )
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
@@ -115,9 +119,10 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
     except ValidationError as error:
         unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] in UNKNOWN]
         if len(unknown) < error.error_count():
-            raise ParseError(
-                f"{path} does not have the fields that are expected ({_places(error)}): it is damaged, or of another "
-                "version of the lab; use that version, or move its folder out of results/."
-            ) from error
-        warnings.warn(f"{path}: left out what this version does not know: {', '.join(unknown)}", stacklevel=2)
-        return record.model_validate(value, extra="ignore")
+            raise _unexpected(path, error) from error
+    try:
+        known = record.model_validate(value, extra="ignore")
+    except ValidationError as error:  # a record's own checks come after its fields
+        raise _unexpected(path, error) from error
+    warnings.warn(f"{path}: left out what this version does not know: {', '.join(unknown)}", stacklevel=2)
+    return known

@@ -83,7 +83,7 @@ class Load:
     the closed model and the most there may be in the open one; a request fails after `timeout_s`."""
 
     origin: str
-    targets: tuple[Target, ...]
+    targets: Annotated[tuple[Target, ...], Field(min_length=1)]
     connections: int
     shape: Shape
     timeout_s: int
