@@ -136,10 +136,11 @@ def test_a_connection_closed_before_the_answer_is_not_an_answer(name: str) -> No
     assert len(log) + log.unanswered == len(lines) - 1
 
 
-def test_without_a_delay_an_answer_may_come_within_half_a_millisecond() -> None:
-    log = parse_requests([REQUEST_COLUMNS + "\n", "Sat Nov 21 06:12:24 2026\t1795241544\t0\t0\t0\t0\n"], 0)
+@pytest.mark.parametrize(("floor_ms", "answers"), [(0, 1), (1, 1), (2, 0)])
+def test_only_where_answers_take_two_milliseconds_is_one_without_a_wait_none(floor_ms: int, answers: int) -> None:
+    log = parse_requests([REQUEST_COLUMNS + "\n", "Sat Nov 21 06:12:24 2026\t1795241544\t0\t0\t0\t0\n"], floor_ms)
 
-    assert (len(log), log.unanswered) == (1, 0)
+    assert (len(log), log.unanswered) == (answers, 1 - answers)
 
 
 @pytest.mark.parametrize("row", ["", "x\t1\t2\t3\t4\n", "x\ta\t0\t0\t0\t0\n", f"x\t{2**70}\t0\t0\t1\t1\n"])

@@ -271,11 +271,11 @@ def told(images: dict[str, str], **facts: object) -> dict[str, object]:
 def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "planned")
     write_json(folder / "engine.json", told({"tomcat-virtual": "a", "jetty-virtual": "b"}, notes=["stopped: x"]))
-    write_json(folder / "engine-20260102T000000Z.json", told({"jetty-virtual": "b"}))
+    write_json(folder / "engine-20260102T000000Z.json", told({"jetty-virtual": "b", "backend": "c"}))
 
     environment = environment_of(folder)
 
-    assert environment["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b"}
+    assert environment["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b", "backend": "c"}
     assert environment["notes"] == ["stopped: x"]
     assert environment["suspect"] == []
 

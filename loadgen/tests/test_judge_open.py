@@ -198,15 +198,23 @@ def test_latency_that_grows_because_the_backend_hangs_is_no_queue(
     assert run.reasons == []
 
 
-def lagging_ladder(run_dir: Path, monkeypatch: pytest.MonkeyPatch, lags_ms: list[float], dropped: int = 0) -> Run:
-    """A step each of 50, 60, ... requests/s, in whose middle half of the requests start so late."""
+def lagging_ladder(
+    run_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    lags_ms: list[float],
+    dropped: int = 0,
+    took_ms: tuple[float, float] = (LATENCY_MS, LATENCY_MS),
+) -> Run:
+    """A step each of 50, 60, ... requests/s, in whose middle half of the requests start so late; each takes so long."""
     step_s = SECONDS // len(lags_ms)
-    starts = []
+    starts: list[float] = []
+    latency_ms: list[float] = []
     for place, lag_ms in enumerate(lags_ms):
         rate = 50 + 10 * place
         due = [int(BEGIN) + place * step_s + number / rate for number in range(rate * step_s)]
         starts += [one + (lag_ms / 1000 if 3 <= one - due[0] < 6 else 0) for one in due]
-    log = RequestLog(starts, [LATENCY_MS] * len(starts))
+        latency_ms += [took_ms[place]] * len(due)
+    log = RequestLog(starts, latency_ms)
     report = ToolReport(completed=len(starts), attempted=len(starts), failed=0, dropped=dropped, duration_s=SECONDS)
     return judged_log(run_dir, monkeypatch, log, report, rates([50 + 10 * place for place in range(len(lags_ms))]))
 
@@ -218,6 +226,7 @@ def test_of_a_ladder_the_step_that_lags_most_is_judged(run_dir: Path, monkeypatc
 
     assert run.verdict == "suspect"
     assert told(run.rules, "started_late", "24.8")
+    assert "started_late" in failed(lagging_ladder(run_dir, monkeypatch, [40, 30], took_ms=(LATENCY_MS, 100)).rules)
 
 
 def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(

@@ -110,6 +110,15 @@ def test_the_collectors_share_and_the_compilers() -> None:
     assert got.allocated_bytes(10, 60) == pytest.approx(250e6)
 
 
+def test_where_scrapes_end_before_the_window_the_collectors_part_is_known_up_to_the_last_one() -> None:
+    pauses = matrix("jvm_gc_pause_seconds_sum", [(float(second), second / 100) for second in range(110)])
+
+    gc = metrics(approach=[APPROACH[0], pauses]).gc(0, 150)
+
+    assert gc.pause_seconds == pytest.approx(1.09)
+    assert gc.share == pytest.approx(0.01)
+
+
 def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
     got = metrics(approach=APPROACH[:5])
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from loomlab.answer.loads import amount_of
 from loomlab.answer.summary import COLUMNS, cells, load_cell, stretch_lines, summarise
 from loomlab.records.load import Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.models import Episode, Latency, Parameter, SideBySide, Step
@@ -33,6 +34,14 @@ ONE_RATE = load_of(OpenRate((RateStep(300, 120),)))
 def test_a_load_is_shown_by_its_connections_its_rates_or_its_users(load: Load, expected: str) -> None:
     assert load_cell(load) == expected
     assert cells(run(1, load=load))[COLUMNS.index("load")] == expected
+
+
+def test_a_load_that_changes_amounts_to_the_highest_of_it() -> None:
+    users = Users((UserStage(50, 60), UserStage(8000, 240), UserStage(0, 60)), (1, 3))
+
+    assert amount_of(LADDER) == (4000, "requests/s")
+    assert amount_of(load_of(users)) == (8000, "users")
+    assert amount_of(CLOSED) == (10_000, "connections")
 
 
 STEP = Step(

@@ -247,3 +247,14 @@ def test_what_was_not_measured_is_not_passed(rules: str, missing: dict[str, Any]
     assert judgement.verdict == "suspect"
     (said,) = judgement.reasons
     assert all(one.reason and one.reason in said for one in speaking(judgement.rules))
+
+
+def test_what_a_run_may_be_made_again_for_is_what_the_host_lacks() -> None:
+    """What the approach itself does would else be measured until it does not show."""
+    own = {rule.name for rule in RULES if rule.level == "invalid" and not rule.host_cause}
+
+    assert own == {
+        "unfinished", "tool_failed", "too_many_errors", "container_failed", "process_restarted", "oom_killed",
+        "littles_law", "rate_missed", "started_too_late", "latency_grew_much", "work_dropped", "no_step_held",
+        "silent_end",
+    }  # fmt: skip

@@ -111,3 +111,12 @@ registry_is() {
   CDPATH=$BATS_TEST_TMPDIR/elsewhere DOCKER_DEFAULT_PLATFORM=linux/s390x run bash -c '. bin/lib.sh && echo "$LAB_ROOT ${DOCKER_DEFAULT_PLATFORM:-none}"'
   [ "$output" = "$(pwd -P) none" ] || { echo "$output"; return 1; }
 }
+
+@test "loomlab gives its program's exit code, and 4 where that did not come to one of the lab's" {
+  local pair
+  for pair in 0:0 1:1 2:2 3:3 4:4 125:4 130:130 137:4; do
+    stub docker "[ \$1 != run ] || exit ${pair%:*}"
+    run loomlab -- judge
+    [ "$status" -eq "${pair#*:}" ] || { echo "exit $status, not $pair"; return 1; }
+  done
+}

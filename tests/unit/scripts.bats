@@ -190,3 +190,20 @@ finishing() {
   held_by_living "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
   held_by_living "$(process_space() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
 }
+
+@test "the lab of another checkout that is up is refused, and the lock is given back" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  # shellcheck source=bin/lock.sh
+  . "$LAB_ROOT/bin/lock.sh"
+  unset LAB_LOCK
+  locks() { printf '%s\t%s\t%s\n' "$MINE" "$(token_of $$)" me; }
+  stub docker "echo \"\$*\" >>$BATS_TEST_TMPDIR/asked; case \$* in ps*project=loom-lab*) echo \"\$UP\" ;; esac"
+  export UP=$LAB_ROOT
+  take_lock "a test"
+  unset LAB_LOCK
+  UP=/another
+  run take_lock "a test"
+  refused 3 "the lab of /another is up"
+  grep -q "^volume rm $MINE" "$BATS_TEST_TMPDIR/asked"
+}

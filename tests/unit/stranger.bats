@@ -65,7 +65,7 @@ resuming() {
   # shellcheck source=bin/experiment.sh
   . "$LAB/bin/experiment.sh"
   stub docker ':'
-  EXPERIMENT=$LAB/results/gift RUNS="" EXPECTED_S=0 LONGEST_S=0 BACKEND_WARMUP_S=0 MAX_CONNECTIONS=1 BACKLOG=1 JDK=25 NOTE=""
+  EXPERIMENT=$LAB/results/gift RUNS="" EXPECTED_S=0 LONGEST_S=0 BACKEND_WARMUP_S=0 MAX_CONNECTIONS=1 BACKLOG=2 JDK=25 NOTE=""
   LAB_EXPERIMENT=gift
   mkdir -p "$EXPERIMENT/runs"
 }
@@ -78,6 +78,7 @@ resuming() {
   begin_experiment 2>/dev/null
   wait "$BACKGROUND"
   [ "$(cat "$BATS_TEST_TMPDIR/victim")" = "its own" ]
+  grep -q '"inherited": {"MAX_CONNECTIONS": "1", "BACKLOG": "2"}' "$EXPERIMENT/engine.json"
   grep -q '"images"' "$EXPERIMENT/engine.json"
   [ ! -L "$EXPERIMENT/.again" ]
 }
@@ -100,4 +101,15 @@ left() {
   [ "$(left)" = "./gift ./gift/order.json ./gift/runs ./gift/runs/1-a" ]
   mv "$EXPERIMENT/runs" "$EXPERIMENT/elsewhere"
   [ "$(left)" = "./gift ./gift/elsewhere ./gift/elsewhere/1-a ./gift/order.json" ]
+}
+
+@test "make down keeps images and recorded metrics, and make clean does not" {
+  stub docker "echo \"\$*\" >>$BATS_TEST_TMPDIR/asked; [ \"\$1 \$2\" != 'image ls' ] || echo an-image"
+  "$LAB/bin/down"
+  grep -q ' down --remove-orphans$' "$BATS_TEST_TMPDIR/asked"
+  run grep -E 'volume.* rm|--volumes|^image' "$BATS_TEST_TMPDIR/asked"
+  [ "$status" -eq 1 ]
+  "$LAB/bin/down" --everything
+  grep -q ' down .*--volumes' "$BATS_TEST_TMPDIR/asked"
+  grep -qx 'image rm --force an-image' "$BATS_TEST_TMPDIR/asked"
 }

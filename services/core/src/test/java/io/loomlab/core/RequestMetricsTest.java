@@ -3,8 +3,10 @@ package io.loomlab.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +58,14 @@ class RequestMetricsTest {
     assertThat(registry.scrape()).contains("lab_inflight_requests{approach=\"some-approach\"} 1.0");
     requests.stop(Endpoint.CAPABILITIES, started, 200);
     assertThat(registry.scrape()).contains("lab_inflight_requests{approach=\"some-approach\"} 0.0");
+  }
+
+  @Test
+  void requestLastsFromItsStartToItsEnd() {
+    long started = requests.start(Endpoint.CAPABILITIES) - Duration.ofSeconds(3).toNanos();
+    requests.stop(Endpoint.CAPABILITIES, started, 200);
+    assertThat(registry.get(RequestMetrics.NAME).timer().totalTime(TimeUnit.SECONDS))
+        .isBetween(3.0, 30.0);
   }
 
   @Test
