@@ -62,7 +62,7 @@ nine_runs() {
     during 5 "measure [0-9]" change_delay &&
     during 6 "measure [2-9][0-9]" stall_backend &&
     during 7 "measure [0-9]" run_beside &&
-    during 8 "measure [0-9]" hold_approach &&
+    during 8 "measure [3-9][0-9]" hold_approach &&
     during 9 "measure [2-9]" kill_backend &&
     end_of_lab
 }
