@@ -75,7 +75,8 @@ with socket.create_connection(("backend", 8080)) as backend:
 }
 
 @test "rates that an approach cannot reach, all or some" {
-  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=40s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual,webflux-netty
+  size_with APPROACH_CPUS=0.3
+  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=40s WARMUP_CAP=1s SIZE=provoked APPROACH=microhttp-virtual,webflux-netty
   wait_for_line "1/2.*measure [0-9]" 120
   docker kill "$(container_of "$(sed -nE 's/.*1\/2 ([a-z-]+).*measure.*/\1/p' "$log" | head -n 1)")"
   judged invalid no_step_held
@@ -83,7 +84,7 @@ with socket.create_connection(("backend", 8080)) as backend:
 }
 
 @test "a heap and a backend pool that are too small" {
-  size_with APPROACH_MEMORY=640m
+  size_with APPROACH_MEMORY=704m
   # shellcheck disable=SC2086
   start_lab $RUN SIZE=provoked DURATION=15s CONCURRENCY=1800 BACKEND_CONNECTIONS=1200 APPROACH=tomcat-virtual
   failed gc_heavy small_pool
