@@ -166,15 +166,16 @@ finishing() {
   [ -r /proc/self/stat ] || skip "needs /proc"
   # shellcheck source=bin/lock.sh
   . "$LAB_ROOT/bin/lock.sh"
-  local token
-  bash -c 'sleep 60 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/child" &
+  local token parent
+  bash -c 'sleep 60 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/child" 3>&- &
+  parent=$!
   until [ -s "$BATS_TEST_TMPDIR/child" ]; do sleep 0.05; done
   token=$(token_of "$(cat "$BATS_TEST_TMPDIR/child")")
   held_by_living "$token"
   kill "$(cat "$BATS_TEST_TMPDIR/child")"
   until grep -q ') Z' "/proc/$(cat "$BATS_TEST_TMPDIR/child")/stat"; do sleep 0.05; done
   run held_by_living "$token"
-  kill %1
+  kill "$parent"
   [ "$status" -eq 1 ]
 }
 
