@@ -43,7 +43,7 @@ final class InternalThreads {
   }
 
   /** Empty where this JVM does not tell: the package is not exported, or it is not HotSpot. */
-  static Optional<InternalThreads> ofThisJvm() {
+  static synchronized Optional<InternalThreads> ofThisJvm() {
     MBeanServer server = ManagementFactory.getPlatformMBeanServer();
     try {
       ObjectName threads = new ObjectName(THREADS);
