@@ -18,9 +18,10 @@ mounts_disks() { [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ]; }
 @test "a taken port" {
   holder=$(docker run --detach --rm --publish 127.0.0.1:19090:8081 --env BACKEND_DELAY=1 \
     --env LAB_BACKLOG=16 --env LAB_MAX_CONNECTIONS=10 loom-lab/backend:jdk25)
+  before=$(lab_containers)
   CONCURRENCY=50 PROMETHEUS_PORT=19090 run "$LAB_ROOT/bin/run" ab
   refused 3 PROMETHEUS_PORT=19090
-  [ -z "$(lab_containers)" ]
+  [ "$(lab_containers)" = "$before" ]
 }
 
 @test "a full disk under results" {
