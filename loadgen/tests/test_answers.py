@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, answer_of, answers_of
+from loomlab.answer.papers.answers import (
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNTESTED,
+    Answer,
+    answer_of,
+    answers_of,
+)
 from loomlab.answer.papers.library import load_paper, paper_names, parse_paper
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured
 from loomlab.answer.papers.model import Paper
@@ -34,12 +42,12 @@ def paper_with(claim: str = RATIO) -> Paper:
 
 
 def run(approach: str, repeat: int, value: float, level: int = 100, **fields: Any) -> KeptRun:
-    """At half of the published load."""
+    """At half of the published load, where requests queue."""
     told: dict[str, Any] = {
         "run": f"{level}-{approach}", "approach": approach, "jdk": 25, "repeat": repeat, "level": level,
         "amount": level / 2, "lasts_s": 60, "verdict": "valid", "failed": [], "spoilt": False, "reasons": [],
         "failures": {},
-        "figures": {"throughput_rps": value, "latency_ms.mean": 910, "latency_ms.min": 900},
+        "figures": {"throughput_rps": value, "latency_ms.mean": 1800, "latency_ms.min": 900},
     }  # fmt: skip
     return KeptRun.model_validate(told | fields)
 
@@ -94,11 +102,11 @@ def test_an_order_that_is_mirrored_in_sides_and_limit_is_answered_alike() -> Non
     assert [one.low, one.high] == pytest.approx([1 / (other.high or 0), 1 / (other.low or 0)])
 
 
-def test_what_an_interval_that_reaches_over_the_limit_leaves_undecided_could_not_be_tested() -> None:
-    (part,) = answered(blocks([1300, 900, 1050], [1000, 1000, 1000])).parts
+def test_what_is_measured_and_not_resolved_is_inconclusive() -> None:
+    answer = answered(blocks([1300, 900, 1050], [1000, 1000, 1000]))
+    (part,) = answer.parts
 
-    assert part.outcome == UNTESTED
-    assert part.why.startswith("undecided")
+    assert answer.outcome == part.outcome == INCONCLUSIVE
     assert part.low is not None
     assert part.high is not None
     assert part.low < 1 < part.high
@@ -119,21 +127,20 @@ def test_how_many_blocks_would_decide_is_told_where_somebody_may_make_them(
 
 def test_blocks_are_paired_so_that_what_makes_a_whole_block_slow_does_not_count() -> None:
     assert answered(blocks([1020, 2040, 510], [1000, 2000, 500])).outcome == REPRODUCED
-    assert answered(blocks([1020, 2040, 510], [2000, 500, 1000])).outcome == UNTESTED
+    assert answered(blocks([1020, 2040, 510], [2000, 500, 1000])).outcome == INCONCLUSIVE
 
 
 def test_equals_are_within_a_margin_and_say_nothing_of_an_order() -> None:
     equal = blocks([1000, 1100, 990], [1000, 1100, 990])
 
     assert answered(equal, RATIO.replace("above: 1", "above: 0.95\n      below: 1.05")).outcome == REPRODUCED
-    assert answered(equal).outcome == UNTESTED
-    assert answered(equal).parts[0].why.startswith("undecided")
+    assert answered(equal).outcome == INCONCLUSIVE
 
 
-def test_fewer_than_three_blocks_cannot_be_tested() -> None:
+def test_fewer_than_three_blocks_are_inconclusive() -> None:
     answer = answered(blocks([1100, 1200], [1000, 1100, 990]))
 
-    assert answer.outcome == UNTESTED
+    assert answer.outcome == INCONCLUSIVE
     assert answer.parts[0].why.startswith("2 of the 3 blocks")
     assert answer.parts[0].centre is None
 
@@ -166,7 +173,7 @@ def test_a_figure_that_a_run_does_not_have_takes_its_block_out() -> None:
     runs = blocks([1100] * 3, [1000] * 3)
     answer = answered([runs[0].model_copy(update={"figures": {}}), *runs[1:]])
 
-    assert answer.outcome == UNTESTED
+    assert answer.outcome == INCONCLUSIVE
     assert "run 100-tomcat-virtual of a has no throughput_rps" in answer.parts[0].why
 
 
@@ -176,7 +183,7 @@ def test_invalid_runs_do_not_count_and_suspect_ones_do() -> None:
     suspect = runs[1].model_copy(update={"verdict": "suspect"})
 
     spoilt = answered([runs[0], invalid, *runs[2:]])
-    assert spoilt.outcome == UNTESTED
+    assert spoilt.outcome == INCONCLUSIVE
     assert "is invalid (backend_cpus)" in spoilt.parts[0].why
     assert answered([runs[0], suspect, *runs[2:]]).outcome == REPRODUCED
 
@@ -316,6 +323,16 @@ def test_every_claim_has_an_answer_before_anything_is_measured(name: str) -> Non
 
     assert [answer.claim.id for answer in answers] == [claim.id for claim in paper.claims]
     assert all(answer.outcome == UNTESTED and (answer.why or answer.parts[0].why) for answer in answers)
+
+
+def test_a_level_that_could_not_be_tested_decides_before_an_inconclusive_one() -> None:
+    claim = RATIO.replace("levels: [100]", "levels: [100, 200, 300]")
+    unclear = blocks([1300, 900, 1050], [1000, 1000, 1000])
+    clear = [one.model_copy(update={"level": 200}) for one in blocks([1100, 1210, 1090], [1000, 1100, 990])]
+    answer = answered([*unclear, *clear], claim)
+
+    assert [part.outcome for part in answer.parts] == [INCONCLUSIVE, REPRODUCED, UNTESTED]
+    assert answer.outcome == UNTESTED
 
 
 def even() -> list[KeptRun]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, answer_of
+from loomlab.answer.papers.answers import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, UNTESTED, answer_of
 from loomlab.answer.papers.library import parse_paper
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun
 from paper import PAPER
@@ -22,7 +22,7 @@ def value_claim(limits: str, figure: str = "throughput_rps", load: str = "") -> 
 
 @pytest.mark.parametrize(
     ("values", "outcome"),
-    [([0.02, 0.05, 0.30], REPRODUCED), ([0, 0, 0], NOT_REPRODUCED), ([0, 0.05, 0.30], UNTESTED)],
+    [([0.02, 0.05, 0.30], REPRODUCED), ([0, 0, 0], NOT_REPRODUCED), ([0, 0.05, 0.30], INCONCLUSIVE)],
 )
 def test_what_happens_in_every_block_or_in_none_is_held_against_the_limit_by_block(
     values: list[float], outcome: str
@@ -31,7 +31,7 @@ def test_what_happens_in_every_block_or_in_none_is_held_against_the_limit_by_blo
 
     assert part.outcome == outcome
     assert (part.low, part.high) == (min(values), max(values))
-    assert answered(blocks([0.02, 0.05, 0.30], []), value_claim("above: 0")).outcome == UNTESTED
+    assert answered(blocks([0.02, 0.05, 0.30], []), value_claim("above: 0")).outcome == INCONCLUSIVE
 
 
 def test_what_only_the_published_load_shows_is_not_tested_at_another() -> None:
@@ -97,7 +97,7 @@ def low_load() -> KeptExperiment:
 
 
 QUEUED_AT_200 = "      - {label: mean, unit: ms, values: [300, 500], measured: latency_ms.mean}\nclaims:\n"
-WITHIN_ONE = RATIO.replace("levels: [100]}", "levels: [200], saturated: true}").replace(
+WITHIN_ONE = RATIO.replace("levels: [100]}", "levels: [200]}").replace(
     "to: {approach: tomcat-platform}", "to: {approach: tomcat-virtual, level: 100}"
 )
 
@@ -131,30 +131,41 @@ def queueing(runs: list[KeptRun], mean: float) -> list[KeptRun]:
 
 
 @pytest.mark.parametrize(("mean", "tested"), [(910, False), (1800, True)])
-def test_what_shows_at_a_limit_is_borne_out_or_refuted_only_where_requests_queue(mean: float, tested: bool) -> None:
-    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
+def test_a_claim_is_borne_out_or_refuted_only_where_requests_queue_by_default(mean: float, tested: bool) -> None:
     fast, slow = [1100.0, 1210.0, 1090.0], [1000.0, 1100.0, 990.0]
 
     for runs, outcome in ((blocks(fast, slow), REPRODUCED), (blocks(slow, fast), NOT_REPRODUCED)):
-        answer = answered(queueing(runs, mean), claim)
+        answer = answered(queueing(runs, mean))
         assert answer.outcome == (outcome if tested else UNTESTED)
         assert ("nothing queued" in answer.parts[0].why) == (not tested)
         assert answer.parts[0].centre is not None
 
 
+def test_a_claim_that_is_not_about_load_says_so() -> None:
+    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: false}")
+
+    assert answered(queueing(blocks([1100, 1210, 1090], [1000, 1100, 990]), 910), claim).outcome == REPRODUCED
+
+
+def test_what_is_measured_in_too_few_blocks_without_load_could_not_be_tested() -> None:
+    idle = answered(queueing(blocks([1100, 1210], [1000, 1100]), 910))
+
+    assert idle.outcome == UNTESTED
+    assert "nothing queued" in idle.parts[0].why
+
+
 def test_under_overload_the_shortest_request_of_a_run_has_queued_too() -> None:
-    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
     slowed = {"latency_ms.mean": 1800, "latency_ms.min": 1600}
     runs = blocks([1100, 1210, 1090], [1000, 1100, 990])
     loaded = [one.model_copy(update={"figures": one.figures | slowed}) for one in runs]
     idle = [one.model_copy(update={"level": 50}) for one in blocks([500], [500])]
 
-    assert answered(loaded, claim).outcome == UNTESTED
-    assert answered([*loaded, *idle], claim).outcome == REPRODUCED
+    assert answered(loaded).outcome == UNTESTED
+    assert answered([*loaded, *idle]).outcome == REPRODUCED
 
 
 def test_runs_that_count_although_they_are_invalid_are_asked_whether_requests_queued() -> None:
-    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}") + "    despite: [backend_late_p99]\n"
+    claim = RATIO + "    despite: [backend_late_p99]\n"
     late = {"verdict": "invalid", "failed": ["backend_late_p99"]}
     runs = [one.model_copy(update=late) for one in blocks([1100, 1210, 1090], [1000, 1100, 990])]
 
@@ -163,22 +174,20 @@ def test_runs_that_count_although_they_are_invalid_are_asked_whether_requests_qu
 
 
 def test_requests_that_timed_out_have_queued() -> None:
-    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
     runs = [
         one.model_copy(update={"failures": {"time-out": 7}})
         for one in queueing(blocks([1100, 1210, 1090], [1000, 1100, 990]), 910)
     ]
 
-    assert answered(runs, claim).outcome == REPRODUCED
+    assert answered(runs).outcome == REPRODUCED
 
 
 def test_runs_that_do_not_count_do_not_tell_whether_requests_queued() -> None:
-    claim = RATIO.replace("levels: [100]}", "levels: [100], saturated: true}")
     runs = queueing(blocks([1100, 1210, 1090, 1090], [1000, 1100, 990, 990]), 910)
     (invalid,) = queueing([runs[3]], 90_000)
     runs[3] = invalid.model_copy(update={"verdict": "invalid", "failed": ["backend_cpus"]})
 
-    assert answered(runs, claim).outcome == UNTESTED
+    assert answered(runs).outcome == UNTESTED
 
 
 @pytest.mark.parametrize(("figure", "tested"), [("throughput_rps", False), ("rss_hwm_bytes", True)])
@@ -186,13 +195,15 @@ def test_a_level_that_queued_as_published_tests_nothing_where_nothing_queues_but
     figure: str, tested: bool
 ) -> None:
     row = "      - {label: mean, unit: ms, values: [300, 500], measured: latency_ms.mean}\nclaims:\n"
-    claim = RATIO.replace("levels: [100]", "levels: [200]").replace("[throughput_rps]", f"[{figure}]")
+    claim = RATIO.replace("levels: [100]", "levels: [200], saturated: false")
+    claim = claim.replace("[throughput_rps]", f"[{figure}]")
     paper = parse_paper(PAPER.partition("claims:\n")[0] + row + claim, "small.yaml")
     runs = [
         one.model_copy(update={"level": 200, "figures": one.figures | {figure: one.figures["throughput_rps"]}})
         for one in blocks([1100, 1210, 1090], [1000, 1100, 990])
     ]
 
-    assert answer_of(paper, paper.claims[0], measured(experiment(runs))).outcome == (REPRODUCED if tested else UNTESTED)
+    idle = measured(experiment(queueing(runs, 910)))
+    assert answer_of(paper, paper.claims[0], idle).outcome == (REPRODUCED if tested else UNTESTED)
     busy = measured(experiment(queueing(runs, 1800)))
     assert answer_of(paper, paper.claims[0], busy).outcome == REPRODUCED

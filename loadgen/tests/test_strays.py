@@ -229,14 +229,19 @@ RATE = Load("http://app:8080", (Target("/capabilities"),), 10_000, OpenRate((Rat
         ({"load": replace(CLOSED, targets=(Target("/movies"),))}, "requests (GET /capabilities; GET /movies)"),
         ({"delay": "100"}, "delay (300; 100)"),
         ({"tool": "hey"}, "tool (ab; hey)"),
-        ({"jdk": 21}, None),
+        ({"jdk": 21}, "JDK (25; 21)"),
+        ({"gc_name": "zgc"}, "collector (g1; zgc)"),
+        ({"http_client": "jdk"}, "client (default; jdk)"),
+        ({"style": "idiomatic"}, "style (lean; idiomatic)"),
+        ({"style": None}, None),
         ({"cell": 2, "load": RATE}, None),
     ],
 )
 def test_runs_of_a_load_share_all_but_what_the_warm_up_made_of_its_length(
     changes: dict[str, Any], told: str | None
 ) -> None:
-    found = strays_of([run(1), run(2, **changes), run(3, cell=3)], None)
+    alike = {"http_client": "default", "style": "lean"}
+    found = strays_of([run(1, **alike), run(2, **alike | changes), run(3, cell=3)], None)
 
     assert found.names == frozenset([] if told is None else ["1-tomcat-platform", "2-tomcat-platform"])
     assert [f" {told}, " in one for one in found.doubts] == [True] * (told is not None)

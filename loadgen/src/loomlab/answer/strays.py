@@ -31,16 +31,13 @@ ALIKE: Parts = {
     "delay": lambda told: told.delay,
     "tool": lambda told: told.tool,
     "number of the load": lambda told: str(told.cell),
-}
-"""What a run shares with what was planned of it, and with the others of its load, whatever the warm-up made of its
-length."""
-SET: Parts = {
     "JDK": lambda told: str(told.jdk),
     "collector": lambda told: told.gc if isinstance(told, Request) else told.gc_name,
     "client": lambda told: told.http_client,
     "style": lambda told: told.style,
 }
-"""What a run shares with what was planned of it alone; None where a record is older than the setting."""
+"""What a run shares with what was planned of it, and with the others of its load, whatever the warm-up made of its
+length; None where a record is older than the setting."""
 CURE = "move what is of another experiment out of runs/, then run loomlab summarise on the experiment's folder."
 
 
@@ -67,7 +64,7 @@ def _unlike(order: Order, runs: Sequence[Run]) -> Strays:
     for run in runs:
         if run.run not in planned:
             found.setdefault("not in order.json", []).append(run.run)
-        elif differing := _differing([run, planned[run.run]], "; there ", {**ALIKE, **SET}):
+        elif differing := _differing([run, planned[run.run]], "; there "):
             found.setdefault(f"not as in order.json in {differing}", []).append(run.run)
     return Strays(
         frozenset(name for names in found.values() for name in names),
@@ -87,16 +84,16 @@ def _unlike_one_another(runs: Sequence[Run]) -> Strays:
     doubts = []
     for cell in sorted({run.cell for run in runs}):
         here = [run for run in runs if run.cell == cell]
-        differing = _differing(here, "; ", ALIKE)
+        differing = _differing(here, "; ")
         if differing:
             names |= {run.run for run in here}
             doubts.append(f"The runs of load {cell} differ in {differing}, so none of them is compared: {CURE}")
     return Strays(frozenset(names), doubts)
 
 
-def _differing(told: Sequence[Run | Request], between: str, parts: Parts) -> str | None:
-    """The first of these parts in which they do, with its values."""
-    for part, of in parts.items():
+def _differing(told: Sequence[Run | Request], between: str) -> str | None:
+    """The first part in which they do, with its values."""
+    for part, of in ALIKE.items():
         values = dict.fromkeys(value for value in map(of, told) if value is not None)
         if len(values) > 1:
             return f"{part} ({between.join(values)})"

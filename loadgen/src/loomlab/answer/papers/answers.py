@@ -12,11 +12,12 @@ from loomlab.answer.papers.model import Claim, ClaimLoad, NoTest, Paper, RatioTe
 from loomlab.answer.papers.own import QUEUED, Published, own_figures
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
-Outcome = Literal["reproduced", "not reproduced", "could not be tested here"]
+Outcome = Literal["reproduced", "not reproduced", "inconclusive", "could not be tested here"]
 REPRODUCED: Outcome = "reproduced"
 NOT_REPRODUCED: Outcome = "not reproduced"
+INCONCLUSIVE: Outcome = "inconclusive"
 UNTESTED: Outcome = "could not be tested here"
-OUTCOMES: dict[bool | None, Outcome] = {True: REPRODUCED, False: NOT_REPRODUCED, None: UNTESTED}
+OUTCOMES: dict[bool | None, Outcome] = {True: REPRODUCED, False: NOT_REPRODUCED, None: INCONCLUSIVE}
 OF_CONNECTIONS = ("rss_", "vsz_", "threads_")
 """Figures that follow from the connections, whether requests queue or not."""
 LEAST_PER_CPU, MOST_PER_CPU = 0.99, 1.01
@@ -164,7 +165,8 @@ def answers_of(paper: Paper, measured: Mapping[str, Measured]) -> list[Answer]:
 
 
 def answer_of(paper: Paper, claim: Claim, measured: Mapping[str, Measured]) -> Answer:
-    """Not reproduced if one of its parts is not, else not tested if one is not: a claim is reproduced as a whole."""
+    """Not reproduced if one of its parts is not, else not tested or inconclusive if one is: a claim is reproduced as a
+    whole."""
     test = claim.decided_by
     if isinstance(test, NoTest) or claim.load is None:
         return Answer(claim, UNTESTED, [], test.why if isinstance(test, NoTest) else None)
@@ -178,7 +180,8 @@ def answer_of(paper: Paper, claim: Claim, measured: Mapping[str, Measured]) -> A
         for part in _parts(asked, source)
     ]
     found = {part.outcome for part in parts}
-    return Answer(claim, next(one for one in (NOT_REPRODUCED, UNTESTED, REPRODUCED) if one in found), parts)
+    order = (NOT_REPRODUCED, UNTESTED, INCONCLUSIVE, REPRODUCED)
+    return Answer(claim, next(one for one in order if one in found), parts)
 
 
 def _sources(load: ClaimLoad, measured: Mapping[str, Measured]) -> list[_Source]:
@@ -303,7 +306,8 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
     part = replace(part, blocks=len(values), amount=amount, base_amount=base_amount)
     if len(values) < FEWEST_BLOCKS:
         few = f"{len(values)} of the {FEWEST_BLOCKS} blocks that an interval needs"
-        return replace(part, why="; ".join([few, *dict.fromkeys(found.spoilt)]))
+        outcome = INCONCLUSIVE if values else UNTESTED
+        return replace(part, outcome=outcome, why="; ".join([few, *dict.fromkeys(found.spoilt)]))
     one: Decided = decided(test, values)
     return replace(part, outcome=OUTCOMES[one.holds], why=one.why, centre=one.centre, low=one.low, high=one.high)
 
@@ -323,7 +327,7 @@ def _unless_idle(
         if not means or approach not in shortest_ms:
             return part
         longest = max(longest, fmean(means) / shortest_ms[approach])
-    if part.centre is None or longest >= QUEUED:
+    if part.outcome == UNTESTED or longest >= QUEUED:
         return part
     why = f"nothing queued: the mean latency is {longest:.2f} times the shortest, below {QUEUED:g}"
     return replace(part, outcome=UNTESTED, why=why)

@@ -36,7 +36,7 @@ def _in_every_block(test: Limits, values: Sequence[float]) -> Decided:
     ends = fmean(values), min(values), max(values)
     if held in {0, len(values)}:
         return Decided(held > 0, f"so it is in {'every' if held else 'no'} block, from least to most", *ends)
-    return Decided(None, f"undecided: so it is in {held} of {len(values)} blocks, from least to most", *ends)
+    return Decided(None, f"so it is in {held} of {len(values)} blocks, from least to most", *ends)
 
 
 def _by_interval(test: Limits, values: Sequence[float], *, ratio: bool) -> Decided:
@@ -54,7 +54,7 @@ def _by_interval(test: Limits, values: Sequence[float], *, ratio: bool) -> Decid
     crossed = [limit for limit in (test.above, test.below) if limit is not None and low <= limit <= high]
     gaps = [abs(mean - (math.log(limit) if ratio else limit)) for limit in crossed if limit > 0 or not ratio]
     more = _more(float(found.deviation), min(gaps, default=0.0))
-    return Decided(None, f"undecided: the interval reaches over the limit; {more}", centre, low, high)
+    return Decided(None, f"the interval reaches over the limit; {more}", centre, low, high)
 
 
 def _more(deviation: float, gap: float) -> str:

@@ -177,15 +177,15 @@ class Levels(Part):
 
 class ClaimLoad(Part):
     """The lab's scenarios that show it, or a tool and an endpoint; without `levels` every level of the scenarios. What
-    does not test it: a run in which nothing queues, if `saturated`; with less load a CPU of the approach than was
-    published, if `per_cpu`; with another load than the published one, if `unscaled`; that is to last another time than
-    `lasts_s`."""
+    does not test it: a run in which nothing queues, if `saturated`, which a claim that is not about load is not; with
+    less load a CPU of the approach than was published, if `per_cpu`; with another load than the published one, if
+    `unscaled`; that is to last another time than `lasts_s`."""
 
     scenarios: list[Text] = Field(default_factory=list)
     tool: ToolName | None = None
     endpoint: Annotated[str | None, Field(pattern=r"^/[!-~]*$")] = None
     levels: list[Count] = Field(default_factory=list)
-    saturated: bool = False
+    saturated: bool = True
     per_cpu: bool = False
     unscaled: bool = False
     lasts_s: Count | None = None

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from loomlab.answer.papers.answers import NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
+from loomlab.answer.papers.answers import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
 from loomlab.answer.papers.beside import Beside, beside, mean_of, runs_of, setup_rows
 from loomlab.answer.papers.figures import LATENCIES
 from loomlab.answer.papers.library import Listed
 from loomlab.answer.papers.measured import KeptExperiment, KeptRun, Measured, read_measured
 from loomlab.answer.papers.model import NoTest, Paper, RatioTest, SlopeTest, Test
 
-OUTCOMES = (REPRODUCED, NOT_REPRODUCED, UNTESTED)
+OUTCOMES = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, UNTESTED)
 PUBLISHED = "loadgen/published"
 HEAD = """\
 # Are they true here?
 
 What five published experiments claim, and what the lab finds. `make reproduce PAPER=…` writes this page from what is
 kept in `loadgen/published/measured/`; [papers.md](papers.md#reproducing-one) says how claims are answered and what the
-three answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
+four answers mean. Levels are those of the published run, with the load that was run here in brackets. Intervals are at
 95 %, each by itself; of three or four blocks they are coarse. Figures are of the lab as it was on their date: later
 changes that the [changelog](../CHANGELOG.md) marks *figures* may move them.
 
@@ -74,7 +74,7 @@ def page_of(papers: Sequence[Answered]) -> str:
 
 def _overview(papers: Sequence[Answered]) -> Iterator[str]:
     yield "| paper | claims | " + " | ".join(OUTCOMES) + " | measured |"
-    yield "|:--|--:|--:|--:|--:|:--|"
+    yield "|:--|--:|--:|--:|--:|--:|:--|"
     for one in papers:
         answers = one.answers
         counts = [sum(answer.outcome == outcome for answer in answers) for outcome in OUTCOMES]
@@ -233,7 +233,7 @@ def why_of(answer: Answer, unit: str) -> list[str]:
 def _why(answer: Answer, part: Part) -> str:
     if part.outcome == answer.outcome:
         return part.why
-    return part.outcome + (f", {part.why}" if part.outcome == UNTESTED else "")
+    return part.outcome + (f", {part.why}" if part.outcome in {INCONCLUSIVE, UNTESTED} else "")
 
 
 def _name(part: Part) -> str:
