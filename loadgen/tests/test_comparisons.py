@@ -139,8 +139,9 @@ def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> N
     got = with_comparisons(contrasts, [Run.model_validate(one) for one in runs], margin=0.3)
 
     (cpu, p99) = next(one for one in got if one.kind == "controlled").comparisons
-    assert (cpu.margin, p99.margin, cpu.word) == (0.3, 0.3, "no difference")
+    assert (cpu.margin, cpu.word, cpu.within_margin) == (0.3, "lower", True)
     assert "30" in figures(cpu.sentence)
+    assert (p99.margin, p99.lower_bounds) == (None, True)
 
 
 def test_a_run_that_was_made_again_counts_by_its_last_try(tmp_path: Path) -> None:
@@ -160,7 +161,45 @@ def test_a_run_that_was_made_again_counts_by_its_last_try(tmp_path: Path) -> Non
 def test_the_tail_is_exploratory(tmp_path: Path) -> None:
     (got,) = of(summed_up(tmp_path, 5), "tomcat-virtual", "tomcat-platform", "p99 latency")
 
-    assert (got.word, got.ratio, got.margin) == ("exploratory", 1, 0.15)
+    assert (got.word, got.ratio) == ("exploratory", 1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "bound"),
+    [
+        (Closed(1_000, 60), True),
+        (Users((UserStage(8000, 240),), (1, 3)), True),
+        (OpenRate((RateStep(250, 60),)), False),
+    ],
+)
+def test_the_tail_of_a_closed_load_is_a_lower_bound_that_no_margin_makes_the_same(
+    tmp_path: Path, shape: Shape, bound: bool
+) -> None:
+    load = Load("http://app:8080", (Target("/capabilities"),), 8000, shape, 30)
+    changes = {f"{number}-{name}": {"load": load} for number, name in enumerate([*COSTS] * 5, 1)}
+
+    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert (got.lower_bounds, got.margin is None, got.within_margin) == (bound, bound, not bound)
+    assert ("lower bound" in got.sentence) is bound
+    assert ("within" in got.sentence) is not bound
+
+
+@pytest.mark.parametrize(("tool", "found"), [("ab", False), ("hey", True), ("vegeta", True), ("k6", True)])
+def test_a_tools_whole_milliseconds_are_in_the_interval(tmp_path: Path, tool: str, found: bool) -> None:
+    """2 ms of one and 1 ms of the other, which were 1.51 and 1.49."""
+    took = {"tomcat-virtual": 2.0, "tomcat-platform": 1.0, "webflux-netty": 1.0}
+    changes = {
+        f"{number}-{name}": {"tool": tool, "latency_ms": Latency(p50=took[name], p99=took[name])}
+        for number, name in enumerate([*COSTS] * 5, 1)
+    }
+    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert got.ratio == pytest.approx(2)
+    assert got.low is not None
+    assert (got.low > 1) is found
+    assert got.p_value is not None
+    assert (got.p_value < 0.05) is found
 
 
 @pytest.mark.parametrize(

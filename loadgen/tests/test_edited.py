@@ -333,7 +333,8 @@ def test_a_declared_margin_is_that_of_the_summary_and_of_the_page(folder: Path) 
     summary = summarise(folder, interrupted=False)
     cpu = summary.contrasts[0].comparisons[0]
 
-    assert (summary.margin, cpu.margin, cpu.word) == (0.5, 0.5, "no difference")
+    assert (summary.margin, cpu.margin, cpu.word, cpu.within_margin) == (0.5, 0.5, "lower", True)
+    assert "lower, less than the margin" in parts_of(folder).text
     assert cpu.sentence in parts_of(folder).text
 
 

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from compared import LOAD, PAIR, compared, observed
-from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Dropped, Figure, Observation, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Dropped, Figure, Interval, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import blocks_needed
 
@@ -144,7 +145,7 @@ def test_a_margin_is_a_share_above_0(margin: float) -> None:
 def test_the_margin_is_the_figures_own() -> None:
     dearer = [1.115 * value for value in EVEN]
 
-    assert (compared(dearer, EVEN).word, compared(dearer, EVEN, P99).word) == ("higher", "no difference")
+    assert (compared(dearer, EVEN).within_margin, compared(dearer, EVEN, P99).within_margin) == (False, True)
 
 
 @given(BLOCKS)
@@ -182,11 +183,15 @@ def test_every_word_agrees_with_its_interval(blocks: list[tuple[float, float]]) 
         case "higher":
             assert got.interval.low > 1
         case "no difference":
-            assert got.interval.low >= 1 / 1.1 - 1e-9
-            assert got.interval.high <= 1.1 + 1e-9
+            assert got.interval.low <= 1 <= got.interval.high
+            assert got.within_margin
         case _:
             assert got.blocks_needed is not None
-            assert got.blocks_needed > len(blocks)
+            assert got.blocks_likely is not None
+            assert got.blocks_needed >= got.blocks_likely > len(blocks)
+    if got.within_margin:
+        assert got.word != "not resolved"
+        assert 1 / 1.1 < got.interval.low <= got.interval.high < 1.1
 
 
 @given(BLOCKS)
@@ -227,7 +232,7 @@ def test_a_figure_with_a_unit_is_compared_by_differences_and_may_be_negative() -
     assert got.interval.low < got.effect < got.interval.high < 0
     # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
     assert got.interval.high - got.interval.low == pytest.approx(2 * 4.3027 * 0.57735 / math.sqrt(3), rel=1e-4)
-    assert (got.word, got.within, got.blocks_needed) == ("exploratory", False, None)
+    assert (got.word, got.within_margin, got.blocks_needed) == ("exploratory", False, None)
 
 
 def test_a_figure_without_a_margin_has_no_word_even_if_it_was_declared() -> None:
@@ -244,3 +249,44 @@ def test_a_suspect_run_of_either_approach_makes_its_block_suspect(approach: str)
     )
 
     assert [one.suspect for one in got.effects] == [False, True, False, False, False]
+
+
+def rounded(a: Sequence[float], b: Sequence[float], resolution: float) -> Comparison:
+    runs = [replace(one, resolution=resolution) for one in (*observed("virtual", a), *observed("platform", b))]
+    (only,) = compare(P99, runs, [PAIR])
+    return only
+
+
+def test_a_difference_below_the_resolution_is_none_that_was_found() -> None:
+    """1.51 and 1.49 ms, rounded to 2 and 1."""
+    got = rounded([2.0] * 5, [1.0] * 5, 1.0)
+
+    assert got.effect == 2
+    assert (got.apart, got.p_value, got.word) == (False, 1, "not resolved")
+    assert compared([2.0] * 5, [1.0] * 5, P99).apart
+
+
+@given(st.lists(st.tuples(st.floats(1, 50), st.floats(1, 50)), min_size=3, max_size=8))
+def test_the_interval_of_rounded_figures_holds_that_of_the_figures(blocks: list[tuple[float, float]]) -> None:
+    """But for what rounding does to their spread: their mean is in it."""
+    got = rounded([max(1, round(a)) for a, _ in blocks], [max(1, round(b)) for _, b in blocks], 1.0)
+    mean = math.exp(statistics.fmean(math.log(a / b) for a, b in blocks))
+
+    assert got.interval is not None
+    assert got.interval.low <= mean * (1 + 1e-9)
+    assert got.interval.high >= mean * (1 - 1e-9)
+
+
+def test_a_fine_resolution_changes_nothing_that_is_read() -> None:
+    plain, fine = compared(FIFTH_LESS, EVEN, P99), rounded(FIFTH_LESS, EVEN, 1e-6)
+
+    assert plain.interval is not None
+    assert fine.interval is not None
+    assert (fine.interval.low, fine.interval.high) == pytest.approx((plain.interval.low, plain.interval.high), rel=1e-4)
+    assert fine.word == plain.word
+
+
+def test_a_figure_no_larger_than_its_rounding_has_no_end() -> None:
+    got = rounded([0.4] * 3, [1.0] * 3, 1.0)
+
+    assert got.interval == Interval(0.0, math.inf)

@@ -261,14 +261,21 @@ def test_what_needs_more_blocks_than_there_may_be_says_what_else_helps(experimen
         "REPEATS=100 is the most; where more blocks are needed, a quieter host, a longer DURATION or a larger MARGIN "
         "makes do with fewer."
     )
-    costs = {("tomcat-virtual", 1): 10.0, ("tomcat-virtual", 2): 0.1}
-    runs = [
-        run.model_copy(update={"cpu_ms_per_request": costs.get((run.approach, run.repeat), 1.0)})
-        for run in experiment.runs
-    ]
-    wild = Experiment(experiment.name, experiment.summary.model_copy(update={"runs": runs}), None, loads_of(runs))
 
-    assert told in opening_of(wild).more
+    def costing(*costs: float) -> Experiment:
+        """Of tomcat-virtual, in its repeats; of the others 1."""
+        own = {("tomcat-virtual", repeat): cost for repeat, cost in enumerate(costs, 1)}
+        runs = [
+            run.model_copy(update={"cpu_ms_per_request": own.get((run.approach, run.repeat), 1.0)})
+            for run in experiment.runs
+        ]
+        summary = experiment.summary.model_copy(update={"runs": runs})
+        return Experiment(experiment.name, summary, None, loads_of(runs))
+
+    clear = costing(1.2, 2.0, 3.3)
+    assert told in opening_of(costing(10.0, 0.1, 1.0)).more
+    assert max(held.found.blocks_needed or 0 for held in comparisons(clear, CPU)) > 100
+    assert told not in opening_of(clear).more
     assert told not in opening_of(experiment).more
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -23,6 +23,8 @@ BASE = (0.30, 0.25, 0.28, 0.31, 0.26)
 LESS = (0.240, 0.204, 0.220, 0.250, 0.206)
 SLIGHT = (0.25, 0.24, 0.23, 0.29, 0.23)
 SPREAD = (0.30, 0.20, 0.33, 0.25, 0.28)
+NOISY = (0.300, 0.255, 0.282, 0.316, 0.266)
+EVEN_ON_AVERAGE = (0.31, 0.25, 0.27, 0.31, 0.26)
 HELD = Figure(
     "memory held by a waiting request", None, "holds", "less", "more", unit="KiB", subject="a waiting request"
 )
@@ -63,7 +65,12 @@ def test_each_word_has_its_approved_sentence(snapshot: SnapshotAssertion) -> Non
         *compare(CPU_PER_REQUEST, [], [PAIR]),
         exploratory_of(LESS, BASE),
         exploratory_of(LESS[:2], BASE[:2]),
+        compared([1.09 * value for value in BASE], BASE),
+        one_of_many([1.01 * value for value in NOISY]),
         exploratory_of(near, BASE, P99),
+        exploratory_of(EVEN_ON_AVERAGE, BASE, P99),
+        lower_bounds(LESS, BASE),
+        lower_bounds(BASE, BASE),
         exploratory_of(near[:2], BASE[:2], P99),
         exploratory_of(BASE, BASE),
         exploratory_of(*held, HELD),
@@ -78,12 +85,55 @@ def test_what_is_not_resolved_says_what_would_resolve_it() -> None:
     got = compared(SPREAD, BASE)
 
     assert got.word == "not resolved"
-    assert str(got.blocks_needed) in figures(sentence(got))
+    assert got.blocks_likely != got.blocks_needed
+    assert {str(got.blocks_likely), str(got.blocks_needed), "80"} <= figures(sentence(got))
 
 
-def one_of_many() -> Comparison:
+def lower_bounds(a: Sequence[float], b: Sequence[float]) -> Comparison:
+    """Of p99."""
+    runs = [replace(one, lower_bound=True) for one in (*observed("virtual", a), *observed("platform", b))]
+    (only,) = compare(P99, runs, [], [PAIR])
+    return only
+
+
+def test_a_difference_that_is_found_is_told_even_if_it_is_less_than_the_margin() -> None:
+    more, less = ([factor * value for value in BASE] for factor in (1.09, 0.94))
+
+    for got in (compared(more, BASE), compared(less, BASE), compared(BASE, more)):
+        assert got.word in {"lower", "higher"}
+        assert got.within_margin
+        assert "same" not in sentence(got)
+        assert "10" in figures(sentence(got).partition("margin")[2])
+    assert "margin" not in sentence(compared(LESS, BASE))
+
+
+def test_the_same_is_said_of_intervals_with_equality_alone() -> None:
+    """Not of 1 to 4 % more, as one of nine contrasts."""
+    slight = one_of_many([1.01 * value for value in NOISY])
+
+    assert slight.apart
+    assert (slight.word, slight.within_margin, slight.blocks_needed) == ("equivalent", True, None)
+    assert {"10", "9"} <= figures(sentence(slight))
+    for got in (slight, exploratory_of([1.01 * value for value in BASE], BASE)):
+        assert "same" not in sentence(got)
+    assert "same" in sentence(exploratory_of(EVEN_ON_AVERAGE, BASE))
+
+
+@pytest.mark.parametrize("a", [BASE, [1.01 * value for value in BASE], EVEN_ON_AVERAGE, LESS])
+def test_lower_bounds_say_that_they_are_and_are_in_no_margin(a: Sequence[float]) -> None:
+    got, exact = lower_bounds(a, BASE), exploratory_of(a, BASE, P99)
+
+    assert (got.interval, got.effect) == (exact.interval, exact.effect)
+    assert (got.within_margin, got.figure.margin) == (False, None)
+    assert "lower bound" in sentence(got)
+    assert "margin" not in sentence(got)
+    assert "within" not in sentence(got)
+    assert exact.within_margin is (a is not LESS)
+
+
+def one_of_many(values: Sequence[float] = SLIGHT) -> Comparison:
     load = "500 connections"
-    runs = [*observed("virtual", SLIGHT), *observed("platform", BASE)]
+    runs = [*observed("virtual", values), *observed("platform", BASE)]
     runs += [*observed("virtual", BASE, load), *observed("platform", SPREAD, load)]
     return compare(CPU_PER_REQUEST, runs, [PAIR, *(Pair("virtual", "platform", load) for _ in range(8))])[0]
 
@@ -159,6 +209,7 @@ def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) 
         ((0.905, 0.906, 0.907), "9.4 9.2 9.6"),
         ((1.1026, 1.103, 1.1034), "10.3 10.2 10.4"),
         ((0.90, 0.906, 0.912), "9 8 11"),
+        ((1.0998, 1.0998, 1.0998), "9.98 9.98 9.98"),
     ],
 )
 def test_the_mean_has_the_decimals_of_its_interval(ratios: tuple[float, ...], said: str) -> None:
@@ -210,12 +261,14 @@ def test_no_printed_end_hides_on_which_side_of_the_margin_it_is(
     found = SPAN.search(sentence(got))
     if got.interval is None or found is None:
         return
+    ends_at = (abs(math.log(end)) for end in (got.interval.low, got.interval.high) if 0 < end < math.inf)
+    assume(all(abs(end - math.log1p(margin)) > 1e-8 for end in ends_at))
     first, word, second, last_word, _ = found.groups()
     limits = {"less": 1 - 1 / (1 + margin), "more": margin}
     ends = ((first, word or last_word), (second, last_word))
     if not any(text.startswith(("over", "under")) for text, _ in ends):
-        shown = all(float(text.replace(",", "")) <= 100 * limits[side] + 1e-6 for text, side in ends)
-        assert shown == (got.word == "no difference"), sentence(got)
+        shown = all(float(text.replace(",", "")) < 100 * limits[side] for text, side in ends)
+        assert shown == got.within_margin, sentence(got)
 
 
 @pytest.mark.parametrize(("margin", "text"), [(0.025, "2.5"), (0.1, "10"), (0.07, "7"), (0.0333, "3.33")])

@@ -115,4 +115,4 @@ def test_a_declared_margin_is_none_of_what_is_compared_by_differences() -> None:
     found = holding({"tomcat-virtual": (5, 5, 5), "tomcat-platform": (5, 5, 5)})
     (held,) = comparisons(replace(found, summary=found.summary.model_copy(update={"margin": 0.3})), WAITING)
 
-    assert (held.found.figure.margin, held.found.within) == (None, False)
+    assert (held.found.figure.margin, held.found.within_margin) == (None, False)

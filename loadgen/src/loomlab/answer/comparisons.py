@@ -10,6 +10,7 @@ from loomlab.records.models import Run
 from loomlab.statistics import comparison as statistics
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, P99, Figure, Observation, Pair
 from loomlab.statistics.sentences import left_out, sentence
+from loomlab.tools.known import resolution_ms
 
 PRIMARY = CPU_PER_REQUEST
 type Read = Callable[[Run], float | None]
@@ -49,22 +50,31 @@ def compared(
     declared = [pair for kind, pair in pairs if kind == "controlled" and figure.name == PRIMARY.name]
     found = compare(
         figure if figure.margin is None else replace(figure, margin=margin or figure.margin),
-        [one for at in loads for one in _observations(read, at)],
+        [one for at in loads for one in _observations(figure, read, at)],
         declared,
         [pair for _, pair in pairs[len(declared) :]],
     )
     return [Held(kind, one) for (kind, _), one in zip(pairs, found, strict=True)]
 
 
-def _observations(read: Read, at: At) -> list[Observation]:
+def _observations(figure: Figure, read: Read, at: At) -> list[Observation]:
     replaced = made_again(at.runs)
-    return [_observation(read, at, run) for run in at.runs if run.run not in replaced]
+    return [_observation(figure, read, at, run) for run in at.runs if run.run not in replaced]
 
 
-def _observation(read: Read, at: At, run: Run) -> Observation:
+def _observation(figure: Figure, read: Read, at: At, run: Run) -> Observation:
+    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound."""
     if run.verdict not in COUNTED:
         return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
-    return Observation(run.repeat, run.approach, at.label, read(run), suspect=run.verdict == "suspect")
+    return Observation(
+        run.repeat,
+        run.approach,
+        at.label,
+        read(run),
+        suspect=run.verdict == "suspect",
+        resolution=0 if figure.percentile is None else resolution_ms(run.tool),
+        lower_bound=figure.tail and run.load.closed_model,
+    )
 
 
 def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None) -> list[Contrast]:
@@ -99,7 +109,10 @@ def _record(found: statistics.Comparison, cell: int) -> Comparison:
         p_value=found.p_value,
         p_holm=found.p_holm,
         word=found.word,
+        within_margin=found.within_margin,
+        lower_bounds=found.lower_bounds,
         blocks_needed=found.blocks_needed,
+        blocks_likely=found.blocks_likely,
         sentence=sentence(found),
     )
 
@@ -117,7 +130,7 @@ def reading_notes(contrasts: Sequence[Contrast]) -> list[str]:
     number = f"{said} contrast{'' if said == 1 else 's'}"
     return [
         f"Each interval is of one contrast's ratios within blocks; lower and higher hold for {number} together, no "
-        "difference for each contrast by itself (docs/statistics.md). Suspect runs count, invalid ones do not.",
+        "difference and equivalent for each by itself (docs/statistics.md). Suspect runs count, invalid ones do not.",
     ]
 
 

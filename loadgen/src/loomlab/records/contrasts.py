@@ -28,7 +28,8 @@ class BlockRatio(Record):
 class Comparison(Record):
     """Of one figure at one load (`cell`), within blocks: the ratio of a's figure to b's, with its interval at 95 %.
     `word` holds for all contrasts declared together, `p_holm` is adjusted for them; `dropped`: blocks that do not
-    count; `blocks_needed`: to resolve what is not."""
+    count; `within_margin`: the whole interval is; to resolve what is not, `blocks_needed` whatever the difference is,
+    and `blocks_likely`, with 80 % power, if it is as seen. Lower bounds have no margin."""
 
     figure: str
     cell: int
@@ -42,8 +43,11 @@ class Comparison(Record):
     coarse: bool
     p_value: float | None
     p_holm: float | None
-    word: Literal["lower", "higher", "no difference", "not resolved", "exploratory"]
+    word: Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]
+    within_margin: bool = False
+    lower_bounds: bool = False
     blocks_needed: int | None
+    blocks_likely: int | None = None
     sentence: str
 
 

@@ -102,7 +102,7 @@ def _repeats(experiment: Experiment, kind: Kind) -> Iterator[str]:
             f"Each approach was measured {_times(repeats)} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals "
             "that are not coarse."
         )
-    if any((one.blocks_needed or 0) > most for one in found):
+    if any((one.blocks_likely or 0) > most for one in found):
         yield (
             f"REPEATS={most} is the most; where more blocks are needed, a quieter host, a longer DURATION or a larger "
             "MARGIN makes do with fewer."

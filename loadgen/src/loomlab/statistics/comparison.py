@@ -8,16 +8,21 @@ FEWEST_BLOCKS, FEWEST_FINE_BLOCKS = 3, 5
 """For an interval, and for one that is not called coarse."""
 CONFIDENCE, ERROR_RATE = 0.95, 0.05
 """Of each interval by itself; of the words lower and higher, over all contrasts declared together."""
+POWER = 0.80
+"""With which a number of blocks is likely to be enough."""
+NEAREST = 1e-9
+"""Logarithms, or shares, that differ by less are the same."""
+MEDIAN = 50
 
-type Word = Literal["lower", "higher", "no difference", "not resolved", "exploratory"]
+type Word = Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """`margin`: neither of two that show *no difference* exceeds the other by more than this share, None: no word is
-    said of it; the words are those of "a needs 20 % less CPU per request than b". With a `unit` approaches are compared
-    by differences in it, else by ratios; `subject`: what of an approach has the figure, where it is not the approach.
-    Raises ValueError for a margin that is not above 0."""
+    """`margin`: of two that are equivalent neither exceeds the other by as much as this share, None: no word is said
+    of it; the words are those of "a needs 20 % less CPU per request than b". With a `unit` approaches are compared
+    by differences in it, else by ratios; `subject`: what of an approach has the figure, where it is not the approach;
+    `percentile`: of latency, which one. Raises ValueError for a margin that is not above 0."""
 
     name: str
     margin: float | None
@@ -26,6 +31,7 @@ class Figure:
     more: str
     unit: str | None = None
     subject: str | None = None
+    percentile: float | None = None
 
     def __post_init__(self) -> None:
         if self.margin is not None and not 0 < self.margin < math.inf:
@@ -36,16 +42,22 @@ class Figure:
         """The effect between equals."""
         return 1.0 if self.unit is None else 0.0
 
+    @property
+    def tail(self) -> bool:
+        """Whether it leaves out most where requests that were due were not sent."""
+        return self.percentile is not None and self.percentile > MEDIAN
+
 
 CPU_MARGIN, P99_MARGIN = 0.10, 0.15
 CPU_PER_REQUEST = Figure("CPU per request", CPU_MARGIN, "needs", "less", "more")
-P99 = Figure("p99 latency", P99_MARGIN, "has", "lower", "higher")
+P99 = Figure("p99 latency", P99_MARGIN, "has", "lower", "higher", percentile=99)
 
 
 @dataclass(frozen=True)
 class Observation:
     """A figure of one run, in the figure's unit; a run whose figure does not count has None and the reason. `load`
-    tells loads apart and is how sentences call them, such as "2,000 connections". A suspect run counts, and is told."""
+    tells loads apart and is how sentences call them, such as "2,000 connections". A suspect run counts, and is told.
+    The value was rounded to multiples of `resolution`, 0: it was not; `lower_bound`: the truth may be above it."""
 
     block: int
     approach: str
@@ -53,6 +65,8 @@ class Observation:
     value: float | None
     reason: str | None = None
     suspect: bool = False
+    resolution: float = 0
+    lower_bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,8 +105,9 @@ class Interval:
 class Comparison:
     """`effect` is the mean of the blocks' (of ratios the geometric one), None without a block; interval and p value are
     None with fewer than three. `declared`: how many contrasts the words hold for together, None: exploratory, so no
-    word is said; `within`: the whole interval lies within the margin; `blocks_needed` is for what is not resolved, as
-    far as the spread is known."""
+    word is said; `within_margin`: the whole interval is, which of *lower bounds* is never said; for what is not
+    resolved, as far as the spread is known: with how many blocks there is a word whatever the difference is
+    (`blocks_needed`), and with how many probably if it is as seen (`blocks_likely`)."""
 
     figure: Figure
     pair: Pair
@@ -104,8 +119,10 @@ class Comparison:
     p_value: float | None
     p_holm: float | None
     word: Word
-    within: bool
+    within_margin: bool
     blocks_needed: int | None
+    blocks_likely: int | None
+    lower_bounds: bool
 
     @property
     def blocks(self) -> int:

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import cast
 
 import numpy as np
@@ -16,7 +18,7 @@ from loomlab.statistics.comparison import (
     Pair,
     Word,
 )
-from loomlab.statistics.student import Estimates, blocks_needed, estimates, holm, within, words
+from loomlab.statistics.student import Estimates, blocks_likely, blocks_needed, estimates, holm, within, words
 
 type Block = Mapping[str, Sequence[Observation]]
 """Its runs, by approach."""
@@ -28,23 +30,27 @@ def compare(
     """Of the pairs in their order, those declared first; the words of these hold for all of them together. A block
     counts for a pair if each of the two has one run in it, with a figure, which has to be above 0 for a ratio."""
     loads = _by_load(observations)
-    parts = [_differences(figure, pair, loads.get(pair.load, {})) for pair in (*declared, *exploratory)]
-    p_values = [float(estimates([*differences.values()]).p_value) for differences, _ in parts[: len(declared)]]
-    adjusted = holm(np.array(p_values))
+    parts = [_paired(figure, pair, loads.get(pair.load, {})) for pair in (*declared, *exploratory)]
+    adjusted = holm(np.array([float(part.found.p_value) for part in parts[: len(declared)]]))
     family = [(len(declared), float(p_holm)) for p_holm in adjusted] + [(None, None)] * len(exploratory)
     return [
-        _comparison(figure, pair, *part, _suspect(pair, loads.get(pair.load, {})), declared=number, p_holm=p_holm)
+        _comparison(pair, part, declared=number, p_holm=p_holm)
         for pair, part, (number, p_holm) in zip((*declared, *exploratory), parts, family, strict=True)
     ]
 
 
-def _suspect(pair: Pair, blocks: Mapping[int, Block]) -> frozenset[int]:
-    """The blocks in which a run of the pair is."""
-    return frozenset(
-        number
-        for number, block in blocks.items()
-        if any(one.suspect for name in (pair.a, pair.b) for one in block.get(name, ()))
-    )
+@dataclass(frozen=True)
+class _Paired:
+    """The blocks of a pair. `differences` are of the figures, of ratios of their logarithms, by block; `rounding` is
+    how far off their mean may be because figures were rounded."""
+
+    figure: Figure
+    differences: Mapping[int, float]
+    dropped: tuple[Dropped, ...]
+    suspect: frozenset[int]
+    rounding: float
+    found: Estimates
+    lower_bounds: bool
 
 
 def _by_load(observations: Iterable[Observation]) -> dict[str, dict[int, dict[str, list[Observation]]]]:
@@ -55,67 +61,85 @@ def _by_load(observations: Iterable[Observation]) -> dict[str, dict[int, dict[st
     return loads
 
 
-def _differences(
-    figure: Figure, pair: Pair, blocks: Mapping[int, Block]
-) -> tuple[dict[int, float], tuple[Dropped, ...]]:
-    """Of the figures, of ratios of their logarithms, by block; and the blocks that have none, with what spoils them."""
-    differences: dict[int, float] = {}
+def _paired(figure: Figure, pair: Pair, blocks: Mapping[int, Block]) -> _Paired:
+    """Lower bounds have no margin: where they are near each other, what they bound need not be."""
+    counted: dict[int, tuple[Observation, Observation]] = {}
     dropped: list[Dropped] = []
     for number, block in sorted(blocks.items()):
-        if pair.a not in block and pair.b not in block:
+        runs = {name: block.get(name, ()) for name in (pair.a, pair.b)}
+        if not any(runs.values()):
             continue
-        a, b = (_placed(figure, name, block.get(name, ())) for name in (pair.a, pair.b))
-        if isinstance(a, float) and isinstance(b, float):
-            differences[number] = a - b
+        faults = [fault for name, own in runs.items() if (fault := _fault(figure, name, own))]
+        if faults:
+            dropped.append(Dropped(number, "; ".join(faults)))
         else:
-            dropped.append(Dropped(number, "; ".join(one for one in (a, b) if isinstance(one, str))))
-    return differences, tuple(dropped)
+            counted[number] = runs[pair.a][0], runs[pair.b][0]
+    differences = {number: _scaled(figure, a) - _scaled(figure, b) for number, (a, b) in counted.items()}
+    rounding = fmean([_rounding(figure, a) + _rounding(figure, b) for a, b in counted.values()] or [0.0])
+    lower_bounds = any(one.lower_bound for both in counted.values() for one in both)
+    return _Paired(
+        figure=replace(figure, margin=None) if lower_bounds else figure,
+        differences=differences,
+        dropped=tuple(dropped),
+        suspect=frozenset(number for number, (a, b) in counted.items() if a.suspect or b.suspect),
+        rounding=rounding,
+        found=estimates([*differences.values()], rounding),
+        lower_bounds=lower_bounds,
+    )
 
 
-def _placed(figure: Figure, approach: str, runs: Sequence[Observation]) -> float | str:
-    """Its figure in a block, or the logarithm; or what spoils that."""
+def _fault(figure: Figure, approach: str, runs: Sequence[Observation]) -> str | None:
+    """What spoils the approach's figure in a block."""
     if len(runs) != 1:
         return f"{approach} has {len(runs) or 'no'} run{'s' if runs else ''}"
     value = runs[0].value
     if value is None:
         return f"{approach}: {runs[0].reason or 'not measured'}"
     if figure.unit is not None:
-        return float(value) if math.isfinite(value) else f"{approach}: {value:g} is no figure"
-    return math.log(value) if 0 < value < math.inf else f"{approach}: {value:g} is no figure above 0"
+        return None if math.isfinite(value) else f"{approach}: {value:g} is no figure"
+    return None if 0 < value < math.inf else f"{approach}: {value:g} is no figure above 0"
 
 
-def _comparison(
-    figure: Figure,
-    pair: Pair,
-    differences: Mapping[int, float],
-    dropped: tuple[Dropped, ...],
-    suspect: frozenset[int],
-    *,
-    declared: int | None,
-    p_holm: float | None,
-) -> Comparison:
-    found = estimates([*differences.values()])
+def _scaled(figure: Figure, one: Observation) -> float:
+    """As differences are taken of it."""
+    value = one.value or 0.0
+    return value if figure.unit is not None else math.log(value)
+
+
+def _rounding(figure: Figure, one: Observation) -> float:
+    """How far that may be off at most."""
+    value, half = one.value or 0.0, one.resolution / 2
+    if figure.unit is not None:
+        return half
+    return -math.log1p(-half / value) if half < value else math.inf
+
+
+def _comparison(pair: Pair, part: _Paired, *, declared: int | None, p_holm: float | None) -> Comparison:
+    figure, found = part.figure, part.found
     known = not math.isnan(found.half_width)
     word = _word(found, p_holm, figure.margin)
-    needed = None
-    if figure.margin is not None and declared and known and word == "not resolved":
+    needed, likely = None, None
+    if figure.margin is not None and declared and known and word == "not resolved" and not part.rounding:
         needed = blocks_needed(float(found.deviation), figure.margin, declared)
+        likely = min(blocks_likely(found, figure.margin, declared), needed)
     return Comparison(
         figure=figure,
         pair=pair,
         declared=declared,
         effects=tuple(
-            BlockEffect(block, _effect(figure, difference), block in suspect)
-            for block, difference in differences.items()
+            BlockEffect(block, _effect(figure, difference), block in part.suspect)
+            for block, difference in part.differences.items()
         ),
-        dropped=dropped,
-        effect=_effect(figure, float(found.mean)) if differences else None,
+        dropped=part.dropped,
+        effect=_effect(figure, float(found.mean)) if part.differences else None,
         interval=_interval(figure, float(found.mean), float(found.half_width)) if known else None,
         p_value=float(found.p_value) if known else None,
         p_holm=p_holm if known else None,
         word=word,
-        within=figure.margin is not None and bool(within(found, figure.margin)),
+        within_margin=figure.margin is not None and bool(within(found, figure.margin)),
         blocks_needed=needed,
+        blocks_likely=likely,
+        lower_bounds=part.lower_bounds,
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loomlab.statistics.comparison import CONFIDENCE, CPU_MARGIN, ERROR_RATE
-from loomlab.statistics.student import Estimates, Numbers, estimates, holm, words
+from loomlab.statistics.student import Estimates, Numbers, estimates, holm, within, words
 from loomlab.statistics.worlds import HOSTILE, WORLDS, World, differences
 
 SIZES, BOOTSTRAPPED = (3, 5, 10), (3, 5)
@@ -25,8 +25,8 @@ MONTE_CARLO_ERRORS = 2
 class Rates:
     """Shares, of `draws` experiments and all of their contrasts. `coverage`: of the intervals there were, those that
     hold the true ratio; `half_width`: their median, as a share; `family_error`: experiments without a difference in
-    which a contrast is called lower or higher; `false_no_difference`: said of approaches exactly the margin apart;
-    `lower`: said of one contrast of 0.8 among equals; `no_difference`: said of equals."""
+    which a contrast is called lower or higher; `false_no_difference`: contrasts exactly the margin apart whose interval
+    is within it; `lower`: said of one contrast of 0.8 among equals; `no_difference`: said of equals."""
 
     draws: int
     coverage: float
@@ -74,7 +74,7 @@ def rows(draws: int, seed: int) -> Iterator[Row]:
 def rates(equal: Numbers) -> Rates:
     """Of experiments whose contrasts are all equal, as `differences` draws them; they are then moved apart."""
     found, said = _judged(equal)
-    _, said_at_margin = _judged(equal + math.log1p(MARGIN))
+    at_margin = estimates(equal + math.log1p(MARGIN))
     known = np.isfinite(found.half_width)
     covered = np.abs(found.mean) <= found.half_width
     return Rates(
@@ -82,7 +82,7 @@ def rates(equal: Numbers) -> Rates:
         coverage=float(covered[known].mean()),
         half_width=math.expm1(float(np.median(found.half_width[known]))),
         family_error=float(np.isin(said, ("lower", "higher")).any(axis=-1).mean()),
-        false_no_difference=float((said_at_margin == "no difference").mean()),
+        false_no_difference=float(within(at_margin, MARGIN).mean()),
         lower=float((_judged(first_moved(equal, DIFFERS))[1][:, 0] == "lower").mean()),
         no_difference=float((said == "no difference").mean()),
     )

@@ -1,12 +1,10 @@
 """What may be said of a comparison, in words."""
 
-from loomlab.statistics.comparison import FEWEST_BLOCKS, Comparison, Figure, Interval
+from loomlab.statistics.comparison import FEWEST_BLOCKS, NEAREST, POWER, Comparison, Figure, Interval
 
 MOST_PERCENT = 1000
 """That a sentence counts."""
 MOST_DECIMALS = 8
-ROUNDING = 1e-9
-"""Of a share: less than that is no distance from the margin."""
 
 
 def sentence(found: Comparison) -> str:
@@ -17,11 +15,16 @@ def sentence(found: Comparison) -> str:
         return f"Not compared at {pair.load}: no block has the {figure.name} of both {pair.a} and {pair.b}{why}."
     match found.word:
         case "lower" | "higher":
-            return f"At {pair.load} {_change(found, found.effect)} ({_basis(found)})."
+            return f"At {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}."
         case "no difference":
             return (
                 f"No difference at {pair.load}: {pair.a} {figure.verb} the same {figure.name} as {pair.b}, "
                 f"within {_margin(figure)} ({_basis(found)})."
+            )
+        case "equivalent":
+            return (
+                f"Equivalent at {pair.load}: {pair.a} differs from {pair.b} in {figure.name} by less than the margin "
+                f"of {_margin(figure)} ({_basis(found)}); the direction is not shown{_why(found)}."
             )
         case "not resolved":
             return (
@@ -29,8 +32,15 @@ def sentence(found: Comparison) -> str:
                 f"{figure.name} than {pair.b} ({_basis(found)}){_why(found)}{_cure(found)}."
             )
         case _:
-            same = f": the same within {_margin(figure)}" if found.within else ""
-            return f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)}){same}."
+            return f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}."
+
+
+def _slight(found: Comparison) -> str:
+    """What the margin says of an interval within it."""
+    if not found.within_margin:
+        return ""
+    margin = _margin(found.figure)
+    return f": less than the margin of {margin}" if found.apart else f": the same within {margin}"
 
 
 def left_out(found: Comparison) -> list[str]:
@@ -45,9 +55,10 @@ def _change(found: Comparison, effect: float) -> str:
         a, b = (f"{figure.subject} of {a}", f"one of {b}") if figure.subject else (a, b)
         much = f"as much as {b}" if effect == 0 else f"{_amount(effect)} {figure.unit} {word} than {b}"
         return f"{a} {figure.verb} {much}"
+    name = f"{figure.name} (a lower bound)" if found.lower_bounds else figure.name
     if effect == 1:
-        return f"{a} {figure.verb} the same {figure.name} as {b}"
-    return f"{a} {figure.verb} {_share(found, effect)} % {word} {figure.name} than {b}"
+        return f"{a} {figure.verb} the same {name} as {b}"
+    return f"{a} {figure.verb} {_share(found, effect)} % {word} {name} than {b}"
 
 
 def _basis(found: Comparison) -> str:
@@ -77,8 +88,8 @@ def _span(found: Comparison, interval: Interval) -> str:
 
 
 def _share(found: Comparison, effect: float) -> str:
-    """Of the mean or of an end. All three have a decimal where whole numbers would put an end on the other side of
-    the margin, and more where one decimal would."""
+    """Of the mean or of an end. All three have a decimal where whole numbers would put an end on the margin or on its
+    other side, and more where one decimal would."""
     ends = [found.interval.low, found.interval.high] if found.interval else []
     decimals = max((_decimals(end, found.figure) for end in ends), default=0)
     return _percent(_apart(effect), decimals)
@@ -88,12 +99,16 @@ def _decimals(end: float, figure: Figure) -> int:
     if figure.margin is None:
         return 0
     share, limit = _apart(end), figure.margin if end > 1 else _apart(1 / (1 + figure.margin))
-    beyond = share > limit + ROUNDING
+    side = _side(share, limit)
     for decimals in range(MOST_DECIMALS):
         text = _percent(share, decimals)
-        if not text.replace(".", "").isdecimal() or (float(text) > 100 * (limit + ROUNDING)) == beyond:
+        if not text.replace(".", "").isdecimal() or side in {0, _side(float(text) / 100, limit)}:
             return decimals
     return MOST_DECIMALS
+
+
+def _side(share: float, limit: float) -> int:
+    return (share > limit + NEAREST) - (share < limit - NEAREST)
 
 
 def _why(found: Comparison) -> str:
@@ -105,7 +120,13 @@ def _cure(found: Comparison) -> str:
     if found.interval is None:
         spoilt = ", or without what spoilt the blocks left out" if found.dropped else ""
         return f"; measure again with more repeats{spoilt}"
-    return f"; with this spread, some {found.blocks_needed:,} blocks would resolve it" if found.blocks_needed else ""
+    if not found.blocks_needed or not found.blocks_likely:
+        return ""
+    least = f"; with this spread, {found.blocks_likely:,} blocks would resolve it"
+    if found.blocks_likely == found.blocks_needed:
+        return f"{least} whatever the difference is"
+    power = f"{100 * POWER:g} % power"
+    return f"{least} with {power} if the difference is as seen, and at most {found.blocks_needed:,} whatever it is"
 
 
 def _apart(ratio: float) -> float:

@@ -1,15 +1,19 @@
 """Student's t for paired differences, Holm's words, and the margin; elementwise on arrays of numpy."""
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
-from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS
+from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS, NEAREST, POWER
 
 type Numbers = NDArray[np.float64]
+
+SLICES = (np.arange(200) + 0.5) / 200
+"""Of a distribution, equally likely: the middle of each."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +28,19 @@ class Estimates:
     p_value: Numbers
 
 
-def estimates(differences: ArrayLike) -> Estimates:
+def estimates(differences: ArrayLike, rounding: float = 0.0) -> Estimates:
     """Of differences of logarithms; the last axis holds the blocks, NaN for a block that does not count. Student's
-    paired t (Biometrika 6, 1908)."""
+    paired t (Biometrika 6, 1908). `rounding`: how far off their mean may be because figures are rounded; the interval
+    is wider by as much on either side, and the p value is of the mean that is nearest to 0."""
     values = np.asarray(differences, dtype=float)
     counts = np.isfinite(values)
     blocks = counts.sum(axis=-1)
     mean = np.where(counts, values, 0).sum(axis=-1) / np.where(blocks > 0, blocks, np.nan)
     squares = (np.where(counts, values - mean[..., None], 0) ** 2).sum(axis=-1)
     deviation = np.sqrt(squares / np.where(blocks >= FEWEST_BLOCKS, blocks - 1, np.nan))
-    return Estimates(blocks, mean, deviation, half_width(deviation, blocks), p_value(mean, deviation, blocks))
+    nearest = np.maximum(np.abs(mean) - rounding, 0)
+    width = half_width(deviation, blocks) + rounding
+    return Estimates(blocks, mean, deviation, width, p_value(nearest, deviation, blocks))
 
 
 def half_width(deviation: ArrayLike, blocks: ArrayLike, confidence: float = CONFIDENCE) -> Numbers:
@@ -65,22 +72,24 @@ def holm(p_values: Numbers) -> Numbers:
 def within(found: Estimates, margin: float) -> NDArray[np.bool_]:
     """Whether the interval lies within the margin, which is two one-sided tests at 2.5 % each (Schuirmann, Journal of
     Pharmacokinetics and Biopharmaceutics 15, 1987)."""
-    inside: NDArray[np.bool_] = np.abs(found.mean) + found.half_width <= np.log1p(margin)
+    inside: NDArray[np.bool_] = np.abs(found.mean) + found.half_width < np.log1p(margin) - NEAREST
     return inside
 
 
 def words(found: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.str_]:
-    """*no difference* within the margin; else what Holm allows to say."""
-    resolved = p_holm < ERROR_RATE
-    choices = [within(found, margin), resolved & (found.mean < 0), resolved & (found.mean > 0)]
-    chosen: NDArray[np.str_] = np.select(choices, ["no difference", "lower", "higher"], "not resolved")
+    """*lower* or *higher* where Holm allows it, within the margin or not; else, of an interval within the margin,
+    *no difference* if it holds equality, and *equivalent* if not."""
+    resolved, inside = p_holm < ERROR_RATE, within(found, margin)
+    even = np.abs(found.mean) <= found.half_width
+    choices = [resolved & (found.mean < 0), resolved & (found.mean > 0), inside & even, inside]
+    chosen: NDArray[np.str_] = np.select(choices, ["lower", "higher", "no difference", "equivalent"], "not resolved")
     return chosen
 
 
 def blocks_needed(deviation: float, margin: float, declared: int) -> int:
     """The fewest with which nothing is left unresolved if differences go on to have that standard deviation: the
     interval's half width and that at Holm's strictest level together are no more than the margin, so that a mean too
-    far from 0 for *no difference* is far enough for *lower* or *higher*. It has the form of a t-test's sample size,
+    far from 0 to be within the margin is far enough for *lower* or *higher*. It has the form of a t-test's sample size,
     (t + t)² (s/δ)², with t for its own degrees of freedom (NIST/SEMATECH e-Handbook, 7.2.2.2)."""
     strictest = 1 - ERROR_RATE / declared
 
@@ -88,7 +97,36 @@ def blocks_needed(deviation: float, margin: float, declared: int) -> int:
         widths = half_width(deviation, blocks) + half_width(deviation, blocks, strictest)
         return bool(widths <= np.log1p(margin))
 
-    many = FEWEST_BLOCKS
+    return _fewest(FEWEST_BLOCKS, enough)
+
+
+def blocks_likely(found: Estimates, margin: float, declared: int) -> int:
+    """The fewest, above those that there are, with which a word is said with a probability of `POWER`, if the true mean
+    and standard deviation are those that were found."""
+    mean, deviation = float(found.mean), float(found.deviation)
+    return _fewest(int(found.blocks) + 1, lambda blocks: power(mean, deviation, blocks, margin, declared) >= POWER)
+
+
+def power(mean: float, deviation: float, blocks: int, margin: float, declared: int) -> float:
+    """Probability of a word from so many normal differences: the t-test rejects at Holm's strictest level, or the
+    interval lies within the margin. The standard deviation of the sample follows a chi distribution, and its mean is
+    independent of that."""
+    free = blocks - 1
+    deviations = deviation * np.sqrt(2 * gammaincinv(free / 2, SLICES) / free)
+    far = half_width(deviations, blocks, 1 - ERROR_RATE / declared)
+    near = np.maximum(np.log1p(margin) - half_width(deviations, blocks), 0)
+    error = deviation / np.sqrt(blocks)
+
+    def nearer(limit: Numbers) -> Numbers:
+        share: Numbers = ndtr((limit - mean) / error) - ndtr((-limit - mean) / error)
+        return share
+
+    return float(1 - np.maximum(nearer(far) - nearer(near), 0).mean())
+
+
+def _fewest(least: int, enough: Callable[[int], bool]) -> int:
+    """From `least` on, of which more are enough, too."""
+    many = least
     while not enough(many):
         many *= 2
-    return bisect_left(range(many), True, lo=FEWEST_BLOCKS, key=enough)
+    return bisect_left(range(many), True, lo=least, key=enough)

@@ -39,6 +39,7 @@ class Ab:
     stops_by_time = True
     quotas = False
     most_requests = sys.maxsize
+    resolution_ms = 1.0
     done_query = None
 
     def check(self, load: Load) -> None:

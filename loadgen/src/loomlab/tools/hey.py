@@ -75,6 +75,7 @@ class Hey:
     stops_by_time = False
     quotas = True
     most_requests = MAX_REQUESTS
+    resolution_ms = 1e-3
     done_query = None
 
     def check(self, load: Load) -> None:

@@ -42,6 +42,7 @@ class K6:
     stops_by_time = True
     quotas = False
     most_requests = sys.maxsize
+    resolution_ms = 1e-3
     done_query = (
         'sum by (outcome) (label_replace(label_replace(k6_http_reqs_total, "outcome", "failed", "", ""), '
         '"outcome", "ok", "status", "2.."))'

@@ -38,6 +38,8 @@ class Tool(Protocol):
     """Whether each connection has a number of requests of its own, and idles when they are done."""
     most_requests: int
     """That it can tell of in one run."""
+    resolution_ms: float
+    """To whose multiples it rounds latencies."""
 
     def check(self, load: Load) -> None:
         """Raises UsageError for what the tool cannot do."""

@@ -50,6 +50,7 @@ class Vegeta:
     stops_by_time = True
     quotas = False
     most_requests = sys.maxsize
+    resolution_ms = 1e-6
     done_query = f"{_DONE.format(match='=~', outcome='ok')} or {_DONE.format(match='!~', outcome='failed')}"
 
     def check(self, load: Load) -> None:
