@@ -12,6 +12,8 @@ from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, P99, F
 from loomlab.statistics.sentences import left_out, sentence
 
 PRIMARY = CPU_PER_REQUEST
+PERCENTILES = {"p50 latency": "p50", P99.name: "p99", "p99.9 latency": "p99_9"}
+"""Figures, and what `Latency` calls them."""
 type Read = Callable[[Run], float | None]
 FIGURES: Mapping[Figure, Read] = {
     CPU_PER_REQUEST: lambda run: run.cpu_ms_per_request,
@@ -49,22 +51,23 @@ def compared(
     declared = [pair for kind, pair in pairs if kind == "controlled" and figure.name == PRIMARY.name]
     found = compare(
         figure if figure.margin is None else replace(figure, margin=margin or figure.margin),
-        [one for at in loads for one in _observations(read, at)],
+        [one for at in loads for one in _observations(figure, read, at)],
         declared,
         [pair for _, pair in pairs[len(declared) :]],
     )
     return [Held(kind, one) for (kind, _), one in zip(pairs, found, strict=True)]
 
 
-def _observations(read: Read, at: At) -> list[Observation]:
+def _observations(figure: Figure, read: Read, at: At) -> list[Observation]:
     replaced = made_again(at.runs)
-    return [_observation(read, at, run) for run in at.runs if run.run not in replaced]
+    return [_observation(figure, read, at, run) for run in at.runs if run.run not in replaced]
 
 
-def _observation(read: Read, at: At, run: Run) -> Observation:
+def _observation(figure: Figure, read: Read, at: At, run: Run) -> Observation:
     if run.verdict not in COUNTED:
         return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
-    return Observation(run.repeat, run.approach, at.label, read(run), suspect=run.verdict == "suspect")
+    why = run.latency_ms.withheld.get(PERCENTILES.get(figure.name, ""))
+    return Observation(run.repeat, run.approach, at.label, read(run), why, suspect=run.verdict == "suspect")
 
 
 def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None) -> list[Contrast]:
