@@ -10,20 +10,21 @@ from loomlab.records.requestlog import LEVELS, latency_figures, rank
 FEWEST_ABOVE, FEWEST_WAVES_ABOVE = 10, 5
 SHORTEST_WAVE_S = 1
 """Some tools tell starts to the second."""
-UNSURE_SHARE, ROUNDED_MS = 0.01, 1
-"""How far a percentile may be from what it could be as well: ab tells whole milliseconds."""
+UNSURE_SHARE, ROUNDED_SHARE = 0.01, 0.05
+"""How far a percentile may be from what it could be as well; and how much of it rounding may be."""
 
 
 @dataclass(frozen=True)
 class Due:
     """The requests of a window: start and latency in ms of each that was answered, starts of those that failed; so many
     more that failed or were not sent, or none of them (`unplaced`: it is not told when they were due), and how many of
-    the answered may have failed (`unmarked`)."""
+    the answered may have failed (`unmarked`). Latencies are told to `rounded_ms`."""
 
     answers: Sequence[tuple[float, float]]
     failed_start_s: Sequence[float] = ()
     unplaced: int = 0
     unmarked: int = 0
+    rounded_ms: float = 0
 
     def latency(self) -> Latency:
         """Mean, extremes and deviation of the answers; nearest-rank percentiles of all requests, of which failed ones
@@ -65,7 +66,9 @@ class Due:
         if lowest > len(ordered_ms):
             return f"requests that failed reach it, so it is at least {ordered_ms[-1]:,.0f} ms"
         low_ms = ordered_ms[lowest - 1]
-        unsure_ms = max(UNSURE_SHARE * low_ms, ROUNDED_MS)
+        if self.rounded_ms / 2 > ROUNDED_SHARE * low_ms:
+            return f"it is about {low_ms:,.0f} ms, and the tool rounds to {self.rounded_ms:g} ms"
+        unsure_ms = max(UNSURE_SHARE * low_ms, self.rounded_ms)
         if low_ms - spread_ms > unsure_ms:
             return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"
         high_ms = ordered_ms[highest - 1] if highest <= len(ordered_ms) else math.inf

@@ -35,7 +35,7 @@ class Starts:
 
         A stretch of 33.9 waves holds 33 or 34 requests of a connection that is always busy, where all are in step; the
         count alone would be off by up to a wave. Stretches of so many seconds, at the beginning and at the end, bound
-        the share; it is what lies nearest to 1 within the bounds, and half way where these contradict one another.
+        the share; within the bounds it is what lies nearest to 1, and where these contradict one another, to the count.
         """
         low, high = 0.0, math.inf
         for length in lengths:
@@ -45,4 +45,5 @@ class Starts:
                     continue
                 each = (self._counts[begin + length] - self._counts[begin]) / connections
                 low, high = max(low, each / math.ceil(waves)), min(high, each / math.floor(waves))
-        return min(max(1.0, low), high) if low <= high else (low + high) / 2
+        nearest = 1.0 if low <= high else self._busy_s[-1] / connections / self.seconds
+        return sorted((low, nearest, high))[1]

@@ -121,7 +121,7 @@ def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
 
 def _due(inside: RequestLog, latency_ms: Sequence[float], unplaced: int) -> Latency:
     answers = list(zip(inside.start_s, latency_ms, strict=True))
-    return Due(answers, inside.failed_start_s, unplaced, inside.unmarked).latency()
+    return Due(answers, inside.failed_start_s, unplaced, inside.unmarked, inside.rounded_ms).latency()
 
 
 def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:

@@ -21,6 +21,7 @@ class RequestLog:
     `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
     whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
     by reason. `unmarked` of the answered failed, the tool does not tell which; `unsent` were due and never started.
+    Latencies are told to `rounded_ms` (0: exactly).
     """
 
     start_s: Sequence[float]
@@ -33,6 +34,7 @@ class RequestLog:
     failed_lag_ms: Sequence[float] = ()
     unmarked: int = 0
     unsent: int = 0
+    rounded_ms: float = 0
 
     def __len__(self) -> int:
         return len(self.start_s)
