@@ -19,6 +19,8 @@ BURST = Burst(
 )
 GOOD: dict[str, Any] = {
     "concurrency": 1000,
+    "shortest_ms": 900,
+    "throughput_rps": 1050.0,
     "attempted": 60_000,
     "completed": 60_000,
     "errors": 0,

@@ -100,7 +100,7 @@ def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run
             "cpu_ms_per_request": (told.cpu_ms_per_request or 1) * factor,
             "throughput_rps": request.load.connections / 0.905,
             "latency_ms": Latency(
-                **{name: None if value is None else value * slower for name, value in latency.items()}
+                **{name: value * slower for name, value in latency.items() if value and name != "withheld"}
             ),
             "interior": told.interior.model_copy(update={"start": told.interior.start + later_s}),
             "started": _later(told.started, later_s),

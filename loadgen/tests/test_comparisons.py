@@ -237,6 +237,18 @@ def test_the_tail_is_that_of_p99(tmp_path: Path) -> None:
     assert got.ratio == pytest.approx(2)
 
 
+def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
+    why = "requests that failed reach it, so it is at least 920 ms"
+    changes = {"1-tomcat-virtual": {"latency_ms": Latency(p50=3210, withheld={"p99": why})}}
+    summary = summed_up(tmp_path, 5, changes)
+    (got,) = of(summary, "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert [one.block for one in got.blocks] == [2, 3, 4, 5]
+    assert len(got.dropped) == 1 and why in got.dropped[0]
+    assert any("1-tomcat-virtual" in note and why in note for note in footnotes(summary))
+    assert len(of(summary, "tomcat-virtual", "tomcat-platform")[0].blocks) == 5
+
+
 def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_they_share(tmp_path: Path) -> None:
     """Pools have the size of the load, so runs of two loads would seem to differ in them."""
     pools = {1: 504, 2: 2004}

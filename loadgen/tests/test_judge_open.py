@@ -13,7 +13,7 @@ from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 from rawrun import BEGIN, LATENCY_MS, SECONDS, container, level, load, metrics, ramp, write
-from saying import failed, told
+from saying import failed, figures, told
 from test_metrics import matrix
 
 
@@ -180,6 +180,47 @@ def test_failures_are_counted_by_reason_with_the_time_they_took(run_dir: Path, m
     assert run.failed_latency_ms.p50 == 5
 
 
+def test_the_tail_is_that_of_all_requests_not_of_those_that_were_answered(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 2,000 requests 0.9 % run into the time-out of 30 s, and 0.95 % take 10 s."""
+    starts = [int(BEGIN) + number / 50 for number in range(50 * SECONDS)]
+    failed_start_s, slow = starts[5::110], set(starts[50::105])
+    answered = [start for start in starts if start not in set(failed_start_s)]
+    log = RequestLog(
+        answered,
+        [10_000.0 if start in slow else LATENCY_MS for start in answered],
+        failed_start_s=failed_start_s,
+        failed_latency_ms=[30_000.0] * len(failed_start_s),
+        failures={"time-out": len(failed_start_s)},
+    )
+    report = ToolReport(
+        completed=len(log), attempted=len(starts), failed=len(failed_start_s), dropped=0, duration_s=SECONDS
+    )
+
+    run = judged_log(run_dir, monkeypatch, log, report, rates([50]))
+
+    assert (run.latency_ms.p98, run.latency_ms.p99) == (LATENCY_MS, 10_000)
+
+
+def test_requests_that_were_never_sent_reach_a_percentile(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of those of the window."""
+    run = open_run(run_dir, monkeypatch, [50], [45], dropped=200)
+
+    assert run.latency_from_start_ms is not None
+    assert run.latency_from_start_ms.p90 == LATENCY_MS
+    assert run.latency_from_start_ms.p95 is run.latency_ms.p95 is run.latency_ms.p98 is None
+    assert {"920", "185"} <= figures(run.latency_from_start_ms.withheld["p95"])
+
+
+def test_a_step_that_held_has_its_percentiles_though_a_later_one_dropped_requests(
+    run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_run(run_dir, monkeypatch, [50, 100], [50, 80], dropped=400)
+
+    assert [step.latency_ms.p90 for step in run.steps] == [LATENCY_MS, None]
+
+
 def test_a_hang_is_an_episode_and_no_stall(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = open_run(run_dir, monkeypatch, [50], [50], hangs=[{"at_s": 20, "duration_s": 5}], scenario="slow", cell=2)
 
@@ -242,9 +283,10 @@ def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(
 def test_users_who_come_and_go_are_neither_silent_nor_too_few(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starts = [int(BEGIN) + 2 + number / 50 for number in range(50 * 30)]
     report = ToolReport(completed=len(starts), attempted=len(starts), failed=0, dropped=0, duration_s=SECONDS)
-    users = {"kind": "users", "stages": [{"users": 20, "duration_s": SECONDS}], "think_s": [0, 1]}
+    users = {"kind": "users", "stages": [{"users": 60, "duration_s": SECONDS}], "think_s": [0, 1]}
+    asked = load("/epoch-millis?delayInMillis=900") | {"connections": 60, "shape": users}
 
-    run = judged_log(run_dir, monkeypatch, RequestLog(starts, [LATENCY_MS] * len(starts)), report, users)
+    run = judged_log(run_dir, monkeypatch, RequestLog(starts, [LATENCY_MS] * len(starts)), report, users, load=asked)
 
     assert (run.verdict, run.reasons) == ("valid", [])
     assert run.throughput_rps == pytest.approx(50, rel=0.04)

@@ -1,5 +1,6 @@
 """From one raw file that is changed to the one rule it fails, on both sides of the limit."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ from rawrun import (
     ramp,
     rows,
 )
-from saying import failed, told, unknown
+from saying import failed, figures, told, unknown
 from test_metrics import matrix
 
 CASES: list[tuple[str, str, Change, Any, Any, str]] = [
@@ -125,12 +126,19 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("clock_stepped", "invalid", stepped, 0.5, -0.6, "0.6 0.5"),
     ("connections_lost", "suspect", lambda run, it: run.network.update(TCPSynRetrans=it), 0, 3, "3 0"),
     ("connections_reopened", "suspect", lambda run, it: run.network.update(ActiveOpens=it), 23, 24, "24 20 1"),
-    ("littles_law", "invalid", lambda run, it: run.request["load"].update(connections=it), 20, 22, "0.908 22 5"),
-    ("littles_law", "invalid", lambda run, it: run.request["load"].update(connections=it), 20, 19, "1.052 19 5"),
-    ("omission_possible", "suspect", lambda run, it: run.rows.append((int(at(10)), it)), 7_000, 8_500, "1 8.5 8 1.05"),
-    ("few_waves", "suspect", short, 24, 22, "16.3 20"),
-    ("still_falling", "suspect", faster, 0.09, 0.2, "16.5 0.481 10"),
-    ("still_falling", "suspect", cooling, 0.05, 0.15, "14.7 0.474 10"),
+    ("littles_law", "invalid", lambda run, it: run.request["load"].update(connections=it), 20, 22, "0.909 22 5"),
+    (
+        "throughput_impossible",
+        "suspect",
+        lambda run, it: setattr(run, "rows", rows(lambda _: it)),
+        900,
+        890,
+        "22.5 20 900 22.2 0.5",
+    ),
+    ("omission_possible", "suspect", lambda run, it: run.rows.append((int(at(10)), it)), 7_000, 8_500, "1 8.5 8 1.32"),
+    ("few_waves", "suspect", short, 24, 22, "19.6 20"),
+    ("still_falling", "suspect", faster, 0.09, 0.2, "12.7 0.391 10"),
+    ("still_falling", "suspect", cooling, 0.05, 0.15, "14.5 0.507 10"),
     ("half_cold", "suspect", lambda run, it: (run.warmup or {}).update(compiled=it), True, False, "120 240"),
     ("warmup_failed", "suspect", lambda run, it: (run.warmup or {}).update(failed=it), False, True, "1"),
     ("half_cold", "suspect", cold, [burst(), burst()], [], "120"),
@@ -158,7 +166,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
         ),
         3.05,
         3.3,
-        "3.303 3 0.137",
+        "3.300 3 0.139",
     ),
     (
         "backend_reconnected",
@@ -230,6 +238,35 @@ def test_connections_that_never_get_an_answer_are_suspect(tmp_path: Path) -> Non
     run = judge_run(bad.write(tmp_path / "2-bad"))
     assert failed(run.rules) == {"connections_idle"}
     assert told(run.rules, "connections_idle", "40")
+
+
+def test_more_requests_than_connections_can_carry_break_littles_law_and_are_impossible(tmp_path: Path) -> None:
+    run = RawRun()
+    run.request["load"]["connections"] = 19
+
+    assert failed(judge_run(run.write(tmp_path)).rules) == {"littles_law", "throughput_impossible"}
+
+
+def test_waits_without_a_lower_limit_make_no_throughput_impossible(tmp_path: Path) -> None:
+    run = RawRun(rows=rows(lambda _: 300))
+    run.request["delay"] = "lognormal:300:900"
+    run.delays = dict.fromkeys(run.delays, "lognormal:300:900")
+
+    assert "throughput_impossible" not in failed(judge_run(run.write(tmp_path)).rules)
+
+
+def test_a_percentile_that_answers_of_another_status_may_reach_is_not_given(tmp_path: Path) -> None:
+    """4.5 % of the answers take twice as long; which eight of some 850 were not 2xx ab does not tell."""
+    slow = itertools.cycle([2 * LATENCY_MS] + 21 * [LATENCY_MS])
+    run = RawRun(rows=rows(lambda _: next(slow)))
+    sound = judge_run(run.write(tmp_path / "1-good")).latency_ms
+    run.report = {"Non-2xx responses": 8}
+
+    judged = judge_run(run.write(tmp_path / "2-bad"))
+
+    assert sound.p95 == LATENCY_MS
+    assert (judged.latency_ms.p95, judged.latency_ms.p90) == (None, LATENCY_MS)
+    assert {"920", "1,840"} <= figures(judged.latency_ms.withheld["p95"])
 
 
 def test_many_short_stalls_count_together(tmp_path: Path) -> None:

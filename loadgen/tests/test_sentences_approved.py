@@ -34,6 +34,7 @@ OTHERS: list[dict[str, Any]] = [
     {"waits_told": False, "clock_step_s": None, "keepalive_requests": None, "oom_kills": None},
     {"mean_ms": None, "p99_ms": None},
     {"backend_calls": 0, "delay_asked": None},
+    {"shortest_ms": 0},
     {"backend_pool": None, "platform_threads": None, "throttled_ratio": None},
     {"foreign_share": 0.3, "steal_shares": {"approach": 0.3}},
     {"backend_delays": BackendDelays(before=None, after=None)},

@@ -13,6 +13,11 @@ from loomlab.report.page import write_report
 
 SAID = {"reason", "reasons", "notes"}
 """Members that later versions may put in other words."""
+COUNTED = {
+    "throughput_rps", "little_ratio", "cpu_ms_per_request", "backend_cpu_ms_per_request",
+    "generator_cpu_ms_per_request", "backend_requests_per_request",
+}  # fmt: skip
+"""Figures of runs of a few waves, which later versions take of all waves alike."""
 STORED = sorted((Path(__file__).parent / "golden" / "experiments").glob("*.tar.gz"))
 
 
@@ -51,7 +56,10 @@ def test_runs_are_judged_again_with_the_same_figures(experiment: Path) -> None:
 
         judge_run(run_dir)
 
-        assert same(read(run_dir / "run.json"), before)
+        after = read(run_dir / "run.json")
+        for name in after["latency_ms"]["withheld"]:
+            before["latency_ms"].pop(name, None)
+        assert same(after, {name: value for name, value in before.items() if name not in COUNTED})
 
 
 def test_they_are_summed_up_again_with_the_same_figures(experiment: Path) -> None:

@@ -13,6 +13,8 @@ from loomlab.statistics.sentences import left_out, sentence
 from loomlab.tools.known import resolution_ms
 
 PRIMARY = CPU_PER_REQUEST
+PERCENTILES = {"p50 latency": "p50", P99.name: "p99", "p99.9 latency": "p99_9"}
+"""Figures, and what `Latency` calls them."""
 type Read = Callable[[Run], float | None]
 FIGURES: Mapping[Figure, Read] = {
     CPU_PER_REQUEST: lambda run: run.cpu_ms_per_request,
@@ -66,11 +68,13 @@ def _observation(figure: Figure, read: Read, at: At, run: Run) -> Observation:
     """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound."""
     if run.verdict not in COUNTED:
         return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
+    why = run.latency_ms.withheld.get(PERCENTILES.get(figure.name, ""))
     return Observation(
         run.repeat,
         run.approach,
         at.label,
         read(run),
+        why,
         suspect=run.verdict == "suspect",
         resolution=0 if figure.percentile is None else resolution_ms(run.tool),
         lower_bound=figure.tail and run.load.closed_model,

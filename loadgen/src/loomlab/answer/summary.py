@@ -222,6 +222,12 @@ def _errors(run: Run) -> str:
     return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
 
 
+def withheld_notes(run: Run) -> list[str]:
+    """Why percentiles of the table are missing."""
+    withheld = run.latency_ms.withheld
+    return [f"Its {name} is not given: {withheld[name]}." for name in ("p50", "p99") if name in withheld]
+
+
 def _shared(of_each_run: list[list[str]]) -> list[str]:
     if len(of_each_run) < 2:
         return []
@@ -231,13 +237,14 @@ def _shared(of_each_run: list[list[str]]) -> list[str]:
 def footnotes(summary: Summary) -> list[str]:
     """What must be read beside the table; what is said of every run stands once."""
     shared = _shared([run.reasons for run in summary.runs])
-    noted = _shared([run.notes for run in summary.runs])
+    of_runs = {run.run: [*run.notes, *withheld_notes(run)] for run in summary.runs}
+    noted = _shared([*of_runs.values()])
     notes = [f"every run: {reason}" for reason in shared]
     notes += [
         f"{run.run} ({run.verdict}): {reason}" for run in summary.runs for reason in run.reasons if reason not in shared
     ]
     notes += [f"every run: {note}" for note in noted]
-    notes += [f"{run.run}: {note}" for run in summary.runs for note in run.notes if note not in noted]
+    notes += [f"{name}: {note}" for name, told in of_runs.items() for note in told if note not in noted]
     notes += contrast_notes(summary.contrasts)
     notes += [*comparison_notes(summary.contrasts), *reading_notes(summary.contrasts), *summary.notes]
     if summary.runs:

@@ -28,7 +28,7 @@ class Took:
 
     facts: Facts
     span: tuple[float, float]
-    counted: int | None
+    counted: float | None
     one_load: bool
 
     def under_test(self) -> UnderTest:

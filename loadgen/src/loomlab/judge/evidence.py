@@ -11,7 +11,8 @@ from loomlab.records.warmup import Warmup
 class Asked:
     """The load as it was asked for: one request makes `backend_calls`, the last `at_once` of them at the same time;
     `delay` is what the backend's should have been, None where no request depends on it; `steady`: the load is the same
-    from beginning to end, and so is the backend; `finished`: the measurement came to its end."""
+    from beginning to end, and so is the backend; `finished`: the measurement came to its end; a correct answer takes
+    `shortest_ms` at least, on average over the kinds of request."""
 
     concurrency: int
     backend_calls: int = 3
@@ -22,6 +23,7 @@ class Asked:
     offered_rps: float | None = None
     delay: str | None = None
     finished: bool = True
+    shortest_ms: float = 0
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,9 @@ class Loaded:
     """What requests show: on the interior, of `requests` answers, but for the silence at the end and `p50_ms`, which
     are of the whole run; `slow_ms` is what answers and failures took that lasted several p50; the steps are offered
     rates; starts lag behind their schedule, of several rates in the step that held and lags most by its own
-    `lagged_p99_ms` of latency."""
+    `lagged_p99_ms` of latency; p99 is that of answers."""
 
+    throughput_rps: float | None = None
     started_rps: float | None = None
     start_lag_p99_ms: float | None = None
     lagged_p99_ms: float | None = None
@@ -60,7 +63,7 @@ class Loaded:
     interior_s: float | None = None
     evaluated_s: float | None = None
     waves: float | None = None
-    requests: int | None = None
+    requests: float | None = None
     cpu_fall: Halves | None = None
     latency_fall: Halves | None = None
 

@@ -5,10 +5,14 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
+from loomlab.judge.due import Due
+from loomlab.judge.full import Starts
 from loomlab.records.load import Closed, Load, OpenRate
 from loomlab.records.models import Interior, Latency
-from loomlab.records.requestlog import RequestLog, latency_figures, percentile
+from loomlab.records.requestlog import RequestLog, percentile
 
 FEWEST_SECONDS = 3
 KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
@@ -18,19 +22,25 @@ TAIL_LAG_LIMIT = 0.05
 
 @dataclass(frozen=True)
 class InteriorFigures:
-    """Figures of the requests that started in `window`; `little_ratio` is throughput × mean latency ÷ concurrency
-    (1 in a closed loop that is always full) and `waves` the window in mean latencies, None where the load is no closed
-    one or the window a whole run; `started_rps` counts failed requests, too, None for a closed load. In an open model
-    `latency` begins when a request was due, and the lag of starts behind that is told of failed ones, too."""
+    """Figures of the requests that started in `window`, of which `requests` were answered; `answered_p99_ms` leaves out
+    those that were not. `little_ratio` is throughput × mean latency ÷ concurrency (1 in a closed loop that is always
+    full) and `waves` the window in mean latencies, None where the load is no closed one or the window a whole run;
+    `started_rps` counts failed requests, too, None for a closed load. In an open model `latency` begins when a request
+    was due, and the lag of starts behind that is told of failed ones, too."""
 
     window: Interior
-    throughput_rps: float
+    requests: float
     latency: Latency
+    answered_p99_ms: float | None
     latency_from_start: Latency | None = None
     start_lag_p99_ms: float | None = None
     little_ratio: float | None = None
     waves: float | None = None
     started_rps: float | None = None
+
+    @property
+    def throughput_rps(self) -> float:
+        return self.requests / self.window.seconds
 
 
 def figures_of(
@@ -44,7 +54,7 @@ def figures_of(
         full_until = last_full_second(log, load.connections, ended) if quotas else ended
         return interior_figures(log, load.connections, started, full_until, drains=drains)
     if isinstance(load.shape, OpenRate):
-        return open_figures(log, started, ended)
+        return open_figures(log, started, ended, load.rate_rps)
     return _from_first_to_last(log) if log else None
 
 
@@ -60,7 +70,9 @@ def last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
     return ended
 
 
-def open_figures(log: RequestLog, started: float, ended: float) -> InteriorFigures | None:
+def open_figures(
+    log: RequestLog, started: float, ended: float, offered_rps: float | None = None
+) -> InteriorFigures | None:
     """From the second by which the first second's requests have surely ended, up to the last second in which requests
     started throughout; every request that started in it has an entry."""
     if not log:
@@ -72,43 +84,44 @@ def open_figures(log: RequestLog, started: float, ended: float) -> InteriorFigur
     last = math.floor(max(starts))
     if last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
-    return window_figures(log, first, last)
+    return window_figures(log, first, last, offered_rps)
 
 
-def window_figures(log: RequestLog, first: int, last: int) -> InteriorFigures:
-    """Of the requests that started from `first` up to before `last`, epoch seconds."""
+def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | None = None) -> InteriorFigures:
+    """Of the requests that started from `first` up to before `last`, epoch seconds. Of those whose start is not known
+    as many were due then as the offered rate leaves room for; all of them where it is not one (None)."""
     seconds = last - first
-    latencies = log.within(first, last, log.from_due_ms)
-    failed = _failed(log, first, last)
-    lags = _lags(log, first, last)
+    inside = log.between(first, last)
+    started = len(inside) + len(inside.failed_start_s)
+    room = math.inf if offered_rps is None else max(math.ceil(offered_rps * seconds) - started, 0)
+    unplaced = round(min(log.untimed + log.unsent, room))
     return InteriorFigures(
-        Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
-        len(latencies) / seconds,
-        _without_doubtful_tail(latency_figures(latencies), len(latencies), failed + log.untimed, lags),
-        latency_from_start=latency_figures(log.within(first, last, log.latency_ms)) if lags else None,
-        start_lag_p99_ms=percentile(sorted(lags), 99) if lags else None,
-        started_rps=(len(latencies) + failed) / seconds,
+        Interior(start=first, seconds=seconds, requests=len(inside), whole_run=False),
+        requests=len(inside),
+        started_rps=started / seconds,
+        **_latencies(inside, unplaced),
     )
 
 
-def _without_doubtful_tail(latency: Latency, answered: int, failed: int, lags_ms: Sequence[float]) -> Latency:
-    """Without p99.9 where one request in a thousand failed, whose latency is in no figure, or where starts lag so much
-    that it is the tool's."""
-    tail = latency.p99_9
-    lagged = bool(lags_ms) and tail is not None and percentile(sorted(lags_ms), 99.9) > TAIL_LAG_LIMIT * tail
-    doubtful = lagged or failed > (answered + failed) / 1000
-    return latency.model_copy(update={"p99_9": None}) if doubtful else latency
+def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
+    """Fields of InteriorFigures. p99.9 is withheld where starts lag so much that it is the tool's."""
+    lags_ms = sorted([*inside.lag_ms, *inside.failed_lag_ms])
+    latency = _due(inside, inside.from_due_ms, unplaced)
+    answered = sorted(inside.from_due_ms)
+    if lags_ms and latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
+        why = f"over {TAIL_LAG_LIMIT:.0%} of it is how late requests started"
+        latency = latency.model_copy(update={"p99_9": None, "withheld": latency.withheld | {"p99_9": why}})
+    return {
+        "latency": latency,
+        "answered_p99_ms": percentile(answered, 99) if answered else None,
+        "latency_from_start": _due(inside, inside.latency_ms, unplaced) if lags_ms else None,
+        "start_lag_p99_ms": percentile(lags_ms, 99) if lags_ms else None,
+    }
 
 
-def _failed(log: RequestLog, first: float, last: float) -> int:
-    return sum(first <= start < last for start in log.failed_start_s)
-
-
-def _lags(log: RequestLog, first: float, last: float) -> list[float]:
-    if not log.lag_ms:
-        return []
-    failed = zip(log.failed_start_s, log.failed_lag_ms, strict=True)
-    return log.within(first, last, log.lag_ms) + [lag for start, lag in failed if first <= start < last]
+def _due(inside: RequestLog, latency_ms: Sequence[float], unplaced: int) -> Latency:
+    answers = list(zip(inside.start_s, latency_ms, strict=True))
+    return Due(answers, inside.failed_start_s, unplaced, inside.unmarked, inside.rounded_ms).latency()
 
 
 def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
@@ -137,8 +150,8 @@ def interior_figures(
 
     Requests in flight at the end may be missing from the log, so the window ends p99 before `ended`: all but 1 % of
     what started up to then is in the log. A tool that waits for its last answers starts none meanwhile, so it ends with
-    the last start, too. Its length is that of whole waves, see `whole_waves`. Falls back to
-    the whole run when fewer than 3 s remain; None without data.
+    the last start, too. Its length is that of whole waves, see `whole_waves`; how many requests it holds follows from
+    mean latency and `Starts.busy_share`. Falls back to the whole run when fewer than 3 s remain; None without data.
     """
     if not log:
         return None
@@ -148,38 +161,37 @@ def interior_figures(
         last = min(last, math.floor(max(log.start_s)))
     if first is None or last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
-    latencies = log.within(first, last, log.latency_ms)
-    if not latencies:
+    starts = Starts(log, first, last)
+    lengths = allowed_lengths(last - first, starts.waves(0, last - first))
+    seconds = whole_waves(lengths, starts.waves(0, last - first) / (last - first))
+    inside = log.between(first, first + seconds)
+    if not len(inside):
         return _whole_run(log, started, ended)
-    seconds = whole_waves(last - first, sum(latencies) / len(latencies) / 1000)
-    latencies = log.within(first, first + seconds, log.latency_ms)
-    busy_s = sum(latencies) / 1000
+    busy_s = starts.busy_s(seconds)
+    share = starts.busy_share(concurrency, lengths) if busy_s else 0.0
     return InteriorFigures(
-        Interior(start=first, seconds=seconds, requests=len(latencies), whole_run=False),
-        len(latencies) / seconds,
-        _without_doubtful_tail(
-            latency_figures(latencies), len(latencies), _failed(log, first, first + seconds) + log.untimed, ()
-        ),
-        little_ratio=busy_s / seconds / concurrency,
-        waves=seconds / (busy_s / len(latencies)) if busy_s else None,
+        Interior(start=first, seconds=seconds, requests=len(inside), whole_run=False),
+        requests=share * concurrency * seconds * len(inside) / busy_s if busy_s else len(inside),
+        little_ratio=share,
+        waves=starts.waves(0, seconds) if busy_s else None,
+        **_latencies(inside, log.untimed + log.unsent),
     )
 
 
-def whole_waves(longest_s: int, wave_s: float) -> int:
-    """Of the whole seconds from 80 % of `longest_s` on, the most that are whole waves to within 1 % of their number; if
-    none are, those that come nearest.
+def allowed_lengths(longest_s: int, waves: float) -> range:
+    """Of a window, in seconds, the longest first, which holds so many waves: 80 % of it at least, and as much of what a
+    valid run needs as there is."""
+    needed_s = max(KEPT_SHARE * longest_s, SHORTEST_INTERIOR_S, FEWEST_WAVES * longest_s / waves if waves else 0)
+    return range(longest_s, math.ceil(min(needed_s, longest_s)) - 1, -1)
 
-    Connections that stay in step send in waves, one mean latency apart; a window of 16.6 waves counts 16 or 17 of them,
-    and would show a throughput no server could have.
+
+def whole_waves(lengths: Sequence[int], waves_per_second: float) -> int:
+    """The length that is nearest to a whole number of waves, as a share of it; the longest of equals.
+
+    Connections that stay in step send in waves, one mean latency apart; what lies amid one counts more or less often
+    than the rest.
     """
-    if wave_s <= 0:
-        return longest_s
-    candidates = range(longest_s, math.ceil(KEPT_SHARE * longest_s) - 1, -1)
-
-    def error(seconds: int) -> float:
-        return abs(math.remainder(seconds, wave_s)) / seconds
-
-    return next((seconds for seconds in candidates if error(seconds) <= WAVE_ERROR), min(candidates, key=error))
+    return min(lengths, key=lambda seconds: abs(math.remainder(seconds * waves_per_second, 1)) / seconds)
 
 
 def _from_first_to_last(log: RequestLog) -> InteriorFigures:
@@ -193,10 +205,6 @@ def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures
     seconds = max(ended - started, 0.001)
     return InteriorFigures(
         Interior(start=started, seconds=seconds, requests=len(log), whole_run=True),
-        len(log) / seconds,
-        _without_doubtful_tail(
-            latency_figures(log.from_due_ms), len(log), len(log.failed_start_s) + log.untimed, log.lag_ms
-        ),
-        latency_from_start=latency_figures(log.latency_ms) if log.lag_ms else None,
-        start_lag_p99_ms=percentile(sorted([*log.lag_ms, *log.failed_lag_ms]), 99) if log.lag_ms else None,
+        requests=len(log),
+        **_latencies(log, log.untimed + log.unsent),
     )

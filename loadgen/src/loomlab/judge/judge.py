@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
@@ -12,6 +13,7 @@ from loomlab.judge.memory import Pools, live_set_of
 from loomlab.judge.outcome import outcome_of
 from loomlab.judge.shown import shown_of
 from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.models import Request, Run, Step, WarmupDigest
@@ -83,7 +85,7 @@ def _judged(facts: Facts) -> Run:
 
 
 def _asked(facts: Facts, steps: list[Step]) -> Asked:
-    request, load = facts.request, facts.request.load
+    request, load, delay = facts.request, facts.request.load, delay_of(facts.request.delay)
     return Asked(
         concurrency=load.connections,
         backend_calls=facts.endpoint.backend_calls,
@@ -92,8 +94,9 @@ def _asked(facts: Facts, steps: list[Step]) -> Asked:
         steady=not steps and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
         tool=facts.driver.name,
         offered_rps=load.rate_rps,
-        delay=delay_of(request.delay).text if facts.endpoint.waits_as_configured else None,
+        delay=delay.text if facts.endpoint.waits_as_configured else None,
         finished=request.finished,
+        shortest_ms=fmean(endpoint_of(one.target, delay).floor_ms for one in load.targets),
     )
 
 

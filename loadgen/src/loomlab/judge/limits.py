@@ -21,6 +21,8 @@ LAG_LIMIT, LONGEST_LAG_MS, RESOLVED_LAG_MS = 0.05, 1000, 2
 """Of starts behind their schedule, at p99; below two milliseconds it is what timers do (vegeta alone: 1.4 at p99)."""
 LITTLE_LIMIT, IDLE_LIMIT = 0.05, 0.025
 """Of connections: off by more, and a count is wrong; more of them without a request, and some are dead."""
+IMPOSSIBLE_LIMIT = 0.005
+"""By which throughput may exceed what connections that only wait can carry: what a count of whole waves leaves open."""
 METRICS_MISSING_LIMIT = 0.10
 SILENT_END_S, SILENT_END_P99S = 2, 3
 GC_LIMIT = 0.20

@@ -43,6 +43,12 @@ class Outcome:
         logged = len(self.log) + len(self.log.failed_start_s) if self.log else 0
         return (self.report.dropped or 0) + max((self.attempted or 0) - logged, 0)
 
+    @property
+    def unmarked(self) -> int:
+        """Answers in the log that failed, of a tool that does not tell which: at most so many."""
+        known = len(self.log.failed_start_s) + self.log.untimed if self.log else 0
+        return max((self.errors or 0) - known, 0)
+
     def evidence(self) -> Told:
         return Told(
             failure=self.failure,

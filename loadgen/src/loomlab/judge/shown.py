@@ -1,14 +1,14 @@
 """What the requests show: figures of the interior, steps, episodes, silences, and whether it still got faster."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loomlab.judge.episodes import episode_of, steps_of
 from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
-from loomlab.judge.interior import InteriorFigures, figures_of
+from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
 from loomlab.judge.lag import with_lags
 from loomlab.judge.limits import SLOW_P50S
 from loomlab.judge.outcome import Outcome
@@ -19,7 +19,7 @@ from loomlab.records.requestlog import RequestLog, latency_figures, silences, si
 
 @dataclass(frozen=True)
 class Lagged:
-    """At p99: how late requests started, and how long they took."""
+    """At p99: how late requests started, and how long the answered ones took."""
 
     lag_ms: float | None
     p99_ms: float | None
@@ -38,6 +38,7 @@ class Shown:
     silences_s: list[int]
     slow_ms: list[float]
     silent_end_s: int
+    lagged: Lagged | None = None
 
     def span(self, facts: Facts) -> tuple[float, float]:
         """Start and end of the interior; of the run where there is none."""
@@ -46,15 +47,16 @@ class Shown:
         window = self.figures.window
         return window.start, window.start + window.seconds
 
-    def counted(self, outcome: Outcome) -> int | None:
-        """The requests of that span."""
-        return self.figures.window.requests if self.figures else outcome.attempted
+    def counted(self, outcome: Outcome) -> float | None:
+        """The requests of that span, which figures per request are of."""
+        return self.figures.requests if self.figures else outcome.attempted
 
     def evidence(self, outcome: Outcome) -> Loaded:
         figures = self.figures
         window = figures.window if figures else None
-        lagged = self._most_lagged()
+        lagged = self.lagged
         return Loaded(
+            throughput_rps=figures.throughput_rps if figures else None,
             started_rps=figures.started_rps if figures else None,
             missed_steps=tuple(step.offered_rps for step in self.steps if not step.held),
             missed_because=tuple(step.missed or "" for step in self.steps if not step.held),
@@ -65,7 +67,7 @@ class Shown:
             slow_ms=tuple(self.slow_ms),
             p50_ms=self.whole.p50,
             mean_ms=figures.latency.mean if figures else None,
-            p99_ms=figures.latency.p99 if figures else None,
+            p99_ms=figures.answered_p99_ms if figures else None,
             start_lag_p99_ms=lagged.lag_ms if lagged else None,
             lagged_p99_ms=lagged.p99_ms if lagged else None,
             whole_run=bool(window and window.whole_run),
@@ -76,14 +78,6 @@ class Shown:
             cpu_fall=self.cpu_fall,
             latency_fall=self.latency_fall,
         )
-
-    def _most_lagged(self) -> Lagged | None:
-        """Of several rates, the step that held whose starts lagged most, by its latency."""
-        if not self.steps:
-            one = self.figures
-            return Lagged(one.start_lag_p99_ms, one.latency.p99) if one else None
-        held = [Lagged(step.start_lag_p99_ms, step.latency_ms.p99) for step in self.steps if step.held]
-        return max(held, key=lambda one: (one.lag_ms or 0) / (one.p99_ms or 1), default=None)
 
     def published(self) -> dict[str, Any]:
         """Fields of run.json; a run of several rates has no throughput and no latency of its own."""
@@ -109,7 +103,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     request = facts.request
     if outcome.log is None:
         return Shown(None, Latency(), [], [], None, None, [], [], 0)
-    log = outcome.log
+    log = replace(outcome.log, unmarked=outcome.unmarked, unsent=outcome.dropped or 0)
     if isinstance(request.load.shape, OpenRate):
         log = with_lags(log, request.load.shape, outcome.without_start)
     took_s = outcome.report.duration_s
@@ -126,17 +120,28 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     def cpu_seconds(first: float, last: float) -> float | None:
         return facts.metrics.cpu_seconds(request.approach, first, last)
 
+    steps = steps_of(log, shape, cpu_seconds, facts.start) if isinstance(shape, OpenRate) else []
     return Shown(
         figures=figures,
         whole=whole,
-        steps=steps_of(log, shape, cpu_seconds, facts.start) if isinstance(shape, OpenRate) else [],
+        steps=steps,
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,
         silences_s=silences(log, *span) if log else [],
         slow_ms=_slow_ms(log, *span, SLOW_P50S * (whole.p50 or 0)),
         silent_end_s=silent_end_s(log, end) if facts.driver.discards else 0,
+        lagged=_most_lagged(log, figures, steps),
     )
+
+
+def _most_lagged(log: RequestLog, figures: InteriorFigures | None, steps: list[Step]) -> Lagged | None:
+    """Of several rates, the step that held whose starts lagged most, by its latency."""
+    if not steps:
+        return Lagged(figures.start_lag_p99_ms, figures.answered_p99_ms) if figures else None
+    found = [window_figures(log, int(step.start), int(step.start + step.seconds)) for step in steps if step.held]
+    held = [Lagged(one.start_lag_p99_ms, one.answered_p99_ms) for one in found]
+    return max(held, key=lambda one: (one.lag_ms or 0) / (one.p99_ms or 1), default=None)
 
 
 def _evaluated(log: RequestLog, window: Interior) -> tuple[float, float]:

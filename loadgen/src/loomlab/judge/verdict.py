@@ -72,6 +72,7 @@ RULES: tuple[Rule, ...] = (
     Rule("suspect", drivers.connections_lost),
     Rule("suspect", load.short_interior),
     Rule("suspect", load.few_waves),
+    Rule("suspect", load.throughput_impossible),
     Rule("suspect", load.steps_missed),
     Rule("suspect", load.started_late),
     Rule("suspect", load.latency_grew),

@@ -131,6 +131,8 @@ class HostLog(Record):
 
 
 class Latency(Record):
+    """In ms; `withheld`: why a percentile of that name is None."""
+
     min: float | None = None
     mean: float | None = None
     stdev: float | None = None
@@ -144,6 +146,7 @@ class Latency(Record):
     p99: float | None = None
     p99_9: float | None = None
     max: float | None = None
+    withheld: dict[str, str] = Field(default_factory=dict)
 
 
 class Interior(Record):

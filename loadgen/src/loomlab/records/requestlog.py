@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from loomlab.records.models import Latency
 
-PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
-ENOUGH_FOR_P99_9 = 10_000
-"""So that ten requests at least lie above it."""
+LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
+"""Percentiles, by their names in `Latency`."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,8 @@ class RequestLog:
     `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
     `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
     whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
-    by reason.
+    by reason. `unmarked` of the answered failed, the tool does not tell which; `unsent` were due and never started.
+    Latencies are told to `rounded_ms` (0: exactly).
     """
 
     start_s: Sequence[float]
@@ -32,6 +32,9 @@ class RequestLog:
     failures: Mapping[str, int] = field(default_factory=dict)
     lag_ms: Sequence[float] = ()
     failed_lag_ms: Sequence[float] = ()
+    unmarked: int = 0
+    unsent: int = 0
+    rounded_ms: float = 0
 
     def __len__(self) -> int:
         return len(self.start_s)
@@ -52,16 +55,32 @@ class RequestLog:
         """Of the answered requests that started from `first` up to before `last`, the values."""
         return [value for start, value in zip(self.start_s, values, strict=True) if first <= start < last]
 
+    def between(self, first: float, last: float) -> "RequestLog":
+        """Those that started from `first` up to before `last`, with what is known of requests one by one."""
+        failed = [place for place, start in enumerate(self.failed_start_s) if first <= start < last]
+        return replace(
+            self,
+            start_s=self.within(first, last, self.start_s),
+            latency_ms=self.within(first, last, self.latency_ms),
+            lag_ms=self.within(first, last, self.lag_ms) if self.lag_ms else (),
+            failed_start_s=[self.failed_start_s[place] for place in failed],
+            failed_latency_ms=[self.failed_latency_ms[place] for place in failed],
+            failed_lag_ms=[self.failed_lag_ms[place] for place in failed] if self.failed_lag_ms else (),
+        )
+
+
+def rank(count: int, percent: float) -> int:
+    """Nearest rank, from 1: the smallest that at least `percent` % of `count` ranks do not exceed."""
+    return max(math.ceil(count * Fraction(str(percent)) / 100), 1)
+
 
 def percentile(ordered: Sequence[float], percent: float) -> float:
-    """Nearest rank: the smallest value that at least `percent` % of `ordered` (ascending) do not exceed."""
-    rank = math.ceil(len(ordered) * Fraction(str(percent)) / 100)
-    return ordered[max(rank, 1) - 1]
+    """The value of `ordered` (ascending) at the nearest rank."""
+    return ordered[rank(len(ordered), percent) - 1]
 
 
 def latency_figures(latency_ms: Sequence[float]) -> Latency:
-    """Mean, sample standard deviation and nearest-rank percentiles, in ms; all None for no request, p99.9 for fewer
-    than 10,000."""
+    """Mean, sample standard deviation and nearest-rank percentiles of just these, in ms; all None for no request."""
     if not latency_ms:
         return Latency()
     ordered = sorted(latency_ms)
@@ -74,8 +93,7 @@ def latency_figures(latency_ms: Sequence[float]) -> Latency:
         mean=total / count,
         stdev=None if variance is None else max(variance, 0.0) ** 0.5,
         max=ordered[-1],
-        p99_9=percentile(ordered, 99.9) if count >= ENOUGH_FOR_P99_9 else None,
-        **{f"p{percent}": percentile(ordered, percent) for percent in PERCENTILES},
+        **{name: percentile(ordered, percent) for name, percent in LEVELS.items()},
     )
 
 

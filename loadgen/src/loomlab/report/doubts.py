@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from loomlab.answer.again import again_notes
-from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.answer.summary import STAND_IN_NOTE, withheld_notes
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.figures import FIGURES, percent, told_of
@@ -113,15 +113,14 @@ def _worst(runs: list[Run], share_of: Callable[[Run], float | None]) -> tuple[Ru
 
 
 def _of_runs(runs: list[Run]) -> Iterator[OfRun]:
-    shared = (
-        [reason for reason in runs[0].reasons if all(reason in run.reasons for run in runs)] if len(runs) > 1 else []
-    )
-    for reason in shared:
-        yield OfRun("every run", None, reason)
-    for run in runs:
-        for reason in run.reasons:
-            if reason not in shared:
-                yield OfRun(run.run, run.verdict, reason)
+    told = [(run, [*run.reasons, *withheld_notes(run)]) for run in runs]
+    shared = [one for one in told[0][1] if all(one in sentences for _, sentences in told)] if len(runs) > 1 else []
+    for one in shared:
+        yield OfRun("every run", None, one)
+    for run, sentences in told:
+        for one in sentences:
+            if one not in shared:
+                yield OfRun(run.run, run.verdict, one)
 
 
 def _counts(runs: list[Run]) -> str:

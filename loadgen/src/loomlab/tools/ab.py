@@ -153,4 +153,4 @@ def parse_requests(lines: Iterable[str] | IO[str], floor_ms: int) -> RequestLog:
             start_s.append(int(seconds))
         except (ValueError, OverflowError) as error:
             raise ParseError(f"Line {number} of ab's -g file is not a request: {row[:80]!r}.") from error
-    return RequestLog(start_s, latency_ms, unanswered)
+    return RequestLog(start_s, latency_ms, unanswered, rounded_ms=1)

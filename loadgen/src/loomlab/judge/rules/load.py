@@ -10,6 +10,7 @@ from loomlab.judge.limits import (
     GROWTH_LIMIT,
     IDLE_CPU_LIMIT,
     IDLE_LIMIT,
+    IMPOSSIBLE_LIMIT,
     LAG_LIMIT,
     LITTLE_LIMIT,
     LONGEST_LAG_MS,
@@ -67,6 +68,24 @@ def littles_law(run: Evidence) -> Finding:
     return failed(
         f"Little's law is broken: throughput × mean latency is {ratio:.3f} of the {run.asked.concurrency} "
         f"connections (the limit is ±{percent(limit)})."
+    )
+
+
+def throughput_impossible(run: Evidence) -> Finding:
+    rps, shortest_ms = run.loaded.throughput_rps, run.asked.shortest_ms
+    if not run.asked.closed_model:
+        return OPEN
+    if not shortest_ms:
+        return not_here("no wait of a request has a lower limit")
+    if rps is None:
+        return unknown("requests one by one")
+    most_rps = 1000 * run.asked.concurrency / shortest_ms
+    if rps <= (1 + IMPOSSIBLE_LIMIT) * most_rps:
+        return PASSED
+    return failed(
+        f"{rps:,.1f} requests a second are more than is possible: {run.asked.concurrency} connections whose requests "
+        f"wait {shortest_ms:,.0f} ms at least carry {most_rps:,.1f} (the limit is {percent(IMPOSSIBLE_LIMIT)} more); "
+        "some waits were left out, or some requests were counted twice."
     )
 
 

@@ -1,0 +1,81 @@
+"""Latency of all requests that were due, so that none that failed or was not sent improves a percentile."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loomlab.records.models import Latency
+from loomlab.records.requestlog import LEVELS, latency_figures, rank
+
+FEWEST_ABOVE, FEWEST_WAVES_ABOVE = 10, 5
+SHORTEST_WAVE_S = 1
+"""Some tools tell starts to the second."""
+UNSURE_SHARE, ROUNDED_SHARE = 0.01, 0.05
+"""How far a percentile may be from what it could be as well; and how much of it rounding may be."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """The requests of a window: start and latency in ms of each that was answered, starts of those that failed; so many
+    more that failed or were not sent, or none of them (`unplaced`: it is not told when they were due), and how many of
+    the answered may have failed (`unmarked`). Latencies are told to `rounded_ms`."""
+
+    answers: Sequence[tuple[float, float]]
+    failed_start_s: Sequence[float] = ()
+    unplaced: int = 0
+    unmarked: int = 0
+    rounded_ms: float = 0
+
+    def latency(self) -> Latency:
+        """Mean, extremes and deviation of the answers; nearest-rank percentiles of all requests, of which failed ones
+        rank above every answer; where it is not known which failed, the upper bound, if the lower one is near."""
+        plain = latency_figures([latency_ms for _, latency_ms in self.answers])
+        if plain.mean is None:
+            return plain
+        by_latency = sorted(self.answers, key=lambda answer: answer[1])
+        ordered_ms = [latency_ms for _, latency_ms in by_latency]
+        spread_ms = self._spread_ms(by_latency, max(plain.mean / 1000, SHORTEST_WAVE_S))
+        told: dict[str, float | None] = {}
+        withheld: dict[str, str] = {}
+        for name, percent in LEVELS.items():
+            found = self._percentile(ordered_ms, percent, spread_ms)
+            told[name] = None if isinstance(found, str) else found
+            if isinstance(found, str):
+                withheld[name] = found
+        return plain.model_copy(update=told | {"withheld": withheld})
+
+    def _spread_ms(self, by_latency: Sequence[tuple[float, float]], wave_s: float) -> float:
+        """The highest latency that requests of five waves reached or failed; -1 where there were not five."""
+        waves = {math.floor(start_s / wave_s) for start_s in self.failed_start_s}
+        if len(waves) >= FEWEST_WAVES_ABOVE:
+            return math.inf
+        for start_s, latency_ms in reversed(by_latency):
+            waves.add(math.floor(start_s / wave_s))
+            if len(waves) >= FEWEST_WAVES_ABOVE:
+                return latency_ms
+        return -1
+
+    def _percentile(self, ordered_ms: Sequence[float], percent: float, spread_ms: float) -> float | str:
+        """The figure, or why there is none."""
+        known = len(ordered_ms) + len(self.failed_start_s)
+        lowest = rank(known, percent)
+        highest = rank(known + self.unplaced, percent) + self.unmarked
+        above = known - lowest
+        if above < FEWEST_ABOVE:
+            return f"only {above} of {known:,} requests lie above it ({FEWEST_ABOVE} are needed)"
+        if lowest > len(ordered_ms):
+            return f"requests that failed reach it, so it is at least {ordered_ms[-1]:,.0f} ms"
+        low_ms = ordered_ms[lowest - 1]
+        if self.rounded_ms / 2 > ROUNDED_SHARE * low_ms:
+            return f"it is about {low_ms:,.0f} ms, and the tool rounds to {self.rounded_ms:g} ms"
+        unsure_ms = max(UNSURE_SHARE * low_ms, self.rounded_ms)
+        if low_ms - spread_ms > unsure_ms:
+            return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"
+        high_ms = ordered_ms[highest - 1] if highest <= len(ordered_ms) else math.inf
+        if high_ms - low_ms > unsure_ms:
+            limit = "" if math.isinf(high_ms) else f" and at most {high_ms:,.0f} ms"
+            return (
+                f"it is at least {low_ms:,.0f} ms{limit}: {self.unplaced + self.unmarked:,} requests failed or were "
+                "not sent, and it is not known which"
+            )
+        return float(high_ms)

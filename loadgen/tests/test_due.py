@@ -1,0 +1,116 @@
+"""Percentiles of all requests that were due."""
+
+from typing import Any
+
+import pytest
+
+from loomlab.judge.due import Due
+from loomlab.records.requestlog import LEVELS
+
+SECONDS = 50
+
+
+def due(latencies_ms: list[float], **others: Any) -> Due:
+    """Answers that started evenly over 50 s, those next to one another in the list after one another."""
+    return Due([(SECONDS * place / len(latencies_ms), ms) for place, ms in enumerate(latencies_ms)], **others)
+
+
+@pytest.mark.parametrize(("name", "count"), [("p50", 20), ("p90", 100), ("p98", 500), ("p99", 1000), ("p99_9", 10_000)])
+def test_a_percentile_wants_ten_requests_above_it(name: str, count: int) -> None:
+    values = [float(number) for number in range(count)]
+    spread = [values[number * 7 % count] for number in range(count)]
+
+    enough, few = due(spread).latency(), due([one for one in spread if one != count - 1]).latency()
+
+    assert getattr(enough, name) == count - 11
+    assert getattr(few, name) is None
+    assert "9" in few.withheld[name] and name not in enough.withheld
+
+
+def test_requests_that_failed_rank_above_every_answer() -> None:
+    """As 1.2 % of the answers, each of which took a minute, would."""
+    failed = due([920.0] * 1976, failed_start_s=[2.0 * number for number in range(24)]).latency()
+    slow = due(([920.0] * 82 + [60_000.0]) * 24).latency()
+
+    assert (failed.p98, slow.p98) == (920, 920)
+    assert (failed.p99, slow.p99) == (None, 60_000)
+    assert "920" in failed.withheld["p99"]
+    assert (failed.mean, failed.max) == (920, 920)
+
+
+def test_fast_failures_do_not_improve_a_percentile() -> None:
+    """0.9 % time-outs, 0.9 % answers of 10 s: p99 is one of the latter, not the 920 ms of the others."""
+    latencies = ([920.0] * 109 + [10_000.0]) * 18
+
+    assert due(latencies, failed_start_s=[2.5 * number for number in range(18)]).latency().p99 == 10_000
+    assert due(latencies).latency().p99 == 920
+
+
+@pytest.mark.parametrize(("waves", "known"), [(5, True), (4, False)])
+def test_what_lies_above_a_percentile_comes_from_five_waves(waves: int, known: bool) -> None:
+    """20 of 2,000 requests are slow, at different seconds or not."""
+    latencies = [920.0] * 2000
+    for number in range(24):
+        latencies[200 * (number % waves) + number] = 2000.0
+
+    got = due(latencies).latency()
+
+    assert got.p99 == (2000 if known else None)
+    assert got.p98 == 920
+    assert ("p99" in got.withheld) is not known
+
+
+def test_waves_that_are_hardly_slower_do_not_count_as_few() -> None:
+    latencies = [920.0] * 2000
+    latencies[100:124] = [929.0] * 24
+
+    assert due(latencies).latency().p99 == 929
+
+
+def test_a_wave_lasts_a_mean_latency() -> None:
+    """In 50 s there are four of 15 s."""
+    assert due([15_000.0 + number % 2 * 5000 for number in range(2000)]).latency().p50 is None
+
+
+def test_where_it_is_not_known_which_answers_failed_bounds_are_told() -> None:
+    """ab's rows have no status: 30 of 2,080 may be those of 5 ms, or any others."""
+    latencies = ([900.0] * 50 + [5.0] + [900.0] * 50 + [1200.0] * 2 + [3000.0]) * 20
+
+    got, plain = due(latencies, unmarked=30).latency(), due(latencies).latency()
+
+    assert (got.p50, plain.p50) == (900, 900)
+    assert (got.p98, plain.p98) == (None, 1200)
+    assert {"1,200", "3,000"} <= set(got.withheld["p98"].replace(":", "").split())
+
+
+@pytest.mark.parametrize(("p99_ms", "known"), [(10, True), (9, False)])
+def test_whole_milliseconds_are_too_coarse_for_a_short_latency(p99_ms: float, known: bool) -> None:
+    got = due([p99_ms] * 2000, rounded_ms=1).latency()
+
+    assert (got.p99 == p99_ms) is known
+    assert (got.p50 is not None) is known
+    assert due([0.3] * 2000).latency().p99 == 0.3
+
+
+def test_a_bound_that_rounding_explains_is_none() -> None:
+    """Of the 18, the highest bound counts: 921 ms and 929 ms are the same to one in a hundred."""
+    latencies = [900.0 + number % 30 for number in range(2000)]
+
+    assert due(latencies, unmarked=18).latency().p98 == 929
+
+
+@pytest.mark.parametrize(("unplaced", "known"), [(3, True), (30, False)])
+def test_requests_of_which_nothing_is_known_may_reach_a_percentile(unplaced: int, known: bool) -> None:
+    latencies = [920.0 if number % 100 else 3000.0 + number for number in range(1990)]
+
+    got = due(latencies, unplaced=unplaced).latency()
+
+    assert (got.p98 is not None) is known
+    assert got.p95 == 920
+
+
+def test_without_an_answer_there_is_no_latency() -> None:
+    got = Due([], failed_start_s=[1.0] * 50).latency()
+
+    assert got.mean is got.max is None
+    assert all(getattr(got, name) is None for name in LEVELS)
