@@ -54,6 +54,24 @@ HOSTILE = (
     World("first run 10 % dearer, order not drawn", first=0.10, drawn=False),
 )
 """In which it should not, each for one reason."""
+TO_HOLD = (
+    "one approach against itself, as measured",
+    "5 % of all runs 30 to 100 % dearer",
+    "10 % of runs made again",
+    "20 % of one side's runs made again",
+    "stolen time up to 10 % made again",
+    "a block in five torn and left out",
+)
+TO_LOSE = (
+    "one side skewed (exponential, 15 %), the other 3 %",
+    "a run after the first approach 10 % dearer",
+    "3 % and 12 %, the dearest 20 % of one side invalid",
+    "3 % and 12 %, the cheapest 20 % of one side invalid",
+    "3 % and 12 %, the dearest 20 % of one side made again",
+    "a block in five torn and not noticed",
+)
+"""Worlds that are yet to be drawn, fixed before the rules on tries and on torn blocks were written: the promise should
+hold in the first, what each of the others costs is stated (docs/statistics.md has both lists)."""
 
 
 def differences(world: World, draws: int, blocks: int, random: Generator) -> Numbers:
