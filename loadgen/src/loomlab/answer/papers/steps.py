@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loomlab.answer.again import MOST_TRIES
 from loomlab.answer.finish import foreign, planned, unfinished, unsafe
 from loomlab.answer.papers.keeping import approach_cpus
 from loomlab.answer.papers.measured import KeptExperiment, blocks_of, demand_of, step_name
@@ -18,6 +17,7 @@ from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.variables import stanzas
 from loomlab.records.order import Order, changing
 from loomlab.statistics.comparison import FEWEST_BLOCKS
+from loomlab.statistics.tries import MOST_TRIES
 
 DEFAULTS = {"DURATION": "60s"}
 TAKEN = ("PAPER", "SCALE", "DURATION", "WARMUP_CAP", "REPEATS", "SEED", "SIZE", "GC", "HTTP_CLIENT", "PLAN")
