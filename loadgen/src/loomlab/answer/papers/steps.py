@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from loomlab.answer.finish import foreign, planned, unfinished, unsafe
 from loomlab.answer.papers.keeping import approach_cpus
@@ -40,6 +41,11 @@ class Step:
     @property
     def name(self) -> str:
         return step_name(self.order)
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """How many blocks are to be made before claims are answered, of what."""
+        return {"demand": demand_of(self.order), "blocks": max(self.blocks, FEWEST_BLOCKS)}
 
 
 @dataclass(frozen=True)
