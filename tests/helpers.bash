@@ -137,14 +137,14 @@ no_figure_is_missing() {
   [ -z "$missing" ] || { echo "not known: $missing"; return 1; }
 }
 
-# only_the_host_spoilt: the experiment misses no run, and none is invalid but for what the host lacked, or what follows from
-# CPU time that others took. Figures that are missing and another delay than the one asked for are the lab's fault.
+# only_the_host_spoilt: the experiment misses no run, and none is invalid but for what the host did or lacked, or what follows
+# from CPU time that others took. Figures that are missing and another delay than the one asked for are the lab's fault.
 only_the_host_spoilt() {
   [ "$(run_of 'def follows: IN("silent_end", "littles_law", "latency_grew_much");
     .missing == [] and .runs != [] and all(.runs[]; [.rules[] | select(.outcome == "failed")]
       | any(.[]; .rule | test("stolen$|foreign_cpu$|_wait_")) as $taken
       | all(.[]; .level != "invalid" or ($taken and (.rule | follows))
-          or (.host_cause and (.rule | IN("metrics_missing", "backend_delay_other") | not))))')" = true ]
+          or (.rule | IN("much_stolen", "much_foreign_cpu", "clock_stepped") or test("^(generator|backend)_(?!delay)"))))')" = true ]
 }
 
 # went_well CODE LOG: make ended with 0, or because a run is invalid (the lab's exit code 1) for nothing but what the host lacked.

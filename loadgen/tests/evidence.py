@@ -79,6 +79,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "foreign_share": ("host", "foreign_share"),
     "host_sampled": ("host", "sampled"),
     "clock_step_s": ("host", "clock_step_s"),
+    "backend_metrics_missing_ratio": ("host", "backend_metrics_missing_ratio"),
     "steal_shares": ("host", "steal_shares"),
     "generator_measured": ("generator", "measured"),
     "waits_told": ("generator", "waits_told"),

@@ -25,6 +25,7 @@ GOOD: dict[str, Any] = {
     "completed": 60_000,
     "errors": 0,
     "metrics_missing_ratio": 0,
+    "backend_metrics_missing_ratio": 0,
     "little_ratio": 1.0,
     "waves": 50.0,
     "p50_ms": 950,

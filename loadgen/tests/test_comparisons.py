@@ -13,7 +13,7 @@ from loomlab.answer.comparisons import with_comparisons
 from loomlab.answer.summary import footnotes, summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.models import Latency, Run, Summary
+from loomlab.records.models import Latency, RuleResult, Run, Summary
 from saying import figures
 from test_summary import experiment, run
 
@@ -23,6 +23,8 @@ COSTS = {
     "tomcat-platform": (0.30, 0.25, 0.28, 0.31, 0.26),
     "webflux-netty": (0.21, 0.20, 0.22, 0.23, 0.20),
 }
+STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
+LATE = RuleResult(rule="backend_late_mean", outcome="failed", level="invalid")
 NOTE = {"10,000", "20", "95", "19", "21", "5"}
 """The figures of the controlled contrast's sentence: load, mean, level, interval, blocks."""
 
@@ -144,8 +146,8 @@ def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> N
     assert (p99.margin, p99.lower_bounds) == (None, True)
 
 
-def test_a_run_that_was_made_again_counts_by_its_last_try(tmp_path: Path) -> None:
-    spoilt = {"2-tomcat-platform": {"verdict": "invalid"}}
+def test_a_run_that_was_spoilt_from_outside_counts_by_its_next_try_and_the_sentence_says_so(tmp_path: Path) -> None:
+    spoilt = {"2-tomcat-platform": {"verdict": "invalid", "rules": [STOLEN]}}
     summary = summed_up(tmp_path, 3, spoilt)
     again = next(one for one in summary.runs if one.run == "2-tomcat-platform")
     tried = again.model_copy(update={"run": "2-tomcat-platform-try-2", "verdict": "valid"})
@@ -156,6 +158,8 @@ def test_a_run_that_was_made_again_counts_by_its_last_try(tmp_path: Path) -> Non
     (after,) = of(summary.model_copy(update={"contrasts": got}), "tomcat-virtual", "tomcat-platform")
     assert ([one.block for one in before.blocks], [one.block for one in after.blocks]) == ([2, 3], [1, 2, 3])
     assert (len(before.dropped), after.dropped) == (1, [])
+    assert after.made_again == (0, 1)
+    assert "1 run of tomcat-platform made again" in after.sentence
 
 
 def test_the_tail_is_exploratory(tmp_path: Path) -> None:

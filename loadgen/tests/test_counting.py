@@ -1,4 +1,5 @@
-"""Which runs count: an invalid one costs its block and no more, and of several tries the last is what counts."""
+"""Which runs count: an invalid one costs its block and no more, and of several tries the first counts that was not
+spoilt from outside."""
 
 import json
 import re
@@ -19,7 +20,7 @@ from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
 from loomlab.statistics.sentences import sentence
 from saying import figures
-from test_comparisons import ABOUTS, COSTS, NOTE, of, summed_up
+from test_comparisons import ABOUTS, COSTS, LATE, NOTE, STOLEN, of, summed_up
 from test_summary import run
 
 FOLDER = "20261121T060000Z-ab-c10000"
@@ -85,12 +86,13 @@ def test_a_run_that_was_replaced_says_nothing_of_its_approach(tmp_path: Path) ->
     (runs / again / "run.json").write_text(json.dumps(record | {"run": again}))
     (runs / again / "raw" / "about.json").write_text(json.dumps(ABOUTS["tomcat-platform"]))
 
-    got = retold(tmp_path, SPOILT, {"error": "refused"})
+    stolen = STOLEN.model_dump()
+    got = retold(tmp_path, SPOILT, {"error": "refused"}, verdict="invalid", rules=[stolen])
 
     assert pair(got).kind == "controlled"
     (found,) = of(got, "tomcat-virtual", "tomcat-platform")
     assert found.dropped == []
-    assert figures(found.sentence) == NOTE
+    assert figures(found.sentence) == NOTE | {"1"}
 
 
 def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_path: Path) -> None:
@@ -103,28 +105,38 @@ def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_pat
     assert (found.ratio, found.blocks, len(found.dropped)) == (None, [], 3)
 
 
-def tries(*verdicts: str) -> list[Run]:
+KINDS: dict[str, dict[str, Any]] = {
+    "valid": {},
+    "suspect": {"verdict": "suspect"},
+    "spoilt": {"verdict": "invalid", "rules": [STOLEN]},
+    "late": {"verdict": "invalid", "rules": [LATE]},
+    "both": {"verdict": "invalid", "rules": [LATE, STOLEN]},
+}
+
+
+def tries(*kinds: str) -> list[Run]:
     names = ["4-tomcat-platform", "4-tomcat-platform-try-2", "4-tomcat-platform-try-3"]
-    return [run(4, run=name, verdict=verdict) for name, verdict in zip(names, verdicts, strict=False)]
+    return [run(4, run=name, **KINDS[kind]) for name, kind in zip(names, kinds, strict=False)]
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "counts"),
+    ("kinds", "counts"),
     [
-        (["invalid"], []),
-        (["invalid", "valid"], ["-try-2"]),
-        (["valid", "suspect"], ["-try-2"]),
-        (["invalid", "invalid", "valid"], ["-try-3"]),
-        (["valid", "invalid", "valid"], ["-try-3"]),
-        (["invalid", "invalid"], []),
-        (["invalid"] * 3, []),
-        (["valid", "invalid"], []),
+        (["late"], []),
+        (["spoilt", "valid"], ["-try-2"]),
+        (["both", "suspect"], ["-try-2"]),
+        (["spoilt", "spoilt", "valid"], ["-try-3"]),
+        (["spoilt"] * 3, []),
+        (["spoilt", "late"], []),
+        (["spoilt", "late", "valid"], []),
+        (["late", "valid"], []),
+        (["valid", "suspect"], [""]),
     ],
 )
-def test_the_last_try_counts_whatever_became_of_the_others_and_one_sentence_says_so(
-    verdicts: list[str], counts: list[str], snapshot: SnapshotAssertion
+def test_the_first_try_counts_that_was_not_spoilt_from_outside_and_one_sentence_says_so(
+    kinds: list[str], counts: list[str], snapshot: SnapshotAssertion
 ) -> None:
-    runs = tries(*verdicts)
+    runs = tries(*kinds)
 
     assert [one.run for one in counting(runs)] == [f"4-tomcat-platform{end}" for end in counts]
     assert again_notes(runs) == snapshot

@@ -27,6 +27,15 @@ def test_network_counters_are_found_by_name() -> None:
     assert hoststat.parse_network("Tcp: MaxConn ActiveOpens\nTcp: -1 7\n") == {"ActiveOpens": 7}
 
 
+def test_a_start_of_the_host_has_its_own_name_where_the_kernel_tells_it(tmp_path: Path) -> None:
+    told = tmp_path / "sys" / "kernel" / "random"
+    told.mkdir(parents=True)
+    (told / "boot_id").write_text("1b4e28ba\n")
+
+    assert hoststat.boot_id(tmp_path) == "1b4e28ba"
+    assert hoststat.boot_id(tmp_path / "elsewhere") is None
+
+
 def test_this_process_can_be_sampled() -> None:
     got = hoststat.sample(os.getpid())
 

@@ -143,6 +143,26 @@ def test_high_water_marks_count_only_if_they_began_anew_with_the_run(
     assert (judged.rss_hwm_bytes, judged.platform_threads_peak) == marks
 
 
+def test_a_run_has_the_start_of_the_host_that_it_was_made_in(run_dir: Path) -> None:
+    path = run_dir / "raw" / "host.json"
+    write(run_dir, "host.json", json.loads(path.read_text()) | {"boot_id": "1b4e28ba"})
+
+    assert judge_run(run_dir).boot_id == "1b4e28ba"
+
+
+@pytest.mark.parametrize(
+    ("missing", "rule"), [({"app"}, "metrics_missing"), ({"app", "backend"}, "monitoring_gone"), ({"backend"}, None)]
+)
+def test_monitoring_is_gone_where_the_backends_samples_are_missing_as_well(
+    missing: set[str], rule: str | None, tmp_path: Path
+) -> None:
+    run = RawRun()
+    containers = run.metrics["containers"]
+    run.metrics["containers"] = [one for one in containers if one["metric"]["service"] not in missing]
+
+    assert failed(judge_run(run.write(tmp_path)).rules) & {"metrics_missing", "monitoring_gone"} == {rule} - {None}
+
+
 def test_a_backend_with_another_delay_than_asked_for_invalidates(run_dir: Path) -> None:
     write(run_dir, "backend.json", {"before": "300", "after": "33"})
 

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.papers.keeping import figure_of, keep, left_out_file
+from loomlab.answer.papers.keeping import declared_file, figure_of, keep, left_out_file
 from loomlab.answer.papers.library import load_paper
-from loomlab.answer.papers.measured import KeptRun, read_measured
+from loomlab.answer.papers.measured import Blocks, KeptRun, Measured, blocks_of, read_measured
+from loomlab.answer.papers.steps import steps_of
 from loomlab.plan.lab import Lab
 from loomlab.records.files import write_json
 from loomlab.records.models import RuleResult
 from loomlab.records.order import PlannedRun, read_order
 from measured_folder import PUBLISHED, begun, paper_lab, run_of, summed_up
-from ordered import SCENARIOS
+from ordered import SCENARIOS, TWO_CPUS
+from test_answers import experiment as kept_experiment
+from test_answers import run as experiment_run
 
 LOOM = "project-loom-comparison"
 
@@ -132,14 +135,14 @@ def test_an_invalid_run_is_kept_with_the_rules_that_failed(lab: Lab, results: Pa
 @pytest.mark.parametrize(
     ("rules", "spoilt"),
     [
-        ([("backend_cpus", True)], True),
-        ([("backend_cpus", True), ("too_many_errors", False)], True),
-        ([("backend_cpus", True), ("oom_killed", False)], False),
+        ([("much_stolen", True)], True),
+        ([("much_stolen", True), ("oom_killed", False)], True),
+        ([("backend_cpus", False)], False),
         ([("too_many_errors", False)], False),
         ([], False),
     ],
 )
-def test_a_run_is_spoilt_where_nothing_but_the_host_keeps_it_from_counting(
+def test_a_run_is_spoilt_by_what_is_measured_outside_of_the_approach(
     lab: Lab, results: Path, rules: list[tuple[str, bool]], spoilt: bool
 ) -> None:
     failed = [
@@ -153,18 +156,53 @@ def test_a_run_is_spoilt_where_nothing_but_the_host_keeps_it_from_counting(
     assert runs_of(results, "virtual-threads-hey")[0].spoilt == spoilt
 
 
-@pytest.mark.parametrize(
-    ("rule", "spoilt"), [("backend_late_p99", False), ("generator_cpus", True), ("backend_late_mean", True)]
-)
-def test_what_all_claims_of_a_paper_may_do_without_spoils_no_block(
-    lab: Lab, results: Path, rule: str, *, spoilt: bool
-) -> None:
-    """Claims on memory do without a generator that is not at its limit, others do not."""
-    failed = RuleResult(rule=rule, outcome="failed", level="invalid", host_cause=True, reason="Late.")
-    summed_up(begun(lab, results, LOOM, NAME=LOOM), lambda _: {"verdict": "invalid", "rules": [failed]})
+def test_a_torn_block_is_kept_as_that_and_is_one_too_few(lab: Lab, results: Path) -> None:
+    def figures(planned: PlannedRun) -> dict[str, Any]:
+        return {"boot_id": planned.run if planned.request.repeat == 2 else "a"}
+
+    summed_up(begun(lab, results, LOOM, NAME=LOOM), figures)
     kept_in(results)
 
-    assert runs_of(results)[0].spoilt is spoilt
+    (measured,) = read_measured(results / "measured", LOOM).values()
+    assert {run.repeat for run in runs_of(results) if run.torn} == {2}
+    assert blocks_of(measured.experiments) == Blocks(made=3, counted=2)
+
+
+def declare(lab: Lab, results: Path, blocks: int, scale: str = "0.05") -> None:
+    """As `reproduce` does before it makes them."""
+    variables = {"REPEATS": str(blocks), "SCALE": scale, "DURATION": "60s"}
+    steps = steps_of(LOOM, load_paper(PUBLISHED, LOOM), [LOOM], variables, TWO_CPUS, lab).steps
+    write_json(declared_file(results, LOOM), {step.name: step.declared for step in steps})
+
+
+def test_claims_are_answered_at_the_numbers_of_blocks_that_were_declared(lab: Lab, results: Path) -> None:
+    results.mkdir()
+
+    def look(blocks: int, made: int, scale: str = "0.05") -> tuple[list[int], bool]:
+        declare(lab, results, blocks, scale)
+        for _ in range(made):
+            summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE=scale, REPEATS="1", HTTP_CLIENT="reactor"))
+        kept_in(results)
+        (measured,) = read_measured(results / "measured", LOOM).values()
+        return measured.declared, measured.early is not None
+
+    assert look(1, made=1) == ([3], True)
+    assert look(4, made=2) == ([4], True)
+    assert look(3, made=0) == ([4], True)
+    assert look(4, made=1) == ([4], False)
+    assert look(6, made=0) == ([4, 6], True)
+    assert look(6, made=2) == ([4, 6], False)
+    assert look(9, made=6, scale="0.02") == ([9], True)
+    assert look(2, made=0, scale="0.05") == ([9], True)
+
+
+def test_blocks_that_are_spoilt_however_often_they_are_made_do_not_keep_claims_from_an_answer() -> None:
+    def measured(*spoilt: bool) -> Measured:
+        runs = [experiment_run("tomcat-virtual", repeat, 1.0, spoilt=one) for repeat, one in enumerate(spoilt, 1)]
+        return Measured(paper=LOOM, step=LOOM, declared=[3], experiments=[kept_experiment(runs)])
+
+    assert [measured(*[True] * 8).early is None, measured(*[True] * 9).early is None] == [False, True]
+    assert measured(False, True, False, False).early is None
 
 
 def test_experiments_of_one_demand_are_kept_together_and_of_others_those_with_the_most_blocks(
@@ -199,7 +237,7 @@ def test_a_quick_look_does_not_replace_a_full_measurement_and_that_is_said(lab: 
 
 
 def test_blocks_that_the_host_spoilt_do_not_make_up_for_others(lab: Lab, results: Path) -> None:
-    full = RuleResult(rule="backend_cpus", outcome="failed", level="invalid", host_cause=True, reason="Full.")
+    full = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True, reason="Stolen.")
     summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.05", REPEATS="2"))
     spoilt = {"verdict": "invalid", "rules": [full]}
     summed_up(begun(lab, results, LOOM, NAME=LOOM, SCALE="0.02"), lambda one: spoilt if one.request.repeat < 3 else {})

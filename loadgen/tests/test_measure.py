@@ -13,10 +13,12 @@ import pytest
 
 from loomlab.records.models import Run
 from loomlab.records.order import read_order
+from loomlab.run import hoststat
 from loomlab.run.process import run_tool
 from loomlab.run.stop import Stop
 from loomlab.tools.known import tool
 from ordered import ordered
+from saying import failed
 from server import running
 from test_prometheus import prometheus
 
@@ -90,7 +92,7 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert run.requests > 1000
     assert run.cpu_ms_per_request is run.rss_max_bytes is run.threads_max is None
     assert run.verdict == "invalid"
-    assert any("metrics are missing" in reason for reason in run.reasons)
+    assert "monitoring_gone" in failed(run.rules)
     assert raw(out, "request.json")["finished"] is True
     assert state(out) == "judged"
     assert raw(out, "warmup.json")["changing"] == "there were too few bursts to tell"
@@ -110,6 +112,7 @@ def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -
     assert [answer["kept"] for answer in probe["answers"].values()] == [True, True]
     assert raw(out, "about.json")["outbound"]["max_connections_per_route"] == 1000
     assert len(raw(out, "host.json")["samples"]) >= 8
+    assert run.boot_id == raw(out, "host.json")["boot_id"] == hoststat.boot_id()
     assert (out / "raw" / "latency.hlog").exists()
     assert not (out / "raw" / "failed.hlog").exists()
     phases = [line.split()[2] for line in progress.splitlines() if line.startswith("[1/1 here] ")]

@@ -8,6 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from freeze import FROZEN
+from loomlab.answer.again import spoilt
 from loomlab.judge.judge import judge_run
 
 ARCHIVES = sorted(FROZEN.glob("*.tar.xz"))
@@ -25,6 +26,7 @@ def test_a_frozen_run_is_judged_as_it_was(archive: Path, tmp_path: Path, snapsho
 
     assert {
         "verdict": run.verdict,
+        "made_again": spoilt(run),
         "failed": [rule.rule for rule in run.rules if rule.outcome == "failed"],
         "unknown": [rule.rule for rule in run.rules if rule.outcome == "could not be checked"],
         "requests": run.requests,

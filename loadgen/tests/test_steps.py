@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loomlab.answer.papers import commands
-from loomlab.answer.papers.keeping import found_of, keep, left_out_file
+from loomlab.answer.papers.keeping import declared_file, found_of, keep, left_out_file
 from loomlab.answer.papers.library import listed, load_paper
 from loomlab.answer.papers.measured import demand_of, read_measured
 from loomlab.answer.papers.steps import Plan, plan_of, steps_of, take
@@ -149,7 +149,7 @@ def test_blocks_that_are_kept_are_not_made_again(lab: Lab) -> None:
 
 def spoilt_in(*repeats: int) -> Callable[[PlannedRun], dict[str, Any]]:
     """One run of each of these."""
-    full = RuleResult(rule="backend_cpus", outcome="failed", level="invalid", host_cause=True, reason="Full.")
+    full = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True, reason="Stolen.")
     told = {"verdict": "invalid", "rules": [full]}
     return lambda one: told if one.request.repeat in repeats and one.request.approach == "webflux-netty" else {}
 
@@ -342,6 +342,9 @@ def test_the_shell_is_told_every_block_that_is_missing(
     said = capsys.readouterr()
     assert [line.split()[0] for line in said.out.splitlines()] == ["scenario"] + ["ab"] * 12
     assert said.err.startswith("spring-boot-edition: 13 experiments, about ")
+    declared = json.loads(declared_file(results_of(lab), "spring-boot-edition").read_text())
+    assert len(declared) == 5
+    assert {one["blocks"] for one in declared.values()} == {3}
 
 
 def test_a_reader_is_told_the_plan_and_nothing_is_written(
@@ -354,3 +357,4 @@ def test_a_reader_is_told_the_plan_and_nothing_is_written(
     assert said.err.startswith("virtual-threads-hey: 1 experiment, about ")
     assert "PLAN" not in said.out
     assert not left_out_file(results_of(lab), HEY).exists()
+    assert not declared_file(results_of(lab), HEY).exists()

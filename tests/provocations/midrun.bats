@@ -91,7 +91,7 @@ judged() {
 }
 
 @test "a Prometheus that is gone for part of the run" {
-  judged 3 metrics_missing
+  judged 3 monitoring_gone
 }
 
 @test "an approach that is gone before its state could be looked at" {

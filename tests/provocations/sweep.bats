@@ -16,7 +16,7 @@ teardown() { stop_lab; }
   grep -qE "^The host disturbed 1-microhttp-virtual(-twin)?: " "$log" || { cat "$log"; return 1; }
   [ "$(run_of '.runs | length')" -eq 5 ] || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0].verdict')" = invalid ]
-  fails 1 metrics_missing
+  fails 1 monitoring_gone
   [ "$(run_of '.runs[1].run == .runs[0].run + "-try-2" and .runs[1].verdict != "invalid"')" = true ]
   [ "$(run_of '[.runs[].approach] | unique | join(" ")')" = "microhttp-virtual microhttp-virtual-twin" ]
   [ "$(run_of '[.runs[].concurrency] | unique | join(" ")')" = "20 40" ]

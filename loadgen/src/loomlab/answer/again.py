@@ -1,4 +1,4 @@
-"""Runs of a sweep that the host spoilt are made again: the next try has its own folder, beside the spoilt one."""
+"""Runs of a sweep that were spoilt from outside are made again: the next try has its own folder, beside the first."""
 
 import re
 from collections.abc import Sequence
@@ -7,15 +7,17 @@ from pathlib import Path
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun, changing
+from loomlab.statistics.tries import counted, wants_another
 
-MOST_TRIES = 3
 FURTHER_TRY = re.compile(r"(.+)-try-\d+")
 
 
 def spoilt(run: Run) -> bool:
-    """Whether it is invalid for what the host lacked, and for nothing else."""
-    failed = [rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
-    return run.verdict == "invalid" and bool(failed) and all(rule.host_cause for rule in failed)
+    """Whether it is invalid for a cause that was measured outside of the approach, whatever else is wrong with it: what
+    a dear run brings about itself decides nothing."""
+    return run.verdict == "invalid" and any(
+        rule.host_cause for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"
+    )
 
 
 def again(run_dir: Path) -> tuple[Order, PlannedRun] | None:
@@ -39,10 +41,10 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> Planned
     if not order.sweep or planned.state != "judged":
         return None
     tries = [one for one in order.runs if _place(one) == _place(planned)]
-    if tries[-1] is not planned or len(tries) >= MOST_TRIES:
+    if tries[-1] is not planned:
         return None
-    run = read_record(RunFiles(experiment_dir / "runs" / planned.run).run, Run)
-    if run is None or not spoilt(run):
+    runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in tries]
+    if not wants_another([run is not None and spoilt(run) for run in runs]):
         return None
     return planned.model_copy(update={"run": f"{tries[0].run}-try-{len(tries) + 1}", "state": "planned"})
 
@@ -52,15 +54,21 @@ def _place(planned: PlannedRun) -> tuple[int, str]:
 
 
 def made_again(runs: Sequence[Run]) -> dict[str, str]:
-    """Of each run that another try followed, which one counts in its place: the last, whatever the others are."""
-    return {run.run: tries[-1].run for tries in _tries(runs) for run in tries[:-1]}
+    """Of each run that does not count because another try does, that one."""
+    found: dict[str, str] = {}
+    for tries in tries_of(runs):
+        counts = counting_try(tries)
+        found |= {run.run: counts.run for run in tries if run is not counts}
+    return found
 
 
-def again_notes(runs: Sequence[Run]) -> list[str]:
-    return [_note(tries) for tries in _tries(runs) if len(tries) > 1]
+def counting_try(tries: Sequence[Run]) -> Run:
+    """The last, which has no figure, where each was spoilt."""
+    place = counted([spoilt(run) for run in tries])
+    return tries[-1 if place is None else place]
 
 
-def _tries(runs: Sequence[Run]) -> list[list[Run]]:
+def tries_of(runs: Sequence[Run]) -> list[list[Run]]:
     """Each run with its further tries after it."""
     found: dict[str, list[Run]] = {}
     for run in runs:
@@ -69,11 +77,18 @@ def _tries(runs: Sequence[Run]) -> list[list[Run]]:
     return [*found.values()]
 
 
+def again_notes(runs: Sequence[Run]) -> list[str]:
+    return [_note(tries) for tries in tries_of(runs) if len(tries) > 1]
+
+
 def _note(tries: Sequence[Run]) -> str:
-    first, last = tries[0].run, tries[-1]
-    again = "once more" if len(tries) == 2 else "twice more"
-    if all(run.verdict == "invalid" for run in tries):
+    first, counts = tries[0].run, counting_try(tries)
+    again = {2: "once more", 3: "twice more"}.get(len(tries), f"{len(tries) - 1} times more")
+    if all(spoilt(run) for run in tries):
         return f"The host disturbed {first}, so it was measured {again}; each try is invalid, so it has no figure."
-    if last.verdict == "invalid":
-        return f"The host disturbed {first}, so it was measured {again}; {last.run} counts and is invalid: no figure."
-    return f"The host disturbed {first}, so it was measured {again}: only {last.run} counts."
+    if counts is tries[0]:
+        why = "" if counts.verdict != "invalid" else " and is invalid: no figure"
+        return f"{first} was measured {again}, though the host did not disturb it: {first} counts{why}."
+    if counts.verdict == "invalid":
+        return f"The host disturbed {first}, so it was measured {again}; {counts.run} counts and is invalid: no figure."
+    return f"The host disturbed {first}, so it was measured {again}: only {counts.run} counts."

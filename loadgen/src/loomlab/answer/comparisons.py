@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loomlab.answer.again import made_again
+from loomlab.answer.again import counting_try, spoilt, tries_of
+from loomlab.answer.blocks import made_of
 from loomlab.answer.loads import COUNTED, At, loads_of
 from loomlab.records.contrasts import BlockRatio, Comparison, Contrast, Kind
 from loomlab.records.models import Run
+from loomlab.records.order import Order
 from loomlab.statistics import comparison as statistics
-from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, P99, Figure, Observation, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, P99, Dropped, Figure, Observation, Pair
 from loomlab.statistics.sentences import left_out, sentence
 from loomlab.tools.known import resolution_ms
 
@@ -39,8 +41,8 @@ def compared(
 ) -> list[Held]:
     """Controlled contrasts first, each at every load that has both approaches. Of the primary figure, the controlled
     ones were declared beforehand; all else is exploratory. Runs that are suspect count, invalid ones do not, and of
-    those that were made again the last one does. `margin` replaces the figure's."""
-    from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
+    several tries one does; torn blocks do not. `margin` replaces the figure's."""
+    from loomlab.statistics.alltries import compare_tries  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
     pairs = [
         (one.kind, Pair(one.a, one.b, at.label))
@@ -50,42 +52,54 @@ def compared(
         if (one.kind == "controlled") is one_kind and at.of(one.a) and at.of(one.b)
     ]
     declared = [pair for kind, pair in pairs if kind == "controlled" and figure.name == PRIMARY.name]
-    found = compare(
+    found = compare_tries(
         figure if figure.margin is None else replace(figure, margin=margin or figure.margin),
         [one for at in loads for one in _observations(figure, read, at)],
         declared,
         [pair for _, pair in pairs[len(declared) :]],
     )
-    return [Held(kind, one) for (kind, _), one in zip(pairs, found, strict=True)]
+    torn = {at.label: [Dropped(*one) for one in at.torn.items()] for at in loads}
+    return [
+        Held(kind, replace(one, dropped=_by_block([*one.dropped, *torn[pair.load]])))
+        for (kind, pair), one in zip(pairs, found, strict=True)
+    ]
+
+
+def _by_block(dropped: Sequence[Dropped]) -> tuple[Dropped, ...]:
+    return tuple(sorted(dropped, key=lambda one: one.block))
 
 
 def _observations(figure: Figure, read: Read, at: At) -> list[Observation]:
-    replaced = made_again(at.runs)
-    return [_observation(figure, read, at, run) for run in at.runs if run.run not in replaced]
+    return [_observation(figure, read, at, tries) for tries in tries_of(at.runs) if tries[0].repeat not in at.torn]
 
 
-def _observation(figure: Figure, read: Read, at: At, run: Run) -> Observation:
+def _observation(figure: Figure, read: Read, at: At, tries: Sequence[Run]) -> Observation:
     """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound."""
-    if run.verdict not in COUNTED:
-        return Observation(run.repeat, run.approach, at.label, None, f"run {run.run} is {run.verdict}")
-    why = run.latency_ms.withheld.get(PERCENTILES.get(figure.name, ""))
+    run = counting_try(tries)
+    counts = run.verdict in COUNTED
+    withheld = run.latency_ms.withheld.get(PERCENTILES.get(figure.name, ""))
     return Observation(
         run.repeat,
         run.approach,
         at.label,
-        read(run),
-        why,
+        read(run) if counts else None,
+        withheld if counts else f"run {run.run} is {run.verdict}",
         suspect=run.verdict == "suspect",
+        left_out=None if counts or spoilt(run) else read(run),
+        made_again=len(tries) > 1,
         resolution=0 if figure.percentile is None else resolution_ms(run.tool),
         lower_bound=figure.tail and run.load.closed_model,
     )
 
 
-def with_comparisons(contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None) -> list[Contrast]:
-    """The contrasts, compared at each load where there are three blocks or more."""
-    if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
+def with_comparisons(
+    contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None, order: Order | None = None
+) -> list[Contrast]:
+    """The contrasts, compared at each load where there are three blocks or more, once all are made that were
+    declared."""
+    if len({run.repeat for run in runs}) < FEWEST_BLOCKS or (order and made_of(order, runs).early):
         return list(contrasts)
-    loads = loads_of(runs)
+    loads = loads_of(runs, order)
     cells = {at.label: at.cell for at in loads}
     records: dict[tuple[str, str], list[Comparison]] = {}
     for figure, read in FIGURES.items():
@@ -117,6 +131,9 @@ def _record(found: statistics.Comparison, cell: int) -> Comparison:
         lower_bounds=found.lower_bounds,
         blocks_needed=found.blocks_needed,
         blocks_likely=found.blocks_likely,
+        made_again=found.made_again,
+        left_out=found.left_out,
+        swayed=found.swayed,
         sentence=sentence(found),
     )
 

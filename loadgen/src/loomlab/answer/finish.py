@@ -5,7 +5,7 @@ import warnings
 from itertools import count
 from pathlib import Path
 
-from loomlab.answer.again import next_try, plan_next_try
+from loomlab.answer.again import FURTHER_TRY, next_try, plan_next_try
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.judge.judge import judge_run
@@ -79,9 +79,9 @@ def _judged(run_dir: Path) -> State:
 
 
 def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
-    """The order, in which every run without a verdict of its whole is planned again, and of a sweep the next try of
-    every run that the host spoilt; what a run without a verdict left is set aside. Raises UsageError where nothing is
-    missing, and as `foreign`."""
+    """The order, in which every block is planned again that lacks a run, or the next try of one that was spoilt from
+    outside: what is made today is no block with what was made before. What its runs left is set aside. Raises
+    UsageError where nothing is missing, and as `foreign`."""
     begun = read_order(experiment_dir)
     if problem := foreign(begun, experiment_dir, host, lab_sha256):
         raise UsageError(problem)
@@ -91,12 +91,14 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
         order.experiment = experiment_dir.name
         for run in tuple(order.runs):
             plan_next_try(experiment_dir, order, run)
-        missing = [run for run in order.runs if _is_missing(experiment_dir, run)]
-        if not missing:
+        unfinished = {run.block for run in order.runs if _is_missing(experiment_dir, run)}
+        if not unfinished:
             name = experiment_dir.name
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
-        for run in missing:
-            _plan_again(experiment_dir, run)
+        for run in order.runs:
+            if run.block in unfinished:
+                _plan_again(experiment_dir, run)
+        order.runs = [run for run in order.runs if run.block not in unfinished or not FURTHER_TRY.fullmatch(run.run)]
     return order
 
 

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.again import again_notes
+from loomlab.answer.blocks import made_of
 from loomlab.answer.comparisons import comparison_notes, reading_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes
 from loomlab.answer.environment import environment_of
@@ -91,6 +92,8 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     notes += [str(note) for note in environment.get("notes", [])]
     strays = strays_of(runs, order)
     notes += [*strays.doubts, *again_notes(strays.without(runs))]
+    early = made_of(order, runs).early if order else None
+    notes += [early] if early else []
     contrasts, parities = compared_by_raw(experiment_dir, strays.without(runs))
     suspect = {run.cell: list(environment.get("suspect", [])) for run in runs}
     for cell, parity in parities.items():
@@ -108,7 +111,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         margin=margin,
-        contrasts=with_comparisons(contrasts, strays.without(runs), margin),
+        contrasts=with_comparisons(contrasts, strays.without(runs), margin, order),
         runs=runs,
     )
     write_json(experiment_dir / "summary.json", summary)

@@ -128,6 +128,7 @@ class Took:
             foreign_share=self._foreign_share(shares["approach"]),
             steal_shares=known if samples and known else None,
             clock_step_s=clock_step_s(samples),
+            backend_metrics_missing_ratio=self.facts.metrics.backend_missing_ratio(self.facts.start, self.facts.end),
         )
 
     def _shares(self, cpus: str) -> CpuShares | None:

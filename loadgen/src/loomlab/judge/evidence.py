@@ -132,9 +132,10 @@ class Generator:
 class HostSide:
     """Shares (0 to 1) of the time of CPU sets, on the interior: what others than the lab took of the approach's, and
     what the hypervisor took, by whose set it is. `clock_step_s`: how far the clock was set during the run; `sampled`:
-    there are samples of the host."""
+    there are samples of the host; `backend_metrics_missing_ratio` is of a container that no approach can end."""
 
     sampled: bool = True
+    backend_metrics_missing_ratio: float = 1.0
     foreign_share: float | None = None
     clock_step_s: float | None = None
     steal_shares: Mapping[str, float] | None = None
@@ -160,6 +161,10 @@ class Evidence:
         if self.asked.closed_model or not self.asked.offered_rps or not loaded.mean_ms:
             return self.asked.concurrency
         return min(self.asked.offered_rps * loaded.mean_ms / 1000, self.asked.concurrency)
+
+    @property
+    def monitoring_missing_ratio(self) -> float:
+        return min(self.under_test.metrics_missing_ratio, self.host.backend_metrics_missing_ratio)
 
     @property
     def cold(self) -> bool:

@@ -72,6 +72,7 @@ def _judged(facts: Facts) -> Run:
         warmup=facts.warmup and digest(facts.warmup),
         started=_iso(request.started),
         finished=_iso(facts.end) if request.finished else None,
+        boot_id=facts.host.boot_id,
         verdict=judgement.verdict,
         reasons=judgement.reasons,
         notes=live_set.notes(),

@@ -33,6 +33,11 @@ class Metrics:
     def missing_ratio(self, start: float, end: float) -> float:
         return series.missing_ratio(self._cpu(self._approach_name, start, end), start, end)
 
+    def backend_missing_ratio(self, start: float, end: float) -> float:
+        """With some seconds around, in which a run that ended at once has samples, too."""
+        start, end = start - series.MISSING_AFTER_S, end + series.MISSING_AFTER_S
+        return series.missing_ratio(self._cpu("backend", start, end), start, end)
+
     def rss_max_bytes(self, start: float, end: float) -> float | None:
         return series.highest(self._container("memory_rss"), start, end)
 

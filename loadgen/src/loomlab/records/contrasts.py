@@ -29,7 +29,9 @@ class Comparison(Record):
     """Of one figure at one load (`cell`), within blocks: the ratio of a's figure to b's, with its interval at 95 %.
     `word` holds for all contrasts declared together, `p_holm` is adjusted for them; `dropped`: blocks that do not
     count; `within_margin`: the whole interval is; to resolve what is not, `blocks_needed` whatever the difference is,
-    and `blocks_likely`, with 80 % power, if it is as seen. Lower bounds have no margin."""
+    and `blocks_likely`, with 80 % power, if it is as seen. Lower bounds have no margin. `made_again` and `left_out`:
+    how many runs of a and of b were, the latter for causes of their own; `swayed`: with such runs there would be
+    another word."""
 
     figure: str
     cell: int
@@ -48,6 +50,9 @@ class Comparison(Record):
     lower_bounds: bool = False
     blocks_needed: int | None
     blocks_likely: int | None = None
+    made_again: tuple[int, int] = (0, 0)
+    left_out: tuple[int, int] = (0, 0)
+    swayed: bool = False
     sentence: str
 
 

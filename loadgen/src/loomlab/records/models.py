@@ -122,12 +122,13 @@ class HostSample(Record):
 
 class HostLog(Record):
     """raw/host.json; the network counters are those of the load generator's own network namespace; `peaks_reset`: the
-    approach's high-water marks were reset when the run began."""
+    approach's high-water marks were reset when the run began; `boot_id` is another after each start of the host."""
 
     samples: list[HostSample]
     network_before: dict[str, int]
     network_after: dict[str, int]
     peaks_reset: bool = False
+    boot_id: str | None = None
 
 
 class Latency(Record):
@@ -220,8 +221,9 @@ class Gc(Record):
 
 
 class RuleResult(Record):
-    """What a rule of the verdict found; `level`: what its failure makes of a run; `host_cause`: it fails for what the
-    host lacks; `reason`: of a failure a sentence, else why the rule does not apply or which figure is missing."""
+    """What a rule of the verdict found; `level`: what its failure makes of a run; `host_cause`: its
+    cause is measured outside of the approach; `reason`: of a failure a sentence, else why the rule does not apply or
+    which figure is missing."""
 
     rule: str
     outcome: RuleOutcome
@@ -233,7 +235,8 @@ class RuleResult(Record):
 class Run(FiniteRecord):
     """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
     what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
-    there was another than lean; `raw_sha256` is the checksum of raw/ that the figures were found on."""
+    there was another than lean; `boot_id` is the host's, as HostLog has it; `raw_sha256` is the checksum of raw/ that
+    the figures were found on."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
@@ -301,6 +304,7 @@ class Run(FiniteRecord):
     warmup: Annotated[WarmupDigest | None, WHOLE_OR_UNKNOWN]
     started: str
     finished: str | None
+    boot_id: str | None = None
     verdict: Verdict
     reasons: list[str]
     notes: list[str] = Field(default_factory=list)

@@ -14,8 +14,9 @@ MOST_STACK_PAIRS = 6
 
 
 def comparisons(experiment: Experiment, figure: Figure, most_stacks: float = MOST_STACK_PAIRS) -> list[Held]:
-    """Controlled contrasts first, each at every load that has both approaches; of more stacks than that, none."""
-    if figure.compared is None:
+    """Controlled contrasts first, each at every load that has both approaches; of more stacks than that, none, and
+    before all blocks are made that were declared, none at all."""
+    if figure.compared is None or experiment.early:
         return []
     summary = experiment.summary
     stacks = [one for one in summary.contrasts if one.kind in {"stack", "unknown"}]

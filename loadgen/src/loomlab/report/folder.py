@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from loomlab.answer.blocks import made_of
 from loomlab.answer.loads import At, loads_of
 from loomlab.answer.strays import strays_of
 from loomlab.answer.subjects import compared_by_raw
@@ -38,6 +39,11 @@ class Experiment:
     @property
     def runs(self) -> list[Run]:
         return self.summary.runs
+
+    @property
+    def early(self) -> str | None:
+        """Why no contrast is answered yet."""
+        return made_of(self.order, self.runs).early if self.order else None
 
     @property
     def approaches(self) -> list[str]:
@@ -91,7 +97,7 @@ def read_experiment(folder: Path) -> Experiment:
         doubts += _doubts_of(run, files)
     own = strays.without(summary.runs)
     doubts += _edited(folder, summary, own, order, raw)
-    return Experiment(folder.resolve().name, summary, order, loads_of(own), raw, doubts, command)
+    return Experiment(folder.resolve().name, summary, order, loads_of(own, order), raw, doubts, command)
 
 
 def _summary(folder: Path) -> Summary:

@@ -135,7 +135,8 @@ def _iterations(experiment: Experiment, looks: Mapping[str, Look]) -> tuple[list
 
 def _claims(paper: Paper, name: str, scenario: str, kept: KeptExperiment) -> Iterator[Claimed]:
     """Those that the scenario shows, as far as it shows them."""
-    measured = {scenario: Measured(paper=name, step=scenario, experiments=[kept])}
+    declared = [int(kept.asked["REPEATS"])]
+    measured = {scenario: Measured(paper=name, step=scenario, declared=declared, experiments=[kept])}
     run_levels = {run.level for run in kept.runs}
     for claim in paper.claims:
         if claim.load and scenario in claim.load.scenarios:

@@ -40,6 +40,14 @@ def parse_network(text: str) -> dict[str, int]:
     return counters
 
 
+def boot_id(proc: Path = PROC) -> str | None:
+    """The kernel's, which is another after each start; None where it does not tell."""
+    try:
+        return (proc / "sys" / "kernel" / "random" / "boot_id").read_text(encoding="ascii").strip() or None
+    except OSError:
+        return None
+
+
 def network_counters(proc: Path = PROC) -> dict[str, int]:
     """Of this network namespace; without the files, an empty record."""
     counters: dict[str, int] = {}

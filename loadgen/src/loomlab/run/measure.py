@@ -158,7 +158,13 @@ def _run(
     network_after = hoststat.network_counters()
     write_json(
         files.host,
-        HostLog(samples=samples, network_before=before, network_after=network_after, peaks_reset=peaks_reset),
+        HostLog(
+            samples=samples,
+            network_before=before,
+            network_after=network_after,
+            peaks_reset=peaks_reset,
+            boot_id=hoststat.boot_id(),
+        ),
     )
     write_json(files.backend, BackendDelays(before=delay_before, after=_told_delay(behaviour)))
     tool.finish(files.raw, tool.name)

@@ -57,7 +57,9 @@ P99 = Figure("p99 latency", P99_MARGIN, "has", "lower", "higher", percentile=99)
 class Observation:
     """A figure of one run, in the figure's unit; a run whose figure does not count has None and the reason. `load`
     tells loads apart and is how sentences call them, such as "2,000 connections". A suspect run counts, and is told.
-    The value was rounded to multiples of `resolution`, 0: it was not; `lower_bound`: the truth may be above it."""
+    The value was rounded to multiples of `resolution`, 0: it was not; `lower_bound`: the truth may be above it.
+    `left_out`: the figure of a run that does not count for a cause that its own cost may have brought about;
+    `made_again`: it is a further try."""
 
     block: int
     approach: str
@@ -67,6 +69,8 @@ class Observation:
     suspect: bool = False
     resolution: float = 0
     lower_bound: bool = False
+    left_out: float | None = None
+    made_again: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,9 @@ class Comparison:
     None with fewer than three. `declared`: how many contrasts the words hold for together, None: exploratory, so no
     word is said; `within_margin`: the whole interval is, which of *lower bounds* is never said; for what is not
     resolved, as far as the spread is known: with how many blocks there is a word whatever the difference is
-    (`blocks_needed`), and with how many probably if it is as seen (`blocks_likely`)."""
+    (`blocks_needed`), and with how many probably if it is as seen (`blocks_likely`). `made_again` and `left_out`: how
+    many runs of a and of b were, the latter for causes of their own; `swayed`: with such runs there would be another
+    word, so that none is said."""
 
     figure: Figure
     pair: Pair
@@ -123,6 +129,9 @@ class Comparison:
     blocks_needed: int | None
     blocks_likely: int | None
     lower_bounds: bool
+    made_again: tuple[int, int] = (0, 0)
+    left_out: tuple[int, int] = (0, 0)
+    swayed: bool = False
 
     @property
     def blocks(self) -> int:

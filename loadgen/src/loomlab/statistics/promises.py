@@ -1,19 +1,22 @@
 """How often intervals and words hold what they promise, in experiments whose truth is known."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
 
+from loomlab.statistics.alltries import agreed
 from loomlab.statistics.comparison import CONFIDENCE, CPU_MARGIN, ERROR_RATE
 from loomlab.statistics.student import Estimates, Numbers, estimates, holm, within, words
-from loomlab.statistics.worlds import HOSTILE, WORLDS, World, differences
+from loomlab.statistics.worlds import CONTRASTS, HOSTILE, WORLDS, Drawn, World, experiments
 
 SIZES, BOOTSTRAPPED = (3, 5, 10), (3, 5)
 """Blocks of an experiment; and with which the percentile bootstrap is looked at, too."""
+LOOKS = ([5], [5, 10], [*range(3, 6)], [*range(3, 9)], [*range(3, 13)])
+"""After which numbers of blocks an experiment is looked at, and ended once the interval excludes equality."""
 FALSE_NO_DIFFERENCE = (1 - CONFIDENCE) / 2
 DIFFERS = 0.80
 """The ratio with which *lower* is the right word."""
@@ -68,42 +71,50 @@ def rows(draws: int, seed: int) -> Iterator[Row]:
     for place, world in enumerate((*WORLDS, *HOSTILE)):
         for blocks in SIZES:
             random = np.random.default_rng([seed, place, blocks])
-            yield Row(world, blocks, rates(differences(world, draws, blocks, random)))
+            yield Row(world, blocks, rates(experiments(world, draws, blocks, random)))
 
 
-def rates(equal: Numbers) -> Rates:
-    """Of experiments whose contrasts are all equal, as `differences` draws them; they are then moved apart."""
+def rates(equal: Drawn) -> Rates:
+    """Of experiments whose contrasts are all equal; they are then moved apart."""
     found, said = _judged(equal)
-    at_margin = estimates(equal + math.log1p(MARGIN))
+    at_margin, said_there = _judged(equal.moved(1 + MARGIN))
     known = np.isfinite(found.half_width)
     covered = np.abs(found.mean) <= found.half_width
     return Rates(
-        draws=len(equal),
+        draws=len(said),
         coverage=float(covered[known].mean()),
         half_width=math.expm1(float(np.median(found.half_width[known]))),
         family_error=float(np.isin(said, ("lower", "higher")).any(axis=-1).mean()),
-        false_no_difference=float(within(at_margin, MARGIN).mean()),
+        false_no_difference=float((within(at_margin, MARGIN) & (said_there != "not resolved")).mean()),
         lower=float((_judged(first_moved(equal, DIFFERS))[1][:, 0] == "lower").mean()),
         no_difference=float((said == "no difference").mean()),
     )
 
 
-def first_moved(equal: Numbers, ratio: float) -> Numbers:
+def first_moved(equal: Drawn, ratio: float) -> Drawn:
     """The first contrast has that ratio, the others are as they were."""
-    moved = equal.copy()
-    moved[:, 0] += math.log(ratio)
-    return moved
+    return equal.moved([ratio] + [1.0] * (CONTRASTS - 1))
 
 
-def _judged(logs: Numbers) -> tuple[Estimates, NDArray[np.str_]]:
-    found = estimates(logs)
-    return found, words(found, holm(found.p_value), MARGIN)
+def _judged(drawn: Drawn) -> tuple[Estimates, NDArray[np.str_]]:
+    """As the lab does it: the intervals are of the runs that count, the words of all tries, too."""
+    found, every = estimates(drawn.counted), estimates(drawn.of_all_tries)
+    return found, agreed(*(words(one, holm(one.p_value), MARGIN) for one in (found, every)))
+
+
+def looking(draws: int, seed: int, looks: Sequence[int]) -> float:
+    """The share of experiments of equals, in the first world, in which the interval of a contrast excludes equality at
+    one of these numbers of blocks at least."""
+    random = np.random.default_rng([seed, 0, max(looks)])
+    equal = experiments(WORLDS[0], draws, max(looks), random).counted[:, 0]
+    excluded = [estimates(equal[:, :blocks]).p_value < ERROR_RATE for blocks in looks]
+    return float(np.any(excluded, axis=0).mean())
 
 
 def bootstrap_coverage(draws: int, blocks: int, seed: int) -> float:
     """Of the percentile bootstrap's intervals, in the first world."""
     random = np.random.default_rng([seed, 0, blocks])
-    low, high = percentile_bootstrap(differences(WORLDS[0], draws, blocks, random)[:, 0])
+    low, high = percentile_bootstrap(experiments(WORLDS[0], draws, blocks, random).counted[:, 0])
     return float(((low <= 0) & (high >= 0)).mean())
 
 

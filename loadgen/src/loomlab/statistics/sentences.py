@@ -32,7 +32,10 @@ def sentence(found: Comparison) -> str:
                 f"{figure.name} than {pair.b} ({_basis(found)}){_why(found)}{_cure(found)}."
             )
         case _:
-            return f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}."
+            return (
+                f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)})"
+                f"{_slight(found)}{_swayed(found)}."
+            )
 
 
 def _slight(found: Comparison) -> str:
@@ -63,6 +66,8 @@ def _change(found: Comparison, effect: float) -> str:
 
 def _basis(found: Comparison) -> str:
     blocks = f"{found.blocks:,} block{'' if found.blocks == 1 else 's'}{_doubt(found)}"
+    if any(found.made_again):
+        blocks += f", {_runs(found, found.made_again)} made again"
     if found.interval is None:
         return f"{blocks}; an interval needs {FEWEST_BLOCKS}"
     kind = "coarse 95 % interval" if found.coarse else "95 % interval"
@@ -113,7 +118,22 @@ def _side(share: float, limit: float) -> int:
 
 def _why(found: Comparison) -> str:
     """Where the interval excludes equality, why that is not enough."""
+    if found.swayed:
+        return _swayed(found)
     return f"; one of {found.declared} contrasts may look like this by chance" if found.apart else ""
+
+
+def _swayed(found: Comparison) -> str:
+    if not found.swayed:
+        return ""
+    runs = _runs(found, found.left_out) or "the runs of other contrasts"
+    return f"; with {runs} left out for causes of their own, the answer would be another"
+
+
+def _runs(found: Comparison, counts: tuple[int, int]) -> str:
+    """How many of which side."""
+    sides = zip(counts, (found.pair.a, found.pair.b), strict=True)
+    return " and ".join(f"{count} run{'' if count == 1 else 's'} of {name}" for count, name in sides if count)
 
 
 def _cure(found: Comparison) -> str:

@@ -64,12 +64,13 @@ class Answer:
 @dataclass(frozen=True)
 class _Source:
     """What was measured at the loads of one scenario, or of one endpoint, oldest first; `cpus` are the approach's, by
-    experiment."""
+    experiment; `early` is why nothing is answered yet."""
 
     name: str
     runs: list[tuple[Block, KeptRun]]
     left_out: list[str]
     cpus: Mapping[str, float]
+    early: str | None
 
     def at(self, level: int, side: Side) -> list[tuple[Block, KeptRun]]:
         return [
@@ -101,7 +102,8 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A claim that is decided by figures, and what its paper tells."""
+    """A claim that is decided by figures, and what its paper tells; `all_tries`: also by those of runs that are invalid
+    for causes of their own."""
 
     claim: Claim
     test: Test
@@ -109,6 +111,7 @@ class _Asked:
     published: Published
     approach_cpus: int | None
     unit: str
+    all_tries: bool = False
 
     def hindrance(self, run: KeptRun, cpus: float) -> str | None:
         """Why a run does not test it."""
@@ -200,6 +203,7 @@ def _source(name: str, found: Sequence[Measured]) -> _Source:
         [((one.name, run.repeat), run) for one in experiments for run in sorted(one.runs, key=lambda run: run.repeat)],
         [*dict.fromkeys(sentence.removeprefix("Left out: ") for sentence in left_out)],
         {one.name: one.cpus for one in experiments},
+        next((one.early for one in found if one.early), None),
     )
 
 
@@ -208,14 +212,21 @@ def _parts(asked: _Asked, source: _Source) -> Iterator[Part]:
         why = f"it was not run ({' '.join(source.left_out)})" if source.left_out else "it was not run"
         yield Part(source.name, asked.test.figures[0], "", None, UNTESTED, why)
         return
+    if source.early:
+        yield Part(source.name, asked.test.figures[0], "", None, INCONCLUSIVE, source.early)
+        return
     run_levels = sorted({run.level for _, run in source.runs})
     levels = asked.load.levels or run_levels
     if len(asked.load.scenarios) > 1:
         levels = [level for level in levels if level in run_levels]
     for figure in asked.test.figures:
-        for of, level, places, found in _each(asked, figure, levels, source):
+        every = _each(replace(asked, all_tries=True), figure, levels, source)
+        for (of, level, places, found), (*_, of_all_tries) in zip(
+            _each(asked, figure, levels, source), every, strict=True
+        ):
             base = next((at for _, at in places if at != level), None)
             part = _part(asked.test, found, Part(source.name, figure, of, level, UNTESTED, "", base=base))
+            part = _unless_swayed(asked.test, part, found, of_all_tries)
             beyond = asked.beyond(found, source.cpus, level) if part.outcome == NOT_REPRODUCED else None
             if beyond:
                 yield replace(part, outcome=UNTESTED, why=beyond)
@@ -258,7 +269,8 @@ def _slopes(asked: _Asked, figure: str, approach: str, levels: Sequence[int], so
 
 
 def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source) -> _Found:
-    """Of the runs that count: those that are not invalid, or for nothing but what the claim does without."""
+    """Of the runs that count: those that are not invalid, or for nothing but what the claim does without; of all tries,
+    those that are invalid for causes of their own, too."""
     values: dict[Block, float] = {}
     spoilt: list[str] = []
     counted = []
@@ -267,7 +279,9 @@ def _figures(asked: _Asked, figure: str, side: Side, level: int, source: _Source
         value = run.figures.get(figure)
         if why := asked.hindrance(run, source.cpus[block[0]]):
             spoilt.append(why)
-        elif not _counts(run, asked.claim):
+        elif run.torn:
+            spoilt.append(f"block {run.repeat} of {block[0]} counts for nothing: {run.torn}")
+        elif not _counts(run, asked.claim) and not (asked.all_tries and not run.spoilt):
             spoilt.append(f"run {run.run} of {block[0]} is invalid ({', '.join(run.failed) or 'no reason is kept'})")
         elif value is None:
             spoilt.append(f"run {run.run} of {block[0]} has no {figure}")
@@ -310,6 +324,17 @@ def _part(test: Test, found: _Found, part: Part) -> Part:
         return replace(part, outcome=outcome, why="; ".join([few, *dict.fromkeys(found.spoilt)]))
     one: Decided = decided(test, values)
     return replace(part, outcome=OUTCOMES[one.holds], why=one.why, centre=one.centre, low=one.low, high=one.high)
+
+
+def _unless_swayed(test: Test, part: Part, found: _Found, of_all_tries: _Found) -> Part:
+    """What a run's own outcome leaves out must not choose the answer."""
+    if part.outcome not in {REPRODUCED, NOT_REPRODUCED} or _part(test, of_all_tries, part).outcome == part.outcome:
+        return part
+    count = len(of_all_tries.counted) - len(found.counted)
+    runs = f"{count} run{'' if count == 1 else 's'}"
+    return replace(
+        part, outcome=INCONCLUSIVE, why=f"with {runs} left out for causes of their own, the answer would be another"
+    )
 
 
 def _unless_idle(

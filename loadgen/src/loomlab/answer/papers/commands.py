@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from loomlab.answer.papers.keeping import declared_file, keep, left_out_file
 from loomlab.answer.papers.keeping import found_of as experiments_of
-from loomlab.answer.papers.keeping import keep, left_out_file
 from loomlab.answer.papers.library import listed, load_paper, paper_names
 from loomlab.answer.papers.measured import read_measured
 from loomlab.answer.papers.originals import Checked, Found, Original, original_of
@@ -81,6 +81,7 @@ def reproduce(
     steps = steps_of(name, paper, scenarios, os.environ, host, lab)
     if not tell:
         write_json(left_out_file(results, name), dict(steps.left_out))
+        write_json(declared_file(results, name), {step.name: step.declared for step in steps.steps})
     if not steps.steps:
         raise HostError(next(iter(steps.left_out.values()), f"PAPER={name} has no experiment."))
     begun = take(results, resume, name, steps.steps) if resume else None

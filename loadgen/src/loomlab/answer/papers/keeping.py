@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loomlab.answer.again import spoilt
+from loomlab.answer.blocks import torn_blocks
 from loomlab.answer.papers.figures import QUOTIENTS
 from loomlab.answer.papers.measured import (
     KeptExperiment,
@@ -26,7 +28,7 @@ from loomlab.plan.scenarios.cells import Scaling, loads_of
 from loomlab.plan.scenarios.file import load_scenario
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.load import Load
-from loomlab.records.models import RuleResult, Run, Summary
+from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
 
 ALWAYS = (
@@ -69,7 +71,10 @@ def keep(results: Path, folder: Path, name: str, paper: Paper, scenarios: Path) 
                 kept.unlink()
             continue
         drawn = _keep_picture(results, folder / name / f"{step}.svg", alike, known.get(step))
-        measured = Measured(paper=name, step=step, left_out=told, drawn_from=drawn, experiments=alike)
+        declared = _declared(results, name, step, known.get(step), alike)
+        measured = Measured(
+            paper=name, step=step, left_out=told, drawn_from=drawn, declared=declared, experiments=alike
+        )
         if measured != known.get(step):
             write_measured(folder / name / f"{step}.json", measured)
             changed.append(step)
@@ -131,6 +136,27 @@ def _keep_picture(results: Path, to: Path, alike: Sequence[KeptExperiment], know
     return None
 
 
+def declared_file(results: Path, name: str) -> Path:
+    """How many blocks were asked for, by step, of which demand: `reproduce` writes it before they are made."""
+    return results / f".declared-{name}.json"
+
+
+def _declared(
+    results: Path, name: str, step: str, known: Measured | None, alike: Sequence[KeptExperiment]
+) -> list[int]:
+    """As it is kept, and what was asked for last, if it is more: in the place of what was not reached yet."""
+    if not alike:
+        return []
+    before = known.declared if known and {one.demand for one in known.experiments} == {alike[0].demand} else []
+    told = read_json(declared_file(results, name))
+    asked = told.get(step) if isinstance(told, dict) else None
+    if not isinstance(asked, dict) or asked.get("demand") != alike[0].demand:
+        return before
+    if asked["blocks"] <= max(before, default=0):
+        return before
+    return [*(before[:-1] if known and known.early else before), asked["blocks"]]
+
+
 def left_out_file(results: Path, name: str) -> Path:
     """What the host cannot hold of the paper, by step: `reproduce` finds it, `keep` keeps it."""
     return results / f".left-out-{name}.json"
@@ -160,7 +186,8 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
     levels = _levels(order, paper, scenarios)
     wanted = [*dict.fromkeys([*ALWAYS, *_asked(paper)])]
     cpus = approach_cpus(order)
-    excused = [set(claim.despite) for claim in paper.claims if claim.load]
+    runs = strays_of(summary.runs, order).without(summary.runs)
+    torn = torn_blocks(runs, order)
     return KeptExperiment(
         name=experiment_dir.resolve().name,
         started=summary.started or order.planned,
@@ -171,8 +198,8 @@ def kept_experiment(experiment_dir: Path, order: Order, paper: Paper, scenarios:
         differs=order.scenario.differs if order.scenario else [],
         left_out=order.left_out,
         runs=[
-            _kept(run, wanted, cpus, levels[_key(run.load)], excused)
-            for run in strays_of(summary.runs, order).without(summary.runs)
+            _kept(run, wanted, cpus, levels[_key(run.load)], torn.get((run.cell, run.repeat)))
+            for run in runs
             if _key(run.load) in levels
         ],
     )
@@ -193,9 +220,8 @@ def _asked_for(order: Order) -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], excused: Iterable[Set[str]]) -> KeptRun:
+def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], torn: str | None) -> KeptRun:
     values = {name: figure_of(run, name, cpus) for name in wanted}
-    failed = [one for one in run.rules if one.outcome == "failed" and one.level == "invalid"]
     return KeptRun(
         run=run.run,
         approach=run.approach,
@@ -205,8 +231,9 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], e
         amount=at[1],
         lasts_s=run.load.shape.duration_s,
         verdict=run.verdict,
-        failed=[one.rule for one in failed],
-        spoilt=_spoilt(failed, excused),
+        failed=[one.rule for one in run.rules if one.outcome == "failed" and one.level == "invalid"],
+        spoilt=spoilt(run),
+        torn=torn,
         reasons=run.reasons,
         failures=run.failures,
         figures={
@@ -215,14 +242,6 @@ def _kept(run: Run, wanted: Iterable[str], cpus: float, at: tuple[int, float], e
             if value is not None and math.isfinite(value)
         },
     )
-
-
-def _spoilt(failed: Sequence[RuleResult], excused: Iterable[Set[str]]) -> bool:
-    """Whether there is a claim for which the run would count if the host had not lacked something; `excused` are the
-    rules that may fail, by claim."""
-    host = {one.rule for one in failed if one.host_cause}
-    others = {one.rule for one in failed} - host
-    return any(others <= despite and not host <= despite for despite in excused)
 
 
 def _answers(run: Run) -> float | None:

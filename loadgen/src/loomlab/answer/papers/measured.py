@@ -13,6 +13,7 @@ from loomlab.records.files import read_record, write_text
 from loomlab.records.models import Verdict
 from loomlab.records.order import Order, PlannedRun
 from loomlab.records.record import Record
+from loomlab.statistics.tries import MOST_TRIES
 
 SCHEMA: Literal["loom-lab/measured/v1"] = "loom-lab/measured/v1"
 DEMANDED = ("APPROACH_MEMORY", "APPROACH_CPUS", "ERROR_SHARE", "SAVE_MOVIES")
@@ -21,8 +22,9 @@ DEMANDED = ("APPROACH_MEMORY", "APPROACH_CPUS", "ERROR_SHARE", "SAVE_MOVIES")
 
 class KeptRun(Record):
     """`level` is the published load that it stands for, `amount` the one that was run, in the same unit, for `lasts_s`
-    at most; `failed` are the rules that make it invalid, `spoilt`: it would count if the host had not lacked something;
-    `figures` are by the lab's names of them, what was not measured is not there."""
+    at most; `failed` are the rules that make it invalid, `spoilt`: one of them for a cause outside of the approach;
+    `torn`: why its block counts for nothing; `figures` are by the lab's names of them, what was not measured is not
+    there."""
 
     run: str
     approach: str
@@ -34,6 +36,7 @@ class KeptRun(Record):
     verdict: Verdict
     failed: list[str]
     spoilt: bool
+    torn: str | None = None
     reasons: list[str]
     failures: dict[str, int]
     figures: dict[str, float]
@@ -55,15 +58,26 @@ class KeptExperiment(Record):
 
 
 class Measured(Record):
-    """Experiments of one demand, oldest first; `drawn_from` is the one that the picture beside it shows, `left_out` why
-    the host that was asked last can hold none."""
+    """Experiments of one demand, oldest first; `declared` are the numbers of blocks at which claims are answered, each
+    asked for before its blocks were made; `drawn_from` is the experiment that the picture beside it shows, `left_out`
+    why the host that was asked last can hold none."""
 
     schema_: Literal["loom-lab/measured/v1"] = Field(default=SCHEMA, alias="schema")
     paper: str
     step: str
     left_out: str | None = None
     drawn_from: str | None = None
+    declared: list[int] = Field(default_factory=list)
     experiments: list[KeptExperiment]
+
+    @property
+    def early(self) -> str | None:
+        """Why no claim is answered yet; None: each is, also where some blocks are spoilt however often they are
+        made."""
+        blocks, wanted = blocks_of(self.experiments), max(self.declared, default=0)
+        if blocks.counted >= wanted or blocks.made >= MOST_TRIES * wanted:
+            return None
+        return f"{blocks.counted} of {wanted} blocks are made, and claims are answered when all of them are"
 
 
 def read_measured(folder: Path, paper: str) -> dict[str, Measured]:
@@ -108,8 +122,8 @@ def _demand(run: PlannedRun) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Of experiments of one demand: how many were `made`, and at the load that has the fewest, in how many `counted`
-    the host spoilt no run."""
+    """Of experiments of one demand: how many were `made`, and at the load that has the fewest, how many `counted`: they
+    are not torn, and have no run that was spoilt from outside."""
 
     made: int = 0
     counted: int = 0
@@ -125,7 +139,7 @@ def blocks_of(experiments: Sequence[KeptExperiment]) -> Blocks:
             block = (run.level, experiment.name, run.repeat)
             wanted.setdefault(run.level, set()).add(run.approach)
             made.setdefault(block, set()).add(run.approach)
-            spoilt |= {block} if run.spoilt else set()
+            spoilt |= {block} if run.spoilt or run.torn else set()
     whole = [block for block, approaches in made.items() if approaches == wanted[block[0]]]
     if not wanted:
         return Blocks()

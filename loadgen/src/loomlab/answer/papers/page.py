@@ -135,6 +135,9 @@ def _experiments(paper: str, step: str, measured: Measured) -> Iterator[str]:
             + f"; {blocks} block{'' if blocks == 1 else 's'}; {host}; runs: {_verdicts(experiments)}"
         )
         yield from (f"{step}: {sentence}" for sentence in left_out)
+    if len(measured.declared) > 1:
+        looks = ", then with ".join(map(str, measured.declared))
+        yield f"{step}: answered with {looks} blocks; each look finds more differences where there are none"
 
 
 def _hosts(one: Answered) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from loomlab.answer.again import MOST_TRIES
 from loomlab.answer.finish import foreign, planned, unfinished, unsafe
 from loomlab.answer.papers.keeping import approach_cpus
 from loomlab.answer.papers.measured import KeptExperiment, blocks_of, demand_of, step_name
@@ -18,6 +18,7 @@ from loomlab.plan.scenarios.file import load_scenario
 from loomlab.plan.variables import stanzas
 from loomlab.records.order import Order, changing
 from loomlab.statistics.comparison import FEWEST_BLOCKS
+from loomlab.statistics.tries import MOST_TRIES
 
 DEFAULTS = {"DURATION": "60s"}
 TAKEN = ("PAPER", "SCALE", "DURATION", "WARMUP_CAP", "REPEATS", "SEED", "SIZE", "GC", "HTTP_CLIENT", "PLAN")
@@ -40,6 +41,11 @@ class Step:
     @property
     def name(self) -> str:
         return step_name(self.order)
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """How many blocks are to be made before claims are answered, of what."""
+        return {"demand": demand_of(self.order), "blocks": max(self.blocks, FEWEST_BLOCKS)}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
-from loomlab.judge.limits import CLOCK_LIMIT_S, FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT
+from loomlab.judge.limits import CLOCK_LIMIT_S, FOREIGN_LIMIT, METRICS_MISSING_LIMIT, MUCH_FOREIGN_LIMIT
 
 WATCHED_LATER = not_here("the run is of a version that did not watch the clock")
 BEYOND = not_here("the share is over the larger limit")
@@ -76,4 +76,15 @@ def clock_stepped(run: Evidence) -> Finding:
     return failed(
         f"The clock was set by {step_s:.1f} s during the run (the limit is {CLOCK_LIMIT_S} s), so its times do not "
         "match: measure again."
+    )
+
+
+def monitoring_gone(run: Evidence) -> Finding:
+    """Where the approach's samples alone are missing, it may have ended."""
+    ratio = run.monitoring_missing_ratio
+    if ratio <= METRICS_MISSING_LIMIT:
+        return PASSED
+    return failed(
+        f"Monitoring failed: container metrics of approach and backend are both missing for {percent(ratio)} of the "
+        f"run (the limit is {percent(METRICS_MISSING_LIMIT)})."
     )

@@ -32,6 +32,8 @@ def oom_killed(run: Evidence) -> Finding:
 
 
 def metrics_missing(run: Evidence) -> Finding:
+    if run.monitoring_missing_ratio > METRICS_MISSING_LIMIT:
+        return not_here("monitoring failed as a whole")
     if run.under_test.metrics_missing_ratio <= METRICS_MISSING_LIMIT:
         return PASSED
     return failed(
