@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loomlab.answer.again import counting_try, spoilt, tries_of
-from loomlab.answer.blocks import made_of
 from loomlab.answer.loads import COUNTED, At, loads_of
 from loomlab.records.contrasts import BlockRatio, Comparison, Contrast, Kind
 from loomlab.records.models import Run
@@ -95,9 +94,8 @@ def _observation(figure: Figure, read: Read, at: At, tries: Sequence[Run]) -> Ob
 def with_comparisons(
     contrasts: Sequence[Contrast], runs: Sequence[Run], margin: float | None = None, order: Order | None = None
 ) -> list[Contrast]:
-    """The contrasts, compared at each load where there are three blocks or more, once all are made that were
-    declared."""
-    if len({run.repeat for run in runs}) < FEWEST_BLOCKS or (order and made_of(order, runs).early):
+    """The contrasts, compared at each load where there are three blocks or more."""
+    if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
         return list(contrasts)
     loads = loads_of(runs, order)
     cells = {at.label: at.cell for at in loads}

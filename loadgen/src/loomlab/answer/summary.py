@@ -111,7 +111,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         margin=margin,
-        contrasts=with_comparisons(contrasts, strays.without(runs), margin, order),
+        contrasts=contrasts if early else with_comparisons(contrasts, strays.without(runs), margin, order),
         runs=runs,
     )
     write_json(experiment_dir / "summary.json", summary)
