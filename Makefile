@@ -41,7 +41,7 @@ reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-th
 	@bin/reproduce
 
 .PHONY: finish
-finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder of results/, also make the missing runs
+finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder of results/, also make the missing blocks
 	@bin/run finish
 
 .PHONY: smoke
