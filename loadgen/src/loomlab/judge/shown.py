@@ -8,6 +8,7 @@ from loomlab.judge.episodes import episode_of, steps_of
 from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
+from loomlab.judge.idle import busy_connections
 from loomlab.judge.interior import InteriorFigures, figures_of
 from loomlab.judge.lag import with_lags
 from loomlab.judge.limits import SLOW_P50S
@@ -30,6 +31,7 @@ class Shown:
     """`figures` are None where no request has data of its own."""
 
     figures: InteriorFigures | None
+    busy_connections: float | None
     whole: Latency
     steps: list[Step]
     episodes: list[Episode]
@@ -60,6 +62,7 @@ class Shown:
             missed_because=tuple(step.missed or "" for step in self.steps if not step.held),
             held_steps=tuple(step.offered_rps for step in self.steps if step.held),
             little_ratio=figures.little_ratio if figures else None,
+            busy_connections=self.busy_connections,
             silent_end_s=self.silent_end_s,
             silences_s=tuple(self.silences_s),
             slow_ms=tuple(self.slow_ms),
@@ -108,7 +111,7 @@ class Shown:
 def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     request = facts.request
     if outcome.log is None:
-        return Shown(None, Latency(), [], [], None, None, [], [], 0)
+        return Shown(None, None, Latency(), [], [], None, None, [], [], 0)
     log = outcome.log
     if isinstance(request.load.shape, OpenRate):
         log = with_lags(log, request.load.shape, outcome.without_start)
@@ -128,6 +131,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
 
     return Shown(
         figures=figures,
+        busy_connections=busy_connections(log, figures.window) if figures and figures.waves else None,
         whole=whole,
         steps=steps_of(log, shape, cpu_seconds, facts.start) if isinstance(shape, OpenRate) else [],
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],

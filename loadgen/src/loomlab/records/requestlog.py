@@ -21,7 +21,7 @@ class RequestLog:
     `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
     `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
     whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
-    by reason.
+    by reason. At most so many answers are `doubtful`: their bodies may not be whole.
     """
 
     start_s: Sequence[float]
@@ -30,6 +30,7 @@ class RequestLog:
     failed_start_s: Sequence[float] = ()
     failed_latency_ms: Sequence[float] = ()
     failures: Mapping[str, int] = field(default_factory=dict)
+    doubtful: int = 0
     lag_ms: Sequence[float] = ()
     failed_lag_ms: Sequence[float] = ()
 
