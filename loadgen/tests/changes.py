@@ -1,6 +1,8 @@
 """Ways in which one raw file of a good run can be changed."""
 
+from bisect import bisect_right
 from collections.abc import Callable
+from math import log
 from typing import Any
 
 from rawrun import (
@@ -154,6 +156,38 @@ def short(run: RawRun, seconds: int) -> None:
     run.rows = [(start, took) for start, took in run.rows if start + took / 1000 < at(seconds)]
     run.report["Time taken for tests"] = f"{seconds}.000 seconds"
     run.tool["ended"] = at(seconds + 0.2)
+
+
+def slower(run: RawRun, by: float) -> None:
+    """Latency grows by that share from the first half to the second; CPU per request stays as it is."""
+    run.rows = rows(lambda second: LATENCY_MS * (1 + by * (second - 20) / 20) / (1 - by))
+    answered_by_backend(run)
+    spent = [(at(second), 60 + 10 / by * log(1 + by * (second - 20) / 20)) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["containers"], container("cpu_usage_seconds_total", spent, cpu="total"))
+
+
+def answered_by_backend(run: RawRun) -> None:
+    """Three calls for each request, when it ended."""
+    ends = sorted(start + 0.5 + took / 1000 for start, took in run.rows)
+    calls = [(at(second), 50.0 + 3 * bisect_right(ends, at(second))) for second in range(-10, SECONDS + 8)]
+    replaced(run.metrics["backend"], matrix("backend_requests_total", calls))
+
+
+def heating(run: RawRun, by: float) -> None:
+    """The approach's CPU grows by that share of a CPU from the beginning to the end, linearly."""
+    cooling(run, -by)
+    run.samples = host_samples(approach=0.6)
+
+
+def overused(run: RawRun, cpus: float) -> None:
+    replaced(run.metrics["containers"], cpu("app", cpus))
+    run.samples = host_samples(approach=1)
+
+
+def frozen(run: RawRun, seconds: int) -> None:
+    """The approach's CPU counter stands still for so long, and is right again."""
+    stood = [(time, 50 + 0.5 * (19 if 19 <= time - BEGIN < 19 + seconds else time - BEGIN)) for time, _ in ramp(0)]
+    replaced(run.metrics["containers"], container("cpu_usage_seconds_total", stood, cpu="total"))
 
 
 def faster(run: RawRun, by: float) -> None:

@@ -27,6 +27,8 @@ GOOD: dict[str, Any] = {
     "metrics_missing_ratio": 0,
     "backend_metrics_missing_ratio": 0,
     "little_ratio": 1.0,
+    "cpus_used": 0.5,
+    "cpus_given": 1,
     "waves": 50.0,
     "p50_ms": 950,
     "mean_ms": 960,
@@ -63,6 +65,7 @@ GOOD: dict[str, Any] = {
     "foreign_share": 0.01,
     "clock_step_s": 0.01,
     "steal_shares": {"approach": 0.01, "backend": 0.0},
+    "stolen_of_needed": 0.02,
 }
 OPEN: dict[str, Any] = {
     "closed_model": False,

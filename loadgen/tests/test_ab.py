@@ -200,14 +200,27 @@ def test_what_ab_can_do_is_not_refused() -> None:
 
 def test_the_rows_are_kept_compressed(tmp_path: Path) -> None:
     rows = (GOLDEN / "well.tsv").read_text()
+    kept = rows.count("\n") - 1
     (tmp_path / "ab-requests.tsv").write_text(rows)
+    (tmp_path / "ab.txt").write_text((GOLDEN / "well.txt").read_text().replace(" 562\n", f" {kept}\n"))
 
     tool("ab").finish(tmp_path, "ab")
 
-    assert [path.name for path in tmp_path.iterdir()] == ["ab-requests.tsv.gz"]
+    assert {path.name for path in tmp_path.iterdir()} == {"ab.txt", "ab-requests.tsv.gz"}
     log = tool("ab").requests(tmp_path, "ab", 100)
     assert log is not None
-    assert len(log) == rows.count("\n") - 1
+    assert len(log) == kept
+
+
+@pytest.mark.parametrize("counted", [42, 40, 2000])
+def test_rows_that_are_not_as_many_as_ab_counted_are_told(tmp_path: Path, counted: int) -> None:
+    rows = (GOLDEN / "well.tsv").read_text().splitlines(keepends=True)
+    (tmp_path / "ab-requests.tsv").write_text("".join(rows[:42]))
+    (tmp_path / "ab.txt").write_text((GOLDEN / "well.txt").read_text().replace(" 562\n", f" {counted}\n"))
+    tool("ab").finish(tmp_path, "ab")
+
+    with pytest.raises(ParseError, match=f"counts {counted} requests, but its rows hold 41"):
+        tool("ab").requests(tmp_path, "ab", 100)
 
 
 def test_an_ab_that_left_no_rows_has_no_request_log(tmp_path: Path) -> None:

@@ -83,15 +83,6 @@ def test_where_it_is_not_known_which_answers_failed_bounds_are_told() -> None:
     assert {"1,200", "3,000"} <= set(got.withheld["p98"].replace(":", "").split())
 
 
-@pytest.mark.parametrize(("p99_ms", "known"), [(10, True), (9, False)])
-def test_whole_milliseconds_are_too_coarse_for_a_short_latency(p99_ms: float, known: bool) -> None:
-    got = due([p99_ms] * 2000, rounded_ms=1).latency()
-
-    assert (got.p99 == p99_ms) is known
-    assert (got.p50 is not None) is known
-    assert due([0.3] * 2000).latency().p99 == 0.3
-
-
 def test_a_bound_that_rounding_explains_is_none() -> None:
     """Of the 18, the highest bound counts: 921 ms and 929 ms are the same to one in a hundred."""
     latencies = [900.0 + number % 30 for number in range(2000)]

@@ -36,11 +36,15 @@ STARTED_S = 1_700_000_000.5
 REAL_LINES = (GOLDEN / "reset.txt").read_text().splitlines()
 
 
+def started(requests: int) -> Started:
+    return Started(requests=requests, connections=20, timeout_s=1, started=STARTED_S)
+
+
 def golden(name: str, raw: Path, requests: int = 120) -> Hey:
     """hey, after it left in `raw` what the real one printed."""
     hey = Hey()
     hey.output(raw, "hey").write_bytes((GOLDEN / f"{name}.txt").read_bytes())
-    (raw / "hey-load.json").write_text(Started(requests=requests, started=STARTED_S).model_dump_json())
+    (raw / "hey-load.json").write_text(started(requests).model_dump_json())
     hey.finish(raw, "hey")
     return hey
 
@@ -89,11 +93,31 @@ def test_each_request_is_counted_once(
 
 
 def test_the_start_of_a_request_is_heys_own_and_its_offset() -> None:
-    row = "0.100400,0.000000,0.000000,0.000010,0.100300,0.000020,200,2.600000\n"
-    log = parse_requests([REQUEST_COLUMNS + "\n", row], STARTED_S, Summary(1, 2.7, {200: 1}, {}))
+    log = parse_requests([REQUEST_COLUMNS + "\n", row(0.1004)], started(1), Summary(1, 2.7, {200: 1}, {}))
 
     assert list(log.start_s) == pytest.approx([STARTED_S + 2.6], abs=1e-6)
     assert log.latency_ms[0] == pytest.approx(100.4)
+
+
+def row(took_s: float, dial_s: float = 0.0, status: int = 200) -> str:
+    return f"{took_s:.6f},{dial_s:.6f},0.000000,0.000010,0.100300,0.000020,{status},2.600000\n"
+
+
+def test_an_answer_that_took_as_long_as_the_time_out_was_cut_by_it() -> None:
+    rows = [row(0.999), row(1.0), row(1.005), row(1.1, status=503)]
+    log = parse_requests([REQUEST_COLUMNS + "\n", *rows], started(4), Summary(4, 2.7, {200: 3, 503: 1}, {}))
+
+    assert len(log) == 1
+    assert list(log.failed_latency_ms) == pytest.approx([1000, 1005, 1100])
+    assert log.failures == {"time-out": 3}
+
+
+@pytest.mark.parametrize(("lost", "doubtful"), [(0, 0), (7, 7)])
+def test_an_answer_may_be_cut_for_each_connection_that_was_opened_anew(lost: int, doubtful: int) -> None:
+    rows = [row(0.1, dial_s=0.002)] * 20 + [row(0.1)] * 50 + [row(0.1, dial_s=0.001)] * lost
+    summary = Summary(len(rows), 2.7, {200: len(rows)}, {})
+
+    assert parse_requests([REQUEST_COLUMNS + "\n", *rows], started(len(rows)), summary).doubtful == doubtful
 
 
 def test_after_finish_the_output_is_a_summary_and_the_rows_are_packed(tmp_path: Path) -> None:
@@ -121,7 +145,7 @@ def test_words_of_others_between_heys_own_break_nothing(tmp_path: Path) -> None:
     hey = Hey()
     noise = ["http: something, went wrong", "0.1,0.2"]
     hey.output(tmp_path, "hey").write_text("\n".join([*noise, *lines[:40], *noise, *lines[40:], *noise]))
-    (tmp_path / "hey-load.json").write_text(Started(requests=120, started=STARTED_S).model_dump_json())
+    (tmp_path / "hey-load.json").write_text(started(120).model_dump_json())
 
     hey.finish(tmp_path, "hey")
     log = hey.requests(tmp_path, "hey", 100)
@@ -149,7 +173,7 @@ def test_lost_rows_are_told(tmp_path: Path) -> None:
     hey = Hey()
     text = (GOLDEN / "well.txt").read_text()
     hey.output(tmp_path, "hey").write_text(text[: len(text) // 2])
-    (tmp_path / "hey-load.json").write_text(Started(requests=120, started=STARTED_S).model_dump_json())
+    (tmp_path / "hey-load.json").write_text(started(120).model_dump_json())
     hey.finish(tmp_path, "hey")
 
     with pytest.raises(ParseError, match="120 answers"):
@@ -212,7 +236,7 @@ def test_any_text_is_a_report_or_a_parse_error(text: str) -> None:
 def test_any_lines_are_requests_or_a_parse_error(lines: list[str]) -> None:
     summary = Summary(len(lines), 1.0, {200: len(lines)}, {})
     try:
-        log = parse_requests([REQUEST_COLUMNS, *lines], 0.0, summary)
+        log = parse_requests([REQUEST_COLUMNS, *lines], started(1), summary)
     except ParseError:
         return
     assert len(log) + len(log.failed_start_s) == len(lines)
@@ -244,9 +268,9 @@ def test_a_command_line(tmp_path: Path) -> None:
         *("-H", "Authorization: b", "-H", "Content-Type: application/json", "-D", str(tmp_path / "body")),
         "http://127.0.0.21:8080/movies?x=1",
     ]
-    started = Started.model_validate_json((tmp_path / "burst-load.json").read_text())
-    assert started.requests == 120
-    assert before_s <= started.started <= time.time()
+    told = Started.model_validate_json((tmp_path / "burst-load.json").read_text())
+    assert (told.requests, told.connections, told.timeout_s) == (120, 20, 7)
+    assert before_s <= told.started <= time.time()
 
 
 @pytest.mark.parametrize(

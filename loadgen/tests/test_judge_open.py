@@ -197,6 +197,8 @@ def test_the_tail_is_that_of_all_requests_not_of_those_that_were_answered(
     report = ToolReport(
         completed=len(log), attempted=len(starts), failed=len(failed_start_s), dropped=0, duration_s=SECONDS
     )
+    process = json.loads((run_dir / "raw" / "tool.json").read_text())
+    (run_dir / "raw" / "tool.json").write_text(json.dumps(process | {"ended": process["ended"] + 30}))
 
     run = judged_log(run_dir, monkeypatch, log, report, rates([50]))
 

@@ -11,7 +11,7 @@ from loomlab.judge import facts
 from loomlab.judge.judge import judge_run
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import Ab
-from rawrun import CONCURRENCY, LATENCY_MS, SAMPLED, SECONDS, RawRun, Samples, at, container, load, ramp, rows
+from rawrun import CONCURRENCY, LATENCY_MS, SAMPLED, SECONDS, RawRun, Samples, at, container, jiffies, load, ramp, rows
 from saying import failed, told, unknown
 from test_metrics import matrix
 
@@ -248,6 +248,9 @@ def test_compilers_that_are_a_small_part_of_many_cpus_were_at_work_all_the_same(
     interior = judged(run, tmp_path).interior
     spent = [(at(second), 90 + 6 * second - 1.5 * second**2 / 80) for second in range(-10, SECONDS + 8)]
     replaced(run.metrics["containers"], container("cpu_usage_seconds_total", spent, cpu="total"))
+    run.request["approach_cpus"] = "3-10"
+    for second, sample in zip(SAMPLED, run.samples, strict=True):
+        sample["cpus"] |= {str(cpu): jiffies(0.66, second) for cpu in range(3, 11)}
     loss = 2 * cores / interior.seconds
     compiled = [(at(second), 100 + 0.2 * second - loss * second**2 / 2) for second in range(-10, SECONDS + 8)]
     replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", compiled))

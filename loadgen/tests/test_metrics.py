@@ -73,8 +73,8 @@ def test_container_figures() -> None:
     assert got.threads_max(0, 100) == 24
     assert got.throttled_ratio(0, 100) == pytest.approx(0.1)
     assert got.oom_kills(0, 100) == 0
-    assert got.quota_full_share("backend", 0, 100, 0.95) == 1
-    assert got.quota_full_share("app", 0, 100, 0.95) is None
+    assert got.quota_full_share("backend", 0, 100) == 1
+    assert got.quota_full_share("app", 0, 100) is None
     assert (got.quota_cpus("backend", 100), got.quota_cpus("app", 100)) == (1, None)
 
 
@@ -133,7 +133,7 @@ def test_figures_of_the_backend() -> None:
 
     assert got.backend_growth("backend_requests_total", 0, 100) == pytest.approx(60_000)
     assert got.backend_growth("backend_connections_total", 0, 100) is None
-    assert got.backend_loop_full_share(0, 100, 0.95) == 1
+    assert got.backend_loop_full_share(0, 100) == 1
     assert got.backend_lateness_p99_ms(0, 100) == pytest.approx(10)
     assert got.backend_lateness_mean_ms(0, 100) == pytest.approx(4)
     assert got.backend_lateness_mean_ms(50, 40) is None

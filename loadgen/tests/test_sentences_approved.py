@@ -12,6 +12,7 @@ from evidence import evidence
 from good import GOOD, OPEN, fast, rate, warmup
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_failure
+from loomlab.judge.facts import container_of
 from loomlab.judge.judge import judge_run
 from loomlab.judge.verdict import RULES
 from loomlab.records.models import BackendDelays, Halves, RuleResult
@@ -70,7 +71,7 @@ def results(folder: Path) -> Iterator[RuleResult]:
         change(run)
         yield from judge_run(run.write(folder / f"{place}-app")).rules
     for changes, state, _ in STATES:
-        failure = container_failure(inspected(changes, state), 1_794_996_000)
+        failure = container_failure(container_of(inspected(changes, state)), 1_794_996_000)
         yield from verdict.judge(evidence(**GOOD | {"container_failure": failure})).rules
 
 

@@ -63,22 +63,30 @@ def test_gauges() -> None:
 
 
 def test_missing_is_the_share_of_the_window_in_long_gaps() -> None:
-    every_second = counter(*((float(t), 0.0) for t in range(101)))
-    with_gap = counter(*((float(t), 0.0) for t in range(101) if not 40 < t < 60))
+    every_second = counter(*((float(t), 0.5 * t) for t in range(101)))
+    with_gap = counter(*((float(t), 0.5 * t) for t in range(101) if not 40 < t < 60))
+    frozen = counter(*((float(t), 20.0 if 40 < t < 60 else 0.5 * t) for t in range(101)))
 
     assert series.missing_ratio(every_second, 0, 100) == 0
     assert series.missing_ratio(with_gap, 0, 100) == pytest.approx(0.2)
+    assert series.missing_ratio(frozen, 0, 100) == pytest.approx(0.2)
     assert series.missing_ratio(every_second, 80, 120) == 0.5
     assert series.missing_ratio(every_second, -20, 20) == 0.5
     assert series.missing_ratio(counter((1, 0)), 10, 100) == 1
     assert series.missing_ratio(None, 10, 100) == 1
 
 
-def test_the_time_at_the_quota_is_weighed_by_the_length_of_the_intervals() -> None:
+def test_stretches_are_the_use_between_the_samples_of_the_window() -> None:
     usage = counter((0, 0), (1, 1), (3, 3), (4, 3.5), (10, 4))
 
-    assert series.full_share(usage, 0, 10, 1, 0.95) == pytest.approx(0.3)
-    assert series.full_share(usage, 0, 0.5, 1, 0.95) is None
+    assert series.stretches(usage, 0, 4, 2) == [(1, 0.5), (2, 0.5), (1, 0.25)]
+    assert series.stretches(usage, 0, 0.5, 1) == []
+
+
+def test_what_is_no_number_was_not_measured() -> None:
+    told = {"metric": {"__name__": "cpu"}, "values": [[1, "2"], [2, "NaN"], [3, "+Inf"], [4, "5"]]}
+
+    assert series.parse_result([told])[0].samples == ((1, 2), (4, 5))
 
 
 def test_a_quantile_is_linear_within_its_bucket_as_in_prometheus() -> None:

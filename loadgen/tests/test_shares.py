@@ -46,6 +46,24 @@ def test_a_span_between_samples_is_interpolated() -> None:
     assert got.busy == pytest.approx(0.5)
 
 
+def test_what_was_stolen_is_held_against_what_was_needed() -> None:
+    samples = recorded({"0": [8, 1, 5, 79, 0, 1, 1, 5]})
+
+    got = shares_of(samples, {"0"}, BEGIN, BEGIN + 20)
+
+    assert got is not None
+    assert got.stolen_of_needed == pytest.approx(5 / 21)
+
+
+def test_a_hole_matters_at_the_ends_of_the_span_only() -> None:
+    samples = recorded({"0": [10, 0, 0, 90, 0, 0, 0, 0]})
+    del samples[8:12]
+
+    assert shares_of(samples, {"0"}, BEGIN + 2, BEGIN + 18) is not None
+    assert shares_of(samples, {"0"}, BEGIN + 9, BEGIN + 18) is None
+    assert shares_of(samples, {"0"}, BEGIN + 2, BEGIN + 10) is None
+
+
 @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 25), (5, 5)])
 def test_nothing_is_told_of_a_span_beyond_the_samples(start: float, end: float) -> None:
     samples = recorded({"0": [10, 0, 0, 90, 0, 0, 0, 0]})

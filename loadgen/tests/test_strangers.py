@@ -16,7 +16,9 @@ from loomlab.answer.papers.steps import plan_of, steps_of, take
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli import main
+from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, write_json, write_text
+from loomlab.records.models import Run
 from loomlab.records.order import Order, changing, order_file, read_order
 from loomlab.show.judged import Judged
 from measured_folder import PUBLISHED, begun, paper_lab
@@ -285,9 +287,15 @@ def test_a_log_whose_bits_are_damaged_makes_its_run_invalid(tmp_path: Path) -> N
     assert ends("judge", str(log.parent.parent)) == 1
 
 
-def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path) -> None:
+def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = made(tmp_path, runs=2)
-    (folder / "runs" / "1-tomcat-virtual" / "raw" / "container.json").write_text('[{"State": 0}]')
+
+    def judge_all_but_the_first(run_dir: Path) -> Run:
+        if run_dir.name.startswith("1-"):
+            raise AttributeError
+        return judge_run(run_dir)
+
+    monkeypatch.setattr("loomlab.answer.finish.judge_run", judge_all_but_the_first)
 
     with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged: AttributeError"):
         summary = finish(folder)

@@ -234,6 +234,15 @@ def test_of_vegetas_csv_start_latency_status_and_error_are_kept(
     assert log.failures == {"connection closed": 1}
 
 
+def test_rows_that_are_not_as_many_as_vegeta_counted_are_told(tmp_path: Path) -> None:
+    rows = (GOLDEN / "well.csv").read_bytes().splitlines(keepends=True)
+    (tmp_path / "vegeta-requests.csv.gz").write_bytes(gzip.compress(b"".join(rows[:-3])))
+    (tmp_path / "vegeta-report.json").write_bytes((GOLDEN / "well.json").read_bytes())
+
+    with pytest.raises(ParseError, match="counts 100 requests, but its rows hold 97"):
+        Vegeta().requests(tmp_path, "vegeta", 100)
+
+
 def test_without_vegeta_its_results_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "vegeta.bin").write_bytes(b"")

@@ -36,6 +36,28 @@ def test_of_few_waves_a_count_of_idle_connections_is_off_by_more() -> None:
     assert failing(dict(GOOD, waves=19.7, little_ratio=0.97)) == {"few_waves"}
 
 
+def test_what_a_tool_rounds_away_is_no_idle_connection() -> None:
+    assert failing(dict(GOOD, little_ratio=0.93, rounding=0.07)) == set()
+    assert failing(dict(GOOD, little_ratio=0.93, rounding=0.01)) == {"littles_law"}
+    assert failing(dict(GOOD, little_ratio=0.97, rounding=0.01)) == {"connections_idle"}
+
+
+def test_idle_connections_are_told_once() -> None:
+    assert failing(dict(GOOD, little_ratio=0.9)) == {"littles_law"}
+
+
+def test_figures_that_grow_by_design_or_step_by_step_are_not_judged() -> None:
+    growing = {"latency_fall": Halves(fall=-0.5, margin=0.1), "cpu_fall": Halves(fall=-0.5, margin=0.1)}
+
+    assert judge(GOOD | OPEN | {"held_steps": (500.0, 1000.0)} | growing) == ("valid", [])
+
+
+def test_answers_that_may_be_cut_count_beside_those_that_failed() -> None:
+    assert judge(dict(GOOD, errors=300, doubtful=300)) == ("valid", [])
+    assert judge(dict(GOOD, errors=300, doubtful=301))[0] == "suspect"
+    assert failing(dict(GOOD, errors=601, doubtful=301)) == {"too_many_errors"}
+
+
 def test_what_a_ladder_dropped_counts_though_all_its_steps_held() -> None:
     assert failing(GOOD | OPEN | {"held_steps": (500.0, 1000.0), "dropped": 5}) == {"work_dropped"}
 
@@ -103,7 +125,8 @@ def test_a_delay_that_no_request_depends_on_may_be_any() -> None:
 
 def test_a_fall_within_its_noise_is_none() -> None:
     assert judge(dict(GOOD, cpu_fall=Halves(fall=0.2, margin=0.21))) == ("valid", [])
-    assert judge(dict(GOOD, cpu_fall=Halves(fall=-0.3, margin=0.01))) == ("valid", [])
+    assert judge(dict(GOOD, cpu_fall=Halves(fall=-0.3, margin=0.31))) == ("valid", [])
+    assert judge(dict(GOOD, latency_fall=Halves(fall=-0.3, margin=0.31))) == ("valid", [])
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,8 @@ def test_a_stretch_without_a_turn_belongs_to_the_next_one() -> None:
 def test_of_a_span_that_was_hardly_sampled_nothing_is_told() -> None:
     samples = recorded([0.1] * 40, slices=100)
 
-    assert waits_of([*samples[:3], *samples[37:]], BEGIN, BEGIN + 40).mean_ms == pytest.approx(1)
+    assert waits_of([*samples[:20], *samples[23:]], BEGIN, BEGIN + 40).mean_ms == pytest.approx(1)
+    assert waits_of([*samples[:20], *samples[25:]], BEGIN, BEGIN + 40).mean_ms is None
     assert waits_of(samples[:30], BEGIN, BEGIN + 40).mean_ms is None
 
 

@@ -5,11 +5,12 @@
 load ../helpers
 
 MOST_TRIES=3
-# What others are to blame for where they took over LITTLE of the time of the approach's CPUs, or of any CPU by the hypervisor;
+# What others are to blame for where they took over LITTLE of the time of the approach's CPUs, or the hypervisor of any CPU or of what the
+# approach's were needed for;
 # and what follows where they took over MUCH of the whole host's: shared CPUs are full, and costs change when they come and go.
 TAKEN='["stolen", "much_stolen", "foreign_cpu", "much_foreign_cpu"]' LITTLE=0.03
 FOLLOWS='["generator_cpus", "generator_wait_mean", "generator_wait_p99", "backend_cpus", "backend_late_mean", "backend_late_p99",
-  "half_cold", "still_falling"]' MUCH=0.1
+  "half_cold", "still_falling", "latency_grew", "latency_grew_much", "cpu_grew"]' MUCH=0.1
 
 # outcome: of the run: valid, taken (by others, and nothing else) or wrong; and the share of the host's CPU time that others took. That is
 # counted from the samples of the CPUs and what the lab's containers used, whatever the verdict says.
@@ -25,7 +26,8 @@ outcome() {
     | (.[2].approach_cpus // "" | if . == "" then $all else
         [split(",")[] | split("-") | map(tonumber) | range(first; last + 1) | tostring] end) as $own
     | ((busy($own) - used("cpu_ms_per_request")) / ($own | length)) as $there
-    | ([$all[] | spent(.) | .[7] / add] | max) as $stolen
+    | ([$all[] | spent(.) | .[7] / add] + [[$own[] | spent(.)] | transpose | map(add) | .[7] / ([add - .[3] - .[4], 1] | max)]
+        | max) as $stolen
     | ((busy($all) - used("cpu_ms_per_request") - used("backend_cpu_ms_per_request") - used("generator_cpu_ms_per_request"))
         / ($all | length)) as $others
     | [$run.rules[] | select(.outcome == "failed" or .outcome == "could not be checked").rule] as $wrong

@@ -1,28 +1,43 @@
-"""How much of the time CPUs and threads were at their limit, by the samples of raw/host.json."""
+"""How much of the time CPUs and threads were at their limit."""
 
 import itertools
+from collections.abc import Sequence
 
+from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT
+from loomlab.judge.series import MISSING_AFTER_S
 from loomlab.records.models import HostSample
 
+Stretch = tuple[float, float]
+"""Seconds between two samples, and the share of them (0 to 1) that was used."""
 
-def full_share(samples: list[HostSample], cpus: set[str] | None, threshold: float) -> float | None:
-    """Share of the sampled time in which every CPU of the set was busy to `threshold` (0 to 1) or more.
 
-    Idle and iowait are not busy, steal is. None without samples of these CPUs.
+def full_share(stretches: Sequence[Stretch]) -> float | None:
+    """Share of the time in which 95 % or more was used; of the time, not of the samples: a busy host takes them late.
+
+    None without a stretch, and where it decides whether the share is over the limit how the use of a stretch of over
+    three seconds was spread.
     """
-    verdicts: list[tuple[float, bool]] = []
+    whole_s = sum(length_s for length_s, _ in stretches)
+    if whole_s <= 0:
+        return None
+    full_s = sum(length_s for length_s, used in stretches if used >= BUSY_CPU)
+    hidden_s = sum(
+        length_s * used / BUSY_CPU for length_s, used in stretches if used < BUSY_CPU and length_s > MISSING_AFTER_S
+    )
+    share = full_s / whole_s
+    return None if share <= BUSY_SECONDS_LIMIT < share + hidden_s / whole_s else share
+
+
+def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
+    """Of the time in which every CPU of the set was full. Idle and iowait are not busy, steal is. None without samples
+    of these CPUs, and as `full_share`."""
+    stretches: list[Stretch] = []
     for before, after in itertools.pairwise(samples):
         names = after.cpus.keys() if cpus is None else cpus
         busy = [_busy(before.cpus[name], after.cpus[name]) for name in names if name in before.cpus.keys() & after.cpus]
         if busy:
-            verdicts.append((after.time - before.time, min(busy) >= threshold))
-    return _share(verdicts)
-
-
-def _share(verdicts: list[tuple[float, bool]]) -> float | None:
-    """Of the time, not of the samples: a busy host takes them late."""
-    whole_s = sum(length_s for length_s, _ in verdicts)
-    return sum(length_s for length_s, full in verdicts if full) / whole_s if whole_s > 0 else None
+            stretches.append((after.time - before.time, min(busy)))
+    return full_share(stretches)
 
 
 def _busy(before: list[int], after: list[int]) -> float:
@@ -31,9 +46,9 @@ def _busy(before: list[int], after: list[int]) -> float:
     return 1 - (spent[3] + spent[4]) / total if total > 0 else 0.0
 
 
-def busiest_thread_full_share(samples: list[HostSample], threshold: float) -> float | None:
-    """Share of the sampled time in which one thread of the tool used `threshold` of a CPU or more."""
-    verdicts: list[tuple[float, bool]] = []
+def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
+    """Of the time in which one thread of the tool used a whole CPU; None as `full_share`."""
+    stretches: list[Stretch] = []
     for before, after in itertools.pairwise(samples):
         shares = [
             (after.tool_threads[thread] - spent) / (after.time - before.time)
@@ -41,5 +56,5 @@ def busiest_thread_full_share(samples: list[HostSample], threshold: float) -> fl
             if thread in after.tool_threads and after.time > before.time
         ]
         if shares:
-            verdicts.append((after.time - before.time, max(shares) >= threshold))
-    return _share(verdicts)
+            stretches.append((after.time - before.time, max(shares)))
+    return full_share(stretches)

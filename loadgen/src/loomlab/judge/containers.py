@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.judge.busy import busiest_thread_full_share, full_share
+from loomlab.judge.busy import busiest_thread_full_share, cpus_full_share
 from loomlab.judge.evidence import BackendSide, Generator, HostSide, UnderTest
 from loomlab.judge.facts import Facts
-from loomlab.judge.limits import BUSY_CPU
 from loomlab.judge.outcome import Outcome
 from loomlab.judge.shares import CpuShares, shares_of
 from loomlab.judge.shown import Shown
 from loomlab.judge.waits import told, waits_of
 from loomlab.records.about import backend_pool, platform_threads
-from loomlab.records.models import HostSample
+from loomlab.records.models import Container, HostSample
 
 COUNTED_APART = 0.02
 """So much of a CPU may the kernel's two counters of it differ."""
@@ -47,6 +45,8 @@ class Took:
             gc_share=gc.share,
             gc_cpu_share=gc.cpu_share,
             throttled_ratio=metrics.throttled_ratio(start, end),
+            cpus_used=interior_cpu_s / (2 * half_s) if interior_cpu_s is not None and half_s else None,
+            cpus_given=self._cpus_given(),
             idle_share=self._idle_share(),
             jit_cpu_share=jit_s / cpu_s if jit_s is not None and cpu_s else None,
             jit_cpu_fall=2 * less_s / interior_cpu_s if less_s is not None and interior_cpu_s else None,
@@ -56,9 +56,16 @@ class Took:
             platform_threads=platform_threads(facts.about),
         )
 
+    def _quota(self) -> float | None:
+        return self.facts.metrics.quota_cpus(self.facts.request.approach, self.facts.end)
+
+    def _cpus_given(self) -> float | None:
+        shares, quota = self._shares(self.facts.request.approach_cpus), self._quota()
+        return quota if shares is None else min(shares.cpus, quota or shares.cpus)
+
     def _idle_share(self) -> float | None:
         shares = self._shares(self.facts.request.approach_cpus)
-        if shares is None or self.facts.metrics.quota_cpus(self.facts.request.approach, self.facts.end) is not None:
+        if shares is None or self._quota() is not None:
             return None
         return 1 - shares.busy - shares.interrupts - shares.steal
 
@@ -84,11 +91,11 @@ class Took:
         calm_until = min([self.span[1], *(facts.start + hang.at_s for hang in facts.request.hangs)])
         cpus = parse_cpu_list(facts.request.backend_cpus)
         return BackendSide(
-            cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
-            quota_full=metrics.quota_full_share("backend", facts.start, facts.end, BUSY_CPU),
+            cpus_full=cpus_full_share(facts.host.samples, cpus),
+            quota_full=metrics.quota_full_share("backend", facts.start, facts.end),
             throttled_ratio=metrics.throttled_ratio(facts.start, facts.end, "backend"),
-            measured=metrics.cpu_seconds("backend", facts.start, facts.end) is not None,
-            loop_full=metrics.backend_loop_full_share(facts.start, facts.end, BUSY_CPU),
+            measured=metrics.measured("backend", facts.start, facts.end),
+            loop_full=metrics.backend_loop_full_share(facts.start, facts.end),
             lateness_mean_ms=metrics.backend_lateness_mean_ms(self.span[0], calm_until),
             lateness_p99_ms=metrics.backend_lateness_p99_ms(self.span[0], calm_until),
             delays=unasked.delays,
@@ -104,11 +111,11 @@ class Took:
             waits_told=told(facts.host.samples),
             wait_mean_ms=waits.mean_ms,
             wait_p99_ms=waits.p99_ms,
-            measured=facts.metrics.cpu_seconds("loadgen", facts.start, facts.end) is not None,
+            measured=facts.metrics.measured("loadgen", facts.start, facts.end),
             throttled_ratio=facts.metrics.throttled_ratio(facts.start, facts.end, "loadgen"),
-            cpus_full=full_share(facts.host.samples, cpus, BUSY_CPU),
-            thread_full=busiest_thread_full_share(facts.host.samples, BUSY_CPU),
-            quota_full=facts.metrics.quota_full_share("loadgen", facts.start, facts.end, BUSY_CPU),
+            cpus_full=cpus_full_share(facts.host.samples, cpus),
+            thread_full=busiest_thread_full_share(facts.host.samples),
+            quota_full=facts.metrics.quota_full_share("loadgen", facts.start, facts.end),
             syn_retransmits=facts.growth("TCPSynRetrans"),
             connections_opened=facts.growth("ActiveOpens"),
         )
@@ -126,7 +133,8 @@ class Took:
         return HostSide(
             sampled=bool(samples),
             foreign_share=self._foreign_share(shares["approach"]),
-            steal_shares=known if samples and known else None,
+            steal_shares=known if shares["approach"] else None,
+            stolen_of_needed=shares["approach"].stolen_of_needed if shares["approach"] else None,
             clock_step_s=clock_step_s(samples),
             backend_metrics_missing_ratio=self.facts.metrics.backend_missing_ratio(self.facts.start, self.facts.end),
         )
@@ -222,21 +230,19 @@ def took_of(facts: Facts, outcome: Outcome, shown: Shown) -> Took:
     return Took(facts, shown.span(facts), shown.counted(outcome), not shown.steps)
 
 
-def container_failure(inspected: Any, started: float) -> str | None:
-    """Why `docker inspect` of the container under test (an array of one) invalidates a run begun at `started`."""
-    try:
-        container = inspected[0]
-        state = container["State"]
-    except (TypeError, KeyError, IndexError):
+def container_failure(container: Container | None, started: float) -> str | None:
+    """Why the state of the container under test invalidates a run begun at `started`."""
+    if container is None:
         return None
-    if state.get("OOMKilled"):
-        killed = "A process of the container" if state.get("Running") else "The container"
+    state = container.state
+    if state.oom_killed:
+        killed = "A process of the container" if state.running else "The container"
         return f"{killed} under test was killed because memory ran out: raise its memory limit."
-    if container.get("RestartCount"):
-        return f"The container under test restarted {container['RestartCount']} times (the limit is 0)."
-    if state.get("Running") is False:
-        return f"The container under test had ended (exit code {state.get('ExitCode')}) when the run was over."
-    begun = datetime.fromisoformat(state["StartedAt"]).timestamp() if state.get("StartedAt") else 0.0
+    if container.restart_count:
+        return f"The container under test restarted {container.restart_count} times (the limit is 0)."
+    if not state.running:
+        return f"The container under test had ended (exit code {state.exit_code}) when the run was over."
+    begun = state.started_at.timestamp()
     if begun > started:
         return f"The container under test was started {begun - started:.1f} s after the run began."
     return None

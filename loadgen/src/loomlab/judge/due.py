@@ -10,8 +10,8 @@ from loomlab.records.requestlog import LEVELS, latency_figures, rank
 FEWEST_ABOVE, FEWEST_WAVES_ABOVE = 10, 5
 SHORTEST_WAVE_S = 1
 """Some tools tell starts to the second."""
-UNSURE_SHARE, ROUNDED_SHARE = 0.01, 0.05
-"""How far a percentile may be from what it could be as well; and how much of it rounding may be."""
+UNSURE_SHARE = 0.01
+"""How far a percentile may be from what it could be as well."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,6 @@ class Due:
         if lowest > len(ordered_ms):
             return f"requests that failed reach it, so it is at least {ordered_ms[-1]:,.0f} ms"
         low_ms = ordered_ms[lowest - 1]
-        if self.rounded_ms / 2 > ROUNDED_SHARE * low_ms:
-            return f"it is about {low_ms:,.0f} ms, and the tool rounds to {self.rounded_ms:g} ms"
         unsure_ms = max(UNSURE_SHARE * low_ms, self.rounded_ms)
         if low_ms - spread_ms > unsure_ms:
             return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"

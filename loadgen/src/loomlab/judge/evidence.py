@@ -28,11 +28,13 @@ class Asked:
 
 @dataclass(frozen=True)
 class Told:
-    """By the tool of the whole run; `failure` is why it left no figures, or only some."""
+    """By the tool of the whole run; `failure` is why it left no figures, or only some; of its answers so many as are
+    `doubtful` may have failed, too."""
 
     failure: str | None = None
     attempted: int | None = None
     errors: int | None = None
+    doubtful: int = 0
     completed: int | None = None
     dropped: int | None = None
     keepalive_requests: int | None = None
@@ -43,7 +45,7 @@ class Loaded:
     """What requests show: on the interior, of `requests` answers, but for the silence at the end and `p50_ms`, which
     are of the whole run; `slow_ms` is what answers and failures took that lasted several p50; the steps are offered
     rates; starts lag behind their schedule, of several rates in the step that held and lags most by its own
-    `lagged_p99_ms` of latency; p99 is that of answers."""
+    `lagged_p99_ms` of latency; p99 is that of answers; the tool's rounding may move mean latency by a share."""
 
     throughput_rps: float | None = None
     started_rps: float | None = None
@@ -53,6 +55,7 @@ class Loaded:
     missed_because: tuple[str, ...] = ()
     held_steps: tuple[float, ...] = ()
     little_ratio: float | None = None
+    rounding: float = 0.0
     silent_end_s: int = 0
     silences_s: tuple[int, ...] = ()
     slow_ms: tuple[float, ...] = ()
@@ -71,7 +74,8 @@ class Loaded:
 @dataclass(frozen=True)
 class UnderTest:
     """The container under test and its process; `known`: its state after the run was recorded; `told`: it told its
-    configuration, in which what has no limit has no figure; `idle_share` is of its CPUs, on the interior, and None
+    configuration, in which what has no limit has no figure; `cpus_used` of the `cpus_given` by its set and its quota is
+    a mean over the interior; `idle_share` is of its CPUs, on the interior, and None
     where a quota limits it. The `jit_` falls are how much less compilers took in the second half of the interior than
     in the first, as a share of the approach's CPU and in CPUs."""
 
@@ -83,6 +87,8 @@ class UnderTest:
     gc_share: float | None = None
     gc_cpu_share: float | None = None
     throttled_ratio: float | None = None
+    cpus_used: float | None = None
+    cpus_given: float | None = None
     idle_share: float | None = None
     jit_cpu_share: float | None = None
     jit_cpu_fall: float | None = None
@@ -131,14 +137,16 @@ class Generator:
 @dataclass(frozen=True)
 class HostSide:
     """Shares (0 to 1) of the time of CPU sets, on the interior: what others than the lab took of the approach's, and
-    what the hypervisor took, by whose set it is. `clock_step_s`: how far the clock was set during the run; `sampled`:
-    there are samples of the host; `backend_metrics_missing_ratio` is of a container that no approach can end."""
+    what the hypervisor took, by whose set it is; `stolen_of_needed` is its share of the time in which the approach's
+    CPUs were busy or should have been. `clock_step_s`: how far the clock was set during the run; `sampled`: there are
+    samples of the host; `backend_metrics_missing_ratio` is of a container that no approach can end."""
 
     sampled: bool = True
     backend_metrics_missing_ratio: float = 1.0
     foreign_share: float | None = None
     clock_step_s: float | None = None
     steal_shares: Mapping[str, float] | None = None
+    stolen_of_needed: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,37 @@
 """A run's raw files, read."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from loomlab.judge.metrics import Metrics
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.memory import MemoryLog
-from loomlab.records.models import BackendDelays, HostLog, Request, ToolRun
+from loomlab.records.models import BackendDelays, Container, HostLog, Request, ToolRun
 from loomlab.records.warmup import Warmup
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
+
+INSPECTED = TypeAdapter(tuple[Container])
+
+
+def container_of(inspected: Any) -> Container | None:
+    """None where the array holds no state, or not that of one container."""
+    try:
+        return INSPECTED.validate_json(json.dumps(inspected), strict=True)[0]
+    except ValidationError:
+        return None
 
 
 @dataclass(frozen=True)
 class Facts:
     """None: there is no such file. `about` is what the approach told of itself, `container` what the engine told of the
-    container after the run, `delays` what the backend told of its delay, `memory` what the process told of its
-    memory."""
+    container after the run, None, too, where that is no state; `delays` what the backend told of its delay, `memory`
+    what the process told of its memory."""
 
     files: RunFiles
     request: Request
@@ -29,7 +42,7 @@ class Facts:
     metrics: Metrics
     host: HostLog
     about: Any
-    container: Any
+    container: Container | None
     delays: BackendDelays | None
     memory: MemoryLog | None
 
@@ -64,7 +77,7 @@ def facts_of(files: RunFiles, request: Request) -> Facts:
         metrics=Metrics(read_json(files.metrics), request.approach),
         host=read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={}),
         about=read_json(files.about),
-        container=read_json(files.container),
+        container=container_of(read_json(files.container)),
         delays=read_record(files.backend, BackendDelays),
         memory=read_record(files.memory, MemoryLog),
     )

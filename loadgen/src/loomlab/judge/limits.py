@@ -7,8 +7,10 @@ LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05
 """The backend's first bucket ends there."""
 CLOCK_LIMIT_S = 0.5
 GROWTH_LIMIT, MUCH_GROWTH_LIMIT = 0.10, 0.25
-"""Of latency at one rate, from half to half: what grows by more, beyond noise, is a queue. A rate that is one hundredth
-over what can be carried makes 0.9 s grow by a quarter within a minute."""
+"""Of latency under one load, from half to half, beyond noise. A rate that is one hundredth over what can be carried
+makes 0.9 s grow by a quarter within a minute."""
+CPU_GROWTH_LIMIT = 0.25
+"""Of CPU per request, which the host moves more than latency."""
 IDLE_CPU_LIMIT = 0.20
 """Of the approach's CPUs: where more is idle, requests did not queue for want of CPU."""
 FALL_LIMIT = 0.10
@@ -16,10 +18,14 @@ FALL_LIMIT = 0.10
 COMPILED_LIMIT = 0.075
 """Of CPU per request: by how much the compilers' part of it fell."""
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
+STOLEN_LIMIT = 0.05
+"""Of the time in which the approach needed its CPUs: by so much was CPU per request higher in runs with steal."""
+EXCESS_CPU_LIMIT = 0.05
+"""Above the CPUs that a container has: the ends of a window lie between samples."""
 RATE_LIMIT = 0.02
 LAG_LIMIT, LONGEST_LAG_MS, RESOLVED_LAG_MS = 0.05, 1000, 2
 """Of starts behind their schedule, at p99; below two milliseconds it is what timers do (vegeta alone: 1.4 at p99)."""
-LITTLE_LIMIT, IDLE_LIMIT = 0.05, 0.025
+LITTLE_LIMIT, IDLE_LIMIT = 0.05, 0.01
 """Of connections: off by more, and a count is wrong; more of them without a request, and some are dead."""
 IMPOSSIBLE_LIMIT = 0.005
 """By which throughput may exceed what connections that only wait can carry: what a count of whole waves leaves open."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from loomlab.basics.errors import ParseError
 from loomlab.judge import series
+from loomlab.judge.busy import full_share
+from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.judge.series import Series
 from loomlab.records.models import Gc
 
@@ -14,16 +16,16 @@ START_TIME = "process_start_time_seconds"
 class Metrics:
     """Figures over windows of epoch seconds; every figure is None where the samples do not tell."""
 
-    def __init__(self, record: dict[str, Any] | None, approach: str) -> None:
-        record = record or {}
+    def __init__(self, record: Any, approach: str) -> None:
         self._approach_name = approach
         try:
+            record = dict(record or {})
             self._containers = series.parse_result(record.get("containers", []))
             self._own = {
                 approach: series.parse_result(record.get("approach", [])),
                 "backend": series.parse_result(record.get("backend", [])),
             }
-        except (KeyError, TypeError, ValueError) as error:
+        except (TypeError, ValueError) as error:
             raise ParseError("metrics.json does not hold Prometheus results: measure again.") from error
 
     def cpu_seconds(self, service: str, start: float, end: float) -> float | None:
@@ -37,6 +39,16 @@ class Metrics:
         """With some seconds around, in which a run that ended at once has samples, too."""
         start, end = start - series.MISSING_AFTER_S, end + series.MISSING_AFTER_S
         return series.missing_ratio(self._cpu("backend", start, end), start, end)
+
+    def measured(self, service: str, start: float, end: float) -> bool:
+        """Whether its CPU was recorded throughout, so that what has no figure has no quota."""
+        usage = self._cpu(service, start, end)
+        if usage is None or self.cpu_seconds(service, start, end) is None:
+            return False
+        times = [time for time, _ in usage.samples if start <= time <= end]
+        limited = self.quota_cpus(service, end) is not None
+        hidden = limited and self.quota_full_share(service, start, end) is None
+        return not hidden and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
 
     def rss_max_bytes(self, start: float, end: float) -> float | None:
         return series.highest(self._container("memory_rss"), start, end)
@@ -81,10 +93,10 @@ class Metrics:
             for before, after in itertools.pairwise([value for time, value in one.samples if start <= time <= end])
         )
 
-    def quota_full_share(self, service: str, start: float, end: float, threshold: float) -> float | None:
-        """Share of the time in which the service used its CPU quota to `threshold`; None without a quota."""
+    def quota_full_share(self, service: str, start: float, end: float) -> float | None:
+        """Of the time in which the service used all of its CPU quota; None without a quota, and as `full_share`."""
         cpus, usage = self.quota_cpus(service, end), self._cpu(service, start, end)
-        return None if usage is None or cpus is None else series.full_share(usage, start, end, cpus, threshold)
+        return None if usage is None or cpus is None else full_share(series.stretches(usage, start, end, cpus))
 
     def quota_cpus(self, service: str, end: float) -> float | None:
         """The service's CPU quota in CPUs; None without a quota."""
@@ -92,11 +104,12 @@ class Metrics:
         period = series.latest(self._container("spec_cpu_period", service), end)
         return quota / period if quota and quota > 0 and period else None
 
-    def backend_loop_full_share(self, start: float, end: float, threshold: float) -> float | None:
-        """Of the busiest of the backend's event loops."""
+    def backend_loop_full_share(self, start: float, end: float) -> float | None:
+        """Of the busiest of the backend's event loops; None as `full_share` of any of them, unless one is full."""
         loops = series.select(self._own["backend"], "backend_loop_cpu_seconds_total")
-        shares = [share for one in loops if (share := series.full_share(one, start, end, 1, threshold)) is not None]
-        return max(shares, default=None)
+        shares = [full_share(found) for one in loops if (found := series.stretches(one, start, end, 1))]
+        highest = max((share for share in shares if share is not None), default=0)
+        return highest if shares and (None not in shares or highest > BUSY_SECONDS_LIMIT) else None
 
     def backend_connections(self, end: float) -> float | None:
         """Open ones, at the end of the window."""

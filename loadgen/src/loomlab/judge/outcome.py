@@ -12,6 +12,9 @@ from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.run.process import STALL_S
 from loomlab.tools.tool import ToolReport
 
+AROUND_S = 2
+"""Between the lab's clock readings and the tool's; some tools round starts to a second."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -54,6 +57,7 @@ class Outcome:
             failure=self.failure,
             attempted=self.attempted,
             errors=self.errors,
+            doubtful=self.log.doubtful if self.log else 0,
             completed=self.report.completed,
             dropped=self.dropped,
             keepalive_requests=self.report.keepalive_requests,
@@ -84,7 +88,7 @@ def outcome_of(facts: Facts) -> Outcome:
     report = ToolReport()
     try:
         report = driver.report(raw, driver.name)
-        log = driver.requests(raw, driver.name, facts.endpoint.floor_ms)
+        log = _of_run(driver.requests(raw, driver.name, facts.endpoint.floor_ms), process)
     except (OSError, ParseError) as error:
         broken = f"What {driver.name} wrote cannot be read: {error}"
     failure = broken or _failure(driver.name, process, report)
@@ -95,10 +99,26 @@ def outcome_of(facts: Facts) -> Outcome:
         return Outcome(report, log, failure, max(counted, default=None), None, took_s)
     non_2xx = report.non_2xx or 0
     unanswered = max((log.unanswered if log else 0) - non_2xx, report.failed or 0)
-    errors = min(unanswered + non_2xx, report.attempted)
+    logged = sum(log.failures.values()) if log else 0
+    errors = min(max(unanswered + non_2xx, logged), report.attempted)
     shape = facts.request.load.shape
     offered = shape.requests if isinstance(shape, OpenRate) else None
     return Outcome(report, log, failure, report.attempted, errors, took_s, offered)
+
+
+def _of_run(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
+    """Raises ParseError where a request began before the tool did, or ended after it."""
+    if log is None:
+        return None
+    first, last = process.started - AROUND_S, process.ended + AROUND_S
+    for starts, latencies in ((log.start_s, log.latency_ms), (log.failed_start_s, log.failed_latency_ms)):
+        for start_s, latency_ms in zip(starts, latencies, strict=True):
+            if not (latency_ms >= 0 and first <= start_s <= start_s + latency_ms / 1000 <= last):
+                raise ParseError(
+                    f"a request of {latency_ms:,.0f} ms at {start_s:.3f} is not within the run, which lasted from "
+                    f"{process.started:.3f} to {process.ended:.3f}: measure again."
+                )
+    return log
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
@@ -110,4 +130,6 @@ def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
         return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
     if process.killed or report.duration_s is None:
         return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
+    if process.exit_code and not process.stopped_by:
+        return f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."
     return None

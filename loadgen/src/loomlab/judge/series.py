@@ -1,10 +1,13 @@
 """Raw samples of counters and gauges, and what can be said of them over a window. Times are epoch seconds."""
 
 import itertools
+import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, FiniteFloat, TypeAdapter
 
 RESET_BELOW = 0.99
 MISSING_AFTER_S = 3.0
@@ -19,12 +22,29 @@ class Series:
     samples: tuple[tuple[float, float], ...]
 
 
-def parse_result(result: Iterable[Mapping[str, Any]]) -> list[Series]:
-    """Prometheus' matrix result."""
-    return [
-        Series(entry["metric"], tuple((float(time), float(value)) for time, value in entry["values"]))
-        for entry in result
-    ]
+def _with_bound(labels: dict[str, str]) -> dict[str, str]:
+    float(labels.get("le", 0))
+    return labels
+
+
+class Result(BaseModel):
+    """One of Prometheus' matrix; a histogram's bucket has a number as its bound."""
+
+    metric: Annotated[dict[str, str], AfterValidator(_with_bound)]
+    values: list[tuple[FiniteFloat, float]]
+
+    @property
+    def series(self) -> Series:
+        """What is no number was not measured."""
+        return Series(self.metric, tuple(sample for sample in self.values if math.isfinite(sample[1])))
+
+
+RESULTS = TypeAdapter(list[Result])
+
+
+def parse_result(result: Any) -> list[Series]:
+    """Prometheus' matrix result; raises ValidationError for another."""
+    return [one.series for one in RESULTS.validate_python(result)]
 
 
 def select(series: Iterable[Series], name: str, **labels: str) -> list[Series]:
@@ -110,25 +130,29 @@ def first_from(series: Iterable[Series], start: float) -> float | None:
 
 
 def missing_ratio(one: Series | None, start: float, end: float) -> float:
-    """The share of the window that lies in gaps longer than 3 s between samples; 1 without any sample in it."""
-    times = [time for time, _ in one.samples if start <= time <= end] if one else []
-    if not times or end <= start:
-        return 1.0
+    """The share of the window that lies in gaps longer than 3 s between samples of a counter that always grows, where
+    one that stands still has none; 1 without any sample in it."""
+    grown = itertools.pairwise([(start, None), *one.samples]) if one else ()
+    times = [time for (_, had), (time, value) in grown if value != had and start <= time <= end]
+    return missing_share(times, start, end) if times and end > start else 1.0
+
+
+def missing_share(times: Sequence[float], start: float, end: float) -> float:
+    """Of the window: what lies in gaps longer than 3 s between these times."""
     edges = [start, *times, end]
     gaps = (after - before for before, after in itertools.pairwise(edges))
     return sum(gap for gap in gaps if gap > MISSING_AFTER_S) / (end - start)
 
 
-def full_share(one: Series, start: float, end: float, capacity: float, threshold: float) -> float | None:
-    """Share of the window's sample intervals, by time, in which a CPU-seconds counter grew by `threshold` of
-    `capacity` CPUs or more; None without two samples in the window."""
+def stretches(one: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
+    """Seconds between two samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs that it grew
+    by."""
     inside = [sample for sample in without_resets(one.samples) if start <= sample[0] <= end]
-    full = observed = 0.0
-    for (t0, v0), (t1, v1) in itertools.pairwise(inside):
-        observed += t1 - t0
-        if v1 - v0 >= threshold * capacity * (t1 - t0):
-            full += t1 - t0
-    return full / observed if observed else None
+    return [
+        (after - before, (more - had) / capacity / (after - before))
+        for (before, had), (after, more) in itertools.pairwise(inside)
+        if after > before
+    ]
 
 
 def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float, end: float) -> float | None:

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loomlab.judge.series import MISSING_AFTER_S
 from loomlab.records.models import HostSample
 
 USER, NICE, SYSTEM, IRQ, SOFTIRQ, STEAL = 0, 1, 2, 5, 6, 7
@@ -14,16 +15,24 @@ COVERED, SHORTEST_S = 0.9, 1
 @dataclass(frozen=True)
 class CpuShares:
     """Of the set's time (0 to 1): `busy` without interrupts, `interrupts`, and `steal`, which the hypervisor gave to
-    other machines; `cpu_seconds` are all that the set had."""
+    other machines; `cpu_seconds` are all that the set of `cpus` had."""
 
     busy: float
     interrupts: float
     steal: float
     cpu_seconds: float
+    cpus: int
+
+    @property
+    def stolen_of_needed(self) -> float:
+        """Of the time in which something ran on the set or should have run."""
+        needed = self.busy + self.interrupts + self.steal
+        return self.steal / needed if needed else 0.0
 
 
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
-    """From `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a tenth."""
+    """From `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a tenth, or
+    over three seconds at either end."""
     if not samples:
         return None
     asked_s = end - start
@@ -45,11 +54,12 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
         interrupts=(spent[IRQ] + spent[SOFTIRQ]) / total,
         steal=spent[STEAL] / total,
         cpu_seconds=(end - start) * len(names),
+        cpus=len(names),
     )
 
 
 def _at(samples: Sequence[HostSample], name: str, time: float) -> list[float] | None:
-    """The CPU's counters at that time."""
+    """The CPU's counters at that time; None beyond the samples, and in a hole between them."""
     known = [sample for sample in samples if name in sample.cpus]
     place = bisect_left(known, time, key=lambda sample: sample.time)
     if place < len(known) and known[place].time == time:
@@ -57,6 +67,8 @@ def _at(samples: Sequence[HostSample], name: str, time: float) -> list[float] | 
     if place in {0, len(known)}:
         return None
     before, after = known[place - 1], known[place]
+    if after.time - before.time > MISSING_AFTER_S:
+        return None
     part = (time - before.time) / (after.time - before.time)
     pairs = zip(before.cpus[name], after.cpus[name], strict=True)
     return [old + part * (new - old) for old, new in pairs]

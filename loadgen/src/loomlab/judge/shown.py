@@ -27,7 +27,7 @@ class Lagged:
 
 @dataclass(frozen=True)
 class Shown:
-    """`figures` are None where no request has data of its own."""
+    """`figures` are None where no request has data of its own; by a share `rounding` their mean latency may be off."""
 
     figures: InteriorFigures | None
     whole: Latency
@@ -39,6 +39,7 @@ class Shown:
     slow_ms: list[float]
     silent_end_s: int
     lagged: Lagged | None = None
+    rounding: float = 0.0
 
     def span(self, facts: Facts) -> tuple[float, float]:
         """Start and end of the interior; of the run where there is none."""
@@ -62,6 +63,7 @@ class Shown:
             missed_because=tuple(step.missed or "" for step in self.steps if not step.held),
             held_steps=tuple(step.offered_rps for step in self.steps if step.held),
             little_ratio=figures.little_ratio if figures else None,
+            rounding=self.rounding,
             silent_end_s=self.silent_end_s,
             silences_s=tuple(self.silences_s),
             slow_ms=tuple(self.slow_ms),
@@ -132,6 +134,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
         slow_ms=_slow_ms(log, *span, SLOW_P50S * (whole.p50 or 0)),
         silent_end_s=silent_end_s(log, end) if facts.driver.discards else 0,
         lagged=_most_lagged(log, figures, steps),
+        rounding=log.rounded_ms / 2 / (figures.latency.mean or 1) if figures else 0.0,
     )
 
 

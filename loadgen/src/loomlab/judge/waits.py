@@ -4,10 +4,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from loomlab.judge.limits import METRICS_MISSING_LIMIT
+from loomlab.judge.series import missing_share
 from loomlab.records.models import HostSample
-
-COVERED, SAMPLE_S = 0.9, 2
-"""Of a span, so much must lie between samples; a second at each end may be cut off."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +24,11 @@ def told(samples: Sequence[HostSample]) -> bool:
 
 
 def waits_of(samples: Sequence[HostSample], start: float, end: float) -> Waits:
-    """From `start` to `end`, epoch seconds; nothing where the samples leave out over a tenth of it."""
+    """From `start` to `end`, epoch seconds; nothing where over a tenth of it is in holes between the samples."""
     inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
     seconds = sorted(_turns(inside))
     counted_s = sum(length_s for _, length_s in seconds)
-    if not counted_s or inside[-1].time - inside[0].time < COVERED * (end - start) - SAMPLE_S:
+    if not counted_s or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
         return Waits()
     mean_s = sum(wait_s * length_s for wait_s, length_s in seconds) / counted_s
     worst, left_s = 0.0, counted_s / 100

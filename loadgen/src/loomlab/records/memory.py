@@ -1,5 +1,6 @@
 """What the process under test held at moments of its life, and what that makes of a waiting request."""
 
+import math
 from typing import Any
 
 from loomlab.records.record import Record
@@ -17,7 +18,8 @@ class MemoryAnswer(Record):
     def figure(self, name: str) -> float | None:
         """None where the process did not tell it, or told no number."""
         value = (self.answer or {}).get(name)
-        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return value if known else None
 
 
 class Hold(Record):

@@ -1,17 +1,18 @@
 """The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AwareDatetime, BaseModel, Field, model_validator
 
 from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
 from loomlab.records.memory import LiveBytes
-from loomlab.records.record import WHOLE_OR_UNKNOWN, FiniteRecord, Name, Record
+from loomlab.records.record import WHOLE_OR_UNKNOWN, EpochSeconds, FiniteRecord, Name, Record
 
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
 
+WEEK_S = 7 * 86_400
 MOST_MARGIN = 0.5
 """Of a MARGIN that can be declared."""
 
@@ -56,7 +57,7 @@ class Request(Record):
     waited_s: float = 0
     fit_duration: bool = False
     fit_requests: bool = False
-    started: float = 0
+    started: EpochSeconds = 0
     finished: bool = False
 
     @property
@@ -100,11 +101,33 @@ class ToolRun(Record):
     """How the tool's process went (raw/tool.json)."""
 
     command: list[str]
-    started: float
-    ended: float
+    started: EpochSeconds
+    ended: EpochSeconds
     exit_code: int
     stopped_by: Literal["stall", "hard cap", "interrupt"] | None = None
     killed: bool = False
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        if self.ended - self.started > WEEK_S:
+            raise ValueError("it took more than a week")
+        return self
+
+
+class ContainerState(BaseModel):
+    """What the engine tells of a container's state, as far as the verdict asks."""
+
+    running: bool = Field(alias="Running")
+    oom_killed: bool = Field(alias="OOMKilled")
+    exit_code: int | None = Field(default=None, alias="ExitCode")
+    started_at: AwareDatetime = Field(alias="StartedAt")
+
+
+class Container(BaseModel):
+    """raw/container.json is an array of one (`docker inspect`)."""
+
+    restart_count: int = Field(alias="RestartCount")
+    state: ContainerState = Field(alias="State")
 
 
 class HostSample(Record):
@@ -112,9 +135,9 @@ class HostSample(Record):
     softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read; `monotonic` is the time of a clock
     that nobody sets; of each thread, too, the seconds it was ready and had no CPU, and how often it got one."""
 
-    time: float
+    time: EpochSeconds
     monotonic: float | None = None
-    cpus: dict[str, list[int]]
+    cpus: dict[str, Annotated[list[int], Field(min_length=8, max_length=8)]]
     tool_threads: dict[str, float]
     tool_waits: dict[str, tuple[float, int]] | None = None
     tool_read_bytes: int | None

@@ -16,10 +16,12 @@ from pydantic import (
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 """Of a folder, a file or a service: one word to a shell, and no way out of its folder."""
 Name = Annotated[str, Field(pattern=NAME)]
+EpochSeconds = Annotated[float, Field(ge=0, le=1e11)]
+"""Up to the year 5138."""
 
 
 class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
 class FiniteRecord(Record):

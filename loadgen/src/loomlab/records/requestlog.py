@@ -20,8 +20,8 @@ class RequestLog:
     `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
     `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
     whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
-    by reason. `unmarked` of the answered failed, the tool does not tell which; `unsent` were due and never started.
-    Latencies are told to `rounded_ms` (0: exactly).
+    by reason. `unmarked` of the answered failed, the tool does not tell which; `unsent` were due and never started. At
+    most so many answers are `doubtful`: their bodies may not be whole. Latencies are told to `rounded_ms` (0: exactly).
     """
 
     start_s: Sequence[float]
@@ -30,6 +30,7 @@ class RequestLog:
     failed_start_s: Sequence[float] = ()
     failed_latency_ms: Sequence[float] = ()
     failures: Mapping[str, int] = field(default_factory=dict)
+    doubtful: int = 0
     lag_ms: Sequence[float] = ()
     failed_lag_ms: Sequence[float] = ()
     unmarked: int = 0

@@ -83,7 +83,13 @@ class Ab:
 
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
         path = _packed(raw, stem)
-        return parse_requests(packed_lines(path), floor_ms) if path.exists() else None
+        if not path.exists():
+            return None
+        log, report = parse_requests(packed_lines(path), floor_ms), self.report(raw, stem)
+        rows = len(log) + log.unanswered
+        if report.duration_s is not None and report.completed != rows:
+            raise ParseError(f"ab counts {report.completed} requests, but its rows hold {rows}: measure again.")
+        return log
 
 
 def _closed(load: Load) -> Closed:

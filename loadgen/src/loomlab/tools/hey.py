@@ -13,7 +13,7 @@ from pydantic import Field
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json, write_text
 from loomlab.records.load import Closed, Load
-from loomlab.records.record import Record
+from loomlab.records.record import EpochSeconds, Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, reason
 from loomlab.tools.packed import packed_lines, packing
@@ -50,17 +50,22 @@ _REQUESTS = re.compile(r"^  Requests:\t([0-9]{1,12})$", re.MULTILINE)
 _TOTAL = re.compile(r"^  Total:\t([0-9]{1,9}\.[0-9]{6}) secs$", re.MULTILINE)
 _STATUS = re.compile(r"^  \[([0-9]{3})\]\t([0-9]{1,12}) responses$", re.MULTILINE)
 _ERROR = re.compile(r'^  \[([0-9]{1,12})\]\t"(.*)"$', re.MULTILINE)
-_ROW = re.compile(r"^([0-9]{1,9}\.[0-9]{6})(?:,-?[0-9]{1,9}\.[0-9]{6}){5},([0-9]{3}),([0-9]{1,9}\.[0-9]{6})$")
+_ROW = re.compile(
+    r"^([0-9]{1,9}\.[0-9]{6}),(-?[0-9]{1,9}\.[0-9]{6})(?:,-?[0-9]{1,9}\.[0-9]{6}){4},([0-9]{3}),([0-9]{1,9}\.[0-9]{6})$"
+)
 _LAST_WORDS = re.compile(
     r"^(?:Usage: hey |panic: |fatal error: |runtime: |open .+: |parse |could not parse )", re.MULTILINE
 )
 
 
 class Started(Record):
-    """`<stem>-load.json`: `requests` hey sends unless it is stopped, epoch seconds just before it was started."""
+    """`<stem>-load.json`: `requests` hey sends unless it is stopped, on so many connections, each for `timeout_s` at
+    most; epoch seconds just before it was started."""
 
     requests: int = Field(ge=0)
-    started: float = Field(ge=0, le=1e11)
+    connections: int = Field(ge=1)
+    timeout_s: float = Field(gt=0)
+    started: EpochSeconds
 
 
 class Hey:
@@ -68,7 +73,8 @@ class Hey:
 
     It keeps 500 idle connections at most: what is idle beyond that, at one moment, is closed and opened again (its rows
     show dials). Go sends a GET again when a kept connection closes before a byte of the answer; such a request counts
-    once."""
+    once. An answer whose body is cut or stalls is a good one to hey, and its "Total data" is what the headers promised;
+    but Go closes such a connection, and the next request dials."""
 
     name = "hey"
     discards = False
@@ -98,7 +104,8 @@ class Hey:
         target = load.targets[0]
         # The same number for each connection: hey leaves the remainder out.
         sent = requests // load.connections * load.connections
-        write_json(_load_file(raw, stem), Started(requests=sent, started=time.time()))
+        told = Started(requests=sent, connections=load.connections, timeout_s=load.timeout_s, started=time.time())
+        write_json(_load_file(raw, stem), told)
         return [
             *("hey", "-disable-redirects"),
             *("-n", str(requests)),
@@ -132,7 +139,7 @@ class Hey:
         summary = parse_summary(self.output(raw, stem).read_text(errors="replace"))
         if started is None or summary is None:
             raise ParseError(f"{path.name} lacks hey's summary or {_load_file(raw, stem).name}: measure again.")
-        return parse_requests(packed_lines(path), started.started, summary)
+        return parse_requests(packed_lines(path), started, summary)
 
 
 def _closed(load: Load) -> Closed:
@@ -221,27 +228,37 @@ def _without_summary(text: str) -> ToolReport:
     return ToolReport(aborted=text.strip().splitlines()[0])
 
 
-def parse_requests(lines: Iterable[str], started: float, summary: Summary) -> RequestLog:
-    """hey's rows, with the epoch second hey `started` at. A row is an answer; of requests without one only their number
-    and reasons are known. Raises ParseError for other rows, and when there are not as many as the summary counts."""
+def parse_requests(lines: Iterable[str], started: Started, summary: Summary) -> RequestLog:
+    """hey's rows. A row is an answer, unless it took as long as the time-out; of other requests without one only their
+    number and reasons are known. Raises ParseError for other rows, and when there are not as many as the summary
+    counts."""
     rows = iter(lines)
     if next(rows, "").rstrip("\n") != REQUEST_COLUMNS:
         raise ParseError("These are not hey's rows: the first line does not name the columns.")
     start_s, failed_start_s = array("d"), array("d")
     latency_ms, failed_latency_ms = array("d"), array("d")
     failures = Counter(summary.errors)
+    dials = 0
     for number, row in enumerate(rows, start=2):
         match = _ROW.match(row)
         if match is None:
             raise ParseError(f"Line {number} of hey's rows is not a request: {row[:80]!r}.")
-        answered = is_success(int(match[2]))
-        (start_s if answered else failed_start_s).append(started + float(match[3]))
-        (latency_ms if answered else failed_latency_ms).append(1000 * float(match[1]))
+        took_s, dial_s, status, offset_s = float(match[1]), float(match[2]), match[3], float(match[4])
+        timed_out = took_s >= started.timeout_s
+        answered = is_success(int(status)) and not timed_out
+        (start_s if answered else failed_start_s).append(started.started + offset_s)
+        (latency_ms if answered else failed_latency_ms).append(1000 * took_s)
         if not answered:
-            failures[match[2]] += 1
+            failures["time-out" if timed_out else status] += 1
+        dials += dial_s > 0
     answers, counted = len(start_s) + len(failed_start_s), sum(summary.statuses.values())
     if answers != counted:
         raise ParseError(f"hey counts {counted} answers, but its rows hold {answers}: measure again.")
     return RequestLog(
-        start_s, latency_ms, failed_start_s=failed_start_s, failed_latency_ms=failed_latency_ms, failures=failures
+        start_s,
+        latency_ms,
+        failed_start_s=failed_start_s,
+        failed_latency_ms=failed_latency_ms,
+        failures=failures,
+        doubtful=max(dials - started.connections, 0),
     )

@@ -118,7 +118,13 @@ class Vegeta:
 
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002 - vegeta says what failed
         path = _packed(raw, stem)
-        return parse_requests(packed_lines(path)) if path.exists() else None
+        if not path.exists():
+            return None
+        log, report = parse_requests(packed_lines(path)), raw / f"{stem}-report.json"
+        rows = len(log) + len(log.failed_start_s)
+        if report.exists() and (counted := parse_report(report.read_bytes()).attempted) != rows:
+            raise ParseError(f"vegeta counts {counted} requests, but its rows hold {rows}: measure again.")
+        return log
 
 
 def rate(rate_rps: float) -> str:

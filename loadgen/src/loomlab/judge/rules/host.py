@@ -1,11 +1,17 @@
 """Rules on the machine: who else used the CPUs that a run was given."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
-from loomlab.judge.limits import CLOCK_LIMIT_S, FOREIGN_LIMIT, METRICS_MISSING_LIMIT, MUCH_FOREIGN_LIMIT
+from loomlab.judge.limits import (
+    CLOCK_LIMIT_S,
+    FOREIGN_LIMIT,
+    METRICS_MISSING_LIMIT,
+    MUCH_FOREIGN_LIMIT,
+    STOLEN_LIMIT,
+)
 
 WATCHED_LATER = not_here("the run is of a version that did not watch the clock")
 BEYOND = not_here("the share is over the larger limit")
@@ -35,34 +41,39 @@ def _foreign(share: float, limit: float) -> str:
 
 
 def stolen(run: Evidence) -> Finding:
-    """Of the approach's CPUs; of the others more may be gone, for what it does shows in the backend's lateness."""
-    shares = run.host.steal_shares
-    if shares is None:
+    """Of the approach's CPUs, by what they were needed for: what is stolen from a thread may be charged to it as CPU
+    time. Of the others more may be gone, for what it does shows in the backend's lateness."""
+    shares, needed = run.host.steal_shares, run.host.stolen_of_needed
+    if shares is None or needed is None:
         return unknown("how much CPU time the hypervisor took (steal)")
     if shares.get("approach", 0.0) > MUCH_FOREIGN_LIMIT:
         return BEYOND
-    taken = {part: share for part, share in shares.items() if share > _steal_limit(part)}
+    taken = [
+        _taken(share, f"of the {part}'s CPUs", MUCH_FOREIGN_LIMIT)
+        for part, share in shares.items()
+        if part != "approach" and share > MUCH_FOREIGN_LIMIT
+    ]
+    if needed > STOLEN_LIMIT:
+        taken.insert(0, _taken(needed, "of the time in which the approach needed its CPUs", STOLEN_LIMIT))
     return failed(_stolen(taken)) if taken else PASSED
-
-
-def _steal_limit(part: str) -> float:
-    return FOREIGN_LIMIT if part == "approach" else MUCH_FOREIGN_LIMIT
 
 
 def much_stolen(run: Evidence) -> Finding:
     if run.host.steal_shares is None:
         return unknown("how much CPU time the hypervisor took (steal)")
     share = run.host.steal_shares.get("approach", 0.0)
-    return PASSED if share <= MUCH_FOREIGN_LIMIT else failed(_stolen({"approach": share}, MUCH_FOREIGN_LIMIT))
+    if share <= MUCH_FOREIGN_LIMIT:
+        return PASSED
+    return failed(_stolen([_taken(share, "of the approach's CPUs", MUCH_FOREIGN_LIMIT)]))
 
 
-def _stolen(shares: Mapping[str, float], limit: float | None = None) -> str:
-    taken = ", ".join(
-        f"{percent(share)} of the {part}'s CPUs (the limit is {percent(limit or _steal_limit(part))})"
-        for part, share in shares.items()
-    )
+def _taken(share: float, what: str, limit: float) -> str:
+    return f"{percent(share)} {what} (the limit is {percent(limit)})"
+
+
+def _stolen(taken: Sequence[str]) -> str:
     return (
-        f"The hypervisor gave CPU time to other machines (steal): {taken}; "
+        f"The hypervisor gave CPU time to other machines (steal): {', '.join(taken)}; "
         "measure again at a quieter time, or on a machine of your own."
     )
 

@@ -6,6 +6,7 @@ from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, failed_if, not_here, unknown
 from loomlab.judge.interior import WAVE_ERROR
 from loomlab.judge.limits import (
+    CPU_GROWTH_LIMIT,
     ERROR_LIMIT,
     GROWTH_LIMIT,
     IDLE_CPU_LIMIT,
@@ -22,12 +23,14 @@ from loomlab.judge.limits import (
     SILENT_END_S,
     SILENT_WAVES,
 )
+from loomlab.records.models import Halves
 
 CLOSED = not_here("the model is closed")
 OPEN = not_here("the model is open")
 ONE_RATE = not_here("there is one rate, or none")
 NONE_HELD = not_here("no step held")
 CHANGING = not_here("the load changes by its nature")
+SLOWED_DOWN = "the approach or its machine slowed down while the load stayed the same"
 
 
 def unfinished(run: Evidence) -> Finding:
@@ -46,7 +49,12 @@ def too_many_errors(run: Evidence) -> Finding:
     if run.told.errors is None:
         return unknown("how many requests failed")
     if run.told.errors / run.told.attempted <= ERROR_LIMIT:
-        return PASSED
+        if (run.told.errors + run.told.doubtful) / run.told.attempted <= ERROR_LIMIT:
+            return PASSED
+        return unknown(
+            f"how many answers were whole, because {run.asked.tool} counts those that are cut, and "
+            f"{run.told.doubtful} connections were lost"
+        )
     return failed(
         f"{percent(run.told.errors / run.told.attempted)} of the requests failed or were not answered 2xx "
         f"({run.told.errors} of {run.told.attempted}; the limit is {percent(ERROR_LIMIT)})."
@@ -62,7 +70,7 @@ def littles_law(run: Evidence) -> Finding:
         return CHANGING
     if ratio is None:
         return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
-    limit = max(LITTLE_LIMIT, 1 / waves) if waves else LITTLE_LIMIT
+    limit = max(LITTLE_LIMIT, IDLE_LIMIT + run.loaded.rounding, 1 / waves if waves else 0)
     if abs(ratio - 1) <= limit:
         return PASSED
     return failed(
@@ -109,7 +117,7 @@ def rate_missed(run: Evidence) -> Finding:
 
 
 def latency_grew(run: Evidence) -> Finding:
-    growth = _growth(run)
+    growth = _growth(run, run.loaded.latency_fall)
     if isinstance(growth, Finding):
         return growth
     if growth > MUCH_GROWTH_LIMIT:
@@ -118,33 +126,45 @@ def latency_grew(run: Evidence) -> Finding:
 
 
 def latency_grew_much(run: Evidence) -> Finding:
-    growth = _growth(run)
+    growth = _growth(run, run.loaded.latency_fall)
     if isinstance(growth, Finding):
         return growth
     return failed(_grown(run, growth, MUCH_GROWTH_LIMIT)) if growth > MUCH_GROWTH_LIMIT else PASSED
 
 
-def _growth(run: Evidence) -> float | Finding:
+def cpu_grew(run: Evidence) -> Finding:
+    growth = _growth(run, run.loaded.cpu_fall)
+    if isinstance(growth, Finding):
+        return growth
+    if growth <= CPU_GROWTH_LIMIT:
+        return PASSED
+    return failed(
+        f"CPU per request grew by {percent(growth)} from the first half of the measured part to the second "
+        f"(the limit is {percent(CPU_GROWTH_LIMIT)}): {SLOWED_DOWN}, and the figure depends on the length of the run; "
+        "find out what grew, or measure again."
+    )
+
+
+def _growth(run: Evidence, halves: Halves | None) -> float | Finding:
     """Beyond noise."""
-    halves = run.loaded.latency_fall
-    if run.asked.closed_model:
-        return CLOSED
-    if run.asked.offered_rps is None:
+    if not run.asked.closed_model and run.asked.offered_rps is None:
         return not_here("rates are judged step by step")
     if halves is None:
-        return not_here("the measured part is too short for two halves, or the backend hangs")
+        return not_here("the measured part is too short for two halves, the load changes, or the backend hangs")
     return -halves.fall if -halves.fall > halves.margin else 0.0
 
 
 def _grown(run: Evidence, growth: float, limit: float) -> str:
-    idle = run.under_test.idle_share
-    if idle is None or idle <= IDLE_CPU_LIMIT:
+    idle, cure = run.under_test.idle_share, "use a lower RATE"
+    if run.asked.closed_model:
+        cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
+    elif idle is None or idle <= IDLE_CPU_LIMIT:
         cause = f"{run.asked.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
     else:
         cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
     return (
         f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-        f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; use a lower RATE."
+        f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
     )
 
 
@@ -311,11 +331,12 @@ def connections_idle(run: Evidence) -> Finding:
         return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
     if waves < (1 - WAVE_ERROR) * FEWEST_WAVES:
         return not_here("with so few waves the count is off by more than the limit")
-    if not IDLE_LIMIT < 1 - ratio <= LITTLE_LIMIT:
+    limit = IDLE_LIMIT + run.loaded.rounding
+    if not limit < 1 - ratio <= LITTLE_LIMIT:
         return PASSED
     return failed(
         f"{percent(1 - ratio)} of the {run.asked.concurrency} connections had no request that was answered "
-        f"(the limit is {percent(IDLE_LIMIT)}): some may be dead, and the requests on them are in no figure."
+        f"(the limit is {percent(limit)}): some may be dead, and the requests on them are in no figure."
     )
 
 

@@ -3,7 +3,7 @@
 from loomlab.basics.words import percent
 from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, failed_if, not_here, unknown
-from loomlab.judge.limits import GC_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
+from loomlab.judge.limits import EXCESS_CPU_LIMIT, GC_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
 
 
 def container_failed(run: Evidence) -> Finding:
@@ -37,8 +37,20 @@ def metrics_missing(run: Evidence) -> Finding:
     if run.under_test.metrics_missing_ratio <= METRICS_MISSING_LIMIT:
         return PASSED
     return failed(
-        f"Container metrics are missing for {percent(run.under_test.metrics_missing_ratio)} of the run "
+        f"Container metrics are missing or stand still for {percent(run.under_test.metrics_missing_ratio)} of the run "
         f"(the limit is {percent(METRICS_MISSING_LIMIT)})."
+    )
+
+
+def more_cpu_than_given(run: Evidence) -> Finding:
+    used, given = run.under_test.cpus_used, run.under_test.cpus_given
+    if used is None or given is None:
+        return unknown("whether the approach kept to its CPUs")
+    if used <= (1 + EXCESS_CPU_LIMIT) * given:
+        return PASSED
+    return failed(
+        f"The container under test used {used:.2f} CPUs and has {given:g} (the limit is {percent(EXCESS_CPU_LIMIT)} "
+        "more): its CPU time was counted wrongly, or its CPU set was not kept."
     )
 
 
