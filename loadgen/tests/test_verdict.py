@@ -174,8 +174,8 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     (
         "cpu_grew",
         "suspect",
-        rate(1000) | {"cpu_fall": Halves(fall=-0.3, margin=0.31)},
-        rate(1000) | {"cpu_fall": Halves(fall=-0.3, margin=0.29)},
+        rate(1000) | {"cpu_fall": Halves(fall=-0.3, margin=0.21)},
+        rate(1000) | {"cpu_fall": Halves(fall=-0.3, margin=0.19)},
         "30 25",
     ),
     ("more_cpu_than_given", "suspect", {"cpus_used": 1.05}, {"cpus_used": 1.3}, "1.30 1 5"),

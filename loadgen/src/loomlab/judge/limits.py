@@ -10,7 +10,8 @@ GROWTH_LIMIT, MUCH_GROWTH_LIMIT = 0.10, 0.25
 """Of latency under one load, from half to half, beyond noise. A rate that is one hundredth over what can be carried
 makes 0.9 s grow by a quarter within a minute."""
 CPU_GROWTH_LIMIT = 0.25
-"""Of CPU per request, which the host moves more than latency."""
+"""Of CPU per request, which the host moves more than latency: under a light load by a quarter, hence the smaller limit
+for the lower end of the 95 % interval."""
 IDLE_CPU_LIMIT = 0.20
 """Of the approach's CPUs: where more is idle, requests did not queue for want of CPU."""
 FALL_LIMIT = 0.10
