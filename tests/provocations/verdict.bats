@@ -22,10 +22,11 @@ tell_try() {
   sed 's/^/#   /' "$BATS_TEST_TMPDIR/why" 2>/dev/null || true
 }
 
-@test "a backend squeezed to a twentieth of a CPU" {
+# At less it does not even tell Prometheus how late it is.
+@test "a backend squeezed to half of the CPU that it needs" {
   # shellcheck disable=SC2086
   start_lab $RUN CONCURRENCY=300
-  provoke squeeze 0.05 container_of backend
+  provoke squeeze 0.15 container_of backend
   judged invalid backend_quota backend_throttled backend_late_mean backend_late_p99
 }
 
