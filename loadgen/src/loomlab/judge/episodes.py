@@ -38,7 +38,7 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
 def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: CpuSeconds) -> Step:
     last = max(last, first + 1)
     figures = window_figures(log, first, last, step.rate_rps)
-    errors = sum(first <= start < last for start in log.failed_start_s)
+    errors = sum(first <= start < last for start in log.failed_start_s) + figures.unplaced
     started_rps = figures.started_rps or 0.0
     missed = _missed(step, started_rps, errors, figures, log)
     spent_s = cpu_seconds(first, last)

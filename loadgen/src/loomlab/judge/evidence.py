@@ -12,7 +12,8 @@ class Asked:
     """The load as it was asked for: one request makes `backend_calls`, the last `at_once` of them at the same time;
     `delay` is what the backend's should have been, None where no request depends on it; `steady`: the load is the same
     from beginning to end, and so is the backend; `finished`: the measurement came to its end; a correct answer takes
-    `shortest_ms` at least, on average over the kinds of request."""
+    `shortest_ms` at least, on average over the kinds of request. `think_s`: the longest pause of users who come and go,
+    None where there are none, or the backend hangs."""
 
     concurrency: int
     backend_calls: int = 3
@@ -24,6 +25,7 @@ class Asked:
     delay: str | None = None
     finished: bool = True
     shortest_ms: float = 0
+    think_s: float | None = None
 
 
 @dataclass(frozen=True)

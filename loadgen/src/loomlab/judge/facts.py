@@ -47,6 +47,12 @@ class Facts:
     memory: MemoryLog | None
 
     @property
+    def floors_ms(self) -> list[float]:
+        """The shortest time that a request of each kind can wait."""
+        delay = delay_of(self.request.delay)
+        return [endpoint_of(one.target, delay).floor_ms for one in self.request.load.targets]
+
+    @property
     def start(self) -> float:
         """Epoch seconds; of a run whose tool did not start, when the measurement began."""
         return self.process.started if self.process else self.request.started

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 
 from loomlab.basics.trend import trend
 from loomlab.records.models import Halves, Interior
@@ -68,4 +69,6 @@ def _fall(values: Sequence[float | None]) -> Halves | None:
     apart = len(values) / 2
     second, margin = math.exp(line.slope * apart), line.margin(CONFIDENCE) * apart
     towards_none = margin if second < 1 else -margin
-    return Halves(fall=1 - second, margin=abs(second * math.expm1(towards_none)))
+    known = [value for value in values if value]
+    peak = max(known) / median(known) - 1
+    return Halves(fall=1 - second, margin=abs(second * math.expm1(towards_none)), peak=peak)

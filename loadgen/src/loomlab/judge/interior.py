@@ -26,7 +26,9 @@ class InteriorFigures:
     those that were not. `little_ratio` is throughput × mean latency ÷ concurrency (1 in a closed loop that is always
     full) and `waves` the window in mean latencies, None where the load is no closed one or the window a whole run;
     `started_rps` counts failed requests, too, None for a closed load. In an open model `latency` begins when a request
-    was due, and the lag of starts behind that is told of failed ones, too."""
+    was due, and the lag of starts behind that is told of failed ones, too. `recorded_s`: how long it was from the
+    window's start before it was cut to whole waves; so many requests are `unplaced`: failed or not sent, at unknown
+    times, but not more than the window has room for."""
 
     window: Interior
     requests: float
@@ -37,6 +39,8 @@ class InteriorFigures:
     little_ratio: float | None = None
     waves: float | None = None
     started_rps: float | None = None
+    recorded_s: int | None = None
+    unplaced: int = 0
 
     @property
     def throughput_rps(self) -> float:
@@ -99,6 +103,7 @@ def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | 
         Interior(start=first, seconds=seconds, requests=len(inside), whole_run=False),
         requests=len(inside),
         started_rps=started / seconds,
+        unplaced=unplaced,
         **_latencies(inside, unplaced),
     )
 
@@ -174,6 +179,7 @@ def interior_figures(
         requests=share * concurrency * seconds * len(inside) / busy_s if busy_s else len(inside),
         little_ratio=share,
         waves=starts.waves(0, seconds) if busy_s else None,
+        recorded_s=last - first,
         **_latencies(inside, log.untimed + log.unsent),
     )
 

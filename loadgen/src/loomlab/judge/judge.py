@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, harmonic_mean
 
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
@@ -13,9 +13,8 @@ from loomlab.judge.memory import Pools, live_set_of
 from loomlab.judge.outcome import outcome_of
 from loomlab.judge.shown import shown_of
 from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
-from loomlab.records.load import Closed, OpenRate
+from loomlab.records.load import Closed, OpenRate, Users
 from loomlab.records.models import Request, Run, Step, WarmupDigest
 from loomlab.records.warmup import Warmup
 
@@ -97,8 +96,17 @@ def _asked(facts: Facts, steps: list[Step]) -> Asked:
         offered_rps=load.rate_rps,
         delay=delay.text if facts.endpoint.waits_as_configured else None,
         finished=request.finished,
-        shortest_ms=fmean(endpoint_of(one.target, delay).floor_ms for one in load.targets),
+        shortest_ms=_shortest_ms(facts),
+        think_s=load.shape.think_s[1] if isinstance(load.shape, Users) and not request.hangs else None,
     )
+
+
+def _shortest_ms(facts: Facts) -> float:
+    """Targets are dealt to users, whose throughputs add up, else to requests, whose times do."""
+    floors = facts.floors_ms
+    if not isinstance(facts.request.load.shape, Users):
+        return fmean(floors)
+    return harmonic_mean(floors) if all(floors) else 0.0
 
 
 def digest(warmup: Warmup) -> WarmupDigest:

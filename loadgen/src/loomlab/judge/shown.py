@@ -131,7 +131,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,
         silences_s=silences(log, *span) if log else [],
-        slow_ms=_slow_ms(log, *span, SLOW_P50S * (whole.p50 or 0)),
+        slow_ms=_slow_ms(log, *span, SLOW_P50S * max(whole.p50 or 0, *facts.floors_ms)),
         silent_end_s=silent_end_s(log, end) if facts.driver.discards else 0,
         lagged=_most_lagged(log, figures, steps),
         rounding=log.rounded_ms / 2 / (figures.latency.mean or 1) if figures else 0.0,
@@ -169,7 +169,10 @@ def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tu
     steady = isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
     if figures is None or not figures.latency.mean or not steady or request.hangs:
         return None, None
-    parts = Parts(log, figures.window, figures.latency.mean / 1000 if isinstance(shape, Closed) else 0)
+    window = figures.window
+    if figures.recorded_s:
+        window = window.model_copy(update={"seconds": figures.recorded_s})
+    parts = Parts(log, window, figures.latency.mean / 1000 if isinstance(shape, Closed) else 0)
     connections = request.load.connections if isinstance(shape, Closed) else None
 
     def cpu_seconds(first: float, last: float) -> float | None:

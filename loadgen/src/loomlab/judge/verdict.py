@@ -10,7 +10,7 @@ from typing import Literal
 
 from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import Finding
-from loomlab.judge.rules import drivers, host, load, under_test, warmth
+from loomlab.judge.rules import drivers, host, load, steady, under_test, warmth
 from loomlab.records.models import RuleResult, Verdict
 
 
@@ -61,7 +61,7 @@ RULES: tuple[Rule, ...] = (
     Rule("invalid", load.littles_law),
     Rule("invalid", load.rate_missed),
     Rule("invalid", load.started_too_late),
-    Rule("invalid", load.latency_grew_much),
+    Rule("invalid", steady.latency_grew_much),
     Rule("invalid", load.work_dropped),
     Rule("invalid", load.no_step_held),
     Rule("invalid", under_test.metrics_missing),
@@ -78,8 +78,8 @@ RULES: tuple[Rule, ...] = (
     Rule("suspect", load.throughput_impossible),
     Rule("suspect", load.steps_missed),
     Rule("suspect", load.started_late),
-    Rule("suspect", load.latency_grew),
-    Rule("suspect", load.cpu_grew),
+    Rule("suspect", steady.latency_grew),
+    Rule("suspect", steady.cpu_grew),
     Rule("suspect", warmth.half_cold),
     Rule("suspect", warmth.compilers_unknown),
     Rule("suspect", warmth.warmup_failed),
@@ -90,6 +90,7 @@ RULES: tuple[Rule, ...] = (
     Rule("suspect", drivers.other_backend_requests),
     Rule("suspect", drivers.backend_reconnected),
     Rule("suspect", load.omission_possible),
+    Rule("suspect", steady.uneven),
     Rule("suspect", load.connections_idle),
     Rule("suspect", load.keepalive_refused),
 )

@@ -223,10 +223,12 @@ class WarmupDigest(Record):
 
 class Halves(Record):
     """How much the second half of the interior was below the first, as a share of it: what a straight line through its
-    parts says, and the half width of its two-sided 90 % interval."""
+    parts says, and the half width of its two-sided 90 % interval; `peak`: how far the highest part is above their
+    median, as a share of it."""
 
     fall: float
     margin: float
+    peak: float = 0.0
 
 
 class Gc(Record):

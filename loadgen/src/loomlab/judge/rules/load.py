@@ -6,16 +6,12 @@ from loomlab.judge.evidence import Evidence
 from loomlab.judge.finding import PASSED, Finding, failed, failed_if, not_here, unknown
 from loomlab.judge.interior import WAVE_ERROR
 from loomlab.judge.limits import (
-    CPU_GROWTH_LIMIT,
     ERROR_LIMIT,
-    GROWTH_LIMIT,
-    IDLE_CPU_LIMIT,
     IDLE_LIMIT,
     IMPOSSIBLE_LIMIT,
     LAG_LIMIT,
     LITTLE_LIMIT,
     LONGEST_LAG_MS,
-    MUCH_GROWTH_LIMIT,
     OMITTED_LIMIT,
     RATE_LIMIT,
     RESOLVED_LAG_MS,
@@ -23,14 +19,12 @@ from loomlab.judge.limits import (
     SILENT_END_S,
     SILENT_WAVES,
 )
-from loomlab.records.models import Halves
 
 CLOSED = not_here("the model is closed")
 OPEN = not_here("the model is open")
 ONE_RATE = not_here("there is one rate, or none")
 NONE_HELD = not_here("no step held")
 CHANGING = not_here("the load changes by its nature")
-SLOWED_DOWN = "the approach or its machine slowed down while the load stayed the same"
 
 
 def unfinished(run: Evidence) -> Finding:
@@ -113,59 +107,6 @@ def rate_missed(run: Evidence) -> Finding:
         f"{percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {run.asked.offered_rps:.1f} asked for "
         f"(the limit is {percent(RATE_LIMIT)}): "
         + ("it had no free connection, or no CPU; raise CONCURRENCY or lower RATE." if missed < 0 else "measure again.")
-    )
-
-
-def latency_grew(run: Evidence) -> Finding:
-    growth = _growth(run, run.loaded.latency_fall)
-    if isinstance(growth, Finding):
-        return growth
-    if growth > MUCH_GROWTH_LIMIT:
-        return not_here("the growth is over the larger limit")
-    return failed(_grown(run, growth, GROWTH_LIMIT)) if growth > GROWTH_LIMIT else PASSED
-
-
-def latency_grew_much(run: Evidence) -> Finding:
-    growth = _growth(run, run.loaded.latency_fall)
-    if isinstance(growth, Finding):
-        return growth
-    return failed(_grown(run, growth, MUCH_GROWTH_LIMIT)) if growth > MUCH_GROWTH_LIMIT else PASSED
-
-
-def cpu_grew(run: Evidence) -> Finding:
-    halves = run.loaded.cpu_fall
-    growth = _growth(run, halves)
-    if isinstance(growth, Finding):
-        return growth
-    if halves is None or growth <= CPU_GROWTH_LIMIT or growth - halves.margin <= GROWTH_LIMIT:
-        return PASSED
-    return failed(
-        f"CPU per request grew by {percent(growth)} from the first half of the measured part to the second "
-        f"(the limit is {percent(CPU_GROWTH_LIMIT)}): {SLOWED_DOWN}, and the figure depends on the length of the run; "
-        "find out what grew, or measure again."
-    )
-
-
-def _growth(run: Evidence, halves: Halves | None) -> float | Finding:
-    """Beyond noise."""
-    if not run.asked.closed_model and run.asked.offered_rps is None:
-        return not_here("rates are judged step by step")
-    if halves is None:
-        return not_here("the measured part is too short for two halves, the load changes, or the backend hangs")
-    return -halves.fall if -halves.fall > halves.margin else 0.0
-
-
-def _grown(run: Evidence, growth: float, limit: float) -> str:
-    idle, cure = run.under_test.idle_share, "use a lower RATE"
-    if run.asked.closed_model:
-        cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
-    elif idle is None or idle <= IDLE_CPU_LIMIT:
-        cause = f"{run.asked.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
-    else:
-        cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
-    return (
-        f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-        f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
     )
 
 
@@ -279,12 +220,12 @@ def omission_possible(run: Evidence) -> Finding:
     loaded = run.loaded
     if not run.asked.closed_model:
         return OPEN
-    if not run.asked.steady:
+    if not run.asked.steady and run.asked.think_s is None:
         return CHANGING
     if not loaded.p50_ms or not loaded.requests:
         return unknown("requests one by one")
     silent = _omitted_in_silences(run)
-    slow = 0.0 if _long_waits_asked_for(run) else _omitted_by_slow_ones(run)
+    slow = _omitted_by_slow_ones(run) if run.asked.steady and not _long_waits_asked_for(run) else 0.0
     if max(silent, slow) <= OMITTED_LIMIT * loaded.requests:
         return PASSED
     many = "s" if len(loaded.slow_ms) > 1 else ""
@@ -304,7 +245,7 @@ def omission_possible(run: Evidence) -> Finding:
 def _omitted_in_silences(run: Evidence) -> float:
     """Answers that silences kept from coming, at the throughput of what is evaluated, beyond those between waves."""
     loaded = run.loaded
-    wave_s = (loaded.p50_ms or 0) / 1000
+    wave_s = (loaded.p50_ms or 0) / 1000 + (run.asked.think_s or 0)
     silent_s = sum(one - wave_s for one in loaded.silences_s if one > SILENT_WAVES * wave_s + 1)
     return silent_s * (loaded.requests or 0) / loaded.evaluated_s if loaded.evaluated_s else 0.0
 
@@ -322,23 +263,36 @@ def _omitted_by_slow_ones(run: Evidence) -> float:
 
 
 def connections_idle(run: Evidence) -> Finding:
-    """Of ab, which leaves out what never ended."""
+    """Of tools that leave out what never ended. k6 does not, and takes some time between an answer and the next
+    request."""
     ratio, waves = run.loaded.little_ratio, run.loaded.waves
-    if not run.asked.closed_model:
-        return OPEN
-    if not run.asked.steady:
-        return CHANGING
+    beyond = _beyond_busy(run)
+    if beyond is not None:
+        return beyond
     if ratio is None or waves is None:
         return not_here("there is no interior") if run.loaded.whole_run else unknown("throughput and latency")
     if waves < (1 - WAVE_ERROR) * FEWEST_WAVES:
         return not_here("with so few waves the count is off by more than the limit")
     limit = IDLE_LIMIT + run.loaded.rounding
-    if not limit < 1 - ratio <= LITTLE_LIMIT:
+    if not limit < abs(1 - ratio) <= LITTLE_LIMIT:
         return PASSED
-    return failed(
-        f"{percent(1 - ratio)} of the {run.asked.concurrency} connections had no request that was answered "
-        f"(the limit is {percent(limit)}): some may be dead, and the requests on them are in no figure."
+    what = (
+        "were not busy: some may be dead, and the requests on them are in no figure"
+        if ratio < 1
+        else "were busy beyond what there is: some requests were counted twice"
     )
+    return failed(
+        f"{percent(abs(1 - ratio))} of the {run.asked.concurrency} connections {what} (the limit is {percent(limit)})."
+    )
+
+
+def _beyond_busy(run: Evidence) -> Finding | None:
+    """Why the rule on busy connections does not apply."""
+    if not run.asked.closed_model:
+        return OPEN
+    if not run.asked.steady:
+        return CHANGING
+    return not_here("the tool tells of requests that never ended") if run.asked.tool == "k6" else None
 
 
 def keepalive_refused(run: Evidence) -> Finding:
