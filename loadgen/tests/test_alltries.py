@@ -126,3 +126,16 @@ def test_a_figure_below_zero_of_a_run_that_was_left_out_is_no_figure_either() ->
 
     assert got.word == "lower"
     assert math.isclose(got.effect or 0, found(observed("virtual", LESS)[:4], observed("platform", BASE)).effect or 1)
+
+
+@pytest.mark.parametrize(("blocks", "word"), [(1, "lower"), (2, "not resolved")])
+def test_runs_that_left_no_figure_for_causes_of_their_own_let_nothing_be_said(blocks: int, word: str) -> None:
+    values = [*LESS, *LESS]
+    virtual = [
+        replace(one, value=None, reason="invalid", lost=True) if one.block <= blocks else one
+        for one in observed("virtual", values)
+    ]
+
+    got = found(virtual, observed("platform", [*BASE, *BASE]))
+
+    assert (got.word, got.swayed, got.left_out) == (word, blocks > 1, (blocks, 0))

@@ -253,6 +253,21 @@ def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
     assert len(of(summary, "tomcat-virtual", "tomcat-platform")[0].blocks) == 5
 
 
+@pytest.mark.parametrize("errors", [0, 80])
+def test_a_tail_that_failures_withheld_is_no_block_less(tmp_path: Path, errors: int) -> None:
+    """Of five blocks two: where nothing failed there are only too few requests."""
+    changes: dict[str, dict[str, Any]] = {
+        f"{number}-tomcat-virtual": {"latency_ms": Latency(p50=3210, p99=5000)} for number in (1, 4, 7)
+    }
+    why = {"latency_ms": Latency(p50=3210, withheld={"p99": "it is at least 920 ms"}), "errors": errors}
+    summary = summed_up(tmp_path, 5, changes | {"10-tomcat-virtual": why, "13-tomcat-virtual": why})
+
+    (got,) = of(summary, "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert (len(got.blocks), got.left_out) == (3, (2 if errors else 0, 0))
+    assert got.swayed is (errors > 0)
+
+
 def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_they_share(tmp_path: Path) -> None:
     """Pools have the size of the load, so runs of two loads would seem to differ in them."""
     pools = {1: 504, 2: 2004}

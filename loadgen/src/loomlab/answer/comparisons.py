@@ -76,19 +76,30 @@ def _observation(figure: Figure, read: Read, at: At, tries: Sequence[Run]) -> Ob
     """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound."""
     run = counting_try(tries)
     counts = run.verdict in COUNTED
+    value = read(run)
     withheld = run.latency_ms.withheld.get(PERCENTILES.get(figure.name, ""))
     return Observation(
         run.repeat,
         run.approach,
         at.label,
-        read(run) if counts else None,
+        value if counts else None,
         withheld if counts else f"run {run.run} is {run.verdict}",
         suspect=run.verdict == "suspect",
-        left_out=None if counts or spoilt(run) else read(run),
+        left_out=_left_out(figure, run, value),
+        lost=value is None and not counts and not spoilt(run),
         made_again=len(tries) > 1,
         resolution=0 if figure.percentile is None else resolution_ms(run.tool),
         lower_bound=figure.tail and run.load.closed_model,
     )
+
+
+def _left_out(figure: Figure, run: Run, value: float | None) -> float | None:
+    """The figure of a run that does not count for a cause of its own. Where requests that failed reach a percentile, it
+    is their time limit: failed requests rank above every answer, and a user waits no longer."""
+    if run.verdict not in COUNTED:
+        return None if spoilt(run) else value
+    failed = figure.name in PERCENTILES and (run.errors or run.dropped)
+    return 1000.0 * run.load.timeout_s if value is None and failed else None
 
 
 def with_comparisons(

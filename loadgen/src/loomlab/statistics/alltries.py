@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from loomlab.statistics.comparison import Comparison, Figure, Observation, Pair, Word
 from loomlab.statistics.paired import compare
 
+LOST_LIMIT = 0.1
+"""Of the runs of a side: if more were left out for causes of their own and have no figure, nothing is said."""
+
 
 def agreed(said: NDArray[np.str_], of_all_tries: NDArray[np.str_]) -> NDArray[np.str_]:
     """The words of the runs that count, where those of all tries are the same: what a dear run brings about itself must
@@ -21,7 +24,7 @@ def compare_tries(
     figure: Figure, observations: Iterable[Observation], declared: Sequence[Pair], exploratory: Sequence[Pair] = ()
 ) -> list[Comparison]:
     """As `compare`, of the runs that count; a word is said only if it is the same with those that were left out for
-    causes of their own."""
+    causes of their own, and if hardly any of these has no figure."""
     runs = list(observations)
     of_all_tries = [one if one.left_out is None else replace(one, value=one.left_out) for one in runs]
     counted = compare(figure, runs, declared, exploratory)
@@ -33,12 +36,14 @@ def _told(counted: Comparison, every: Comparison, runs: Sequence[Observation]) -
     pair = counted.pair
     sides = [[one for one in runs if (one.approach, one.load) == (name, pair.load)] for name in (pair.a, pair.b)]
     again_a, again_b = (sum(one.made_again for one in side) for side in sides)
-    out_a, out_b = (sum(one.left_out is not None for one in side) for side in sides)
+    out_a, out_b = (sum(one.lost or one.left_out is not None for one in side) for side in sides)
+    lost = any(sum(one.lost for one in side) > LOST_LIMIT * len(side) for side in sides)
     told = replace(counted, made_again=(again_a, again_b), left_out=(out_a, out_b))
     says = _says(counted)
-    if says is None or says == _says(every):
+    if says is None or (says == _says(every) and not lost):
         return told
-    word = cast(Word, str(agreed(np.array(counted.word), np.array(every.word))))
+    other = "not resolved" if lost and counted.word != "exploratory" else every.word
+    word = cast(Word, str(agreed(np.array(counted.word), np.array(other))))
     return replace(told, word=word, within_margin=False, blocks_needed=None, blocks_likely=None, swayed=True)
 
 

@@ -58,8 +58,8 @@ class Observation:
     """A figure of one run, in the figure's unit; a run whose figure does not count has None and the reason. `load`
     tells loads apart and is how sentences call them, such as "2,000 connections". A suspect run counts, and is told.
     The value was rounded to multiples of `resolution`, 0: it was not; `lower_bound`: the truth may be above it.
-    `left_out`: the figure of a run that does not count for a cause that its own cost may have brought about;
-    `made_again`: it is a further try."""
+    `left_out`: the figure of a run that does not count for a cause that its own cost may have brought about; `lost`: it
+    has none; `made_again`: it is a further try."""
 
     block: int
     approach: str
@@ -70,6 +70,7 @@ class Observation:
     resolution: float = 0
     lower_bound: bool = False
     left_out: float | None = None
+    lost: bool = False
     made_again: bool = False
 
 
