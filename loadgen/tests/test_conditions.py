@@ -173,13 +173,14 @@ def test_runs_that_count_although_they_are_invalid_are_asked_whether_requests_qu
     assert "nothing queued" in answered(queueing(runs, 910), claim).parts[0].why
 
 
-def test_requests_that_timed_out_have_queued() -> None:
+@pytest.mark.parametrize(("timed_out", "outcome"), [(7, UNTESTED), (20_000, REPRODUCED)])
+def test_requests_that_timed_out_have_queued_if_they_are_more_than_a_stray_one(timed_out: int, outcome: str) -> None:
     runs = [
-        one.model_copy(update={"failures": {"time-out": 7}})
+        one.model_copy(update={"failures": {"time-out": timed_out}})
         for one in queueing(blocks([1100, 1210, 1090], [1000, 1100, 990]), 910)
     ]
 
-    assert answered(runs).outcome == REPRODUCED
+    assert answered(runs).outcome == outcome
 
 
 def test_runs_that_do_not_count_do_not_tell_whether_requests_queued() -> None:

@@ -12,10 +12,13 @@ import pytest
 from changes import answered_by_backend, replaced
 from loomlab.answer.finish import finish
 from loomlab.basics.errors import ParseError
+from loomlab.judge.busy import cpus_full_share
 from loomlab.judge.judge import judge_run
-from loomlab.records.models import Run
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
+from loomlab.records.models import HostSample, Run
 from loomlab.tools.hey import REQUEST_COLUMNS
-from rawrun import BEGIN, LATENCY_MS, SAMPLED, SECONDS, RawRun, at, cpu, host_samples, rows, write
+from rawrun import BEGIN, LATENCY_MS, SAMPLED, SECONDS, RawRun, at, container, cpu, host_samples, rows, write
 from saying import failed, told, unknown
 from test_strangers import made
 
@@ -253,3 +256,61 @@ def test_the_dead_are_counted_by_whole_waves(tmp_path: Path) -> None:
     """Of twenty, none: a wave more or less in the window is none of them."""
     for latency_ms in (700, 980, 1005, 2100):
         assert "connections_idle" not in failed(judged(busy_ones(20, 0, latency_ms), tmp_path).rules)
+
+
+@pytest.mark.parametrize("seconds", ["27.000", "999999999.000"])
+def test_a_tool_takes_as_long_as_its_process_and_its_requests(seconds: str, tmp_path: Path) -> None:
+    run = RawRun()
+    run.report["Time taken for tests"] = f"{seconds} seconds"
+
+    got = judged(run, tmp_path)
+
+    assert (got.verdict, failed(got.rules) >= {"tool_failed"}) == ("invalid", True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: run.request.update(backend_cpus="0-9999999999"),
+        lambda run: run.request.update(approach_cpus="x"),
+        lambda run: run.request.update(hangs=[{"at_s": 1e308, "duration_s": 1}]),
+        lambda run: run.samples[0]["cpus"].update({"0": [10**400] * 8}),
+    ],
+    ids=["many-cpus", "no-cpu", "late-hang", "jiffies"],
+)
+def test_a_record_of_what_cannot_be_is_refused_at_once(change: Change, tmp_path: Path) -> None:
+    run = RawRun()
+    change(run)
+
+    with pytest.raises(ParseError):
+        judged(run, tmp_path)
+
+
+def test_cpu_time_beyond_all_bounds_was_not_measured(tmp_path: Path) -> None:
+    run = RawRun()
+    replaced(run.metrics["containers"], container("cpu_usage_seconds_total", flapping(), cpu="total"))
+
+    assert "nan" not in " ".join(judged(run, tmp_path).reasons)
+
+
+def flapping() -> list[tuple[float, float]]:
+    return [(at(second), 1e308 * (second % 2)) for second in range(-10, SECONDS + 8)]
+
+
+@pytest.mark.parametrize(
+    "target", ["/httpbin/block/nan", "/epoch-millis?delayInMillis=" + "9" * 400, "/meetings?calls=1e400"]
+)
+def test_a_wait_that_nobody_asks_for_is_none(target: str) -> None:
+    assert endpoint_of(target, delay_of("900")).floor_ms <= 2700
+
+
+@pytest.mark.parametrize(("used", "full"), [(0.0, False), (1.0, True)])
+def test_counters_that_stand_still_do_not_show_an_idle_cpu(used: float, full: bool) -> None:
+    """For 20 of 40 s; it was as busy then as after, or the lab does not know."""
+    samples = host_samples(generator=used)
+    for sample in samples[20:40]:
+        sample["cpus"] = samples[19]["cpus"]
+
+    share = cpus_full_share([HostSample.model_validate(sample) for sample in samples], {"2"})
+
+    assert share == (1.0 if full else 0.0)

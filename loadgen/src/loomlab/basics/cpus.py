@@ -1,5 +1,8 @@
 """CPU sets."""
 
+MOST_CPUS = 4096
+"""That Linux knows on any machine."""
+
 
 def parse_cpu_list(cpus: str) -> set[str] | None:
     """A cpuset list such as `0-2,5` as CPU numbers; None (all CPUs) for an empty one; ValueError for another text."""
@@ -8,5 +11,7 @@ def parse_cpu_list(cpus: str) -> set[str] | None:
     numbers: set[str] = set()
     for part in cpus.split(","):
         first, _, last = part.strip().partition("-")
+        if not int(first) <= int(last or first) < MOST_CPUS:
+            raise ValueError(f"{part!r} names no CPUs")
         numbers |= {str(number) for number in range(int(first), int(last or first) + 1)}
     return numbers

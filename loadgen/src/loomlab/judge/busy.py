@@ -29,10 +29,11 @@ def full_share(stretches: Sequence[Stretch]) -> float | None:
 
 
 def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
-    """Of the time in which every CPU of the set was full. Idle and iowait are not busy, steal is. None without samples
-    of these CPUs, and as `full_share`."""
+    """Of the time in which every CPU of the set was full. Idle and iowait are not busy, steal is. Samples that do not
+    move say nothing. None without samples of these CPUs, and as `full_share`."""
     stretches: list[Stretch] = []
-    for before, after in itertools.pairwise(samples):
+    moved = [next(same) for _, same in itertools.groupby(samples, key=lambda sample: sample.cpus)]
+    for before, after in itertools.pairwise(moved):
         names = after.cpus.keys() if cpus is None else cpus
         busy = [_busy(before.cpus[name], after.cpus[name]) for name in names if name in before.cpus.keys() & after.cpus]
         if busy:

@@ -87,8 +87,8 @@ def outcome_of(facts: Facts) -> Outcome:
     broken: str | None = None
     report = ToolReport()
     try:
-        report = driver.report(raw, driver.name)
         log = _of_run(driver.requests(raw, driver.name, facts.endpoint.floor_ms), process)
+        report = _of_its_time(driver.report(raw, driver.name), log, process)
     except (OSError, ParseError) as error:
         broken = f"What {driver.name} wrote cannot be read: {error}"
     failure = broken or _failure(driver.name, process, report)
@@ -119,6 +119,22 @@ def _of_run(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
                     f"{process.started:.3f} to {process.ended:.3f}: measure again."
                 )
     return log
+
+
+def _of_its_time(report: ToolReport, log: RequestLog | None, process: ToolRun) -> ToolReport:
+    """Raises ParseError where the tool says that it took longer than its process, or shorter than its requests."""
+    took_s, starts = report.duration_s, [*log.start_s, *log.failed_start_s] if log else []
+    if took_s is None:
+        return report
+    latencies_ms = [*log.latency_ms, *log.failed_latency_ms] if log else []
+    ends = [start_s + took_ms / 1000 for start_s, took_ms in zip(starts, latencies_ms, strict=True)]
+    span_s = max(ends) - min(starts) if ends else 0.0
+    if span_s - AROUND_S <= took_s <= process.ended - process.started + AROUND_S:
+        return report
+    raise ParseError(
+        f"its report tells of {took_s:,.1f} s, but its requests took {span_s:,.1f} s and its process "
+        f"{process.ended - process.started:,.1f} s: measure again."
+    )
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:

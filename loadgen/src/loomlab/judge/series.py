@@ -1,7 +1,6 @@
 """Raw samples of counters and gauges, and what can be said of them over a window. Times are epoch seconds."""
 
 import itertools
-import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,10 @@ def _with_bound(labels: dict[str, str]) -> dict[str, str]:
     return labels
 
 
+BEYOND = 1e20
+"""Nanoseconds of three thousand years."""
+
+
 class Result(BaseModel):
     """One of Prometheus' matrix; a histogram's bucket has a number as its bound."""
 
@@ -35,8 +38,8 @@ class Result(BaseModel):
 
     @property
     def series(self) -> Series:
-        """What is no number was not measured."""
-        return Series(self.metric, tuple(sample for sample in self.values if math.isfinite(sample[1])))
+        """What is no number, or none that can be, was not measured."""
+        return Series(self.metric, tuple(sample for sample in self.values if abs(sample[1]) < BEYOND))
 
 
 RESULTS = TypeAdapter(list[Result])

@@ -20,6 +20,9 @@ CPU_MICROS = re.compile(r"(?<=[?&])cpuMicros=\d*")
 CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
 """Endpoints whose answers have the same number of bytes each time."""
 
+BEYOND = 1e9
+"""Milliseconds, and calls: ten days."""
+
 
 @dataclass(frozen=True)
 class Endpoint:
@@ -112,7 +115,8 @@ def answer_ms(endpoint: Endpoint, delay: Delay) -> float:
 
 
 def _number(text: str) -> float:
+    """0 of what is none, and of what no request asks for."""
     try:
-        return float(text)
+        return number if 0 <= (number := float(text)) < BEYOND else 0.0
     except ValueError:
         return 0.0

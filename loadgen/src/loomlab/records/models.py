@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_validator
 
+from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
 from loomlab.records.memory import LiveBytes
@@ -20,11 +21,21 @@ Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 
 
+def _naming_cpus(text: str) -> str:
+    parse_cpu_list(text)
+    return text
+
+
+LONGEST_S = 1e7
+CpuList = Annotated[str, AfterValidator(_naming_cpus)]
+Jiffies = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class Hang(Record):
     """For `duration_s`, from `at_s` after the start of the measured run, the backend answers nothing."""
 
-    at_s: float = Field(ge=0)
-    duration_s: float = Field(gt=0)
+    at_s: float = Field(ge=0, le=LONGEST_S)
+    duration_s: float = Field(gt=0, le=LONGEST_S)
 
 
 class Request(Record):
@@ -47,10 +58,10 @@ class Request(Record):
     gc: str
     http_client: str | None = None
     style: str | None = None
-    generator_cpus: str
-    backend_cpus: str
-    approach_cpus: str
-    monitoring_cpus: str | None = None
+    generator_cpus: CpuList
+    backend_cpus: CpuList
+    approach_cpus: CpuList
+    monitoring_cpus: CpuList | None = None
     warmup_cap_s: float = Field(ge=0)
     warmup_load_s: float = Field(default=0, ge=0)
     start_s: float | None = None
@@ -137,7 +148,7 @@ class HostSample(Record):
 
     time: EpochSeconds
     monotonic: float | None = None
-    cpus: dict[str, Annotated[list[int], Field(min_length=8, max_length=8)]]
+    cpus: dict[str, Annotated[list[Jiffies], Field(min_length=8, max_length=8)]]
     tool_threads: dict[str, float]
     tool_waits: dict[str, tuple[float, int]] | None = None
     tool_read_bytes: int | None

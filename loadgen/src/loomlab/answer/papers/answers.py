@@ -337,16 +337,26 @@ def _unless_swayed(test: Test, part: Part, found: _Found, of_all_tries: _Found) 
     )
 
 
+TIMED_OUT = 0.01
+"""Of the requests of a run."""
+
+
+def _timed_out_share(run: KeptRun) -> float:
+    timed_out = run.failures.get("time-out", 0)
+    answered = run.figures.get("throughput_rps", 0.0) * run.lasts_s
+    return timed_out / (timed_out + answered) if timed_out else 0.0
+
+
 def _unless_idle(
     part: Part, places: Iterable[Place], runs: Sequence[KeptRun], shortest_ms: Mapping[str, float]
 ) -> Part:
-    """What shows where requests queue is neither borne out nor refuted where none do, at any of these places. A request
-    that times out has queued, whatever those that were answered took. Under overload the shortest latency of a run has
-    queued, too, so the mean is held against the shortest of all loads."""
+    """What shows where requests queue is neither borne out nor refuted where none do, at any of these places. Requests
+    that time out have queued, whatever those that were answered took, if they are one in a hundred. Under overload the
+    shortest latency of a run has queued, too, so the mean is held against the shortest of all loads."""
     longest = 0.0
     for approach, level in places:
         here = [run for run in runs if (run.approach, run.level) == (approach, level)]
-        if any(run.failures.get("time-out") for run in here):
+        if any(_timed_out_share(run) >= TIMED_OUT for run in here):
             return part
         means = [mean for run in here if (mean := run.figures.get("latency_ms.mean"))]
         if not means or approach not in shortest_ms:
