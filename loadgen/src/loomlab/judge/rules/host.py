@@ -42,7 +42,7 @@ def _foreign(share: float, limit: float) -> str:
 
 def stolen(run: Evidence) -> Finding:
     """Of the approach's CPUs, by what they were needed for: what is stolen from a thread may be charged to it as CPU
-    time. Of the others more may be gone, for what it does shows in the backend's lateness."""
+    time. Of the others more may be gone."""
     shares, needed = run.host.steal_shares, run.host.stolen_of_needed
     if shares is None or needed is None:
         return unknown("how much CPU time the hypervisor took (steal)")
