@@ -41,7 +41,7 @@ def made_of(order: Order, runs: Sequence[Run]) -> Made:
 
 def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Place, str]:
     """Those that count for no contrast, because the host may have been another from one of their runs to the next, and
-    why. Where there is no order, only starts of the host are told apart."""
+    why."""
     replaced = made_again(runs)
     blocks: dict[Place, list[Run]] = {}
     for run in runs:
@@ -58,10 +58,12 @@ def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Place, str]:
 def _torn(blocks: Mapping[Place, Sequence[Run]], planned_s: Mapping[Place, int]) -> Iterator[tuple[Place, str]]:
     for place, runs in blocks.items():
         took_s = _took_s(runs)
+        expected_s = planned_s.get(place, 0)
         if len({run.boot_id for run in runs} - {None}) > 1:
             yield place, "the host was started again between its runs"
-        elif place in planned_s and took_s > max(LONGEST_SHARE * planned_s[place], LONGEST_S):
-            yield place, f"it took {took_s / 60:,.0f} min, and {planned_s[place] / 60:,.0f} were planned"
+        elif took_s > max(LONGEST_SHARE * expected_s, LONGEST_S):
+            planned = f"{expected_s / 60:,.0f}" if expected_s else "none"
+            yield place, f"it took {took_s / 60:,.0f} min, and {planned} were planned"
 
 
 def _took_s(runs: Sequence[Run]) -> float:
