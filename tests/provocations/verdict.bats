@@ -77,7 +77,7 @@ with socket.create_connection(("backend", 8080)) as backend:
 
 @test "rates that an approach cannot reach, all or some" {
   size_with APPROACH_CPUS=0.3
-  start_lab scenario NAME=rate-ladder SCALE=0.5 DURATION=40s WARMUP_CAP=1s SIZE=provoked APPROACH=microhttp-virtual,webflux-netty
+  start_lab scenario NAME=rate-ladder SCALE=0.25 DURATION=40s WARMUP_CAP=1s SIZE=provoked APPROACH=microhttp-virtual,webflux-netty
   wait_for_line "1/2.*measure [0-9]" 120
   docker kill "$(container_of "$(sed -nE 's/.*1\/2 ([a-z-]+).*measure.*/\1/p' "$log" | head -n 1)")"
   judged invalid no_step_held
