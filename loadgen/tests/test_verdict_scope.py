@@ -219,3 +219,7 @@ def test_a_load_that_changes_is_short_and_silent_by_its_nature() -> None:
 
 def test_a_short_open_run_says_so() -> None:
     assert "short_interior" in failing(dict(GOOD, closed_model=False, whole_run=True, interior_s=None))
+
+
+def test_growth_is_told_once() -> None:
+    assert failing(dict(GOOD, latency_fall=Halves(fall=-0.3, margin=0.1, peak=0.4))) == {"latency_grew_much"}
