@@ -223,3 +223,8 @@ def test_a_short_open_run_says_so() -> None:
 
 def test_growth_is_told_once() -> None:
     assert failing(dict(GOOD, latency_fall=Halves(fall=-0.3, margin=0.1, peak=0.4))) == {"latency_grew_much"}
+
+
+def test_the_pause_that_k6_makes_is_no_idle_connection() -> None:
+    assert failing(dict(GOOD, tool="ab", little_ratio=0.98)) == {"connections_idle"}
+    assert "connections_idle" not in failing(dict(GOOD, tool="k6", little_ratio=0.98))
