@@ -314,3 +314,26 @@ def test_counters_that_stand_still_do_not_show_an_idle_cpu(used: float, full: bo
     share = cpus_full_share([HostSample.model_validate(sample) for sample in samples], {"2"})
 
     assert share == (1.0 if full else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("used", "outcome"),
+    [("cpus", ("generator_cpus", "failed")), ("tool_threads", ("generator_thread", "could not be checked"))],
+)
+def test_a_generator_that_was_full_while_its_counters_stood_still_is_not_passed(
+    used: str, outcome: tuple[str, str], tmp_path: Path
+) -> None:
+    """Those of the other CPUs went on."""
+    run = RawRun()
+    for second, sample in zip(SAMPLED, run.samples, strict=True):
+        beyond = min(max(second - 10, 0), 20)
+        if used == "cpus":
+            sample["cpus"]["2"][0] += 95 * beyond
+            sample["cpus"]["2"][3] -= 95 * beyond
+        else:
+            sample["tool_threads"]["1"] += 0.95 * beyond
+    stood = run.samples[SAMPLED.index(10)]
+    for sample in run.samples[SAMPLED.index(11) : SAMPLED.index(30)]:
+        sample["cpus"]["2"], sample["tool_threads"] = stood["cpus"]["2"], stood["tool_threads"]
+
+    assert outcome in {(rule.rule, rule.outcome) for rule in judged(run, tmp_path).rules}

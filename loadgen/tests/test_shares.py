@@ -64,6 +64,15 @@ def test_a_hole_matters_at_the_ends_of_the_span_only() -> None:
     assert shares_of(samples, {"0"}, BEGIN + 2, BEGIN + 10) is None
 
 
+def test_counters_that_stand_still_at_the_end_of_the_span_are_a_hole() -> None:
+    samples = recorded({"0": [10, 0, 0, 90, 0, 0, 0, 0], "1": [10, 0, 0, 90, 0, 0, 0, 0]})
+    for sample in samples[9:13]:
+        sample.cpus["0"] = samples[8].cpus["0"]
+
+    assert shares_of(samples, {"0"}, BEGIN + 2, BEGIN + 11) is None
+    assert shares_of(samples, {"1"}, BEGIN + 2, BEGIN + 11) is not None
+
+
 @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 25), (5, 5)])
 def test_nothing_is_told_of_a_span_beyond_the_samples(start: float, end: float) -> None:
     samples = recorded({"0": [10, 0, 0, 90, 0, 0, 0, 0]})

@@ -58,9 +58,19 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
     )
 
 
+def moved(samples: Sequence[HostSample], names: set[str]) -> list[HostSample]:
+    """The samples without those in which a CPU's counters stand as they did before, which says nothing of it."""
+    kept: list[HostSample] = []
+    for sample in samples:
+        both = names & sample.cpus.keys() & kept[-1].cpus.keys() if kept else set()
+        if all(sum(sample.cpus[name]) != sum(kept[-1].cpus[name]) for name in both):
+            kept.append(sample)
+    return kept
+
+
 def _at(samples: Sequence[HostSample], name: str, time: float) -> list[float] | None:
-    """The CPU's counters at that time; None beyond the samples, and in a hole between them."""
-    known = [sample for sample in samples if name in sample.cpus]
+    """The CPU's counters at that time; None beyond the samples that moved, and in a hole between them."""
+    known = moved([sample for sample in samples if name in sample.cpus], {name})
     place = bisect_left(known, time, key=lambda sample: sample.time)
     if place < len(known) and known[place].time == time:
         return [float(value) for value in known[place].cpus[name]]
