@@ -275,15 +275,36 @@ def test_a_tool_takes_as_long_as_its_process_and_its_requests(seconds: str, tmp_
         lambda run: run.request.update(approach_cpus="x"),
         lambda run: run.request.update(hangs=[{"at_s": 1e308, "duration_s": 1}]),
         lambda run: run.samples[0]["cpus"].update({"0": [10**400] * 8}),
+        lambda run: run.request["load"].update(connections=0),
+        lambda run: run.request["load"].update(connections=-3),
+        lambda run: run.request["load"].update(timeout_s=10**18),
+        lambda run: run.request["load"]["shape"].update(duration_s=-4),
+        lambda run: run.request["load"]["shape"].update(requests=0),
+        lambda run: run.request["load"].update(shape=offered(1e15, 10)),
+        lambda run: run.request["load"].update(shape=offered(-5, 10)),
+        lambda run: run.request["load"].update(shape=offered(5, 10**10)),
+        lambda run: run.request["load"].update(shape={"kind": "open-rate", "steps": []}),
+        lambda run: run.request["load"].update(shape={"kind": "users", "stages": []}),
+        lambda run: run.request["load"].update(
+            shape={"kind": "users", "stages": [{"users": -1, "duration_s": 9}], "think_s": [0, 0]}
+        ),
     ],
-    ids=["many-cpus", "no-cpu", "late-hang", "jiffies"],
-)
+    ids=[
+        "many-cpus", "no-cpu", "late-hang", "jiffies", "no-connections", "fewer-connections", "endless-time-out",
+        "negative-duration", "no-requests", "endless-rate", "negative-rate", "endless-step", "no-steps", "no-stages",
+        "negative-users",
+    ],
+)  # fmt: skip
 def test_a_record_of_what_cannot_be_is_refused_at_once(change: Change, tmp_path: Path) -> None:
     run = RawRun()
     change(run)
 
     with pytest.raises(ParseError):
         judged(run, tmp_path)
+
+
+def offered(rate_rps: float, duration_s: int) -> dict[str, Any]:
+    return {"kind": "open-rate", "steps": [{"rate_rps": rate_rps, "duration_s": duration_s}]}
 
 
 def test_cpu_time_beyond_all_bounds_was_not_measured(tmp_path: Path) -> None:

@@ -126,10 +126,8 @@ def test_users_of_several_targets_are_groups_that_differ_by_one_at_most() -> Non
 @pytest.mark.parametrize(
     ("load", "said"),
     [
-        (replace(CLOSED, connections=0), "got 0"),
         (replace(CLOSED, connections=1201), "1200 for 1201"),
         (replace(CLOSED, shape=OpenRate((RateStep(10, 5), RateStep(0, 5)))), "got 0"),
-        (replace(CLOSED, shape=OpenRate(())), "got 0"),
         (replace(CLOSED, shape=Users((UserStage(5, 5), UserStage(11, 5)))), "11 users for 10"),
         (replace(CLOSED, shape=Users((UserStage(0, 5),))), "0 users for 10"),
     ],

@@ -347,7 +347,6 @@ def test_the_rate_asked_for_is_the_one_offered(rate_rps: float) -> None:
     [
         (replace(LOAD, shape=Closed(100, 9)), "vegeta offers only a rate"),
         (replace(LOAD, shape=Users((UserStage(5, 5),))), "vegeta offers only a rate"),
-        (replace(LOAD, shape=OpenRate(())), "0 steps"),
         (replace(LOAD, shape=OpenRate((RateStep(5, 5), RateStep(9, 5)))), "2 steps"),
         (replace(LOAD, shape=OpenRate((RateStep(0, 5),))), r"got 0(\.0)?/s"),
         (replace(LOAD, targets=LOAD.targets * 3), "3 were asked for"),

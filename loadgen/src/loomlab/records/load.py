@@ -7,6 +7,10 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
+MOST = 1_000_000_000
+"""Requests, requests a second, connections, users and seconds: more is no load."""
+Count = Annotated[int, Field(ge=1, le=MOST)]
+CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -14,22 +18,22 @@ class Closed:
     """Closed model: each connection sends its next request when its last one is answered, until `requests` are
     answered or `duration_s` is over, whichever is first."""
 
-    requests: int
-    duration_s: int
+    requests: Count
+    duration_s: Count
     kind: Literal["closed"] = "closed"
 
 
 @dataclass(frozen=True, config=STRICT)
 class RateStep:
-    rate_rps: float
-    duration_s: int
+    rate_rps: Annotated[float, Field(ge=0, le=MOST)]
+    duration_s: Count
 
 
 @dataclass(frozen=True, config=STRICT)
 class OpenRate:
     """Open model: requests start on time, whatever became of those before; steps follow one another at once."""
 
-    steps: tuple[RateStep, ...]
+    steps: Annotated[tuple[RateStep, ...], Field(min_length=1)]
     kind: Literal["open-rate"] = "open-rate"
 
     @property
@@ -46,8 +50,8 @@ class OpenRate:
 class UserStage:
     """Up or down to `users` at an even pace within `duration_s`."""
 
-    users: int
-    duration_s: int
+    users: CountOrZero
+    duration_s: CountOrZero
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -55,7 +59,7 @@ class Users:
     """Closed model of users who think: each waits for its answer, then `think_s` (uniform, from and to), then asks
     again; their number follows the stages, from 0 on."""
 
-    stages: tuple[UserStage, ...]
+    stages: Annotated[tuple[UserStage, ...], Field(min_length=1)]
     think_s: tuple[float, float] = (0.0, 0.0)
     kind: Literal["users"] = "users"
 
@@ -84,9 +88,9 @@ class Load:
 
     origin: str
     targets: Annotated[tuple[Target, ...], Field(min_length=1)]
-    connections: int
+    connections: Count
     shape: Shape
-    timeout_s: int
+    timeout_s: Count
 
     @property
     def url(self) -> str:

@@ -49,8 +49,6 @@ class K6:
     )
 
     def check(self, load: Load) -> None:
-        if load.connections < 1:
-            raise UsageError(f"k6 needs at least one connection, got {load.connections}: raise CONCURRENCY.")
         match load.shape:
             case Closed(requests) if requests < load.connections:
                 raise UsageError(
@@ -58,14 +56,14 @@ class K6:
                     "raise REQUESTS."
                 )
             case OpenRate(steps):
-                lowest_rps = min((step.rate_rps for step in steps), default=0)
+                lowest_rps = min(step.rate_rps for step in steps)
                 if lowest_rps < 1 / LONGEST_RATE_UNIT_S:
                     raise UsageError(
                         f"k6's rate must be at least one request in {LONGEST_RATE_UNIT_S} s, got {lowest_rps}/s: "
                         "raise RATE."
                     )
             case Users(stages):
-                users = max((stage.users for stage in stages), default=0)
+                users = max(stage.users for stage in stages)
                 if not 1 <= users <= load.connections:
                     raise UsageError(
                         f"k6 needs at least one user, each with a connection, got {users} users for {load.connections} "
