@@ -13,7 +13,7 @@ from loomlab.answer.comparisons import with_comparisons
 from loomlab.answer.summary import footnotes, summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.models import Latency, RuleResult, Run, Summary
+from loomlab.records.models import Latency, RuleResult, Run, Summary, Verdict
 from saying import figures
 from test_summary import experiment, run
 
@@ -266,6 +266,28 @@ def test_a_tail_that_failures_withheld_is_no_block_less(tmp_path: Path, errors: 
 
     assert (len(got.blocks), got.left_out) == (3, (2 if errors else 0, 0))
     assert got.swayed is (errors > 0)
+
+
+@pytest.mark.parametrize(("errors", "verdict"), [(0, "valid"), (80, "valid"), (0, "invalid"), (80, "invalid")])
+def test_one_tail_in_ten_that_failures_withheld_is_the_time_limit_whatever_the_verdict(
+    tmp_path: Path, errors: int, verdict: Verdict
+) -> None:
+    summary = summed_up(tmp_path, 5)
+    runs = [
+        one.model_copy(update={"run": f"{part}{one.run}", "repeat": one.repeat + 5 * part, "latency_ms": Latency(p99=9)})
+        for part in (0, 1)
+        for one in summary.runs
+    ]
+    virtual, *others = (place for place, one in enumerate(runs) if one.approach == "tomcat-virtual")
+    for place in others:
+        runs[place] = runs[place].model_copy(update={"latency_ms": Latency(p99=6)})
+    withheld = {"latency_ms": Latency(withheld={"p99": "it is at least 6 ms"}), "errors": errors, "verdict": verdict}
+    runs[virtual] = runs[virtual].model_copy(update=withheld)
+
+    contrasts = with_comparisons(summary.contrasts, runs)
+    (got,) = of(summary.model_copy(update={"contrasts": contrasts}), "tomcat-virtual", "tomcat-platform", "p99 latency")
+
+    assert (len(got.blocks), got.swayed) == (9, errors > 0)
 
 
 def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_they_share(tmp_path: Path) -> None:

@@ -85,8 +85,8 @@ def _observation(figure: Figure, read: Read, at: At, tries: Sequence[Run]) -> Ob
         value if counts else None,
         withheld if counts else f"run {run.run} is {run.verdict}",
         suspect=run.verdict == "suspect",
-        left_out=_left_out(figure, run, value),
-        lost=value is None and not counts and not spoilt(run),
+        left_out=(bound := _left_out(figure, run, value)),
+        lost=bound is None and not counts and not spoilt(run),
         made_again=len(tries) > 1,
         resolution=0 if figure.percentile is None else resolution_ms(run.tool),
         lower_bound=figure.tail and run.load.closed_model,
@@ -96,10 +96,11 @@ def _observation(figure: Figure, read: Read, at: At, tries: Sequence[Run]) -> Ob
 def _left_out(figure: Figure, run: Run, value: float | None) -> float | None:
     """The figure of a run that does not count for a cause of its own. Where requests that failed reach a percentile, it
     is their time limit: failed requests rank above every answer, and a user waits no longer."""
-    if run.verdict not in COUNTED:
-        return None if spoilt(run) else value
-    failed = figure.name in PERCENTILES and (run.errors or run.dropped)
-    return 1000.0 * run.load.timeout_s if value is None and failed else None
+    if spoilt(run):
+        return None
+    if value is None and figure.name in PERCENTILES and (run.errors or run.dropped):
+        return 1000.0 * run.load.timeout_s
+    return None if run.verdict in COUNTED else value
 
 
 def with_comparisons(
