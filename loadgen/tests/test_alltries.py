@@ -9,7 +9,7 @@ import pytest
 
 from compared import PAIR, observed
 from loomlab.statistics.alltries import agreed, compare_tries
-from loomlab.statistics.comparison import CPU_PER_REQUEST, Comparison, Figure, Observation, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Comparison, Figure, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.sentences import sentence
 
@@ -100,6 +100,21 @@ def test_what_is_exploratory_says_so_too(figure: Figure, values: Sequence[float]
     says = values is LESS or figure is CPU_PER_REQUEST
     assert (got.word, got.swayed, got.within_margin) == ("exploratory", swayed and says, False)
     assert ("1 run of virtual" in sentence(got)) is got.swayed
+
+
+@pytest.mark.parametrize("figure", [P99, HELD], ids=lambda figure: figure.name)
+@pytest.mark.parametrize("blocks", [5, 2])
+def test_of_what_is_exploratory_no_direction_is_said_that_such_runs_would_change(figure: Figure, blocks: int) -> None:
+    """With two blocks there is no interval either."""
+    virtual, platform = observed("virtual", [*LESS, *LESS]), observed("platform", [*BASE, *BASE])
+    for block in range(blocks + 1, 11):
+        virtual = left_out(virtual, block, 30.0)
+
+    got = explored(virtual, platform, figure)
+
+    assert (got.blocks, got.swayed) == (blocks, True)
+    assert "whether" in sentence(got)
+    assert "whether" not in sentence(explored(virtual[:blocks], platform[:blocks], figure))
 
 
 def test_runs_that_were_made_again_are_told_by_side() -> None:

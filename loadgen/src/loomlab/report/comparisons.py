@@ -59,6 +59,8 @@ def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[PairRow
 
 
 def _cell(title: str, found: Comparison) -> Cell:
+    if found.swayed and found.word == "exploratory":
+        return Cell(title, "not resolved", None, found.blocks)
     return Cell(title, effect_text(found), interval_text(found), found.blocks)
 
 

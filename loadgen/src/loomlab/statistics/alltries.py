@@ -11,7 +11,8 @@ from loomlab.statistics.comparison import Comparison, Figure, Observation, Pair,
 from loomlab.statistics.paired import compare
 
 LOST_LIMIT = 0.1
-"""Of the runs of a side: if more were left out for causes of their own and have no figure, nothing is said."""
+"""Of the runs of a side: if more were left out for causes of their own and have no figure, nothing is said. Without the
+dearest tenth of one side the mean of ten blocks is off by 0.14 of their deviation, a fifth of the interval's half."""
 
 
 def agreed(said: NDArray[np.str_], of_all_tries: NDArray[np.str_]) -> NDArray[np.str_]:
@@ -48,9 +49,12 @@ def _told(counted: Comparison, every: Comparison, runs: Sequence[Observation]) -
 
 
 def _says(found: Comparison) -> str | tuple[bool, bool] | None:
-    """The word; of what is exploratory whether it is within the margin, or on which side of equality. None: nothing."""
+    """The word; of what is exploratory whether it is within the margin, or on which side of equality, without an
+    interval where its mean is. None: nothing."""
     if found.word != "exploratory":
         return None if found.word == "not resolved" else found.word
-    if found.interval is None or not (found.within_margin or found.apart):
+    if found.interval is None:
+        return None if found.effect is None else (False, found.effect > found.figure.even)
+    if not (found.within_margin or found.apart):
         return None
     return found.within_margin, found.apart and found.interval.low > found.figure.even

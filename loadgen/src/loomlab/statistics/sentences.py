@@ -28,14 +28,12 @@ def sentence(found: Comparison) -> str:
             )
         case "not resolved":
             return (
-                f"Not resolved at {pair.load}: whether {pair.a} {figure.verb} {figure.less} or {figure.more} "
-                f"{figure.name} than {pair.b} ({_basis(found)}){_why(found)}{_cure(found)}."
+                f"Not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_why(found)}{_cure(found)}."
             )
+        case _ if found.swayed:
+            return f"Exploratory, not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_swayed(found)}."
         case _:
-            return (
-                f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)})"
-                f"{_slight(found)}{_swayed(found)}."
-            )
+            return f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}."
 
 
 def _slight(found: Comparison) -> str:
@@ -51,11 +49,21 @@ def left_out(found: Comparison) -> list[str]:
     return [f"block {one.block} ({one.reason})" for one in found.dropped]
 
 
+def _sides(found: Comparison) -> tuple[str, str]:
+    subject, (a, b) = found.figure.subject, (found.pair.a, found.pair.b)
+    return (f"{subject} of {a}", f"one of {b}") if subject else (a, b)
+
+
+def _question(found: Comparison) -> str:
+    figure, (a, b) = found.figure, _sides(found)
+    name = f" {figure.name}" if figure.unit is None else ""
+    return f"whether {a} {figure.verb} {figure.less} or {figure.more}{name} than {b}"
+
+
 def _change(found: Comparison, effect: float) -> str:
-    figure, (a, b) = found.figure, (found.pair.a, found.pair.b)
+    figure, (a, b) = found.figure, _sides(found)
     word = figure.less if effect < figure.even else figure.more
     if figure.unit is not None:
-        a, b = (f"{figure.subject} of {a}", f"one of {b}") if figure.subject else (a, b)
         much = f"as much as {b}" if effect == 0 else f"{_amount(effect)} {figure.unit} {word} than {b}"
         return f"{a} {figure.verb} {much}"
     name = f"{figure.name} (a lower bound)" if found.lower_bounds else figure.name
@@ -124,8 +132,6 @@ def _why(found: Comparison) -> str:
 
 
 def _swayed(found: Comparison) -> str:
-    if not found.swayed:
-        return ""
     runs = _runs(found, found.left_out) or "the runs of other contrasts"
     return f"; with {runs} left out for causes of their own, the answer would be another"
 
