@@ -61,7 +61,9 @@ def controlled(summary: Summary) -> list[Comparison]:
         (at(6, 0), at(7, 0), True),
         (at(6, 0, boot_id="a"), at(6, 3, boot_id="b"), True),
         (at(6, 0, boot_id="a"), at(6, 3, boot_id="a"), False),
-        (at(6, 0, boot_id="a"), at(6, 3, boot_id=None), False),
+        (at(6, 0, boot_id="a"), at(6, 3, boot_id=None), True),
+        (at(6, 0, boot_id="a"), at(6, 3, boot_id=None, verdict="invalid"), False),
+        (at(6, 0, boot_id=None), at(6, 3, boot_id=None), False),
         (at(6, 0, started="then"), at(9, 0), False),
     ],
 )

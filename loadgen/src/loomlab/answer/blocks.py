@@ -59,11 +59,16 @@ def _torn(blocks: Mapping[Place, Sequence[Run]], planned_s: Mapping[Place, int])
     for place, runs in blocks.items():
         took_s = _took_s(runs)
         expected_s = planned_s.get(place, 0)
-        if len({run.boot_id for run in runs} - {None}) > 1:
-            yield place, "the host was started again between its runs"
+        if len(_boots(runs)) > 1:
+            yield place, "the host was started again between its runs, or it is not known whether it was"
         elif took_s > max(LONGEST_SHARE * expected_s, LONGEST_S):
             planned = f"{expected_s / 60:,.0f}" if expected_s else "none"
             yield place, f"it took {took_s / 60:,.0f} min, and {planned} were planned"
+
+
+def _boots(runs: Sequence[Run]) -> set[str | None]:
+    """An unknown one is another than those known, but not of an invalid run: what an approach breaks tears no block."""
+    return {run.boot_id for run in runs if run.boot_id or run.verdict != "invalid"}
 
 
 def _took_s(runs: Sequence[Run]) -> float:
