@@ -9,15 +9,16 @@ import pytest
 
 from loomlab.answer.loads import loads_of
 from loomlab.records.memory import LiveBytes
+from loomlab.records.models import Latency, Run
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.curves import over_load
 from loomlab.report.dots import dots, effect_rows
-from loomlab.report.figures import CPU, WAITING, number, spread
+from loomlab.report.figures import CPU, P99, WAITING, number, spread
 from loomlab.report.folder import Experiment
 from loomlab.report.palette import looks
 from loomlab.report.table import csv_of, rows_of
 from report_folder import folder_of
-from test_opening import HEAPS, holding
+from test_opening import HEAPS, experiment, holding, made
 from test_report import parts_of
 
 NEGATIVE = {"tomcat-virtual": (-30, 10, 2), "tomcat-platform": (60, 63, 63)}
@@ -51,6 +52,20 @@ def test_the_page_shows_the_difference_with_its_unit(
         return
     (row,) = rows
     assert (row.cells[1].effect, row.cells[1].interval, row.cells[1].blocks) == cell
+
+
+@pytest.mark.parametrize(("errors", "told"), [(0, False), (80, True)])
+def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(errors: int, told: bool) -> None:
+    def run(approach: str, repeat: int, p99: float | None, failed: int = 0) -> Run:
+        return made(approach, repeat, latency_ms=Latency(p99=p99), errors=failed)
+
+    runs = [run("tomcat-virtual", repeat, 880 if repeat < 4 else None, errors * (repeat > 3)) for repeat in range(1, 6)]
+    (row,) = pair_rows(
+        experiment([*runs, *(run("tomcat-platform", repeat, 1000) for repeat in range(1, 6))]), [CPU, P99]
+    )
+
+    assert (row.cells[1].interval is None, row.cells[1].blocks) == (told, 3)
+    assert (row.cells[1].effect == "not resolved") is told
 
 
 @pytest.mark.parametrize("heaps", [HEAPS, NEGATIVE, {"tomcat-virtual": (-3, -3), "tomcat-platform": (-3, -3)}])

@@ -27,13 +27,13 @@ def sentence(found: Comparison) -> str:
                 f"of {_margin(figure)} ({_basis(found)}); the direction is not shown{_why(found)}."
             )
         case "not resolved":
-            return (
-                f"Not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_why(found)}{_cure(found)}."
-            )
-        case _ if found.swayed:
-            return f"Exploratory, not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_swayed(found)}."
+            return f"Not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_why(found)}{_cure(found)}."
         case _:
-            return f"Exploratory: at {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}."
+            if found.swayed:
+                said = f", not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_swayed(found)}"
+            else:
+                said = f": at {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}"
+            return f"Exploratory{said}."
 
 
 def _slight(found: Comparison) -> str:
