@@ -71,13 +71,19 @@ remove_leftovers() {
   [ -z "$were_up" ] || say "the lab was up before it: run make up in $folder to start it again"
 }
 
+# A lab whose containers have all stopped, as after an engine that was killed, is in nobody's way: they are removed.
 refuse_other_lab() {
-  local other cure
-  while IFS= read -r other; do
+  local other state id cure stopped=()
+  while IFS='|' read -r other state id; do
     [ -n "$other" ] && [ ! "$other" -ef "$LAB_ROOT" ] || continue
+    if [ "$state" = exited ] || [ "$state" = dead ]; then
+      stopped+=("$id")
+      continue
+    fi
     cure="run make down there"
     [ -d "$other" ] || cure="that folder is gone, so remove its containers with docker rm --force \$(docker ps --all --quiet --filter label=com.docker.compose.project=$COMPOSE_PROJECT_NAME)"
     release_lock
     die "$HOST_CANNOT" "the lab of $other is up on this engine: $cure."
-  done < <(docker ps --all --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Label "com.docker.compose.project.working_dir"}}')
+  done < <(docker ps --all --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Label "com.docker.compose.project.working_dir"}}|{{.State}}|{{.ID}}')
+  [ ${#stopped[@]} -eq 0 ] || docker rm "${stopped[@]}" >/dev/null 2>&1 || true
 }

@@ -64,6 +64,14 @@ hold() {
   [ -n "$(docker ps --quiet --filter label=com.docker.compose.service=prometheus)" ]
 }
 
+@test "the lab of another checkout whose containers have all stopped gives way" {
+  docker compose --project-directory "$LAB_ROOT" up --detach --no-deps prometheus >/dev/null 2>&1
+  docker compose --project-directory "$LAB_ROOT" kill prometheus >/dev/null 2>&1
+  run make -C "$OTHER" finish
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ -z "$(lab_containers)" ]
+}
+
 @test "what a killed experiment left is removed, what the user started is not" {
   docker compose --project-directory "$LAB_ROOT" up --detach --no-deps prometheus >/dev/null 2>&1
   LAB_EXPERIMENT=20200101T000000Z-dead docker compose --project-directory "$LAB_ROOT" up --detach --no-deps cadvisor >/dev/null 2>&1
