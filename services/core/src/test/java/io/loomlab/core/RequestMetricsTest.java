@@ -71,7 +71,12 @@ class RequestMetricsTest {
   @Test
   void requestIsInFlightUntilItsEndIsRecorded() {
     List<Long> inFlight = new ArrayList<>();
-    registry.config().onMeterAdded(timer -> inFlight.add(RequestMetrics.inFlight(registry)));
+    registry
+        .config()
+        .onMeterAdded(
+            meter -> {
+              if (meter.getId().getName().equals(RequestMetrics.NAME)) inFlight.add(RequestMetrics.inFlight(registry));
+            });
     requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 200);
     assertThat(inFlight).containsExactly(1L);
   }
