@@ -5,7 +5,7 @@
 build() { # NAME CONTEXT ARGUMENTS...
   local name=$1 context=$2
   shift 2
-  docker build --quiet --tag "loom-lab/$name" --build-arg PYTHON_IMAGE --build-arg GO_IMAGE --build-arg MAVEN_IMAGE \
+  docker build --quiet --tag "loom-lab/$name" --build-arg PYTHON_IMAGE --build-arg GO_IMAGE --build-arg RUST_IMAGE --build-arg MAVEN_IMAGE \
     --build-arg TEMURIN_25_IMAGE --build-arg TEMURIN_21_IMAGE "$@" "$LAB_ROOT/$context" >/dev/null
 }
 

@@ -1,0 +1,117 @@
+//! One user's connection.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{handshake, SendRequest};
+use hyper::header::{HeaderName, HeaderValue, HOST};
+use hyper::{Method, Request, Uri};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use std::error::Error;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+/// A kind of request, as the load file has it; `body` names a file.
+#[derive(Deserialize)]
+pub struct Kind {
+    method: String,
+    target: String,
+    headers: Vec<(String, String)>,
+    body: Option<String>,
+}
+
+impl Kind {
+    pub fn read(self, host: &str) -> Result<Request<Full<Bytes>>, Box<dyn Error>> {
+        let body = self.body.map_or(Ok(Vec::new()), std::fs::read)?;
+        let mut request = Request::new(Full::from(body));
+        *request.method_mut() = Method::from_bytes(self.method.as_bytes())?;
+        *request.uri_mut() = self.target.parse::<Uri>()?;
+        request.headers_mut().insert(HOST, HeaderValue::from_str(host)?);
+        for (name, value) in &self.headers {
+            request.headers_mut().append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_str(value)?);
+        }
+        Ok(request)
+    }
+}
+
+/// Opens its connection with the first request and again where it was closed; follows no redirect, sends nothing twice.
+pub struct Client {
+    address: SocketAddr,
+    request: Arc<Request<Full<Bytes>>>,
+    timeout: Duration,
+    connection: Option<(SendRequest<Full<Bytes>>, JoinHandle<()>)>,
+}
+
+impl Client {
+    pub fn new(address: SocketAddr, request: Arc<Request<Full<Bytes>>>, timeout: Duration) -> Client {
+        Client { address, request, timeout, connection: None }
+    }
+
+    /// Status and length of the answer's body, or why there is none within the time-out.
+    pub async fn ask(&mut self) -> Result<(u16, u64), String> {
+        let answer = match tokio::time::timeout(self.timeout, self.answer()).await {
+            Ok(answer) => answer.map_err(|error| reason(error.as_ref())),
+            Err(_) => Err("time-out".to_owned()),
+        };
+        if answer.is_err() {
+            self.close();
+        }
+        answer
+    }
+
+    pub fn close(&mut self) {
+        if let Some((_, driver)) = self.connection.take() {
+            driver.abort();
+        }
+    }
+
+    async fn answer(&mut self) -> Result<(u16, u64), Box<dyn Error + Send + Sync>> {
+        if self.connection.as_ref().is_none_or(|(sender, _)| sender.is_closed()) {
+            let stream = TcpStream::connect(self.address).await?;
+            stream.set_nodelay(true)?;
+            let (sender, driver) = handshake(TokioIo::new(stream)).await?;
+            self.connection = Some((sender, tokio::spawn(async { drop(driver.await) })));
+        }
+        let (sender, _) = self.connection.as_mut().expect("just opened");
+        sender.ready().await?;
+        let response = sender.send_request(self.request.as_ref().clone()).await?;
+        let (status, mut body, mut bytes) = (response.status().as_u16(), response.into_body(), 0);
+        while let Some(frame) = body.frame().await {
+            bytes += frame?.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        Ok((status, bytes))
+    }
+}
+
+/// In a word or two, the same for all errors of a kind, without a comma.
+fn reason(error: &(dyn Error + 'static)) -> String {
+    let mut cause = Some(error);
+    while let Some(current) = cause {
+        if let Some(io) = current.downcast_ref::<std::io::Error>() {
+            return match io.kind() {
+                ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+                ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => "connection reset".to_owned(),
+                ErrorKind::UnexpectedEof => "body cut short".to_owned(),
+                _ => words(&io.to_string()),
+            };
+        }
+        if let Some(http) = current.downcast_ref::<hyper::Error>() {
+            if http.is_incomplete_message() || http.is_canceled() || http.is_closed() {
+                return "connection closed".to_owned();
+            }
+            if http.is_parse() {
+                return "no HTTP".to_owned();
+            }
+        }
+        cause = current.source();
+    }
+    words(&error.to_string())
+}
+
+fn words(text: &str) -> String {
+    text.replace([',', '"', '\n', '\r'], " ")
+}
