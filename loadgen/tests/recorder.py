@@ -31,7 +31,7 @@ class Asked:
 @dataclass
 class Recorder:
     """Answers after `delay_s`; by the path: /status/NNN that status, /never nothing, /reset a reset, /close the end of
-    the connection, /slow after five times `delay_s`."""
+    the connection, /cut half of a body and then the end, /slow after five times `delay_s`."""
 
     delay_s: float
     origin: str = ""
@@ -64,9 +64,10 @@ class Recorder:
         if asked.path in {"/reset", "/close"}:
             return False
         status = asked.path.rpartition("/")[2] if asked.path.startswith("/status/") else "200"
-        writer.write(b"HTTP/1.1 %b Status\r\nContent-Length: %d\r\n\r\n%b" % (status.encode(), len(BODY), BODY))
+        length = len(BODY) * (2 if asked.path == "/cut" else 1)
+        writer.write(b"HTTP/1.1 %b Status\r\nContent-Length: %d\r\n\r\n%b" % (status.encode(), length, BODY))
         await writer.drain()
-        return True
+        return asked.path != "/cut"
 
 
 @contextmanager

@@ -26,15 +26,17 @@ def named(folder: Path, tool: str, body: str) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
-@pytest.mark.parametrize("tool", ["ab", "hey", "vegeta", "k6"])
+@pytest.mark.parametrize(
+    ("tool", "program"), [("ab", "ab"), ("hey", "hey"), ("vegeta", "lab-rates"), ("users", "lab-users")]
+)
 @pytest.mark.parametrize(("body", "code"), [(GARBAGE, 0), (f"{GARBAGE}; exit 3", 3), ("kill -9 $$", -9), ("exit 1", 1)])
 def test_a_tool_that_prints_garbage_exits_or_is_killed_makes_the_run_invalid(
-    tmp_path: Path, tool: str, body: str, code: int
+    tmp_path: Path, tool: str, program: str, body: str, code: int
 ) -> None:
     rate = {"rate_rps": 50, "requests": None} if tool == "vegeta" else {}
     out = small(tmp_path, "127.0.0.51", tool=tool, duration_s=2, **rate)
     with running("127.0.0.51", 0.01), prometheus(complete("127.0.0.51")) as (url, _):
-        process = measure(out, named(tmp_path, tool, body), url)
+        process = measure(out, named(tmp_path, program, body), url)
         _, problems = process.communicate(timeout=60)
     assert "Traceback" not in problems
 

@@ -4,7 +4,7 @@ go 1.25.0
 
 tool (
 	github.com/rakyll/hey
-	loom-lab/tools/rates
+	loom-lab/tools/lab-rates
 )
 
 require (

@@ -95,7 +95,7 @@ fn reason(error: &(dyn Error + 'static)) -> String {
             return match io.kind() {
                 ErrorKind::ConnectionRefused => "connection refused".to_owned(),
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => "connection reset".to_owned(),
-                ErrorKind::UnexpectedEof => "body cut short".to_owned(),
+                ErrorKind::UnexpectedEof => "answer cut short".to_owned(),
                 _ => words(&io.to_string()),
             };
         }

@@ -1,4 +1,4 @@
-//! users LOAD ROWS REPORT: users who come, ask, wait for the answer, think and go, each with a connection of its own.
+//! lab-users LOAD ROWS REPORT: users who come, ask, wait for the answer, think and go, each with a connection of its own.
 //! LOAD is the file that tools/users.py writes; ROWS gets a line a request, REPORT the counts once all have ended. Stopped
 //! by a signal, it leaves rows up to the last second and no report.
 
@@ -50,13 +50,13 @@ impl Shared {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, load, rows, report] = arguments.as_slice() else {
-        eprintln!("users: give three files: LOAD ROWS REPORT.");
+        eprintln!("lab-users: give three files: LOAD ROWS REPORT.");
         return ExitCode::from(2);
     };
     match run(load, rows, report) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("users: {error}");
+            eprintln!("lab-users: {error}");
             ExitCode::FAILURE
         }
     }

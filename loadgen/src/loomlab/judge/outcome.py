@@ -6,7 +6,6 @@ from typing import Any
 from loomlab.basics.errors import ParseError
 from loomlab.judge.evidence import Told
 from loomlab.judge.facts import Facts
-from loomlab.records.load import OpenRate
 from loomlab.records.models import Latency, ToolRun
 from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.run.process import STALL_S
@@ -18,7 +17,7 @@ AROUND_S = 2
 
 @dataclass(frozen=True)
 class Outcome:
-    """`took_s` is None where the tool did not run; `offered` is how many requests an open load has in all."""
+    """`took_s` is None where the tool did not run."""
 
     report: ToolReport
     log: RequestLog | None
@@ -26,25 +25,11 @@ class Outcome:
     attempted: int | None
     errors: int | None
     took_s: float | None
-    offered: int | None = None
 
     @property
     def answered(self) -> int | None:
         completed = self.report.completed
         return completed if completed is None or self.log is None else completed - self.log.unanswered
-
-    @property
-    def dropped(self) -> int | None:
-        """What the tool says, or what it has not started of an open load but for one."""
-        if self.report.dropped is not None or self.offered is None or self.attempted is None:
-            return self.report.dropped
-        return max(self.offered - self.attempted - 1, 0)
-
-    @property
-    def without_start(self) -> int:
-        """Requests that were due and are in no log: dropped, or given up by a tool that does not tell when it began."""
-        logged = len(self.log) + len(self.log.failed_start_s) if self.log else 0
-        return (self.report.dropped or 0) + max((self.attempted or 0) - logged, 0)
 
     @property
     def unmarked(self) -> int:
@@ -59,7 +44,7 @@ class Outcome:
             errors=self.errors,
             doubtful=self.log.doubtful if self.log else 0,
             completed=self.report.completed,
-            dropped=self.dropped,
+            dropped=self.report.dropped,
             keepalive_requests=self.report.keepalive_requests,
         )
 
@@ -71,7 +56,7 @@ class Outcome:
             "errors": self.errors,
             "failures": dict(self.log.failures) if self.log else {},
             "failed_latency_ms": latency_figures(self.log.failed_latency_ms) if self.log else Latency(),
-            "dropped": self.dropped,
+            "dropped": self.report.dropped,
             "duration_s": self.took_s,
             "keepalive_requests": self.report.keepalive_requests,
             "response_bytes_per_request": received / answered if received is not None and answered else None,
@@ -101,9 +86,7 @@ def outcome_of(facts: Facts) -> Outcome:
     unanswered = max((log.unanswered if log else 0) - non_2xx, report.failed or 0)
     logged = sum(log.failures.values()) if log else 0
     errors = min(max(unanswered + non_2xx, logged), report.attempted)
-    shape = facts.request.load.shape
-    offered = shape.requests if isinstance(shape, OpenRate) else None
-    return Outcome(report, log, failure, report.attempted, errors, took_s, offered)
+    return Outcome(report, log, failure, report.attempted, errors, took_s)
 
 
 def _of_run(log: RequestLog | None, process: ToolRun) -> RequestLog | None:

@@ -9,7 +9,6 @@ from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
-from loomlab.judge.lag import with_lags
 from loomlab.judge.limits import SLOW_P50S
 from loomlab.judge.outcome import Outcome
 from loomlab.records.load import Closed, OpenRate
@@ -105,9 +104,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
     request = facts.request
     if outcome.log is None:
         return Shown(None, Latency(), [], [], None, None, [], [], 0)
-    log = replace(outcome.log, unmarked=outcome.unmarked, unsent=outcome.dropped or 0)
-    if isinstance(request.load.shape, OpenRate):
-        log = with_lags(log, request.load.shape, outcome.without_start)
+    log = replace(outcome.log, unmarked=outcome.unmarked, unsent=outcome.report.dropped or 0)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
     figures = figures_of(

@@ -18,7 +18,7 @@ class RequestLog:
 
     `start_s` is the epoch second of the start, as exact as the tool tells it (ab rounds it down to whole ones);
     `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
-    `failed_lag_ms` each failed one; empty in a closed model, where nothing is ever due. `unanswered` counts requests
+    `failed_lag_ms` each failed one; empty of a tool to which nothing is ever due. `unanswered` counts requests
     whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
     by reason. `unmarked` of the answered failed, the tool does not tell which; `unsent` were due and never started. At
     most so many answers are `doubtful`: their bodies may not be whole. Latencies are told to `rounded_ms` (0: exactly).
@@ -47,7 +47,7 @@ class RequestLog:
 
     @property
     def from_due_ms(self) -> Sequence[float]:
-        """What users wait: latency from when the request was due; in a closed model that is when it started."""
+        """What users wait: latency from when the request was due; where nothing was, from when it started."""
         if not self.lag_ms:
             return self.latency_ms
         return [latency + lag for latency, lag in zip(self.latency_ms, self.lag_ms, strict=True)]

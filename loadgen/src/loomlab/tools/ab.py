@@ -54,7 +54,7 @@ class Ab:
                 "raise REQUESTS."
             )
         if len(load.targets) > 1 or load.targets[0].method != "GET":
-            raise UsageError("ab sends one kind of GET request here, but others were asked for: use k6.")
+            raise UsageError("ab sends one kind of GET request here, but others were asked for: use users.")
 
     def command(self, load: Load, raw: Path, stem: str) -> list[str]:
         shape = _closed(load)
@@ -94,7 +94,7 @@ class Ab:
 
 def _closed(load: Load) -> Closed:
     if not isinstance(load.shape, Closed):
-        raise UsageError("ab knows no rate and no ramp, only a closed load: use vegeta or k6.")
+        raise UsageError("ab knows no rate and no ramp, only a closed load: use vegeta or users.")
     return load.shape
 
 

@@ -15,6 +15,7 @@ _REASONS = (
     ("timed out", "time-out"),
     ("connection refused", "connection refused"),
     ("connection reset", "connection reset"),
+    ("unexpected EOF", "answer cut short"),
     ("EOF", "connection closed"),
     ("broken pipe", "connection closed"),
     ("server closed idle connection", "connection closed"),

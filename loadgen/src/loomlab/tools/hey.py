@@ -87,7 +87,7 @@ class Hey:
     def check(self, load: Load) -> None:
         requests = _closed(load).requests
         if len(load.targets) > 1:
-            raise UsageError(f"hey sends one kind of request, but {len(load.targets)} were asked for: use k6.")
+            raise UsageError(f"hey sends one kind of request, but {len(load.targets)} were asked for: use users.")
         if requests < load.connections:
             raise UsageError(
                 f"hey wants at least as many requests as connections, got {requests} for {load.connections}: "
@@ -144,7 +144,7 @@ class Hey:
 
 def _closed(load: Load) -> Closed:
     if not isinstance(load.shape, Closed):
-        raise UsageError("hey knows no rate and no ramp here, only a closed load: use vegeta or k6.")
+        raise UsageError("hey knows no rate and no ramp here, only a closed load: use vegeta or users.")
     return load.shape
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from loomlab.basics.errors import UsageError
 from loomlab.tools.ab import Ab
 from loomlab.tools.hey import Hey
-from loomlab.tools.k6 import K6
 from loomlab.tools.tool import Tool
+from loomlab.tools.users import UsersProgram
 from loomlab.tools.vegeta import Vegeta
 
-KNOWN: dict[str, Callable[[], Tool]] = {"ab": Ab, "hey": Hey, "vegeta": Vegeta, "k6": K6}
+KNOWN: dict[str, Callable[[], Tool]] = {"ab": Ab, "hey": Hey, "vegeta": Vegeta, "users": UsersProgram}
 
 
 def tool(name: str) -> Tool:

@@ -112,12 +112,10 @@ def rate_missed(run: Evidence) -> Finding:
 
 def started_too_late(run: Evidence) -> Finding:
     lag_ms = run.loaded.start_lag_p99_ms
-    if run.asked.closed_model:
-        return CLOSED
     if run.loaded.missed_steps and not run.loaded.held_steps:
         return NONE_HELD
     if lag_ms is None:
-        return unknown("how late requests started")
+        return CLOSED if run.asked.closed_model else unknown("how late requests started")
     if lag_ms <= LONGEST_LAG_MS:
         return PASSED
     return failed(
@@ -130,12 +128,10 @@ def started_too_late(run: Evidence) -> Finding:
 def started_late(run: Evidence) -> Finding:
     """Latency counts from when a request was due, so the lag is in it; it is the tool's, or the lack of connections."""
     lag_ms, latency_ms = run.loaded.start_lag_p99_ms, run.loaded.lagged_p99_ms
-    if run.asked.closed_model:
-        return CLOSED
     if run.loaded.missed_steps and not run.loaded.held_steps:
         return NONE_HELD
     if lag_ms is None or latency_ms is None:
-        return unknown("how late requests started")
+        return CLOSED if run.asked.closed_model else unknown("how late requests started")
     if lag_ms > LONGEST_LAG_MS:
         return not_here("the lag is over the larger limit")
     if lag_ms <= max(LAG_LIMIT * latency_ms, RESOLVED_LAG_MS):

@@ -1,22 +1,17 @@
-"""Writes tests/golden/hey and tests/golden/vegeta anew from the tools that are installed:
-`python make_golden_hey_vegeta.py`."""
+"""Writes tests/golden/hey anew from the hey that is installed: `python make_golden_hey.py`."""
 
-import gzip
 import re
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.load import Closed, Load, Shape, Target
 from loomlab.tools.hey import Hey
 from loomlab.tools.tool import Tool
-from loomlab.tools.vegeta import METRICS_PORT, Vegeta
 from server import running
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -53,48 +48,16 @@ def hey(name: str, origin: str = ORIGIN, end: signal.Signals | None = None, requ
         keep(Hey().output(raw, STEM).read_text(), GOLDEN / "hey" / f"{name}.txt")
 
 
-def vegeta(name: str, origin: str = ORIGIN, end: signal.Signals | None = None) -> None:
-    """vegeta's JSON report and the thinned requests."""
-    tool = Vegeta()
-    with ran(tool, OpenRate((RateStep(50, 2),)), origin, end) as raw:
-        tool.finish(raw, STEM)
-        keep((raw / f"{STEM}-report.json").read_text(), GOLDEN / "vegeta" / f"{name}.json")
-        with gzip.open(raw / f"{STEM}-requests.csv.gz", "rt") as packed:
-            keep(packed.read(), GOLDEN / "vegeta" / f"{name}.csv")
-
-
-def scrape() -> None:
-    """vegeta's own metrics, a second before the end of an attack of which some answers are 503."""
-
-    def read() -> None:
-        time.sleep(1.5)
-        with urlopen(f"http://127.0.0.1:{METRICS_PORT}/metrics") as page:
-            (GOLDEN / "vegeta" / "metrics.txt").write_bytes(page.read())
-
-    thread = threading.Thread(target=read)
-    thread.start()
-    with ran(Vegeta(), OpenRate((RateStep(50, 3),))):
-        thread.join()
-
-
 def main() -> None:
-    for tool in ("hey", "vegeta"):
-        (GOLDEN / tool).mkdir(parents=True, exist_ok=True)
+    (GOLDEN / "hey").mkdir(parents=True, exist_ok=True)
     for behaviour in BEHAVIOURS:
         with running("127.0.0.11", 0.1, behaviour):
             hey(behaviour)
-        with running("127.0.0.11", 0.1, behaviour):
-            vegeta(behaviour)
     with running("127.0.0.11", 0.1):
         hey("interrupted", end=signal.SIGINT, requests=100_000)
         hey("killed", end=signal.SIGKILL, requests=100_000)
-        vegeta("interrupted", end=signal.SIGINT)
-        vegeta("killed", end=signal.SIGKILL)
-    with running("127.0.0.11", 0.1, "non2xx"):
-        scrape()
-    for one in (hey, vegeta):
-        one("refused")
-        one("unknown-host", "http://no-such-host.invalid:8080")
+    hey("refused")
+    hey("unknown-host", "http://no-such-host.invalid:8080")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// rates LOAD ROWS REPORT: requests that start when they are due, by vegeta. LOAD is the file that tools/vegeta.py writes; ROWS gets
+// lab-rates LOAD ROWS REPORT: requests that start when they are due, by vegeta. LOAD is the file that tools/vegeta.py writes; ROWS gets
 // a line a request, REPORT the counts once all have ended. Stopped by a signal, it leaves rows up to the last second and no report.
 package main
 
@@ -33,11 +33,11 @@ type load struct {
 
 func main() {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "rates: give three files: LOAD ROWS REPORT.")
+		fmt.Fprintln(os.Stderr, "lab-rates: give three files: LOAD ROWS REPORT.")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, "rates:", err)
+		fmt.Fprintln(os.Stderr, "lab-rates:", err)
 		os.Exit(1)
 	}
 }
@@ -119,7 +119,7 @@ func expose(metrics *prom.Metrics, port int) error {
 	server := &http.Server{Addr: fmt.Sprintf("0.0.0.0:%d", port), Handler: prom.NewHandler(registry, time.Now().UTC())}
 	go func() {
 		if err := server.ListenAndServe(); err != nil {
-			fmt.Fprintln(os.Stderr, "rates: no live figures:", err)
+			fmt.Fprintln(os.Stderr, "lab-rates: no live figures:", err)
 		}
 	}()
 	return nil
