@@ -4,7 +4,6 @@ import errno
 import gzip
 import os
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,12 @@ from loomlab.records.files import whole
 from loomlab.tools.hey import REQUEST_COLUMNS
 from loomlab.tools.known import tool
 from loomlab.tools.packed import pack, packed_lines
-from loomlab.tools.vegeta import _pack
 
 GOLDEN = Path(__file__).parent / "golden"
 LEFT = {
     "ab": ("well.tsv", "ab-requests.tsv", "ab-requests.tsv.gz"),
     "hey": ("hey/well.txt", "hey.txt", "hey-requests.csv.gz"),
-    "k6": ("k6/failures-samples.csv", "k6-samples.csv", "k6-requests.csv.gz"),
+    "users": ("well.tsv", "users-requests.csv", "users-requests.csv.gz"),
 }
 """By tool: a golden file, what it is as the tool leaves it, and what it is packed into."""
 
@@ -66,19 +64,6 @@ def test_heys_output_keeps_its_rows_until_its_summary_is_written(
     assert (tmp_path / "hey.txt").read_bytes() == (GOLDEN / "hey" / "well.txt").read_bytes()
     tool("hey").finish(tmp_path, "hey")
     assert next(packed_lines(tmp_path / "hey-requests.csv.gz")).strip() == REQUEST_COLUMNS
-
-
-def test_vegetas_requests_are_packed_whole_or_not_at_all(tmp_path: Path) -> None:
-    def rows() -> Iterable[str]:
-        yield "1,200,2,0,0,\n"
-        raise OSError(errno.EIO, "gone")
-
-    with pytest.raises(OSError, match="gone"):
-        _pack(rows(), tmp_path / "packed")
-
-    assert [*tmp_path.iterdir()] == []
-    assert _pack(["1,200,2,0,0,\n"], tmp_path / "packed") == 1
-    assert [*packed_lines(tmp_path / "packed")][1:] == ["1,2,200,\n"]
 
 
 def test_packing_is_on_the_disk_before_what_it_was_made_from_is_removed(

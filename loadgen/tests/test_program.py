@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +78,7 @@ def test_a_report_of_no_request_says_so() -> None:
     assert report.aborted is not None
 
 
-def left(raw: Path, rows: list[str], report: dict[str, object] | None = None) -> Vegeta:
+def left(raw: Path, rows: list[str], report: Mapping[str, object] | None = None) -> Vegeta:
     """vegeta, whose run left that."""
     (raw / "vegeta.txt").write_text("lab-rates: no such host\n")
     (raw / "vegeta-requests.csv").write_text("".join([COLUMNS, *rows]))

@@ -39,7 +39,10 @@ class UsersProgram(Program):
     def told(self, load: Load) -> Mapping[str, Any]:
         shape = load.shape
         if isinstance(shape, Closed):
-            stages = (UserStage(load.connections, 0), UserStage(load.connections, shape.duration_s))
+            stages: tuple[UserStage, ...] = (
+                UserStage(load.connections, 0),
+                UserStage(load.connections, shape.duration_s),
+            )
             think_s, most = (0.0, 0.0), shape.requests
         else:
             assert isinstance(shape, Users)
