@@ -20,7 +20,6 @@ GOLDEN = Path(__file__).parent / "golden"
 LEFT = {
     "ab": ("well.tsv", "ab-requests.tsv", "ab-requests.tsv.gz"),
     "hey": ("hey/well.txt", "hey.txt", "hey-requests.csv.gz"),
-    "k6": ("k6/failures-samples.csv", "k6-samples.csv", "k6-requests.csv.gz"),
 }
 """By tool: a golden file, what it is as the tool leaves it, and what it is packed into."""
 

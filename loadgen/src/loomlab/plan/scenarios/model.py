@@ -150,7 +150,7 @@ class Scenario(Part):
         if self.load.shape not in able:
             raise ValueError(f"{self.tool} cannot do the shape {self.load.shape}: it does {', '.join(able)}")
         if self.tool in {"ab", "hey"} and len(self.requests) > 1:
-            raise ValueError(f"{self.tool} sends one kind of request: use vegeta or users")
+            raise ValueError(f"{self.tool} sends one kind of request: use users")
         return self
 
     @model_validator(mode="after")
