@@ -55,8 +55,8 @@ class Lab:
             told, pattern = command.stdout if command else "", r"Version (\S+)"
         else:
             own = tool == "users"
-            path = self.root / "loadgen" / ("users/Cargo.toml" if own else "tools/go.mod")
-            told = path.read_text(encoding="utf-8") if path.exists() else ""
+            pins = self.root / "loadgen" / ("users/Cargo.toml" if own else "tools/go.mod")
+            told = pins.read_text(encoding="utf-8") if pins.exists() else ""
             pattern = r'^version = "(\S+)"' if own else rf"^\s+\S+/{tool}(?:/v\d+)? (v\S+)"
         found = re.search(pattern, told, re.MULTILINE)
         return found[1] if found else None
