@@ -14,15 +14,15 @@ $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eva
 
 ##@ Measure
 
-.PHONY: run-ab run-hey run-vegeta run-k6
+.PHONY: run-ab run-hey run-vegeta run-users
 run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT= STYLE=lean|idiomatic]
 	@bin/run ab
 run-hey: ## The same under hey
 	@bin/run hey
 run-vegeta: ## Under vegeta, at a rate: RATE=500 [CONCURRENCY=]
 	@bin/run vegeta
-run-k6: ## Under k6, at a rate or with busy connections: RATE=500 or CONCURRENCY=1000
-	@bin/run k6
+run-users: ## Under users, the lab's own generator: CONCURRENCY=1000
+	@bin/run users
 
 .PHONY: sweep
 sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only prints the plan

@@ -20,6 +20,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "closed_model": ("asked", "closed_model"),
     "steady": ("asked", "steady"),
     "tool": ("asked", "tool"),
+    "tells_unended": ("asked", "tells_unended"),
     "offered_rps": ("asked", "offered_rps"),
     "finished": ("asked", "finished"),
     "shortest_ms": ("asked", "shortest_ms"),

@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 
 FROZEN = Path(__file__).parent / "golden" / "replay"
-UNREAD = {".log", ".html", ".bin.gz", "-report.txt", "-percentiles.csv"}
+UNREAD = {".log", "-percentiles.csv"}
 """Ends of names that no judgement reads."""
 
 

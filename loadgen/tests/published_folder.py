@@ -120,7 +120,7 @@ def write_raw(raw: Path, run: PlannedRun, place: int) -> None:
     noise = random.Random(place)  # noqa: S311 - noise, no secret
     began, approach = BEGAN + 200 * place, run.request.approach
     (raw / "tool.json").write_text(
-        json.dumps({"command": ["k6"], "started": began, "ended": began + 60, "exit_code": 0})
+        json.dumps({"command": ["users"], "started": began, "ended": began + 60, "exit_code": 0})
     )
     load = [min(second / 48, (60 - second) / 12) for second in range(60)]
     starts = [began + second for second in range(60) for _ in range(round(40 * load[second]))]

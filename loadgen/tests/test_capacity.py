@@ -15,7 +15,7 @@ from loomlab.plan.scenarios.capacity import (
     BACKEND_MS,
     BUSY_LIMIT,
     GENERATOR_MS,
-    K6_USER_MB,
+    USER_MB,
     Room,
     full_size,
     largest_scale,
@@ -35,7 +35,7 @@ RATE_RPS = 10_000
 APPROACH = two_figures(1000 * BUSY_LIMIT / APPROACH_MS / RATE_RPS)
 VEGETA_ALONE = two_figures(1000 * BUSY_LIMIT / GENERATOR_MS["vegeta"] / RATE_RPS)
 VEGETA_SHARING = two_figures(1000 * BUSY_LIMIT / (GENERATOR_MS["vegeta"] + BACKEND_MS) / RATE_RPS)
-K6_6000_MB = math.ceil(6000 * K6_USER_MB) + 1
+USERS_6000_MB = math.ceil(6000 * USER_MB) + 1
 HOSTS = st.builds(
     Room,
     approach_cpus=st.integers(1, 64),
@@ -60,7 +60,7 @@ def beyond(scenario: Scenario, host: Room, scale: float) -> list[str]:
         "ports": need.connections + GENERATOR_FILES <= PORTS,
         "ports to the backend": need.connections * need.backend_connections <= PORTS,
         "threads": not platform or need.connections * need.platform_threads <= THREADS,
-        "memory": scenario.tool != "k6" or need.connections * K6_USER_MB <= host.generator_memory_mb,
+        "memory": scenario.tool != "users" or need.connections * USER_MB <= host.generator_memory_mb,
     }
     return [limit for limit, kept in limits.items() if not kept]
 
@@ -95,7 +95,7 @@ def test_a_big_host_runs_every_scenario_at_full_size(name: str) -> None:
         ("loom-vs-webflux", replace(BIG, generator_cpus=1, shared=True), VEGETA_SHARING, "vegeta's CPU"),
         ("project-loom-comparison", replace(BIG, open_files=20_500), 0.5, "open files"),
         ("60k-vus-smooth-spike-get-post-movies", replace(BIG, open_files=30_500), 0.5, "open files"),
-        ("60k-vus-smooth-spike-get-post-movies", replace(BIG, generator_memory_mb=K6_6000_MB), 0.1, "k6's memory"),
+        ("60k-vus-smooth-spike-get-post-movies", replace(BIG, generator_memory_mb=USERS_6000_MB), 0.1, "users' memory"),
         ("smoketest", replace(BIG, approach_cpus=1, generator_cpus=1, shared=True), 1.0, None),
     ],
 )

@@ -23,8 +23,9 @@ ALL = [pytest.param(shape, id=name) for name, shape in SHAPES.items()]
 
 
 def scenario(load: dict[str, object], **changes: object) -> Scenario:
+    tool = "vegeta" if str(load["shape"]).startswith("rate") else "users"
     fields = {
-        "title": "A load", "question": "Does it load?", "tool": "k6", "approaches": ["tomcat-virtual"],
+        "title": "A load", "question": "Does it load?", "tool": tool, "approaches": ["tomcat-virtual"],
         "requests": [{"get": "/capabilities"}], "load": load,
     }  # fmt: skip
     return Scenario.model_validate(fields | changes)

@@ -81,7 +81,7 @@ def test_the_command_says_a_style_that_is_not_the_default(tmp_path: Path) -> Non
 
 def test_the_command_of_a_rate_and_of_a_scenario(tmp_path: Path) -> None:
     rate = planned(tmp_path, tool="vegeta", approaches=["tomcat-virtual"], rate_rps=12.5, connections=None)
-    scenario = planned(tmp_path, tool="k6", scenario="smoketest", connections=None, approaches=["tomcat-virtual"])
+    scenario = planned(tmp_path, tool="vegeta", scenario="smoketest", connections=None, approaches=["tomcat-virtual"])
 
     assert "make run-vegeta CONCURRENCY=100 RATE=12.5 DURATION=60s ENDPOINT=" in command_of(rate)
     assert command_of(scenario).startswith(

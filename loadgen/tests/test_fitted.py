@@ -59,7 +59,7 @@ def test_a_tool_that_stops_by_time_and_an_open_load_stay_as_they_are() -> None:
     open_rate = load_of(OpenRate((RateStep(100, 60),)))
 
     assert fitted(asked(closed), tool("ab"), warmed(10), 900) == closed
-    assert fitted(asked(closed), tool("k6"), warmed(10), 900) == closed
+    assert fitted(asked(closed), tool("users"), warmed(10), 900) == closed
     assert fitted(asked(open_rate), tool("hey"), warmed(10), 900) == open_rate
 
 

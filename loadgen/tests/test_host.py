@@ -92,6 +92,11 @@ def test_a_tool_has_the_version_that_the_image_is_built_with(tmp_path: Path) -> 
     modules.parent.mkdir(parents=True)
     modules.write_text((Path(__file__).parent.parent / "tools" / "go.mod").read_text())
 
-    assert [str(lab.tool_version(name))[:2] for name in ("hey", "vegeta", "k6")] == ["v0", "v1", "v1"]
+    program = tmp_path / "loadgen" / "users" / "Cargo.toml"
+    program.parent.mkdir()
+    program.write_text('[package]\nname = "users"\nversion = "1.2.3"\n\n[dependencies]\nhyper = { version = "1" }\n')
+
+    assert [str(lab.tool_version(name))[:2] for name in ("hey", "vegeta")] == ["v0", "v1"]
+    assert lab.tool_version("users") == "1.2.3"
     modules.unlink()
     assert lab.tool_version("hey") is None

@@ -118,7 +118,7 @@ def test_without_data_there_are_no_figures() -> None:
 
 
 def test_time_in_which_a_tool_only_waits_for_its_last_answers_does_not_count() -> None:
-    """k6 starts nothing after its duration, and waits: here 5 s for the last of some 6,500 answers."""
+    """vegeta starts nothing after its duration, and waits: here 5 s for the last of some 6,500 answers."""
     log, _ = closed_loop(100, 60, 920, 50, seed=3)
     late = RequestLog([*log.start_s, int(BEGIN + 59)], [*log.latency_ms, 5_000])
 
@@ -262,7 +262,7 @@ def test_the_figures_suit_the_shape_of_the_load(shape: Shape, whole_run: bool, s
 
 
 def test_users_count_from_their_first_request_to_their_last_answer() -> None:
-    """k6 takes some seconds until it has its users, and again until it ends."""
+    """A tool takes some seconds until it has its users, and again until it ends."""
     log = RequestLog([BEGIN + 4, BEGIN + 5], [500, 2000])
     load = Load("http://x", (Target("/"),), 20, Users((UserStage(20, 8),), (1, 3)), timeout_s=30)
 

@@ -65,10 +65,10 @@ def judged_log(
     shape: dict[str, Any],
     **request: Any,
 ) -> Run:
-    """Judges a run of k6's of which the tool tells this."""
+    """Judges a run of vegeta's of which the tool tells this."""
 
     class Known(Ab):
-        name = "k6"
+        name = "vegeta"
         discards = False
 
         def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
@@ -79,7 +79,7 @@ def judged_log(
 
     monkeypatch.setattr(facts, "tool", lambda _: Known())
     asked = json.loads((run_dir / "raw" / "request.json").read_text())
-    asked |= {"tool": "k6", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request
+    asked |= {"tool": "vegeta", "load": load("/epoch-millis?delayInMillis=900") | {"shape": shape}} | request
     write(run_dir, "request.json", asked)
     recorded = metrics()
     recorded["backend"][0] = matrix("backend_requests_total", ramp(0))

@@ -170,6 +170,20 @@ def test_a_request_that_failed_after_long_stands_for_those_it_kept_from_being_se
     assert told(judged(RawRun(), tmp_path).rules, "omission_possible", "1 8.5")
 
 
+@pytest.mark.parametrize("tells", [False, True])
+def test_connections_without_a_request_hide_one_where_the_tool_leaves_out_what_never_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tells: bool
+) -> None:
+    class Told(Ab):
+        tells_unended = tells
+
+    monkeypatch.setattr(facts, "tool", lambda _: Told())
+    run = RawRun()
+    run.rows = [row for number, row in enumerate(run.rows) if number % 50]
+
+    assert ("connections_idle" in failed(judged(run, tmp_path).rules)) is not tells
+
+
 def steal(run: RawRun, name: str) -> None:
     """Of that CPU a good fifth, which was idle."""
     for second, sample in zip(SAMPLED, run.samples, strict=True):

@@ -33,7 +33,7 @@ def load_of(shape: Shape) -> Load:
 
 def request_of(shape: Shape, scenario: str | None = None) -> Request:
     return Request(
-        tool="k6", approach="tomcat-virtual", load=load_of(shape), delay="300", scenario=scenario, repeat=1, jdk=25,
+        tool="vegeta", approach="tomcat-virtual", load=load_of(shape), delay="300", scenario=scenario, repeat=1, jdk=25,
         gc="parallel", generator_cpus="", backend_cpus="", approach_cpus="", warmup_cap_s=5, started=0,
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def test_the_run_that_goes_on_is_named() -> None:
 
     assert line == (
         'lab_run_info{approach="tomcat-virtual",endpoint="/epoch-millis",experiment="20261121T060000Z-ladder",'
-        'jdk="25",run="3-tomcat-virtual",scenario="rate-ladder",tool="k6"} 1.0'
+        'jdk="25",run="3-tomcat-virtual",scenario="rate-ladder",tool="vegeta"} 1.0'
     )
 
 
@@ -190,13 +190,13 @@ class Unthrottled(Progress):
 
 def test_a_tool_with_live_figures_tells_them() -> None:
     with prometheus({"ok": 500}, {"ok": 1400, "failed": 100}) as (url, queries):
-        lines = shown(url, "k6", [30, 32])
+        lines = shown(url, "vegeta", [30, 32])
 
     assert lines == [
-        "measure 20 %, 120 s left  500 requests, 0 errors (k6)",
-        "measure 21 %, 118 s left  1,500 requests, 500/s, 100 errors (k6)",
+        "measure 20 %, 120 s left  500 requests, 0 errors (vegeta)",
+        "measure 21 %, 118 s left  1,500 requests, 500/s, 100 errors (vegeta)",
     ]
-    assert set(queries) == {tool("k6").done_query}
+    assert set(queries) == {tool("vegeta").done_query}
 
 
 def test_of_a_tool_without_live_figures_the_server_counts_since_the_start() -> None:
@@ -209,24 +209,24 @@ def test_of_a_tool_without_live_figures_the_server_counts_since_the_start() -> N
 
 def test_over_time_is_not_more_than_all_of_it() -> None:
     with prometheus({"ok": 5}) as (url, _):
-        (line,) = shown(url, "k6", [400])
+        (line,) = shown(url, "vegeta", [400])
 
     assert line.startswith("measure 100 %, 0 s left  5 requests")
 
 
-@pytest.mark.parametrize("tool_name", ["ab", "k6"])
+@pytest.mark.parametrize("tool_name", ["ab", "vegeta"])
 def test_without_prometheus_the_count_is_unknown(tool_name: str) -> None:
     assert shown("http://127.0.0.1:9", tool_name, [30]) == ["measure 20 %, 120 s left  requests so far: unknown"]
 
 
 def test_a_count_that_was_missing_comes_back() -> None:
     with prometheus({"ok": 100}, None, {"ok": 400}) as (url, _):
-        lines = shown(url, "k6", [1, 2, 3])
+        lines = shown(url, "vegeta", [1, 2, 3])
 
     assert [line.split("  ", 1)[1] for line in lines] == [
-        "100 requests, 0 errors (k6)",
+        "100 requests, 0 errors (vegeta)",
         "requests so far: unknown",
-        "400 requests, 150/s, 0 errors (k6)",
+        "400 requests, 150/s, 0 errors (vegeta)",
     ]
 
 

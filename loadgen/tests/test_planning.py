@@ -241,7 +241,7 @@ def test_an_endpoint_that_needs_no_backend_does_not_queue_for_its_connections(tm
 
 def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(tmp_path: Path) -> None:
     spare = planned(tmp_path, tool="vegeta", rate_rps=500, connections=None)
-    asked = planned(tmp_path, tool="k6", rate_rps=0.5, connections=30)
+    asked = planned(tmp_path, tool="vegeta", rate_rps=0.5, connections=30)
 
     assert first(spare).request.load.connections == 1803
     assert first(spare).request.load.rate_rps == 500
@@ -257,7 +257,13 @@ def test_hey_gets_no_more_requests_than_it_remembers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"tool": "ab", "rate_rps": 500}, {"tool": "vegeta"}, {"tool": "k6", "rate_rps": 500, "requests": 100}],
+    [
+        {"tool": "ab", "rate_rps": 500},
+        {"tool": "hey", "rate_rps": 500},
+        {"tool": "users", "rate_rps": 500},
+        {"tool": "vegeta"},
+        {"tool": "vegeta", "rate_rps": 500, "requests": 100},
+    ],
 )
 def test_a_rate_is_refused_where_the_tool_has_none_and_asked_for_where_it_has_nothing_else(
     tmp_path: Path, changes: dict[str, Any], snapshot: SnapshotAssertion
@@ -313,7 +319,7 @@ def test_a_scenario_that_is_too_large_for_the_host_is_cured_by_its_scale(connect
 
 
 def test_connections_beyond_the_ports_of_one_address_are_the_hosts_lack(tmp_path: Path) -> None:
-    said = refused(HostError, tmp_path, tool="k6", connections=70_000)
+    said = refused(HostError, tmp_path, tool="users", connections=70_000)
 
     assert {"70000", "64511"} <= figures(said)
 
@@ -332,7 +338,7 @@ def test_room_for_results_is_that_of_the_runs_asked_for(tmp_path: Path) -> None:
     assert planned(tmp_path, host=some, connections=None, scenario="smoketest")
     assert "free the disk" in refused(HostError, tmp_path, host=some, delay="0", connections=9_000)
     assert planned(tmp_path, host=some, tool="vegeta", connections=None, rate_rps=1000.0, duration_s=60)
-    assert "free the disk" in refused(HostError, tmp_path, host=some, tool="k6", rate_rps=1000.0, duration_s=600)
+    assert "free the disk" in refused(HostError, tmp_path, host=some, tool="vegeta", rate_rps=1000.0, duration_s=3600)
 
 
 def order_of(order: Order) -> list[str]:

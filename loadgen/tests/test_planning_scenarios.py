@@ -84,4 +84,4 @@ def test_what_a_scenario_says_itself_is_not_taken_from_elsewhere(tmp_path: Path,
     value = "/movies" if name == "ENDPOINT" else "5"
 
     with pytest.raises(UsageError, match=f"^{name}={value} .*NAME=smoketest"):
-        asked_of("k6", {"NAME": "smoketest", name: value}, lab_in(tmp_path))
+        asked_of("scenario", {"NAME": "smoketest", name: value}, lab_in(tmp_path))

@@ -13,12 +13,20 @@ from loomlab.records.load import Closed, OpenRate, RateStep, Users, UserStage
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 LEVELS = (1000, 5000, 10_000, 15_000, 20_000)
+MOVIES = "/movies?directorLastName=Allen&delayInMillis=100"
 RATES = {
     "loom-vs-webflux": ("vegeta", 10_000, 10_000, 60, "/epoch-millis?delayInMillis=100", 2),
-    "smoketest": ("k6", 5, 5, 60, "/epoch-millis?delayInMillis=100", 1),
-    "5k-vus-and-rps-get-time": ("k6", 5000, 5000, 300, "/epoch-millis?delayInMillis=100", 1),
-    "5k-vus-and-rps-get-movies": ("k6", 5000, 5000, 300, "/movies?directorLastName=Allen&delayInMillis=100", 1),
-    "10k-vus-and-rps-get-movies": ("k6", 10_000, 10_000, 300, "/movies?directorLastName=Allen&delayInMillis=100", 1),
+    "smoketest": ("vegeta", 5, 5, 60, "/epoch-millis?delayInMillis=100", 1),
+    "5k-vus-and-rps-get-time": ("vegeta", 5000, 5000, 300, "/epoch-millis?delayInMillis=100", 1),
+    "5k-vus-and-rps-get-movies": ("vegeta", 5000, 5000, 300, MOVIES, 1),
+    "10k-vus-and-rps-get-movies": (
+        "vegeta",
+        10_000,
+        10_000,
+        300,
+        "/movies?directorLastName=Allen&delayInMillis=100",
+        1,
+    ),
 }
 SPIKES = {
     "25k-vus-stepped-spike-get-movies": (25_000, ["Allen"]),
@@ -125,7 +133,7 @@ def test_a_published_spike_has_its_users_who_think_for_one_to_three_seconds(name
     got = scenario(name)
     (load,) = loads_of(got, Scaling(), SCENARIOS)
 
-    assert got.tool == "k6"
+    assert got.tool == "users"
     assert isinstance(load.shape, Users)
     assert load.shape.think_s == (1, 3)
     assert load.shape.duration_s == 300

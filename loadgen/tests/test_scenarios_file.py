@@ -19,7 +19,7 @@ SCENARIOS = Path(__file__).parent.parent / "scenarios"
 RATE = """\
 title: A rate
 question: Does it load?
-tool: k6
+tool: vegeta
 approaches: [tomcat-virtual]
 requests:
   - get: /capabilities
@@ -46,10 +46,11 @@ load:
 """
 LADDER = RATE.replace("shape: rate\n", "shape: rate-ladder\n").replace("rate: 500/s", "rates: [250/s, 500/s]")
 LADDER = LADDER.replace("  duration: 60s\nhangs", "  step: 60s\nhangs")
-SPIKE = RATE.replace(
+SPIKE = RATE.replace("tool: vegeta", "tool: users").replace(
     "shape: rate\n  rate: 500/s\n  connections: 1000", "shape: smooth-spike\n  users: 9\n  think_time: 1s-3s"
 )
-GOOD = {"RATE": RATE, "CLOSED": CLOSED, "LADDER": LADDER, "SPIKE": SPIKE}
+MIXED = RATE.replace("- get: /capabilities", "- get: /a\n  - post: /b\n    body: b.json")
+GOOD = {"RATE": RATE, "MIXED": MIXED, "CLOSED": CLOSED, "LADDER": LADDER, "SPIKE": SPIKE}
 
 
 def refused(text: str) -> list[str]:
@@ -71,14 +72,14 @@ def test_the_files_the_mistakes_are_made_in_are_good(text: str) -> None:
 
 
 MISTAKES: list[tuple[str, str, str, int, str]] = [
-    (RATE, "tool: k6", "tool: k6\nspeed: 9", 4, "speed"),
+    (RATE, "tool: vegeta", "tool: vegeta\nspeed: 9", 4, "speed"),
     (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", 10, "load.users"),
     (RATE, "get: /capabilities", "put: /x", 6, "requests.0.put"),
     (RATE, "at: 20s", "after: 20s", 13, "hangs.0.after"),
-    (RATE, "tool: k6", "tool: wrk", 3, "tool is 'wrk'"),
+    (RATE, "tool: vegeta", "tool: wrk", 3, "tool is 'wrk'"),
     (RATE, "[tomcat-virtual]", "[Tomcat]", 4, "approaches.0 is 'Tomcat'"),
     (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []"),
-    (RATE, "tool: k6", "tool: k6\njdk: 17", 4, "jdk is 17"),
+    (RATE, "tool: vegeta", "tool: vegeta\njdk: 17", 4, "jdk is 17"),
     (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities'"),
     (RATE, "get: /capabilities", "post: /x", 6, "requests.0"),
     (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0"),
@@ -100,27 +101,29 @@ MISTAKES: list[tuple[str, str, str, int, str]] = [
     (RATE, "duration: 60s", "duration: 60", 11, "load.duration is 60"),
     (RATE, "duration: 60s", "duration: 1h", 11, "load.duration is '1h'"),
     (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s'"),
-    (RATE, "tool: k6", "tool: k6\ndelay: 300ms", 4, "delay is '300ms'"),
-    (RATE, "tool: k6", "tool: k6\nrepeats: 0", 4, "repeats is 0"),
-    (RATE, "tool: k6", "tool: k6\ntimeout: 0.5s", 4, "timeout is '0.5s'"),
+    (RATE, "tool: vegeta", "tool: vegeta\ndelay: 300ms", 4, "delay is '300ms'"),
+    (RATE, "tool: vegeta", "tool: vegeta\nrepeats: 0", 4, "repeats is 0"),
+    (RATE, "tool: vegeta", "tool: vegeta\ntimeout: 0.5s", 4, "timeout is '0.5s'"),
     (RATE, "at: 20s", "at: 55s", 1, "the scenario"),
     (RATE, "at: 20s", "at: 50s", 1, "the scenario"),
     (RATE, "title: A rate", "title: 5", 1, "title is 5"),
     (RATE, "requests:\n  - get: /capabilities", "requests: /capabilities", 5, "requests is '/cap"),
-    (RATE, "tool: k6", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats"),
+    (RATE, "tool: vegeta", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats"),
     (RATE, "  rate: 500/s", "  rate: 500/s\n  rate: 600/s", 10, "rate"),
     (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get"),
-    (RATE, "tool: k6", "tool: ab", 1, "the scenario"),
+    (RATE, "tool: vegeta", "tool: ab", 1, "the scenario"),
+    (RATE, "tool: vegeta", "tool: users", 1, "the scenario"),
     (CLOSED, "tool: ab", "tool: vegeta", 1, "the scenario"),
     (CLOSED, "- get: /capabilities", "- get: /a\n  - get: /b", 1, "the scenario"),
     (CLOSED, "connections: 1000", "connections: 1000\n  rate: 5/s", 10, "load.rate"),
     (LADDER, "[250/s, 500/s]", "[500/s, 250/s]", 9, "load.rates is ['500/s', '250/s']"),
     (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']"),
     (LADDER, "[250/s, 500/s]", "[250/s]", 9, "load.rates is ['250/s']"),
-    (LADDER, "tool: k6", "tool: vegeta", 1, "the scenario"),
+    (LADDER, "tool: vegeta", "tool: users", 1, "the scenario"),
     (SPIKE, "1s-3s", "3s-1s", 10, "load.think_time is '3s-1s'"),
     (SPIKE, "1s-3s", "2s", 10, "load.think_time is '2s'"),
-    (SPIKE, "tool: k6", "tool: hey", 1, "the scenario"),
+    (SPIKE, "tool: users", "tool: hey", 1, "the scenario"),
+    (SPIKE, "tool: users", "tool: vegeta", 1, "the scenario"),
 ]
 
 
@@ -152,7 +155,7 @@ def test_rates_and_connections_cannot_both_be_lists() -> None:
 
 
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
-    said = refused(RATE.replace("tool: k6", "tool: wrk").replace("500/s", "fast").replace("60s", "soon"))
+    said = refused(RATE.replace("tool: vegeta", "tool: wrk").replace("500/s", "fast").replace("60s", "soon"))
 
     assert [one.split(":")[0] for one in said] == [
         "bad.yaml, line 3, tool is 'wrk'",

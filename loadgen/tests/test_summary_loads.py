@@ -149,7 +149,7 @@ def test_an_experiment_without_a_scenario_has_none(tmp_path: Path) -> None:
 
 
 def test_each_tool_and_model_has_its_note_once(tmp_path: Path) -> None:
-    runs = [run(1), run(2), run(3, tool="vegeta", load=ONE_RATE), run(4, tool="k6", load=CLOSED)]
+    runs = [run(1), run(2), run(3, tool="vegeta", load=ONE_RATE), run(4, tool="users", load=CLOSED)]
     path = experiment(tmp_path, runs)
     summarise(path, interrupted=False)
 
@@ -157,7 +157,7 @@ def test_each_tool_and_model_has_its_note_once(tmp_path: Path) -> None:
 
     assert text.count("ab was used in a closed model") == 1
     assert text.count("vegeta was used in an open model") == 1
-    assert text.count("k6 was used in a closed model") == 1
+    assert text.count("users was used in a closed model") == 1
     assert "vegeta was used in a closed model" not in text
 
 

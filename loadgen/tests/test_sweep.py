@@ -106,7 +106,7 @@ def test_what_gives_no_answer_is_told_with_the_cure(
         ("sweep", "RATE=20,3.5", "RATE=3.5,20."),
         ("sweep", "RATE=20,20.0", "RATE=20.0."),
         ("ab", "CONCURRENCY=5,9", "sweep CONCURRENCY=5,9."),
-        ("k6", "RATE=9,5", "sweep RATE=5,9."),
+        ("vegeta", "RATE=9,5", "sweep RATE=5,9."),
     ],
 )
 def test_loads_that_do_not_rise_or_are_too_many_are_refused(
@@ -129,7 +129,8 @@ def test_loads_that_do_not_rise_or_are_too_many_are_refused(
         ({"tool": "vegeta", "connections": None, "rate_rps": (5.0, 30_000.0)}, HostError),
         ({"tool": "vegeta"}, UsageError),
         ({"tool": "ab", "rate_rps": (5.0, 9.0)}, UsageError),
-        ({"tool": "k6", "rate_rps": 5.0}, UsageError),
+        ({"tool": "vegeta", "rate_rps": 5.0}, UsageError),
+        ({"tool": "users", "connections": None, "rate_rps": 5.0}, UsageError),
     ],
 )
 def test_a_load_that_tool_or_host_cannot_hold_is_refused(
@@ -150,7 +151,7 @@ CPUS, MEMORY_MB, FILES = st.integers(1, 64), st.integers(256, 9_000), st.integer
 
 
 @given(
-    st.sampled_from(["ab", "hey", "k6"]),
+    st.sampled_from(["ab", "hey", "users"]),
     st.builds(Room, CPUS, CPUS, st.booleans(), MEMORY_MB, FILES),
     st.integers(0, 20_000),
 )

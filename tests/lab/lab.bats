@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# One lab from `make up` to `make down`: the headline approaches side by side, then two of them one after the other under k6, with
+# One lab from `make up` to `make down`: the headline approaches side by side, then two of them one after the other under vegeta, with
 # an error in every hundred answers of the backend, then side by side again; then an experiment that is interrupted.
 
 load ../helpers
@@ -12,7 +12,7 @@ setup_file() {
   make -C "$LAB_ROOT" up >"$BATS_FILE_TMPDIR/up" 2>&1 || { cat "$BATS_FILE_TMPDIR/up" >&3; return 1; }
   start=$(date +%s)
   # Too many errors make the runs invalid on purpose.
-  make -C "$LAB_ROOT" run-k6 APPROACH=tomcat-platform,webflux-netty RATE=100 DURATION=20s WARMUP_CAP=1s ERROR_SHARE=0.01 SEED=1 \
+  make -C "$LAB_ROOT" run-vegeta APPROACH=tomcat-platform,webflux-netty RATE=100 DURATION=20s WARMUP_CAP=1s ERROR_SHARE=0.01 SEED=1 \
     >"$BATS_FILE_TMPDIR/log" 2>&1 || code=$?
   echo $code >"$BATS_FILE_TMPDIR/code"
   queries_of "$start" "$(date +%s)" >"$BATS_FILE_TMPDIR/queries"

@@ -15,7 +15,7 @@ setup_file() {
   observability --detach --name "$WATCH" --pid host --volume /sys/fs/cgroup:/sys/fs/cgroup:ro -- \
     python -m watching record /data/record >/dev/null
   start=$(date +%s)
-  make -C "$LAB_ROOT" run-k6 APPROACH=tomcat-platform,webflux-netty RATE=100 DURATION=20s WARMUP_CAP=1s SEED=1 \
+  make -C "$LAB_ROOT" run-vegeta APPROACH=tomcat-platform,webflux-netty RATE=100 DURATION=20s WARMUP_CAP=1s SEED=1 \
     >"$BATS_FILE_TMPDIR/log" 2>&1 || code=$?
   went_well $code "$BATS_FILE_TMPDIR/log" || { cat "$BATS_FILE_TMPDIR/log" >&3; return 1; }
   queries_of "$start" "$(date +%s)" >"$BATS_FILE_TMPDIR/queries"

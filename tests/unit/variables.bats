@@ -122,9 +122,9 @@ refuses() { # SETTING WORDS...
 
 @test "a tool that is none is refused" {
   run "$LAB_ROOT/bin/run"
-  refused 2 "ab hey vegeta k6"
+  refused 2 "ab hey vegeta users"
   run "$LAB_ROOT/bin/run" wrk
-  refused 2 wrk "ab hey vegeta k6"
+  refused 2 wrk "ab hey vegeta users"
 }
 
 @test "a scenario without a NAME names the cure" {

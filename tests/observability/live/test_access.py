@@ -1,4 +1,4 @@
-"""Prometheus can be read, and by nobody on its port wiped, stopped or reloaded."""
+"""Prometheus can be read, and by nobody on its port written, wiped, stopped or reloaded."""
 
 import pytest
 
@@ -10,6 +10,7 @@ from watching.prometheus import Prometheus
     [
         ("/api/v1/admin/tsdb/snapshot", "admin APIs disabled"),
         ("/api/v1/admin/tsdb/delete_series?match[]=up", "admin APIs disabled"),
+        ("/api/v1/write", "--web.enable-remote-write-receiver"),
         ("/-/quit", "Lifecycle API is not enabled"),
         ("/-/reload", "Lifecycle API is not enabled"),
     ],

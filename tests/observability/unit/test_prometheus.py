@@ -9,13 +9,11 @@ LABELS = {"service": "backend"}
 
 
 def test_kinds_of_answers() -> None:
-    histogram = {"count": "7", "sum": "3"}
     prometheus = prometheus_that(
         {
             "up": {"resultType": "vector", "result": [{"metric": LABELS, "value": [5, "1"]}]},
             "up[2s]": {"resultType": "matrix", "result": [{"metric": LABELS, "values": [[4, "0"], [5, "1"]]}]},
             "nan": {"resultType": "vector", "result": [{"metric": {}, "value": [5, "NaN"]}]},
-            "native": {"resultType": "vector", "result": [{"metric": {}, "histogram": [5, histogram]}]},
             "time()": {"resultType": "scalar", "result": [5, "5"]},
         }
     )
@@ -23,7 +21,6 @@ def test_kinds_of_answers() -> None:
     assert (up.samples, up.labels) == (((5, 1),), LABELS)
     assert prometheus.range("up[2s]", 4, 5, 1)[0].values == [0, 1]
     assert prometheus.instant("nan", 5)[0].samples == ()
-    assert prometheus.instant("native", 5)[0].values == [7]
     assert prometheus.instant("time()", 5)[0].values == [5]
 
 

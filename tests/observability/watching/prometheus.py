@@ -24,7 +24,7 @@ class Rule:
 
 
 class Prometheus:
-    """One server. A sample of a native histogram counts as its number of observations."""
+    """One server."""
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
         self._http = httpx.Client(base_url=url, timeout=30, transport=transport)
@@ -60,8 +60,6 @@ class Prometheus:
 
 
 def _series(entry: dict[str, Any]) -> Series:
-    pairs = entry.get("values") or [entry["value"]] if "values" in entry or "value" in entry else []
-    histograms = entry.get("histograms") or ([entry["histogram"]] if "histogram" in entry else [])
+    pairs = entry.get("values") or [entry["value"]]
     samples = [(float(time), float(value)) for time, value in pairs]
-    samples += [(float(time), float(histogram["count"])) for time, histogram in histograms]
     return Series(tuple(sorted(sample for sample in samples if math.isfinite(sample[1]))), entry["metric"])

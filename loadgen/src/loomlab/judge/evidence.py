@@ -13,7 +13,7 @@ class Asked:
     `delay` is what the backend's should have been, None where no request depends on it; `steady`: the load is the same
     from beginning to end, and so is the backend; `finished`: the measurement came to its end; a correct answer takes
     `shortest_ms` at least, on average over the kinds of request. `think_s`: the longest pause of users who come and go,
-    None where there are none, or the backend hangs."""
+    None where there are none, or the backend hangs; `tells_unended`: the tool tells of requests that never ended."""
 
     concurrency: int
     backend_calls: int = 3
@@ -21,6 +21,7 @@ class Asked:
     closed_model: bool = True
     steady: bool = True
     tool: str = "ab"
+    tells_unended: bool = False
     offered_rps: float | None = None
     delay: str | None = None
     finished: bool = True

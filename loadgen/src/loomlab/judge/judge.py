@@ -93,6 +93,7 @@ def _asked(facts: Facts, steps: list[Step]) -> Asked:
         closed_model=load.closed_model,
         steady=not steps and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
         tool=facts.driver.name,
+        tells_unended=facts.driver.tells_unended,
         offered_rps=load.rate_rps,
         delay=delay.text if facts.endpoint.waits_as_configured else None,
         finished=request.finished,

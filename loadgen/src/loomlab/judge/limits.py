@@ -41,5 +41,5 @@ SILENT_WAVES, SLOW_P50S, OMITTED_LIMIT = 1.5, 3, 0.01
 that, so large a share moves p99."""
 REOPENED_LIMIT = 0.01
 OWN_CONNECTIONS = 3
-"""To Prometheus, for progress and for k6's live figures."""
+"""To Prometheus, for progress."""
 BACKEND_REQUESTS_LIMIT = 0.02

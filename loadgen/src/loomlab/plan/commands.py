@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def plan_experiment(
-    verb: Annotated[str, typer.Argument(help="ab, hey, vegeta or k6; scenario, whose own tool counts; sweep.")],
+    verb: Annotated[str, typer.Argument(help="ab, hey, vegeta or users; scenario, whose own tool counts; sweep.")],
     lab_dir: LabDir = Path("/lab"),
     scenarios_dir: ScenariosDir = Path("/scenarios"),
     results: Results = Path("/results"),

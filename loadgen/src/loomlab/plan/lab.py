@@ -16,7 +16,7 @@ from loomlab.plan.variables import Words
 
 SOURCES = (
     "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
-    "loadgen/src", "loadgen/tools",
+    "loadgen/src", "loadgen/tools", "loadgen/users",
 )  # fmt: skip
 NO_SOURCES = frozenset(
     {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "report", "show", "statistics"}
@@ -49,15 +49,16 @@ class Lab:
 
     def tool_version(self, tool: str) -> str | None:
         """Of those that the image is built with, and of ab as it tells it; None where that is not known."""
-        modules = self.root / "loadgen" / "tools" / "go.mod"
-        if tool != "ab" and modules.exists():
-            found = re.search(rf"^\s+\S+/{tool}(?:/v\d+)? (v\S+)", modules.read_text(encoding="utf-8"), re.MULTILINE)
-            return found[1] if found else None
-        path = shutil.which(tool)
-        if tool != "ab" or path is None:
-            return None
-        told = subprocess.run([path, "-V"], capture_output=True, text=True, check=False)  # noqa: S603
-        found = re.search(r"Version (\S+)", told.stdout)
+        if tool == "ab":
+            path = shutil.which(tool)
+            command = subprocess.run([path, "-V"], capture_output=True, text=True, check=False) if path else None  # noqa: S603
+            told, pattern = command.stdout if command else "", r"Version (\S+)"
+        else:
+            own = tool == "users"
+            pins = self.root / "loadgen" / ("users/Cargo.toml" if own else "tools/go.mod")
+            told = pins.read_text(encoding="utf-8") if pins.exists() else ""
+            pattern = r'^version = "(\S+)"' if own else rf"^\s+\S+/{tool}(?:/v\d+)? (v\S+)"
+        found = re.search(pattern, told, re.MULTILINE)
         return found[1] if found else None
 
     @cached_property

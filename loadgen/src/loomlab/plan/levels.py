@@ -38,13 +38,13 @@ def levels_of(asked: Asked, endpoint: Endpoint, answer_ms: float, room: Callable
 
 
 def _check(asked: Asked) -> None:
-    """vegeta has nothing but rates, ab and hey have none."""
+    """vegeta has nothing but rates, the others have none."""
     name, rates = asked.tool, ",".join(map(rate_text, asked.rates_rps))
     if name == "vegeta" and not rates:
         verb = "sweep RATE=100,200" if asked.sweep else "run-vegeta RATE=500"
         raise UsageError(f"RATE is not set: use for instance make {verb}.")
-    if name in {"ab", "hey"} and rates:
-        cure = "TOOL=vegeta or TOOL=k6" if asked.sweep else "make run-vegeta or make run-k6"
+    if name != "vegeta" and rates:
+        cure = "TOOL=vegeta" if asked.sweep else "make run-vegeta"
         raise UsageError(f"RATE={rates} does not go with {name}: use {cure}.")
     if rates and asked.requests is not None:
         raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={rates}: use DURATION.")

@@ -3,8 +3,8 @@
 from loomlab.basics.errors import HostError
 from loomlab.records.load import Closed, Load, OpenRate
 
-WORKING_BYTES = {"ab": 60, "hey": 70, "vegeta": 230, "k6": 1_200}
-"""Of a request, while its run goes: what the tool writes; k6 has eight lines for a request."""
+WORKING_BYTES = {"ab": 60, "hey": 70, "vegeta": 70, "users": 70}
+"""Of a request, while its run goes: what the tool writes."""
 KEPT_BYTES = 40
 """Of a request, packed."""
 SAMPLES_BYTES_PER_SECOND = 10_000

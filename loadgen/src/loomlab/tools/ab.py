@@ -38,6 +38,7 @@ class Ab:
     discards = True
     stops_by_time = True
     quotas = False
+    tells_unended = False
     most_requests = sys.maxsize
     resolution_ms = 1.0
     done_query = None

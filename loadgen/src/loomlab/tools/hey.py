@@ -80,6 +80,7 @@ class Hey:
     discards = False
     stops_by_time = False
     quotas = True
+    tells_unended = False
     most_requests = MAX_REQUESTS
     resolution_ms = 1e-3
     done_query = None

@@ -34,6 +34,7 @@ class Program(ABC):
     discards = False
     stops_by_time = True
     quotas = False
+    tells_unended = True
     most_requests = sys.maxsize
     resolution_ms = 1e-6
 

@@ -36,6 +36,8 @@ class Tool(Protocol):
     stops_by_time: bool
     quotas: bool
     """Whether each connection has a number of requests of its own, and idles when they are done."""
+    tells_unended: bool
+    """Whether it tells of requests that never ended, so that none is missing where a connection dies."""
     most_requests: int
     """That it can tell of in one run."""
     resolution_ms: float

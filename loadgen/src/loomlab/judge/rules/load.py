@@ -259,8 +259,7 @@ def _omitted_by_slow_ones(run: Evidence) -> float:
 
 
 def connections_idle(run: Evidence) -> Finding:
-    """Of tools that leave out what never ended. k6 does not, and takes some time between an answer and the next
-    request."""
+    """Of tools that leave out what never ended."""
     ratio, waves = run.loaded.little_ratio, run.loaded.waves
     beyond = _beyond_busy(run)
     if beyond is not None:
@@ -288,7 +287,7 @@ def _beyond_busy(run: Evidence) -> Finding | None:
         return OPEN
     if not run.asked.steady:
         return CHANGING
-    return not_here("the tool tells of requests that never ended") if run.asked.tool == "k6" else None
+    return not_here("the tool tells of requests that never ended") if run.asked.tells_unended else None
 
 
 def keepalive_refused(run: Evidence) -> Finding:

@@ -16,11 +16,11 @@ from loomlab.records.load import Closed, Load, OpenRate, Users
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
-GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.3, "k6": 0.4}
+GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.2, "users": 0.12}
 """Of the whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")."""
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
-K6_USER_MB = 0.3
+USER_MB = 0.03
 APPROACH_PARTS, LOADGEN_PARTS = 2, 4
 """SIZE=auto gives the approach half of the memory, the load generator a quarter."""
 MOST_CPUS = 1024
@@ -134,8 +134,8 @@ def most_of(
         "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
         "the ports of one address": (PORTS - GENERATOR_FILES) / max(backend_connections, 1),
     }
-    if tool == "k6":
-        connections["k6's memory"] = room.generator_memory_mb / K6_USER_MB
+    if tool == "users":
+        connections["users' memory"] = room.generator_memory_mb / USER_MB
     return rates_rps, connections
 
 
@@ -167,7 +167,8 @@ def full_size(scenario: Scenario, folder: Path) -> FullSize:
 
 def _memory_mb(scenario: Scenario, connections: int) -> tuple[int, int]:
     """Of approach and load generator."""
-    return 1024 + connections // 2, round(K6_USER_MB * connections) + 1 if scenario.tool == "k6" else 1024
+    users = round(USER_MB * connections) + 1 if scenario.tool == "users" else 0
+    return 1024 + connections // 2, max(1024, users)
 
 
 def two_figures(share: float) -> float:

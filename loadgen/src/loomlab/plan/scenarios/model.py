@@ -10,7 +10,7 @@ from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios.units import Count, Counts, Rate, Rates, Span, WholeSeconds
 from loomlab.records.delay import delay_of
 
-ToolName = Literal["ab", "hey", "vegeta", "k6"]
+ToolName = Literal["ab", "hey", "vegeta", "users"]
 ApproachName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 
 
@@ -144,13 +144,13 @@ class Scenario(Part):
         able = {
             "ab": ("closed",),
             "hey": ("closed",),
-            "vegeta": ("rate",),
-            "k6": ("closed", "rate", "rate-ladder", "smooth-spike", "stepped-spike"),
+            "vegeta": ("rate", "rate-ladder"),
+            "users": ("closed", "smooth-spike", "stepped-spike"),
         }[self.tool]
         if self.load.shape not in able:
             raise ValueError(f"{self.tool} cannot do the shape {self.load.shape}: it does {', '.join(able)}")
-        if self.tool != "k6" and len(self.requests) > 1:
-            raise ValueError(f"{self.tool} sends one kind of request: use k6")
+        if self.tool in {"ab", "hey"} and len(self.requests) > 1:
+            raise ValueError(f"{self.tool} sends one kind of request: use users")
         return self
 
     @model_validator(mode="after")
