@@ -31,7 +31,8 @@ class Asked:
 @dataclass
 class Recorder:
     """Answers after `delay_s`; by the path: /status/NNN that status, /never nothing, /reset a reset, /close the end of
-    the connection, /cut half of a body and then the end, /slow after five times `delay_s`."""
+    the connection, /cut half of a body and then the end, /last an answer that ends the connection, /slow after five
+    times `delay_s`."""
 
     delay_s: float
     origin: str = ""
@@ -65,9 +66,11 @@ class Recorder:
             return False
         status = asked.path.rpartition("/")[2] if asked.path.startswith("/status/") else "200"
         length = len(BODY) * (2 if asked.path == "/cut" else 1)
-        writer.write(b"HTTP/1.1 %b Status\r\nContent-Length: %d\r\n\r\n%b" % (status.encode(), length, BODY))
+        last = b"Connection: close\r\n" if asked.path == "/last" else b""
+        head = b"HTTP/1.1 %b Status\r\n%bContent-Length: %d\r\n\r\n" % (status.encode(), last, length)
+        writer.write(head + BODY)
         await writer.drain()
-        return asked.path != "/cut"
+        return asked.path not in {"/cut", "/last"}
 
 
 @contextmanager

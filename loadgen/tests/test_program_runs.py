@@ -227,6 +227,17 @@ def test_what_went_wrong_is_told(
         assert all(1000 <= latency_ms < 1000 * SLACK_S for latency_ms in log.failed_latency_ms)
 
 
+@pytest.mark.tools
+@BOTH
+def test_where_the_server_ends_connections_each_request_opens_one(
+    server: Recorder, tmp_path: Path, tool: Program, shape: Shape
+) -> None:
+    report, log = run(tool, load_of(server, shape, targets=(Target("/last"),)), tmp_path)
+
+    assert not log.failures
+    assert server.connections == len(log) == report.attempted
+
+
 @pytest.mark.real_tool
 @BOTH
 def test_a_refused_connection_is_told(tmp_path: Path, tool: Program, shape: Shape) -> None:

@@ -38,12 +38,15 @@ impl Kind {
     }
 }
 
+/// What sends requests, and the task that moves their bytes.
+type Connection = (SendRequest<Full<Bytes>>, JoinHandle<()>);
+
 /// Opens its connection with the first request and again where it was closed; follows no redirect, sends nothing twice.
 pub struct Client {
     address: SocketAddr,
     request: Arc<Request<Full<Bytes>>>,
     timeout: Duration,
-    connection: Option<(SendRequest<Full<Bytes>>, JoinHandle<()>)>,
+    connection: Option<Connection>,
 }
 
 impl Client {
@@ -69,15 +72,24 @@ impl Client {
         }
     }
 
+    async fn open(&self) -> Result<Connection, Box<dyn Error + Send + Sync>> {
+        let stream = TcpStream::connect(self.address).await?;
+        stream.set_nodelay(true)?;
+        let (mut sender, driver) = handshake(TokioIo::new(stream)).await?;
+        let driver = tokio::spawn(async { drop(driver.await) });
+        sender.ready().await?;
+        Ok((sender, driver))
+    }
+
     async fn answer(&mut self) -> Result<(u16, u64), Box<dyn Error + Send + Sync>> {
-        if self.connection.as_ref().is_none_or(|(sender, _)| sender.is_closed()) {
-            let stream = TcpStream::connect(self.address).await?;
-            stream.set_nodelay(true)?;
-            let (sender, driver) = handshake(TokioIo::new(stream)).await?;
-            self.connection = Some((sender, tokio::spawn(async { drop(driver.await) })));
+        let kept = match &mut self.connection {
+            Some((sender, _)) => sender.ready().await.is_ok(),
+            None => false,
+        };
+        if !kept {
+            self.connection = Some(self.open().await?);
         }
         let (sender, _) = self.connection.as_mut().expect("just opened");
-        sender.ready().await?;
         let response = sender.send_request(self.request.as_ref().clone()).await?;
         let (status, mut body, mut bytes) = (response.status().as_u16(), response.into_body(), 0);
         while let Some(frame) = body.frame().await {
