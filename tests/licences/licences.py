@@ -1,6 +1,6 @@
-"""The licences of what the lab's images contain. `licences.py list` prints a line for each Python and npm package of the
-image it runs in, with tabs between ecosystem, name, version and licence. `licences.py check FOLDER ENV EXCEPTIONS` judges
-the lines of FOLDER/*.tsv, the jars of FOLDER/java, and the images that ENV names."""
+"""The licences of what the lab's images contain. `licences.py list` prints those of the Python and npm packages in its
+image: ecosystem, name, version and licence, with tabs. `licences.py check FOLDER ENV EXCEPTIONS` judges FOLDER/*.tsv,
+the jars of FOLDER/java, and the images that ENV names."""
 
 import json
 import re
