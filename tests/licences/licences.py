@@ -47,17 +47,12 @@ def spdx(licence: str) -> str:
 
 
 def permissive(expression: str) -> bool:
-    """Whether the licences of one choice (OR) all are (AND)."""
-    while (simpler := re.sub(r"\(([^()]*)\)", _value, expression)) != expression:
-        expression = simpler
-    balanced = not {"(", ")"} & set(expression)
-    return balanced and any(
-        all(term.strip() in PERMISSIVE for term in choice.split(" AND ")) for choice in expression.split(" OR ")
-    )
-
-
-def _value(group: re.Match[str]) -> str:
-    return "MIT" if permissive(group[1]) else "not permissive"
+    """Whether all licences (AND) of one choice (OR) are permissive."""
+    inner = re.sub(r"\(([^()]*)\)", lambda group: "MIT" if permissive(group[1]) else "none", expression)
+    if inner != expression:
+        return permissive(inner)
+    choices = [[term.strip() for term in choice.split(" AND ")] for choice in expression.split(" OR ")]
+    return not re.search("[()]", expression) and any(set(choice) <= PERMISSIVE for choice in choices)
 
 
 def faults(components: set[Component], exceptions: dict[str, dict[str, list[str]]]) -> list[str]:
