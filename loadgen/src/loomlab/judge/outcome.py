@@ -34,7 +34,7 @@ class Outcome:
     @property
     def unmarked(self) -> int:
         """Answers in the log that failed, of a tool that does not tell which: at most so many."""
-        known = len(self.log.failed_start_s) + self.log.untimed if self.log else 0
+        known = 0 if self.log is None else len(self.log.failed_start_s) + self.log.untimed
         return max((self.errors or 0) - known, 0)
 
     def evidence(self) -> Told:
@@ -42,7 +42,7 @@ class Outcome:
             failure=self.failure,
             attempted=self.attempted,
             errors=self.errors,
-            doubtful=self.log.doubtful if self.log else 0,
+            doubtful=0 if self.log is None else self.log.doubtful,
             completed=self.report.completed,
             dropped=self.report.dropped,
             keepalive_requests=self.report.keepalive_requests,
@@ -54,8 +54,8 @@ class Outcome:
         return {
             "requests": self.attempted,
             "errors": self.errors,
-            "failures": dict(self.log.failures) if self.log else {},
-            "failed_latency_ms": latency_figures(self.log.failed_latency_ms) if self.log else Latency(),
+            "failures": dict(self.log.failures) if self.log is not None else {},
+            "failed_latency_ms": Latency() if self.log is None else latency_figures(self.log.failed_latency_ms),
             "dropped": self.report.dropped,
             "duration_s": self.took_s,
             "keepalive_requests": self.report.keepalive_requests,
@@ -83,8 +83,8 @@ def outcome_of(facts: Facts) -> Outcome:
         counted = [one for one in (report.completed, served) if one is not None]
         return Outcome(report, log, failure, max(counted, default=None), None, took_s)
     non_2xx = report.non_2xx or 0
-    unanswered = max((log.unanswered if log else 0) - non_2xx, report.failed or 0)
-    logged = sum(log.failures.values()) if log else 0
+    unanswered = max((0 if log is None else log.unanswered) - non_2xx, report.failed or 0)
+    logged = 0 if log is None else sum(log.failures.values())
     errors = min(max(unanswered + non_2xx, logged), report.attempted)
     return Outcome(report, log, failure, report.attempted, errors, took_s)
 
@@ -106,10 +106,10 @@ def _of_run(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
 
 def _of_its_time(report: ToolReport, log: RequestLog | None, process: ToolRun) -> ToolReport:
     """Raises ParseError where the tool says that it took longer than its process, or shorter than its requests."""
-    took_s, starts = report.duration_s, [*log.start_s, *log.failed_start_s] if log else []
+    took_s, starts = report.duration_s, [] if log is None else [*log.start_s, *log.failed_start_s]
     if took_s is None:
         return report
-    latencies_ms = [*log.latency_ms, *log.failed_latency_ms] if log else []
+    latencies_ms = [] if log is None else [*log.latency_ms, *log.failed_latency_ms]
     ends = [start_s + took_ms / 1000 for start_s, took_ms in zip(starts, latencies_ms, strict=True)]
     span_s = max(ends) - min(starts) if ends else 0.0
     if span_s - AROUND_S <= took_s <= process.ended - process.started + AROUND_S:
