@@ -84,7 +84,7 @@ def test_every_approach_has_its_colour(panel: Json) -> None:
     if panel["type"] in WITH_LEGEND:
         for approach, fixed in APPROACHES.items():
             assert colour(panel, approach) == fixed
-            assert colour(panel, f"20261121T161808Z-k6-r100/1-{approach}") == fixed
+            assert colour(panel, f"20261121T161808Z-vegeta-r100/1-{approach}") == fixed
 
 
 @pytest.mark.parametrize(

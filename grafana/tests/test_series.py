@@ -43,13 +43,6 @@ def test_cumulative_buckets_become_cells_from_the_first_used_to_the_last() -> No
     np.testing.assert_array_equal(drawn.values, [[3, math.nan], [4, 7]])
 
 
-def test_native_buckets_become_cells() -> None:
-    histogram = {"count": "5", "sum": "5", "buckets": [[0, "0.8", "0.9", "2"], [0, "0.9", "1", "3"]]}
-    drawn = cells([{"metric": {}, "histograms": [[1, histogram]]}])
-    assert drawn is not None
-    assert (drawn.times, drawn.bounds, drawn.values.tolist()) == ([1], [0.9, 1], [[2], [3]])
-
-
 def test_an_unused_histogram_has_no_cells() -> None:
     assert cells([{"metric": {"le": "1"}, "values": [[1, "0"]]}]) is None
 

@@ -15,7 +15,7 @@ from loomlab_dashboards.panels import (
     density,
     over_time,
 )
-from loomlab_dashboards.queries import ANY_RUN, RUN, during_run, heap_limit, memory_limit, rate, total, while_run_goes
+from loomlab_dashboards.queries import RUN, during_run, heap_limit, memory_limit, rate, total, while_run_goes
 from loomlab_dashboards.runs_table import runs
 
 HALF = Size(12, 9)
@@ -63,26 +63,18 @@ def _latency() -> Row:
     p50, p99 = "run:lab_request_seconds:p50_rate10s", "run:lab_request_seconds:p99_rate10s"
     at_generator = Text("p50 and p99", f"Latency {AT_GENERATOR}.", "s")
     in_server = Text("p50 and p99 in the server", f"Latency {IN_THE_SERVER}.", "s")
-    seen = Text("Latency at k6", "Requests a second by their latency, as k6 saw it.", "s")
     served = Text("Latency in the server", f"Requests a second by their latency, {IN_THE_SERVER}.", "s")
     buckets = rate("lab_requests_seconds_bucket", by="service, le")
     return Row(
         "How long did requests take?",
         [
-            course(at_generator, Query(_run(p50), "p50"), Query(_run(p99), "p99"), size=HALF, empty=NOT_TOLD_LIVE),
-            density(
-                seen,
-                Query(f"sum (rate(k6_http_req_duration_seconds[$__rate_interval])) and on () {ANY_RUN}"),
-                "reqps",
-                HALF,
-            ),
+            course(at_generator, Query(_run(p50), "p50"), Query(_run(p99), "p99"), empty=NOT_TOLD_LIVE),
             course(
                 in_server,
                 Query(during_run("service:lab_requests_seconds:p50_rate10s"), "p50"),
                 Query(during_run("service:lab_requests_seconds:p99_rate10s"), "p99"),
-                size=HALF,
             ),
-            density(served, Query(f"sum by (le) ({during_run(buckets)})", "{{le}}"), "reqps", HALF),
+            density(served, Query(f"sum by (le) ({during_run(buckets)})", "{{le}}"), "reqps"),
         ],
     )
 

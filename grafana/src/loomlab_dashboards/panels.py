@@ -30,7 +30,7 @@ RESULTS = "${results:raw}"
 MIN_STEP = "2s"
 """Below it neighbouring points share almost all of their samples, at a scrape a second."""
 NO_QUOTA = "No container has a CPU quota."
-NOT_TOLD_LIVE = "ab and hey report no latency while they run: the table shows it afterwards."
+NOT_TOLD_LIVE = "Only vegeta reports latency while it runs; the table shows it afterwards."
 AT_GENERATOR = "as the load generator saw it"
 IN_THE_SERVER = (
     "in the server from the start of its handler (in the idiomatic style, of its first filter), without any earlier "
@@ -159,7 +159,7 @@ def by_run_time(text: Text, expr: str, size: Size = Size(), empty: str | None = 
 
 
 def density(text: Text, query: Query, cell_unit: str, size: Size = Size()) -> heatmap.Panel:
-    """A heat map of a histogram, classic or native, over clock time; the text's unit is that of the buckets."""
+    """A heat map of a histogram's buckets by `le`, over clock time; the text's unit is that of the buckets."""
     target = dataquery(0, query, PromQueryFormat.HEATMAP).range()
     panel = filled(heatmap.Panel(), text, size, [target]).calculate(False).show_legend()
     colour = heatmap.HeatmapColorOptions().mode(HeatmapColorMode.SCHEME).scheme("Oranges").steps(64)

@@ -57,7 +57,7 @@ def lines_by_seconds(found: list[Series]) -> list[Line]:
     return [Line(name, points[:, 0], points[:, 1]) for name, points in sorted_runs.items()]
 
 
-def _classic(found: list[Series]) -> dict[tuple[float, float], float]:
+def _by_bucket(found: list[Series]) -> dict[tuple[float, float], float]:
     """Cumulative counts by `le`, as counts of each bucket alone."""
     by_bound = {float(series["metric"]["le"]): dict(series["values"]) for series in found}
     cells = {}
@@ -69,18 +69,9 @@ def _classic(found: list[Series]) -> dict[tuple[float, float], float]:
     return cells
 
 
-def _native(found: list[Series]) -> dict[tuple[float, float], float]:
-    cells: dict[tuple[float, float], float] = defaultdict(float)
-    for series in found:
-        for time, histogram in series["histograms"]:
-            for _, _, upper, count in histogram.get("buckets", []):
-                cells[float(time), float(upper)] += float(count)
-    return cells
-
-
 def cells(found: list[Series]) -> Cells | None:
     """A histogram's buckets over time, from the lowest that is used to the highest; None if all are empty."""
-    counts = _native(found) if any("histograms" in series for series in found) else _classic(found)
+    counts = _by_bucket(found)
     used = [bound for (_, bound), count in counts.items() if count > 0]
     if not used:
         return None

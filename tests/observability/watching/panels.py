@@ -13,7 +13,7 @@ from watching.load import MIB, Load
 LEGEND_LABEL = re.compile(r"\{\{(\w+)\}\}")
 BY_RUN_TIME = "by (run, seconds)"
 """In queries whose answer is a table of values by the seconds since each run began."""
-LABELS: dict[str, tuple[str, ...]] = {"Alerts over time": ("alertname",), "Latency at vegeta": ()}
+LABELS: dict[str, tuple[str, ...]] = {"Alerts over time": ("alertname",)}
 """Where not every label of the legend is on every series."""
 QUOTA_PANELS = ("Throttled",)
 """Empty during runs, which limit CPU by cpusets, without quota periods."""
@@ -99,7 +99,6 @@ def _by_title(load: Load) -> Mapping[str, Plausible]:
     requests = _by_unit(load)["reqps"]
     return {
         "Latency in the server": requests,
-        "Latency at vegeta": requests,
         "Errors": failing,
         "Throttled": throttled,
         "GC, share of CPU": collecting,
