@@ -7,7 +7,7 @@ import httpx
 from loomlab_dashboards.substitute import Window
 
 Series = dict[str, Any]
-"""`metric` (labels) with `values` or `histograms` over a range, with `value` at one time."""
+"""`metric` (labels) with `values` over a range, with `value` at one time."""
 
 
 class QueryError(Exception):
