@@ -75,7 +75,9 @@ class RequestMetricsTest {
         .config()
         .onMeterAdded(
             meter -> {
-              if (meter.getId().getName().equals(RequestMetrics.NAME)) inFlight.add(RequestMetrics.inFlight(registry));
+              if (meter.getId().getName().equals(RequestMetrics.NAME)) {
+                inFlight.add(RequestMetrics.inFlight(registry));
+              }
             });
     requests.stop(Endpoint.CAPABILITIES, requests.start(Endpoint.CAPABILITIES), 200);
     assertThat(inFlight).containsExactly(1L);
