@@ -248,6 +248,7 @@ def test_of_a_ladder_the_step_that_lags_most_is_judged(run_dir: Path, monkeypatc
     assert run.verdict == "suspect"
     assert told(run.rules, "started_late", "24.6")
     assert "started_late" in failed(lagging_ladder(run_dir, monkeypatch, [40, 30], took_ms=(LATENCY_MS, 100)).rules)
+    assert "started_late" in failed(lagging_ladder(run_dir, monkeypatch, [1.9, 3], took_ms=(10, 40)).rules)
 
 
 def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(

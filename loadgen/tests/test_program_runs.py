@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from urllib.request import urlopen
 
 import pytest
@@ -68,6 +69,7 @@ def test_a_closed_load_sends_its_requests_over_its_connections(server: Recorder,
     assert all(1000 * DELAY_S <= latency < 1000 * (DELAY_S + SLACK_S) for latency in log.latency_ms)
     assert report.duration_s is not None
     assert 8 * DELAY_S <= report.duration_s < 8 * DELAY_S + SLACK_S
+    assert median(log.lag_ms) < 0.5
 
 
 @pytest.mark.tools
@@ -126,6 +128,16 @@ def test_what_the_connections_cannot_keep_starts_late_or_is_told_as_unsent(serve
     assert report.dropped + len(log) == 100
     assert report.dropped > 0
     assert max(log.lag_ms) > 900
+
+
+@pytest.mark.tools
+def test_none_starts_long_after_the_last_was_due(server: Recorder, tmp_path: Path) -> None:
+    load = Load(server.origin, (Target("/never"),), 2, OpenRate((RateStep(50, 1),)), timeout_s=4)
+
+    report, log = run(Vegeta(), load, tmp_path)
+
+    assert (report.attempted, report.dropped) == (2, 48)
+    assert dict(log.failures) == {"time-out": 2}
 
 
 @pytest.mark.tools

@@ -66,6 +66,8 @@ func run(loadPath, rowsPath, reportPath string) error {
 		vegeta.HTTP2(false),
 	)
 	paced := newLadder(asked.Steps)
+	// The pacer does not ask when to stop while all connections are busy.
+	time.AfterFunc(paced.after(paced.due)+latest, func() { attacker.Stop() })
 	results, flushing := attacker.Attack(vegeta.NewStaticTargeter(targets...), paced, 0, ""), time.NewTicker(time.Second)
 	for {
 		select {

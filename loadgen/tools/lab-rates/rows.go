@@ -38,8 +38,10 @@ func newRows(path string) (*rows, error) {
 		return nil, err
 	}
 	made := &rows{file: bufio.NewWriterSize(file, 1<<18)}
-	_, err = made.file.WriteString(columns)
-	return made, err
+	if _, err = made.file.WriteString(columns); err != nil {
+		return nil, err
+	}
+	return made, made.file.Flush()
 }
 
 func (r *rows) add(result *vegeta.Result, due time.Time) error {
@@ -60,7 +62,7 @@ func (r *rows) add(result *vegeta.Result, due time.Time) error {
 		r.line = append(strconv.AppendInt(r.line, number, 10), ',')
 	}
 	if status == 0 {
-		r.line = append(r.line, strings.NewReplacer(",", " ", "\"", "'", "\n", " ").Replace(result.Error)...)
+		r.line = append(r.line, strings.NewReplacer(",", " ", "\n", " ", "\r", " ").Replace(result.Error)...)
 	}
 	_, err := r.file.Write(append(r.line, '\n'))
 	return err

@@ -39,6 +39,7 @@ impl Rows {
     pub fn create(path: &str) -> Result<Rows> {
         let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
         file.write_all(COLUMNS.as_bytes())?;
+        file.flush()?;
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (epoch_ns, origin) = (since_epoch.as_nanos() as u64, Instant::now());
         Ok(Rows { file, line: Vec::new(), epoch_ns, origin, report: Report::default() })

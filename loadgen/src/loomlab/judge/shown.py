@@ -9,7 +9,7 @@ from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
-from loomlab.judge.limits import SLOW_P50S
+from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
 from loomlab.judge.outcome import Outcome
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.models import Episode, Halves, Interior, Latency, Step
@@ -141,7 +141,9 @@ def _most_lagged(log: RequestLog, figures: InteriorFigures | None, steps: list[S
         return Lagged(figures.start_lag_p99_ms, figures.answered_p99_ms) if figures else None
     found = [window_figures(log, int(step.start), int(step.start + step.seconds)) for step in steps if step.held]
     held = [Lagged(one.start_lag_p99_ms, one.answered_p99_ms) for one in found]
-    return max(held, key=lambda one: (one.lag_ms or 0) / (one.p99_ms or 1), default=None)
+    return max(
+        held, key=lambda one: (one.lag_ms or 0) / max(LAG_LIMIT * (one.p99_ms or 0), RESOLVED_LAG_MS), default=None
+    )
 
 
 def _evaluated(log: RequestLog, window: Interior) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """One warm-up load by the tool, and what it cost the process that served it."""
 
+import math
 import tempfile
 import time
 from collections.abc import Callable
@@ -51,7 +52,7 @@ class Bursts:
                 self._tool.command(load, raw, STEM),
                 self._tool.output(raw, STEM),
                 load.shape.duration_s + load.timeout_s + self._stall_s,
-                self._stall_s,
+                self._stall_s if self._tool.discards else math.inf,
                 self._stop,
                 lambda *_: show(),
             )
