@@ -88,12 +88,10 @@ async fn serve(load: Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::erro
     }
     let flushing = shared.clone();
     tokio::spawn(async move {
-        loop {
+        // What cannot be written fails the next row.
+        while flushing.rows().flush().is_ok() {
             tokio::time::sleep(FLUSH).await;
-            flushing.rows().flush()?;
         }
-        #[allow(unreachable_code)]
-        Ok::<(), std::io::Error>(())
     });
     for user in users {
         user.await??;

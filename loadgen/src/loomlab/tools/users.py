@@ -11,7 +11,8 @@ from loomlab.tools.program import Program
 
 class UsersProgram(Program):
     """Each user has a connection of its own, opened with the first request. Requests are dealt out to users in turn.
-    What is in flight at the end is waited for; nothing is sent twice. Starts are some 1 ms late: its timers' tick."""
+    What is in flight at the end is waited for; nothing is sent twice. After a pause a start is 1 to 2 ms late, by its
+    timers' tick."""
 
     name = "users"
     program = "lab-users"
