@@ -154,8 +154,6 @@ def write_raw(raw: Path, run: PlannedRun, place: int) -> None:
             }
         )
     )
-    samples = [{"time": began + second, "tool_read_bytes": 3_000_000 * max(second, 0)} for second in range(-2, 63)]
-    (raw / "host.json").write_text(json.dumps({"samples": samples}))
 
 
 def main(out: Path) -> None:

@@ -102,7 +102,6 @@ def host_samples(
             },
             "tool_threads": {"1": 0.05 * second},
             "tool_waits": {"1": [0.001 * second, 100 * second]},
-            "tool_read_bytes": 9 * second,
         }
         for second in SAMPLED
     ]

@@ -58,7 +58,7 @@ class Recorder:
 
     async def _answer(self, writer: asyncio.StreamWriter, asked: Asked) -> bool:
         """Whether the connection goes on."""
-        await asyncio.sleep(self.delay_s * DELAYS.get(asked.path, 1))
+        await asyncio.sleep(self.delay_s * DELAYS.get(asked.path.partition("?")[0], 1))
         if asked.path == "/reset":
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
@@ -67,7 +67,7 @@ class Recorder:
         status = asked.path.rpartition("/")[2] if asked.path.startswith("/status/") else "200"
         length = len(BODY) * (2 if asked.path == "/cut" else 1)
         last = b"Connection: close\r\n" if asked.path == "/last" else b""
-        head = b"HTTP/1.1 %b Status\r\n%bContent-Length: %d\r\n\r\n" % (status.encode(), last, length)
+        head = b"HTTP/1.1 %b Status\r\n%bLocation: /ok\r\nContent-Length: %d\r\n\r\n" % (status.encode(), last, length)
         writer.write(head + BODY)
         await writer.drain()
         return asked.path not in {"/cut", "/last"}

@@ -12,7 +12,6 @@ def sample(second: float, *busy_jiffies: int, thread_s: float = 0) -> HostSample
         time=second,
         cpus={str(cpu): [busy, 0, 0, int(second * 100) - busy, 0, 0, 0, 0] for cpu, busy in enumerate(busy_jiffies)},
         tool_threads={"7": thread_s},
-        tool_read_bytes=None,
     )
 
 
@@ -34,18 +33,14 @@ def test_the_busiest_thread_is_weighed_by_time() -> None:
 
 def test_a_cpu_that_waits_for_a_disk_is_not_busy() -> None:
     samples = [
-        HostSample(time=second, cpus={"0": [0, 0, 0, 0, 100 * second, 0, 0, 0]}, tool_threads={}, tool_read_bytes=0)
-        for second in (0, 1)
+        HostSample(time=second, cpus={"0": [0, 0, 0, 0, 100 * second, 0, 0, 0]}, tool_threads={}) for second in (0, 1)
     ]
 
     assert cpus_full_share(samples, None) == 0
 
 
 def test_one_full_thread_of_several_is_enough() -> None:
-    samples = [
-        HostSample(time=second, cpus={}, tool_threads={"7": second, "8": 0.1 * second}, tool_read_bytes=0)
-        for second in (0, 1, 2)
-    ]
+    samples = [HostSample(time=second, cpus={}, tool_threads={"7": second, "8": 0.1 * second}) for second in (0, 1, 2)]
 
     assert busiest_thread_full_share(samples) == 1
 

@@ -45,7 +45,7 @@ def test_this_process_can_be_sampled() -> None:
     assert got.tool_waits
     waited_s, slices = got.tool_waits[str(os.getpid())]
     assert waited_s >= 0 and slices > 0
-    assert got.tool_read_bytes
+    assert hoststat.read_bytes(os.getpid())
     assert {"TCPSynRetrans", "ActiveOpens"} <= hoststat.network_counters().keys()
 
 
@@ -62,7 +62,7 @@ def test_an_ended_process_leaves_the_cpus() -> None:
     got = hoststat.sample(2**22 + 1)
 
     assert got.cpus
-    assert (got.tool_threads, got.tool_read_bytes) == ({}, None)
+    assert (got.tool_threads, hoststat.read_bytes(2**22 + 1)) == ({}, None)
 
 
 def test_waits_are_the_second_and_turns_the_third_figure() -> None:

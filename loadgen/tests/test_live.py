@@ -176,7 +176,7 @@ def shown(url: str, tool_name: str, seconds: list[float]) -> list[str]:
     stream = io.StringIO()
     progress = LiveProgress("tomcat-virtual", load_of(LADDER), tool(tool_name), url, Unthrottled(stream))
     for second in seconds:
-        progress.show(HostSample(time=1000 + second, cpus={}, tool_threads={}, tool_read_bytes=None), second)
+        progress.show(HostSample(time=1000 + second, cpus={}, tool_threads={}), second)
     return stream.getvalue().splitlines()
 
 

@@ -10,7 +10,7 @@ from loomlab.run.stop import Stop
 
 
 def reading() -> HostSample:
-    return HostSample(time=0, cpus={}, tool_threads={}, tool_read_bytes=None)
+    return HostSample(time=0, cpus={}, tool_threads={})
 
 
 def wait_for(event: threading.Event) -> None:

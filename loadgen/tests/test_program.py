@@ -34,6 +34,7 @@ REPORT = {
     "without_answer": 1,
     "not_2xx": 1,
     "unsent": 4,
+    "bytes": 17,
     "first_start_ns": 1_002_000_000,
     "last_end_ns": 10_001_000_000,
 }
@@ -65,7 +66,7 @@ def test_rows_of_another_tool_are_told() -> None:
 
 def test_a_report_counts_each_request_once() -> None:
     assert parse_report(json.dumps(REPORT)) == ToolReport(
-        completed=2, attempted=3, failed=1, non_2xx=1, dropped=4, duration_s=8.999
+        completed=2, attempted=3, failed=1, non_2xx=1, dropped=4, received_bytes=17, duration_s=8.999
     )
 
 
@@ -76,6 +77,16 @@ def test_a_report_of_no_request_says_so() -> None:
 
     assert (report.attempted, report.duration_s) == (0, 0)
     assert report.aborted is not None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"requests": 10**400}, {"requests": 1}, {"last_end_ns": 1}, {"first_start_ns": -1}, {"bytes": -1}],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_a_report_that_cannot_be_is_told(wrong: dict[str, object]) -> None:
+    with pytest.raises(ParseError):
+        parse_report(json.dumps(REPORT | wrong))
 
 
 def left(raw: Path, rows: list[str], report: Mapping[str, object] | None = None) -> Vegeta:
@@ -107,6 +118,13 @@ def test_without_a_report_the_last_words_are_kept(tmp_path: Path) -> None:
 
     assert vegeta.report(tmp_path, "vegeta") == ToolReport(aborted="lab-rates: no such host")
     assert vegeta.requests(tmp_path, "vegeta", 0) == parse_rows([COLUMNS, *ROWS])
+
+
+def test_a_program_that_is_killed_at_once_leaves_no_request(tmp_path: Path) -> None:
+    (tmp_path / "vegeta-requests.csv").touch()
+    Vegeta().finish(tmp_path, "vegeta")
+
+    assert Vegeta().requests(tmp_path, "vegeta", 0) == parse_rows([COLUMNS])
 
 
 def test_without_rows_there_is_no_log(tmp_path: Path) -> None:

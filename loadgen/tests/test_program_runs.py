@@ -1,11 +1,13 @@
 """Runs of the real rates and users against a server that remembers what it was asked."""
 
 import signal
+import socket
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
 from urllib.request import urlopen
@@ -25,6 +27,8 @@ SLACK_S = 15
 """What a host that is busy adds, where only order or a least time matters."""
 BEHIND_S = 0.5
 """Of the times at which requests are due."""
+BUSY_S = 0.02
+"""By less, two times may differ because the host is busy."""
 OK = (Target("/ok"),)
 RATE = OpenRate((RateStep(50, 2),))
 CLOSED = Closed(requests=40, duration_s=30)
@@ -45,7 +49,24 @@ def started(tool: Program, load: Load, raw: Path) -> "subprocess.Popen[bytes]":
 
 def run(tool: Program, load: Load, raw: Path) -> tuple[ToolReport, RequestLog]:
     assert started(tool, load, raw).wait(timeout=60) == 0, tool.output(raw, tool.name).read_text()
-    return left(tool, raw)
+    report, log = left(tool, raw)
+    assert report.duration_s == pytest.approx(span_s(log), abs=0.001)
+    return report, log
+
+
+def span_s(log: RequestLog) -> float:
+    starts_s, latencies_ms = [*log.start_s, *log.failed_start_s], [*log.latency_ms, *log.failed_latency_ms]
+    return max(map(ended_s, starts_s, latencies_ms)) - min(starts_s)
+
+
+def ended_s(start_s: float, latency_ms: float) -> float:
+    return start_s + latency_ms / 1000
+
+
+def most_at_once(log: RequestLog) -> int:
+    begun = [(start_s, 1) for start_s in log.start_s]
+    ended = [(ended_s(*one), -1) for one in zip(log.start_s, log.latency_ms, strict=True)]
+    return max(accumulate(change for _, change in sorted(begun + ended)))
 
 
 def left(tool: Program, raw: Path) -> tuple[ToolReport, RequestLog]:
@@ -114,6 +135,15 @@ def test_a_rate_jumps_from_step_to_step(server: Recorder, tmp_path: Path) -> Non
     assert_due(server, [*(number / 20 for number in range(40)), *(2 + number / 80 for number in range(160))])
 
 
+@pytest.mark.tools
+def test_a_rate_that_rises_again_finds_its_connections_open(server: Recorder, tmp_path: Path) -> None:
+    steps = tuple(RateStep(rate_rps, 1) for rate_rps in (100, 10) * 4)
+
+    _, log = run(Vegeta(), load_of(server, OpenRate(steps), connections=200), tmp_path)
+
+    assert server.connections < 1.5 * most_at_once(log)
+
+
 def assert_due(server: Recorder, due_s: list[float]) -> None:
     """Each request was sent when it was due, seen from the first one."""
     first = server.asked[0].at
@@ -128,6 +158,7 @@ def test_what_the_connections_cannot_keep_starts_late_or_is_told_as_unsent(serve
     assert report.dropped + len(log) == 100
     assert report.dropped > 0
     assert max(log.lag_ms) > 900
+    assert max(log.start_s) < min(log.start_s) + 2 + 1 + BEHIND_S
 
 
 @pytest.mark.tools
@@ -150,14 +181,17 @@ def test_users_think_after_each_answer_and_none_is_cut_off(server: Recorder, tmp
     assert server.connections == 4
     assert (report.failed, report.non_2xx, report.dropped) == (0, 0, 0)
     assert report.completed == len(log) == len(server.asked)
-    thought_s = [after - before - 5 * DELAY_S for before, after in starts_of_each_user(server)]
-    assert thought_s
-    assert all(0.1 <= pause_s < 0.3 + SLACK_S for pause_s in thought_s)
+    of_users = [thought_s(server, 1 + user) for user in range(4)]
+    assert all(of_users)
+    assert all(0.1 <= pause_s < 0.3 + SLACK_S for pauses in of_users for pause_s in pauses)
+    assert max(pauses[0] for pauses in of_users) - min(pauses[0] for pauses in of_users) > BUSY_S
+    assert max(of_users[0]) - min(of_users[0]) > BUSY_S
+    assert all(lag_ms > 0 for lag_ms in log.lag_ms)
 
 
-def starts_of_each_user(server: Recorder) -> Iterator[tuple[float, float]]:
-    for connection in range(1, server.connections + 1):
-        yield from pairwise(asked.at for asked in server.asked if asked.connection == connection)
+def thought_s(server: Recorder, connection: int) -> list[float]:
+    starts_s = [asked.at for asked in server.asked if asked.connection == connection]
+    return [after - before - 5 * DELAY_S for before, after in pairwise(starts_s)]
 
 
 @pytest.mark.tools
@@ -178,12 +212,12 @@ def test_users_come_and_go_at_an_even_pace(server: Recorder, tmp_path: Path) -> 
 @pytest.mark.tools
 @BOTH
 def test_two_targets_are_dealt_evenly(server: Recorder, tmp_path: Path, tool: Program, shape: Shape) -> None:
-    targets = (Target("/a?b=c"), Target("/status/503"))
+    targets = (Target("/slow?b=c"), Target("/status/503"))
 
     report, log = run(tool, load_of(server, shape, targets=targets), tmp_path)
 
     asked = Counter(each.path for each in server.asked)
-    assert asked["/a?b=c"] == pytest.approx(asked["/status/503"], abs=20)
+    assert asked["/slow?b=c"] == asked["/status/503"]
     assert report.non_2xx == log.failures["503"] == asked["/status/503"]
 
 
@@ -191,7 +225,7 @@ def test_two_targets_are_dealt_evenly(server: Recorder, tmp_path: Path, tool: Pr
 def test_two_targets_are_dealt_evenly_to_users_whoever_is_slower(server: Recorder, tmp_path: Path) -> None:
     shape = Users((UserStage(4, 1), UserStage(0, 1), UserStage(4, 1), UserStage(4, 1)))
 
-    run(UsersProgram(), load_of(server, shape, targets=(Target("/ok"), Target("/slow"))), tmp_path)
+    run(UsersProgram(), load_of(server, shape, targets=(Target("/slow"), Target("/ok"))), tmp_path)
 
     late = {asked.connection: asked.path for asked in server.asked if asked.at > server.asked[-1].at - 1.2}
     assert Counter(late.values()) == {"/ok": 2, "/slow": 2}
@@ -258,6 +292,23 @@ def test_a_refused_connection_is_told(tmp_path: Path, tool: Program, shape: Shap
     _, log = run(tool, load, tmp_path)
 
     assert dict(log.failures) == {"connection refused": len(log.failed_start_s)}
+
+
+@pytest.mark.tools
+@BOTH
+def test_the_time_out_holds_for_a_connection_that_never_opens(tmp_path: Path, tool: Program, shape: Shape) -> None:
+    with socket.socket() as full, ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(3):
+            one = waiting.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        load = Load(f"http://127.0.0.1:{full.getsockname()[1]}", OK, 20, shape, timeout_s=1)
+
+        _, log = run(tool, load, tmp_path)
+
+    assert dict(log.failures) == {"time-out": len(log.failed_start_s)}
 
 
 @pytest.mark.tools

@@ -15,7 +15,7 @@ from test_report import Parts
 from test_report_folders import edit
 
 SVG = "{http://www.w3.org/2000/svg}"
-PANELS = {"levels": 12, "resources": 4, "course": 27, "iterations": 4, "two-by-two": 4}
+PANELS = {"levels": 12, "resources": 4, "course": 24, "iterations": 4, "two-by-two": 4}
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ def recorded(each_second: dict[str, list[int]], seconds: int = 20) -> list[HostS
             time=BEGIN + second,
             cpus={cpu: [second * grown for grown in grows] for cpu, grows in each_second.items()},
             tool_threads={},
-            tool_read_bytes=None,
         )
         for second in range(seconds + 1)
     ]

@@ -78,6 +78,8 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("work_dropped", "invalid", rate(1000) | {"dropped": 0}, rate(1000) | {"dropped": 1}, "1 0"),
     ("started_late", "suspect", rate(1000) | lag(60), rate(1000) | lag(60.1), "60.1 5.01 5"),
     ("started_late", "suspect", rate(1000) | fast(2.0), rate(1000) | fast(2.1), "2.1 21 5"),
+    ("started_late", "suspect", fast(2.0), fast(2.1), "2.1 21 5"),
+    ("started_too_late", "invalid", lag(1000, 20_000), lag(1001, 20_000), "1.0 1"),
     ("started_too_late", "invalid", rate(1000) | lag(1000, 20_000), rate(1000) | lag(1001, 20_000), "1.0 1"),
     ("no_step_held", "invalid", OPEN | {"held_steps": (500.0,)}, OPEN | {"missed_steps": (500.0, 1000.0)}, "500"),
     ("metrics_missing", "invalid", {"metrics_missing_ratio": 0.1}, {"metrics_missing_ratio": 0.11}, "11 10"),

@@ -19,7 +19,6 @@ def recorded(waited_s: list[float], slices: int) -> list[HostSample]:
                 cpus={},
                 tool_threads={},
                 tool_waits={"7": (total, slices * second)},
-                tool_read_bytes=None,
             )
         )
     return samples
@@ -39,11 +38,7 @@ def test_a_second_with_few_turns_counts_as_much_as_any() -> None:
     """A tool that starves for 4 s of 40 has 2 turns a second there, of 0.4 s each, and 500 elsewhere."""
     waited_s, turns, samples = 0.0, 0, []
     for second in range(41):
-        samples.append(
-            HostSample(
-                time=BEGIN + second, cpus={}, tool_threads={}, tool_waits={"7": (waited_s, turns)}, tool_read_bytes=None
-            )
-        )
+        samples.append(HostSample(time=BEGIN + second, cpus={}, tool_threads={}, tool_waits={"7": (waited_s, turns)}))
         starves = 20 <= second < 24
         waited_s, turns = waited_s + (0.8 if starves else 0.02), turns + (2 if starves else 500)
 

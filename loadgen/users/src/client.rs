@@ -24,8 +24,11 @@ pub struct Kind {
     body: Option<String>,
 }
 
+/// A request with its body.
+pub type Message = Request<Full<Bytes>>;
+
 impl Kind {
-    pub fn read(self, host: &str) -> Result<Request<Full<Bytes>>, Box<dyn Error>> {
+    pub fn read(self, host: &str) -> Result<Message, Box<dyn Error>> {
         let body = self.body.map_or(Ok(Vec::new()), std::fs::read)?;
         let mut request = Request::new(Full::from(body));
         *request.method_mut() = Method::from_bytes(self.method.as_bytes())?;
@@ -43,20 +46,19 @@ type Connection = (SendRequest<Full<Bytes>>, JoinHandle<()>);
 
 /// Opens its connection with the first request and again where it was closed; follows no redirect, sends nothing twice.
 pub struct Client {
-    address: SocketAddr,
-    request: Arc<Request<Full<Bytes>>>,
+    addresses: Arc<[SocketAddr]>,
     timeout: Duration,
     connection: Option<Connection>,
 }
 
 impl Client {
-    pub fn new(address: SocketAddr, request: Arc<Request<Full<Bytes>>>, timeout: Duration) -> Client {
-        Client { address, request, timeout, connection: None }
+    pub fn new(addresses: Arc<[SocketAddr]>, timeout: Duration) -> Client {
+        Client { addresses, timeout, connection: None }
     }
 
     /// Status and length of the answer's body, or why there is none within the time-out.
-    pub async fn ask(&mut self) -> Result<(u16, u64), String> {
-        let answer = match tokio::time::timeout(self.timeout, self.answer()).await {
+    pub async fn ask(&mut self, message: &Message) -> Result<(u16, u64), String> {
+        let answer = match tokio::time::timeout(self.timeout, self.answer(message)).await {
             Ok(answer) => answer.map_err(|error| reason(error.as_ref())),
             Err(_) => Err("time-out".to_owned()),
         };
@@ -73,7 +75,7 @@ impl Client {
     }
 
     async fn open(&self) -> Result<Connection, Box<dyn Error + Send + Sync>> {
-        let stream = TcpStream::connect(self.address).await?;
+        let stream = TcpStream::connect(&*self.addresses).await?;
         stream.set_nodelay(true)?;
         let (mut sender, driver) = handshake(TokioIo::new(stream)).await?;
         let driver = tokio::spawn(async { drop(driver.await) });
@@ -81,7 +83,7 @@ impl Client {
         Ok((sender, driver))
     }
 
-    async fn answer(&mut self) -> Result<(u16, u64), Box<dyn Error + Send + Sync>> {
+    async fn answer(&mut self, message: &Message) -> Result<(u16, u64), Box<dyn Error + Send + Sync>> {
         let kept = match &mut self.connection {
             Some((sender, _)) => sender.ready().await.is_ok(),
             None => false,
@@ -90,7 +92,7 @@ impl Client {
             self.connection = Some(self.open().await?);
         }
         let (sender, _) = self.connection.as_mut().expect("just opened");
-        let response = sender.send_request(self.request.as_ref().clone()).await?;
+        let response = sender.send_request(message.clone()).await?;
         let (status, mut body, mut bytes) = (response.status().as_u16(), response.into_body(), 0);
         while let Some(frame) = body.frame().await {
             bytes += frame?.data_ref().map_or(0, |data| data.len() as u64);

@@ -6,15 +6,16 @@ mod client;
 mod rows;
 mod stays;
 
-use client::{Client, Kind};
+use async_io::Timer;
+use client::{Client, Kind, Message};
 use rows::{Request, Rows};
 use serde::Deserialize;
 use stays::{stays, Stage, Stay};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::time::sleep_until;
 
 const START: Duration = Duration::from_millis(100);
 const FLUSH: Duration = Duration::from_secs(1);
@@ -24,22 +25,28 @@ struct Load {
     address: String,
     timeout_ms: u64,
     requests: Vec<Kind>,
+    /// Each request is of the next kind; else each user is.
+    dealt_to_requests: bool,
     stages: Vec<Stage>,
     think_seconds: (f64, f64),
     most_requests: u64,
 }
 
-/// What all users share: requests that may still be sent, and the rows.
+/// What all users share: kinds of requests, how many may still be sent, and the rows.
 struct Shared {
+    kinds: Vec<Message>,
+    dealt_to_requests: bool,
     think_seconds: (f64, f64),
     left: AtomicU64,
     rows: Mutex<Rows>,
 }
 
 impl Shared {
-    /// Whether one more request may be sent.
-    fn take(&self) -> bool {
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    /// What that user sends next; None where no more may be sent.
+    fn next(&self, user: usize) -> Option<&Message> {
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok()?;
+        let number = if self.dealt_to_requests { left as usize } else { user };
+        Some(&self.kinds[number % self.kinds.len()])
     }
 
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
@@ -63,28 +70,27 @@ fn main() -> ExitCode {
 }
 
 fn run(load: &str, rows: &str, report: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let load: Load = serde_json::from_slice(&std::fs::read(load)?)?;
+    let mut load: Load = serde_json::from_slice(&std::fs::read(load)?)?;
     let shared = Arc::new(Shared {
+        kinds: std::mem::take(&mut load.requests).into_iter().map(|kind| kind.read(&load.address)).collect::<Result<_, _>>()?,
+        dealt_to_requests: load.dealt_to_requests,
         think_seconds: load.think_seconds,
         left: AtomicU64::new(load.most_requests),
         rows: Mutex::new(Rows::create(rows)?),
     });
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(serve(load, &shared))?;
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(serve(&load, &shared))?;
     shared.rows().end(report)?;
     Ok(())
 }
 
-async fn serve(load: Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::error::Error>> {
-    let all = tokio::net::lookup_host(&load.address).await?.next();
-    let address = all.ok_or_else(|| format!("{} has no address", load.address))?;
+async fn serve(load: &Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::error::Error>> {
+    let addresses: Arc<[SocketAddr]> = tokio::net::lookup_host(&load.address).await?.collect();
     let timeout = Duration::from_millis(load.timeout_ms);
-    let kinds = load.requests.into_iter().map(|kind| kind.read(&load.address).map(Arc::new));
-    let kinds = kinds.collect::<Result<Vec<_>, _>>()?;
     let begin = Instant::now() + START;
     let mut users = Vec::new();
     for (number, stays) in stays(&load.stages).into_iter().enumerate() {
-        let client = Client::new(address, kinds[number % kinds.len()].clone(), timeout);
-        users.push(tokio::spawn(user(number as u64, client, stays, begin, shared.clone())));
+        let client = Client::new(addresses.clone(), timeout);
+        users.push(tokio::spawn(user(number, client, stays, begin, shared.clone())));
     }
     let flushing = shared.clone();
     tokio::spawn(async move {
@@ -100,27 +106,28 @@ async fn serve(load: Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::erro
 }
 
 async fn user(
-    number: u64,
+    number: usize,
     mut client: Client,
     stays: Vec<Stay>,
     begin: Instant,
     shared: Arc<Shared>,
 ) -> std::io::Result<()> {
-    let mut random = Random(number + 1);
+    let mut random = Random(number as u64 + 1);
     let (shortest, longest) = shared.think_seconds;
     for stay in stays {
         let leaves = begin + Duration::from_secs_f64(stay.to);
         let mut due = begin + Duration::from_secs_f64(stay.from);
         loop {
-            // A timer takes a millisecond, even for what is due at once.
             if due > Instant::now() {
-                sleep_until(due.min(leaves).into()).await;
+                // tokio's timers tick once a millisecond, and what starts late counts as latency.
+                Timer::at(due.min(leaves)).await;
             }
-            if due >= leaves || !shared.take() {
+            if due >= leaves {
                 break;
             }
+            let Some(message) = shared.next(number) else { break };
             let start = Instant::now();
-            let answer = client.ask().await;
+            let answer = client.ask(message).await;
             let end = Instant::now();
             shared.rows().add(&Request { due, start, end, answer })?;
             due = end + Duration::from_secs_f64(shortest + (longest - shortest) * random.next());
@@ -141,5 +148,19 @@ impl Random {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    #[test]
+    fn numbers_are_those_of_the_reference() {
+        let mut random = Random(1_234_567);
+        let reference = [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        for number in reference {
+            assert_eq!(random.next(), (number >> 11) as f64 / (1u64 << 53) as f64);
+        }
     }
 }

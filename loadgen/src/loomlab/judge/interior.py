@@ -25,9 +25,9 @@ class InteriorFigures:
     """Figures of the requests that started in `window`, of which `requests` were answered; `answered_p99_ms` leaves out
     those that were not. `little_ratio` is throughput × mean latency ÷ concurrency (1 in a closed loop that is always
     full) and `waves` the window in mean latencies, None where the load is no closed one or the window a whole run;
-    `started_rps` counts failed requests, too, None for a closed load. In an open model `latency` begins when a request
-    was due, and the lag of starts behind that is told of failed ones, too. `recorded_s`: how long it was from the
-    window's start before it was cut to whole waves; so many requests are `unplaced`: failed or not sent, at unknown
+    `started_rps` counts failed requests, too, None for a closed load. Where the tool tells, `latency` begins when a
+    request was due, and the lag of starts behind that is told of failed ones, too. `recorded_s`: how long it was from
+    the window's start before it was cut to whole waves; so many requests are `unplaced`: failed or not sent, at unknown
     times, but not more than the window has room for."""
 
     window: Interior

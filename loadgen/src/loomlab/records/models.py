@@ -143,7 +143,7 @@ class Container(BaseModel):
 
 class HostSample(Record):
     """Cumulative counters at one moment: jiffies by CPU as in /proc/stat (user, nice, system, idle, iowait, irq,
-    softirq, steal), CPU seconds of each thread of the tool, bytes the tool has read; `monotonic` is the time of a clock
+    softirq, steal), CPU seconds of each thread of the tool; `monotonic` is the time of a clock
     that nobody sets; of each thread, too, the seconds it was ready and had no CPU, and how often it got one."""
 
     time: EpochSeconds
@@ -151,7 +151,6 @@ class HostSample(Record):
     cpus: dict[str, Annotated[list[Jiffies], Field(min_length=8, max_length=8)]]
     tool_threads: dict[str, float]
     tool_waits: dict[str, tuple[float, int]] | None = None
-    tool_read_bytes: int | None
 
 
 class HostLog(Record):

@@ -68,7 +68,6 @@ def strips_of(experiment: Experiment, run: Run, *, latency_alone: bool = False) 
         Strip("heap in use, MiB", samples.level("jvm_memory_used_bytes", MIB, area="heap")),
         Strip("RSS, MiB", samples.level("container_memory_rss", MIB)),
         Strip("open connections", samples.level("lab_open_connections")),
-        Strip("read by the load generator, MiB/s", {"": _over(_read(experiment, run, began, seconds), MIB)}),
     ]
 
 
@@ -78,15 +77,6 @@ def _series(experiment: Experiment, run: Run) -> list[Series]:
         return parse_result([*metrics["containers"], *metrics["approach"]])
     except (TypeError, KeyError, ValueError):
         return []
-
-
-def _read(experiment: Experiment, run: Run, began: float, seconds: range) -> Points:
-    host = experiment.raw_json(run, "host.json")
-    try:
-        told = [(float(one["time"]), one["tool_read_bytes"]) for one in host["samples"]]
-    except (TypeError, KeyError, ValueError):
-        return {}
-    return rates([(time, float(count)) for time, count in told if count is not None], began, seconds)
 
 
 def _over(points: Points, divisor: float) -> Points:

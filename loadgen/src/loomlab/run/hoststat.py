@@ -67,7 +67,6 @@ def sample(pid: int, proc: Path = PROC) -> HostSample:
         cpus=parse_cpus((proc / "stat").read_text(encoding="ascii")),
         tool_threads=_thread_seconds(proc / str(pid)),
         tool_waits=_thread_waits(proc / str(pid)),
-        tool_read_bytes=read_bytes(pid, proc),
     )
 
 

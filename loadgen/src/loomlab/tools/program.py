@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -98,13 +98,17 @@ def _report(raw: Path, stem: str) -> Path:
     return raw / f"{stem}-report.json"
 
 
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+
+
 class _Report(BaseModel):
-    requests: int = Field(ge=0)
-    without_answer: int = Field(ge=0)
-    not_2xx: int = Field(ge=0)
-    unsent: int = Field(ge=0, default=0)
-    first_start_ns: int | None
-    last_end_ns: int
+    requests: Count
+    without_answer: Count
+    not_2xx: Count
+    unsent: Count = 0
+    bytes: Count | None = None
+    first_start_ns: Count | None
+    last_end_ns: Count
 
 
 def parse_report(text: bytes | str) -> ToolReport:
@@ -115,13 +119,17 @@ def parse_report(text: bytes | str) -> ToolReport:
         raise ParseError(
             f"This is not the report of a run ({error.error_count()} fields differ): measure again."
         ) from error
+    took_ns = said.last_end_ns - (said.first_start_ns or said.last_end_ns)
+    if took_ns < 0 or said.requests < said.without_answer + said.not_2xx:
+        raise ParseError("This report of a run contradicts itself: measure again.")
     return ToolReport(
         completed=said.requests - said.without_answer,
         attempted=said.requests,
         failed=said.without_answer,
         non_2xx=said.not_2xx,
         dropped=said.unsent,
-        duration_s=(said.last_end_ns - (said.first_start_ns or said.last_end_ns)) / NS_PER_S,
+        received_bytes=said.bytes,
+        duration_s=took_ns / NS_PER_S,
         aborted=None if said.requests else "it sent no request",
     )
 
@@ -130,7 +138,7 @@ def parse_rows(lines: Iterable[str]) -> RequestLog:
     """The requests; raises ParseError for anything else. A line without its end, which a killed program leaves, is left
     out."""
     rows = iter(lines)
-    if next(rows, "") != COLUMNS:
+    if next(rows, COLUMNS) != COLUMNS:
         raise ParseError("These are not requests of rates or users: the first line does not name the columns.")
     starts, latencies, lags = (array("d"), array("d")), (array("d"), array("d")), (array("d"), array("d"))
     failures = Counter[str]()

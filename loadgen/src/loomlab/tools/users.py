@@ -10,9 +10,8 @@ from loomlab.tools.program import Program
 
 
 class UsersProgram(Program):
-    """Each user has a connection of its own, opened with the first request. Requests are dealt out to users in turn.
-    What is in flight at the end is waited for; nothing is sent twice. After a pause a start is 1 to 2 ms late, by its
-    timers' tick."""
+    """Each user, or each connection that is always busy, opens its connection with its first request. What is in flight
+    at the end is waited for; nothing is sent twice."""
 
     name = "users"
     program = "lab-users"
@@ -31,6 +30,11 @@ class UsersProgram(Program):
                     raise UsageError(
                         f"users needs at least one user, each with a connection, got {users} users for "
                         f"{load.connections} connections: raise CONCURRENCY or correct the stages."
+                    )
+                if users < len(load.targets):
+                    raise UsageError(
+                        f"users deals {len(load.targets)} kinds of requests out to users, got {users}: raise "
+                        "CONCURRENCY or SCALE."
                     )
             case Closed():
                 pass
@@ -53,4 +57,5 @@ class UsersProgram(Program):
             "stages": [{"users": stage.users, "seconds": stage.duration_s} for stage in stages],
             "think_seconds": think_s,
             "most_requests": most,
+            "dealt_to_requests": isinstance(shape, Closed),
         }

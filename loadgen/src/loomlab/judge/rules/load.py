@@ -120,8 +120,12 @@ def started_too_late(run: Evidence) -> Finding:
         return PASSED
     return failed(
         f"{run.asked.tool} started requests {lag_ms / 1000:.1f} s late at p99 "
-        f"(the limit is {LONGEST_LAG_MS / 1000:.0f} s): it had no free connection, or no CPU; "
-        "raise CONCURRENCY or lower RATE."
+        f"(the limit is {LONGEST_LAG_MS / 1000:.0f} s): it had no "
+        + (
+            "CPU; lower CONCURRENCY."
+            if run.asked.closed_model
+            else "free connection, or no CPU; raise CONCURRENCY or lower RATE."
+        )
     )
 
 
