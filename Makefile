@@ -37,7 +37,7 @@ scenario: ## Run a scenario: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATIO
 .PHONY: papers reproduce
 papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
 	@bin/papers
-reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE= DURATION=60s WARMUP_CAP= REPEATS= RESUME=]; PLAN=1 only prints the plan
+reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE= DURATION=60s WARMUP_CAP= REPEATS=]; PLAN=1 only prints the plan
 	@bin/reproduce
 
 .PHONY: finish
@@ -103,6 +103,10 @@ bench-floor: ## What the lab claims of an approach against itself: TRIES=4 sweep
 	@tests/benchmarks/floor
 bench-internals: ## CPU per request with and without some settings of servers and clients, and with each client: TRIES=5, three hours; continues after an interruption
 	@tests/benchmarks/internals
+
+.PHONY: keep-published
+keep-published: ## Put what results/ has of PAPER into loadgen/published/measured/, and write docs/reproduced.md
+	@docs/keep-published
 
 .PHONY: dashboards
 dashboards: ## Write grafana/dashboards/ again from grafana/src/

@@ -19,7 +19,7 @@ def code_of(words: list[str]) -> object:
         ["measure", "no/such", "--speed", "9"], ["measure", "no/such", "--start-s", "-1"], ["finish", "no/such"],
         ["measure", "no/such", "--waited-s", "-1"],
         ["resume", "no-such", "--results", "no/such"], ["resume", "latest", "--results", "no/such"],
-        ["warm-backend", "--delay", "uniform:400:200"], ["check-papers"], ["check-papers", "no/such"],
+        ["warm-backend", "--delay", "uniform:400:200"], ["keep-published"], ["claims", "no-such"],
     ],
 )  # fmt: skip
 def test_a_wrong_command_is_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from loomlab import cli
-from loomlab.answer.finish import finish, resume, unfinished
-from loomlab.answer.papers.library import load_paper
-from loomlab.answer.papers.steps import plan_of, steps_of, take
+from loomlab.answer.finish import finish, resume
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli import main
@@ -21,11 +19,8 @@ from loomlab.records.files import checksum, write_json, write_text
 from loomlab.records.models import Run
 from loomlab.records.order import Order, changing, order_file, read_order
 from loomlab.show.judged import Judged
-from measured_folder import PUBLISHED, begun, paper_lab
 from ordered import TWO_CPUS, lab_in, planned
 from rawrun import RawRun
-
-HEY = "virtual-threads-hey"
 
 
 def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path:
@@ -231,35 +226,12 @@ def test_a_lock_neither_follows_a_link_nor_empties_a_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["my experiment", "x BASH_ENV=results", "x\nBASH_ENV=results"])
-def test_a_folder_whose_name_is_no_word_gives_the_shell_no_line(tmp_path: Path, name: str) -> None:
-    lab, results = paper_lab(tmp_path / "lab"), tmp_path / "results"
-    folder = begun(lab, results, HEY, "failed", NAME=HEY, REPEATS="1")
-    paper = load_paper(PUBLISHED, HEY)
+def test_an_experiment_whose_name_is_no_word_does_not_go_on(tmp_path: Path, name: str) -> None:
+    folder = made(tmp_path)
+    folder.rename(folder.parent / name)
 
-    def lines() -> list[str]:
-        steps = steps_of(HEY, paper, [HEY], {"REPEATS": "1"}, TWO_CPUS, lab)
-        return plan_of(steps, results, {}, TWO_CPUS, lab).lines
-
-    assert lines() == [f"finish RESUME={folder.name}"]
-    folder = folder.rename(results / name)
-
-    assert [line.split()[0] for line in lines()] == ["scenario"]
-    for asked in (name, "latest"):
-        with pytest.raises(UsageError, match="rename the folder"):
-            take(results, asked, HEY, steps_of(HEY, paper, [HEY], {}, TWO_CPUS, lab).steps)
-        with pytest.raises(UsageError, match="rename the folder"):
-            resume(unfinished(results, asked), TWO_CPUS, lab.checksum)
-
-
-def test_a_paper_does_not_go_on_in_a_folder_with_a_link(tmp_path: Path) -> None:
-    lab, results = paper_lab(tmp_path / "lab"), tmp_path / "results"
-    folder = begun(lab, results, HEY, "failed", NAME=HEY, REPEATS="1")
-    (folder / ".engine").symlink_to(lab.root / ".env")
-    steps = steps_of(HEY, load_paper(PUBLISHED, HEY), [HEY], {"REPEATS": "1"}, TWO_CPUS, lab)
-
-    assert [line.split()[0] for line in plan_of(steps, results, {}, TWO_CPUS, lab).lines] == ["scenario"]
-    with pytest.raises(UsageError, match="neither a file nor a folder"):
-        take(results, folder.name, HEY, steps.steps)
+    with pytest.raises(UsageError, match="rename the folder"):
+        resumed(folder.parent / name)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99])

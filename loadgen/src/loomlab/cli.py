@@ -12,7 +12,6 @@ from rich.console import Console
 
 from loomlab.answer.again import again, made_again
 from loomlab.answer.finish import finish, killed, resume, unfinished
-from loomlab.answer.papers import commands as papers
 from loomlab.answer.summary import WIDEST_TABLE, show
 from loomlab.answer.summary import summarise as summarise_experiment
 from loomlab.basics import errors
@@ -24,6 +23,7 @@ from loomlab.plan import commands
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.plan.walk import line_of, lines_of
+from loomlab.published import commands as published
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.models import Summary
@@ -46,7 +46,7 @@ app = typer.Typer(
     help="Plan an experiment, load an approach, judge the run, sum the experiment up.",
 )
 commands.register(app)
-papers.register(app)
+published.register(app)
 exporter.register(app)
 statistics.register(app)
 server.register(app)

@@ -3,20 +3,24 @@
 import random
 from collections.abc import Mapping
 
+from pydantic import Field
+
 from loomlab.basics.errors import UsageError
 from loomlab.plan.lab import Lab
-from loomlab.plan.variables import check
+from loomlab.plan.variables import check, stanzas
 from loomlab.records.record import Record
 
 SAID_BY_SCENARIO = ("CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY")
 
 
 SWEEP = "sweep"
+OF_NO_RUN = {"PLAN", "RESUME", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}
+"""Variables that change nothing that is measured."""
 
 
 class Asked(Record):
     """None, or an empty list: not asked for, so that the lab or a scenario says it. `settings` are the approaches' and
-    the backend's, by the names of their variables; `paper`: which published experiment it is made for."""
+    the backend's, by the names of their variables; `given` are the variables as the user gave them."""
 
     verb: str
     tool: str
@@ -41,6 +45,7 @@ class Asked(Record):
     platform_threads: int | None
     backend_connections: int | None
     settings: dict[str, str]
+    given: dict[str, str] = Field(default_factory=dict)
 
     @property
     def sweep(self) -> bool:
@@ -96,6 +101,7 @@ def asked_of(verb: str, variables: Mapping[str, str], lab: Lab) -> Asked:
             name: given.get(name, lab.defaults[name])
             for name in ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES")
         },
+        given={name: given[name] for name in stanzas() if name in given and name not in OF_NO_RUN},
     )
 
 

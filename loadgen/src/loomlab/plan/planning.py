@@ -95,6 +95,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         note=" ".join([*left_out, *_notes(asked, work, answer)]) or None,
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
+        asked=asked.given,
         paper=asked.paper,
         left_out=left_out,
         sweep=asked.sweep,

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,8 +52,9 @@ class PlannedRun(Record):
 class Order(Record):
     """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
     `longest_s` are of one run at the largest load, with all around it; `lab_sha256` is of the sources that make and
-    judge runs; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `paper`: the
-    published experiment that it is made for, `left_out`: loads of that, and why the host cannot hold them.
+    judge runs; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `asked` are
+    the user's variables; `paper`: the published experiment that it is made for, `left_out`: loads of that, and why the
+    host cannot hold them.
 
     Whoever reads one, the host's shell among them, relies on its types: a folder of results may be a stranger's."""
 
@@ -72,10 +74,18 @@ class Order(Record):
     tool_version: str | None = None
     lab_sha256: str | None = None
     margin: float | None = Field(default=None, gt=0, le=MOST_MARGIN, allow_inf_nan=False)
+    asked: dict[str, str] = Field(default_factory=dict)
     paper: str | None = None
     left_out: list[str] = Field(default_factory=list)
     colours: dict[str, str] = Field(default_factory=dict)
     runs: list[PlannedRun] = Field(min_length=1)
+
+    @property
+    def command(self) -> str:
+        """The command that makes the experiment again, in the same order."""
+        verb = "scenario" if self.scenario else "sweep" if self.sweep else f"run-{self.runs[0].request.tool}"
+        asked = self.asked | {"SEED": str(self.seed)}
+        return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
 
     def run(self, name: str) -> PlannedRun:
         """Raises UsageError for a name that is not in the order."""

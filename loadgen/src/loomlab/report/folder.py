@@ -16,7 +16,6 @@ from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
 from loomlab.records.order import Order, order_file
-from loomlab.report.command import command_of
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LONGEST_LOAD_S, LATEST_S = 6 * 3600, 1e11
@@ -126,14 +125,14 @@ def _summary(folder: Path) -> Summary:
 
 
 def _order(folder: Path) -> tuple[Order | None, str | None, list[str]]:
-    """An order that the command cannot be told from still says which runs were planned."""
+    """The order, the command that makes the experiment again, and doubts."""
     order: Order | None = None
     try:
         order = read_record(order_file(folder), Order)
-        return order, command_of(order) if order else None, []
     except (ParseError, UsageError, KeyError, TypeError):
         told = "order.json is damaged or of another version: the command that makes the experiment again is not known."
-        return order, None, [told]
+        return None, None, [told]
+    return order, order.command if order and order.asked else None, []
 
 
 def _edited(

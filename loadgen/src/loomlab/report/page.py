@@ -13,7 +13,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from loomlab.answer.contrasts import what_differs
-from loomlab.answer.papers.keeping import PICTURE
 from loomlab.answer.summary import (
     CLOSED_MODEL_NOTE,
     INTERIOR_NOTE,
@@ -31,7 +30,6 @@ from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Fi
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import Look, looks
-from loomlab.report.published import published_of
 from loomlab.report.svg import key_of
 from loomlab.report.timeline import PHASES, timeline
 
@@ -42,20 +40,11 @@ BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
 
 
-PAPERS, SCENARIOS = Path("/lab/loadgen/published"), Path("/scenarios")
-"""Where the load generator's container has them."""
-
-
-def write_report(folder: Path, papers: Path = PAPERS, scenarios: Path = SCENARIOS) -> Path:
+def write_report(folder: Path) -> Path:
     """Writes report.html, table.csv, plots/ and summary.md of an experiment's folder from what lies in it, the same
-    bytes each time, and gives the page's path; of a published experiment published.svg, too, and what was published
-    from `papers`. Raises UsageError and ParseError as `read_experiment`."""
+    bytes each time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
     experiment = read_experiment(folder)
     look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
-    published = published_of(experiment, folder, look, papers, scenarios)
-    picture = published.picture(look) if published else None
-    if picture:
-        write_text(folder / PICTURE, picture)
     page = folder / "report.html"
     rows, figures = table.rows_of(experiment), table.figures_of(experiment)
     write_text(folder / "table.csv", table.csv_of(rows, figures))
@@ -67,7 +56,7 @@ def write_report(folder: Path, papers: Path = PAPERS, scenarios: Path = SCENARIO
     )
     shown = _shown(experiment, look)
     _write_plots(folder / "plots", shown, look)
-    write_text(page, _page_of(shown | {"published": published}))
+    write_text(page, _page_of(shown))
     return page
 
 

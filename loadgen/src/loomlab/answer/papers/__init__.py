@@ -1,1 +1,0 @@
-"""The published experiments: their figures and claims as data."""
