@@ -78,6 +78,7 @@ def asked_for(**changes: Any) -> Asked:
         "delay": "300",
         "seed": 1,
         "twin": False,
+        "given": {"CONCURRENCY": "1000"},
         "margin": None,
         "size": "auto",
         "settings": SETTINGS,

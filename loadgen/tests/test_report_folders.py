@@ -95,16 +95,13 @@ def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
     [
         lambda folder: shutil.rmtree(first_run(folder) / "raw"),
         lambda folder: shutil.rmtree(first_run(folder)),
-        lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(cpu_ms_per_request=0.001)),
         lambda folder: (first_run(folder) / "raw" / "warmup.json").write_text("{}"),
         lambda folder: (first_run(folder) / "raw" / "metrics.json").write_text('{"containers": ['),
-        lambda folder: (first_run(folder) / "run.json").write_text('{"run'),
-        lambda folder: (first_run(folder) / "run.json").unlink(),
         lambda folder: (folder / "order.json").write_text('{"runs": 3}'),
         lambda folder: edit(folder / "summary.json", lambda told: told.update(missing=["9-x"], finished=None)),
         lambda folder: edit(folder / "summary.json", lambda told: told.update(finished=None)),
     ],
-    ids=["no raw", "no run", "edited", "older", "cut off", "damaged", "unjudged", "no order", "missing", "interrupted"],
+    ids=["no raw", "no run", "older", "cut off", "no order", "missing", "interrupted"],
 )
 def test_what_is_wrong_with_a_folder_stands_among_the_doubts(
     folder: Path, spoil: Callable[[Path], object], snapshot: SnapshotAssertion
@@ -125,7 +122,6 @@ def test_a_folder_that_nothing_is_wrong_with_has_no_such_doubt(folder: Path) -> 
     text = parts_of(folder).text
 
     assert "damaged" not in text
-    assert "was edited" not in text
     assert "has changed since" not in text
 
 
@@ -165,7 +161,7 @@ def test_a_run_is_not_looked_for_outside_of_its_experiment(folder: Path, name: s
     assert not [link for link in page.links if ".." in link or name in link]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 0.0])
+@pytest.mark.parametrize("value", [-1.0, 0.0])
 def test_a_figure_that_is_none_is_not_drawn(folder: Path, value: float) -> None:
     for run in (folder / "runs").iterdir():
         edit(run / "run.json", lambda told: told.update(cpu_ms_per_request=value, throughput_rps=value))

@@ -16,7 +16,6 @@ from loomlab.answer.blocks import made_of
 from loomlab.answer.comparisons import comparison_notes, reading_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes
 from loomlab.answer.environment import environment_of
-from loomlab.answer.strays import strays_of
 from loomlab.answer.subjects import compared_by_raw
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, read_record, write_json, write_text
@@ -90,11 +89,10 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if environment.get("stand_in_images"):
         notes.append(STAND_IN_NOTE)
     notes += [str(note) for note in environment.get("notes", [])]
-    strays = strays_of(runs, order)
-    notes += [*strays.doubts, *again_notes(strays.without(runs))]
+    notes += again_notes(runs)
     early = made_of(order, runs).early if order else None
     notes += [early] if early else []
-    contrasts, parities = compared_by_raw(experiment_dir, strays.without(runs))
+    contrasts, parities = compared_by_raw(experiment_dir, runs)
     suspect = {run.cell: list(environment.get("suspect", [])) for run in runs}
     for cell, parity in parities.items():
         suspect[cell] += parity.suspicions
@@ -111,7 +109,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         missing=[run.run for run in order.runs if run.run not in judged] if order else [],
         scenario=order.scenario if order else read_record(experiment_dir / "scenario.json", SideBySide),
         margin=margin,
-        contrasts=contrasts if early else with_comparisons(contrasts, strays.without(runs), margin, order),
+        contrasts=contrasts if early else with_comparisons(contrasts, runs, margin, order),
         runs=runs,
     )
     write_json(experiment_dir / "summary.json", summary)

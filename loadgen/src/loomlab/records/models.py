@@ -8,7 +8,7 @@ from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.contrasts import Contrast
 from loomlab.records.load import Load
 from loomlab.records.memory import LiveBytes
-from loomlab.records.record import WHOLE_OR_UNKNOWN, EpochSeconds, FiniteRecord, Name, Record
+from loomlab.records.record import EpochSeconds, Name, Record
 
 RUN_SCHEMA: Literal["loom-lab/run/v1"] = "loom-lab/run/v1"
 SUMMARY_SCHEMA: Literal["loom-lab/summary/v1"] = "loom-lab/summary/v1"
@@ -267,7 +267,7 @@ class RuleResult(Record):
     reason: str | None = None
 
 
-class Run(FiniteRecord):
+class Run(Record):
     """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
     what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
     there was another than lean; `boot_id` is the host's, as HostLog has it; `raw_sha256` is the checksum of raw/ that
@@ -320,23 +320,23 @@ class Run(FiniteRecord):
     little_ratio: float | None
     gc: Gc
     jit_cpu_seconds: float | None = None
-    cpu_fall: Annotated[Halves | None, WHOLE_OR_UNKNOWN] = None
-    latency_fall: Annotated[Halves | None, WHOLE_OR_UNKNOWN] = None
+    cpu_fall: Halves | None = None
+    latency_fall: Halves | None = None
     backend_lateness_mean_ms: float | None = None
     backend_lateness_p99_ms: float | None = None
     virtual_threads_pinned: int | None = None
     foreign_cpu_share: float | None = None
-    steal_shares: Annotated[dict[str, float] | None, WHOLE_OR_UNKNOWN] = None
+    steal_shares: dict[str, float] | None = None
     connections_opened: int | None = None
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
     response_bytes_per_request: float | None = None
-    steps: Annotated[list[Step], WHOLE_OR_UNKNOWN] = Field(default_factory=list)
-    episodes: Annotated[list[Episode], WHOLE_OR_UNKNOWN] = Field(default_factory=list)
-    interior: Annotated[Interior | None, WHOLE_OR_UNKNOWN]
+    steps: list[Step] = Field(default_factory=list)
+    episodes: list[Episode] = Field(default_factory=list)
+    interior: Interior | None
     start_s: float | None = None
     waited_s: float = 0
-    warmup: Annotated[WarmupDigest | None, WHOLE_OR_UNKNOWN]
+    warmup: WarmupDigest | None
     started: str
     finished: str | None
     boot_id: str | None = None

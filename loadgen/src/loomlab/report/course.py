@@ -134,7 +134,7 @@ def gauge(series: Iterable[Series], began: float, seconds: range) -> Points:
 
 def data_of(experiment: Experiment, looks: Mapping[str, Look]) -> dict[str, Any]:
     """What the page's script draws: groups of runs that lie over one another, on a grid of seconds that all share."""
-    courses = [course for run in experiment.compared if (course := course_of(experiment, run)) is not None]
+    courses = [course for run in experiment.runs if (course := course_of(experiment, run)) is not None]
     longest = max((course.loaded[1] for course in courses), default=0.0) + BEFORE_S + AFTER_S
     step = max(1, math.ceil(longest / MOST_POINTS))
     loads = {at.cell: at.label for at in experiment.loads}

@@ -8,7 +8,7 @@ from loomlab.answer.again import again_notes
 from loomlab.answer.summary import STAND_IN_NOTE, withheld_notes
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import FIGURES, percent, told_of
+from loomlab.report.figures import percent, told_of
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import Comparison, Pair
 from loomlab.statistics.sentences import left_out
@@ -38,7 +38,7 @@ def doubts_of(experiment: Experiment) -> Doubts:
     return Doubts(
         whole=list(_whole(experiment)),
         dropped=dropped_blocks(experiment),
-        host=[*again_notes(experiment.compared), *_host(experiment.runs)],
+        host=[*again_notes(experiment.runs), *_host(experiment.runs)],
         of_runs=list(_of_runs(experiment.runs)),
         counts=_counts(experiment.runs),
     )
@@ -82,18 +82,6 @@ def _whole(experiment: Experiment) -> Iterator[str]:
     if summary.environment.get("stand_in_images"):
         yield STAND_IN_NOTE
     yield from experiment.doubts
-    yield from _no_measurements(experiment.runs)
-
-
-def _no_measurements(runs: list[Run]) -> Iterator[str]:
-    for run in runs:
-        for figure in FIGURES:
-            value = figure.read(run)
-            if value is not None and not figure.measurable(value):
-                yield (
-                    f"{run.run}: its {figure.title} is {value:g}, which is no measurement, so it is left out: "
-                    "run loomlab judge on its folder, then loomlab summarise."
-                )
 
 
 def _host(runs: list[Run]) -> Iterator[str]:

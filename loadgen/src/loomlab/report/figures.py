@@ -13,8 +13,6 @@ from loomlab.statistics.comparison import Figure as Compared
 UNKNOWN = "–"
 MOST_DECIMALS = 8
 """Of a ratio; what is nearer to 1 is 1."""
-LEAST, MOST = 1e-9, 1e15
-"""What is nearer to 0, or further from it, is no measurement, in any unit."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +34,9 @@ class Figure:
         return self.compared is not None and self.compared.unit is not None
 
     def of(self, run: Run) -> float | None:
-        """In its unit; None where it was not measured, or where a hand wrote something that is no measurement."""
+        """In its unit; None where it was not measured."""
         value = self.read(run)
-        return None if value is None or not self.measurable(value) else value / self.divisor
-
-    def measurable(self, value: float) -> bool:
-        if self.by_difference:
-            return abs(value) <= MOST
-        return value == 0 or LEAST <= value <= MOST
+        return None if value is None else value / self.divisor
 
     @property
     def label(self) -> str:

@@ -2,17 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from loomlab.answer.blocks import made_of
 from loomlab.answer.loads import At, loads_of
-from loomlab.answer.strays import strays_of
-from loomlab.answer.subjects import compared_by_raw
-from loomlab.answer.summary import with_suspicions
-from loomlab.basics.errors import LoomlabError, ParseError, UsageError
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
 from loomlab.records.order import Order, order_file
@@ -24,8 +20,8 @@ LONGEST_LOAD_S, LATEST_S = 6 * 3600, 1e11
 
 @dataclass(frozen=True)
 class Experiment:
-    """`doubts` are what is wrong with the folder; `loads` have the runs that are compared; `raw` has the folders of the
-    runs that are there; `command` makes the experiment again, None: it is not known."""
+    """`doubts` are what is wrong with the folder; `raw` has the folders of the runs that are there; `command` makes the
+    experiment again, None: it is not known."""
 
     name: str
     summary: Summary
@@ -46,15 +42,8 @@ class Experiment:
 
     @property
     def approaches(self) -> list[str]:
-        """Of the runs that are compared, in the order of their names, which does not depend on the order that was
-        drawn."""
-        return sorted({run.approach for run in self.compared})
-
-    @property
-    def compared(self) -> list[Run]:
-        """The runs that are, in the order of `runs`."""
-        names = {run.run for at in self.loads for run in at.runs}
-        return [run for run in self.runs if run.run in names]
+        """In the order of their names, which does not depend on the order that was drawn."""
+        return sorted({run.approach for run in self.runs})
 
     def raw_json(self, run: Run, name: str) -> Any:
         """A file of the run's raw/; None where it is missing, or damaged, which `doubts` has."""
@@ -83,8 +72,6 @@ def read_experiment(folder: Path) -> Experiment:
     or of another version."""
     summary = _summary(folder)
     order, command, doubts = _order(folder)
-    strays = strays_of(summary.runs, order)
-    doubts = [*strays.doubts, *doubts]
     raw: dict[str, RunFiles] = {}
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
@@ -94,9 +81,7 @@ def read_experiment(folder: Path) -> Experiment:
         if files.raw.is_dir():
             raw[run.run] = files
         doubts += _doubts_of(run, files)
-    own = strays.without(summary.runs)
-    doubts += _edited(folder, summary, own, order, raw)
-    return Experiment(folder.resolve().name, summary, order, loads_of(own, order), raw, doubts, command)
+    return Experiment(folder.resolve().name, summary, order, loads_of(summary.runs, order), raw, doubts, command)
 
 
 def _summary(folder: Path) -> Summary:
@@ -135,70 +120,13 @@ def _order(folder: Path) -> tuple[Order | None, str | None, list[str]]:
     return order, order.command if order and order.asked else None, []
 
 
-def _edited(
-    folder: Path, summary: Summary, own: Sequence[Run], order: Order | None, raw: Mapping[str, RunFiles]
-) -> Iterator[str]:
-    """Where the summary says of the whole what its own runs and its order do not."""
-    cure = "so one was edited or is older: run loomlab summarise on the experiment's folder."
-    if order is not None and order.margin != summary.margin:
-        yield f"summary.json has the margin {_share(summary.margin)} and order.json {_share(order.margin)}, {cure}"
-    if not all(run.run in raw for run in summary.runs):
-        return
-    try:
-        found, _ = compared_by_raw(folder, own)
-    except LoomlabError:
-        return
-    told = {frozenset((one.a, one.b)): one.kind for one in summary.contrasts}
-    for one in found if told else ():
-        kind = told.get(frozenset((one.a, one.b)), "nothing")
-        if kind != one.kind:
-            yield f"summary.json calls {one.a} and {one.b} {kind}, and raw/ tells {one.kind}, {cure}"
-
-
-def _share(margin: float | None) -> str:
-    return "of each figure" if margin is None else f"{margin:g}"
-
-
 def _doubts_of(run: Run, files: RunFiles) -> list[str]:
     """What the run's own files say against its entry in the summary."""
-    try:
-        judged = read_record(files.run, Run)
-    except ParseError:
-        return [f"{run.run}: run.json is damaged: run loomlab judge on its folder, then loomlab summarise."]
-    if judged is None:
-        return [f"{run.run}: run.json is missing: run loomlab judge on its folder, then loomlab summarise."]
-    differing = _differing(run, judged)
-    if differing:
-        return [
-            f"{run.run}: summary.json and run.json differ in {', '.join(differing)}, so one was edited or is older: "
-            "run loomlab judge on its folder, then loomlab summarise."
-        ]
     if not files.raw.is_dir():
         return [f"{run.run} has no raw files: its course is not drawn, and its figures cannot be computed again."]
-    return _doubts_of_raw(run, files)
-
-
-def _doubts_of_raw(run: Run, files: RunFiles) -> list[str]:
-    doubts = []
     if run.raw_sha256 is not None and checksum(files.raw) != run.raw_sha256:
-        doubts.append(
+        return [
             f"{run.run}: raw/ has changed since its figures were computed: run loomlab judge on its folder, "
             "then loomlab summarise."
-        )
-    for path in (files.metrics, files.warmup, files.about, files.tool):
-        try:
-            told = read_json(path)
-            damaged = path == files.tool and told is not None and _loaded(told) is None
-        except ParseError:
-            damaged = True
-        if damaged:
-            doubts.append(f"{run.run}: raw/{path.name} is damaged: it is left out; measure again to have it.")
-    return doubts
-
-
-def _differing(run: Run, judged: Run) -> Sequence[str]:
-    """The summary may have reasons more than run.json, which need the other runs, and may call the run suspect for
-    them."""
-    added = [reason for reason in run.reasons if reason not in judged.reasons]
-    one, other = run.model_dump(), with_suspicions(judged, added).model_dump()
-    return [name for name in one if one[name] != other[name]]
+        ]
+    return []

@@ -43,7 +43,7 @@ def opening_of(experiment: Experiment) -> Opening:
             answers.append("No run of this folder is compared: see what to doubt.")
         elif len(experiment.approaches) > 1:
             answers += [experiment.early] if experiment.early else _uncontrolled(experiment)
-    if experiment.compared and all(run.verdict == "invalid" for run in experiment.compared):
+    if experiment.runs and all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
     return Opening(answers, list(dict.fromkeys(one for one in _more(experiment) if one not in answers)))
 

@@ -78,7 +78,7 @@ def approach_rows(experiment: Experiment) -> list[tuple[str, list[tuple[str, str
 
 
 def _about(experiment: Experiment, approach: str) -> Any:
-    told = (experiment.raw_json(run, "about.json") for run in experiment.compared if run.approach == approach)
+    told = (experiment.raw_json(run, "about.json") for run in experiment.runs if run.approach == approach)
     return next((about for about in told if isinstance(about, dict)), None)
 
 

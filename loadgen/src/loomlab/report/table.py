@@ -59,7 +59,7 @@ def _row(at: At, approach: str) -> Row:
 
 def figures_of(experiment: Experiment) -> list[Figure]:
     """The table's columns: what at least one of the runs that are compared has."""
-    return told_of(experiment.compared)
+    return told_of(experiment.runs)
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
