@@ -14,6 +14,7 @@ from rich.table import Table
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.published.answers import answers_of
+from loomlab.published.forest import forest
 from loomlab.published.page import page_of, reproduced, told_of
 from loomlab.published.paper import published
 from loomlab.published.runs import keep, kept_runs, runs_in
@@ -33,7 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command(name="reproduce")(plan_paper)
     app.command(name="claims")(show_claims)
     app.command(name="keep-published")(keep_runs)
-    app.command(name="reproduced")(print_page)
+    app.command(name="reproduced")(write_page)
 
 
 def _table(*titles: str) -> Table:
@@ -93,6 +94,15 @@ def keep_runs(
     keep(path, sorted(every, key=lambda run: (run.load, run.experiment, run.repeat, run.level)))
 
 
-def print_page(papers_dir: PapersDir = PAPERS, scenarios_dir: ScenariosDir = SCENARIOS) -> None:
-    """Print docs/reproduced.md, from the runs that the repository keeps."""
-    print(page_of(reproduced(papers_dir, scenarios_dir)), end="")  # noqa: T201
+def write_page(
+    docs: Annotated[Path, typer.Argument(help="Where the page and its images go.")],
+    papers_dir: PapersDir = PAPERS,
+    scenarios_dir: ScenariosDir = SCENARIOS,
+) -> None:
+    """Write reproduced.md and its charts, from the runs that the repository keeps."""
+    every = reproduced(papers_dir, scenarios_dir)
+    (docs / "images").mkdir(parents=True, exist_ok=True)
+    (docs / "reproduced.md").write_text(page_of(every), encoding="utf-8")
+    for one in every:
+        chart = forest(one)
+        (docs / "images" / chart.file).write_text(chart.svg, encoding="utf-8")

@@ -14,12 +14,9 @@ from loomlab.judge.series import Series, parse_result, select, value_at, without
 from loomlab.records.files import RunFiles
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
-from loomlab.report.palette import Look
 
 BEFORE_S, AFTER_S = 10, 5
 """How much around the load is drawn, as far as samples reach."""
-MOST_POINTS = 150
-"""Of a run, so that 60 runs stay within a megabyte."""
 PANELS = (
     ("throughput", "answered requests by the second they started in", "requests/s"),
     ("p50", "latency from when the tool sent the request, p50", "ms"),
@@ -33,11 +30,10 @@ Points = dict[int, float]
 
 @dataclass(frozen=True)
 class Course:
-    """Values by second since the load began, by panel; `interior` and `loaded` are from and to in the same seconds."""
+    """Values by second since the load began, by panel; `loaded` are from and to in the same seconds."""
 
     run: Run
     panels: Mapping[str, Points]
-    interior: tuple[float, float] | None
     loaded: tuple[float, float]
 
 
@@ -54,14 +50,7 @@ def course_of(experiment: Experiment, run: Run) -> Course | None:
     panels = {name: points for name, points in panels.items() if points}
     if not panels:
         return None
-    return Course(run, panels, _interior(run, began), (0.0, ended - began))
-
-
-def _interior(run: Run, began: float) -> tuple[float, float] | None:
-    if run.interior is None:
-        return None
-    start, end = run.interior.start - began, run.interior.start + run.interior.seconds - began
-    return (start, end) if math.isfinite(start) and math.isfinite(end) else None
+    return Course(run, panels, (0.0, ended - began))
 
 
 def _latencies(files: RunFiles, began: float) -> dict[str, Points]:
@@ -130,50 +119,3 @@ def gauge(series: Iterable[Series], began: float, seconds: range) -> Points:
         if values:
             points[second] = sum(values)
     return points
-
-
-def data_of(experiment: Experiment, looks: Mapping[str, Look]) -> dict[str, Any]:
-    """What the page's script draws: groups of runs that lie over one another, on a grid of seconds that all share."""
-    courses = [course for run in experiment.runs if (course := course_of(experiment, run)) is not None]
-    longest = max((course.loaded[1] for course in courses), default=0.0) + BEFORE_S + AFTER_S
-    step = max(1, math.ceil(longest / MOST_POINTS))
-    loads = {at.cell: at.label for at in experiment.loads}
-    groups: dict[tuple[int, int], list[Course]] = {}
-    for course in courses:
-        groups.setdefault((course.run.cell, course.run.repeat), []).append(course)
-    order = [at.cell for at in experiment.loads]
-    return {
-        "panels": [{"key": key, "title": title, "unit": unit} for key, title, unit in PANELS],
-        "groups": [
-            {"label": f"{loads[cell]}, repeat {repeat}", "runs": [_drawn(one, step, looks) for one in group]}
-            for (cell, repeat), group in sorted(
-                groups.items(), key=lambda entry: (order.index(entry[0][0]), entry[0][1])
-            )
-        ],
-    }
-
-
-def _drawn(course: Course, step: int, looks: Mapping[str, Look]) -> dict[str, Any]:
-    last = math.ceil(course.loaded[1]) + AFTER_S
-    grid = range(-BEFORE_S, last, step)
-    return {
-        "name": course.run.run,
-        "approach": course.run.approach,
-        "colour": looks[course.run.approach].colour,
-        "verdict": course.run.verdict,
-        "from": grid.start,
-        "step": step,
-        "loaded": [round(each, 1) for each in course.loaded],
-        "interior": None if course.interior is None else [round(each, 1) for each in course.interior],
-        "panels": {key: [_at(points, second, step) for second in grid] for key, points in course.panels.items()},
-    }
-
-
-def _at(points: Points, second: int, step: int) -> float | None:
-    """The mean over the step, with four digits that count; None where nothing was recorded."""
-    within = [points[each] for each in range(second, second + step) if each in points]
-    within = [value for value in within if math.isfinite(value)]
-    if not within:
-        return None
-    value = float(f"{sum(within) / len(within):.4g}")
-    return int(value) if value.is_integer() else value

@@ -1,8 +1,5 @@
 """report.html: everything on one page, in the order in which it is asked."""
 
-import base64
-import hashlib
-import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -22,16 +19,16 @@ from loomlab.answer.summary import (
     markdown,
 )
 from loomlab.records.files import write_text
-from loomlab.report import course, curves, slides, surroundings, table
+from loomlab.report import plots, surroundings, table
+from loomlab.report.chart import Drawing
 from loomlab.report.comparisons import comparisons, pair_rows
-from loomlab.report.dots import dots, effect_rows
+from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of, dropped_blocks
 from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import Look, looks
-from loomlab.report.svg import key_of
-from loomlab.report.timeline import PHASES, timeline
+from loomlab.report.phases import phases_of
 
 PACKAGE = files("loomlab.report")
 COMPARED = (CPU, P50, P99, P99_9, THROUGHPUT, WAITING)
@@ -55,18 +52,18 @@ def write_report(folder: Path) -> Path:
         markdown(experiment.summary, [*told, "", *table.markdown_of(rows, figures), "", "Every run:"]),
     )
     shown = _shown(experiment, look)
-    _write_plots(folder / "plots", shown, look)
+    _write_plots(folder / "plots", shown)
     write_text(page, _page_of(shown))
     return page
 
 
-def _write_plots(folder: Path, shown: Mapping[str, Any], look: Mapping[str, Look]) -> None:
+def _write_plots(folder: Path, shown: Mapping[str, Any]) -> None:
+    """A file for each chart of the page, but for the courses, of which there are many."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    by_load = [plot for _, plots in (*shown["ratio_plots"], *shown["repeat_plots"]) for plot in plots]
-    plots = [*by_load, *shown["load_plots"], *shown["latency_plots"], *_drawn([shown["timeline"]])]
-    for name, text in slides.files_of(plots, look).items():
-        write_text(folder / name, text)
+    by_load = [plot for _, drawn in (*shown["ratio_plots"], *shown["repeat_plots"]) for plot in drawn]
+    for plot in [*by_load, *shown["load_plots"], *shown["latency_plots"], *_drawn([shown["timeline"]])]:
+        write_text(folder / plot.file, plot.svg)
 
 
 def _page_of(shown: Mapping[str, Any]) -> str:
@@ -83,30 +80,25 @@ def _page_of(shown: Mapping[str, Any]) -> str:
 
 def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
     figures = table.figures_of(experiment)
-    script = _script()
-    courses = course.data_of(experiment, look)
+    courses = [course for run in experiment.runs if (course := course_of(experiment, run)) is not None]
     doubts = doubts_of(experiment)
     elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *doubts.host}
     return {
         "summary": experiment.summary,
         "name": experiment.name,
-        "style": Markup(_packaged("vendored/uPlot.min.css") + _packaged("templates/report.css")),  # noqa: S704 - ours
-        "script": script,
-        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        "style": Markup(_packaged("templates/report.css")),  # noqa: S704 - ours
         "opening": opening_of(experiment),
         "figures": figures,
         "rows": table.rows_of(experiment),
         "pair_rows": pair_rows(experiment, [one for one in COMPARED if one in figures]) if CPU in figures else [],
         "run_rows": table.run_rows(experiment, figures),
-        "keys": {name: key_of(one) for name, one in look.items()},
+        "keys": {name: one.sign for name, one in look.items()},
         "ratio_plots": _ratio_plots(experiment, look),
         "repeat_plots": _repeat_plots(experiment, figures, look),
-        "load_plots": _drawn(curves.over_load(figure, experiment.loads, look) for figure in OVER_LOAD),
-        "latency_plots": _drawn(curves.distribution(at, look) for at in experiment.loads),
-        "timeline": timeline(experiment),
-        "phases": PHASES,
-        "courses": courses,
-        "courses_json": Markup(json.dumps(courses, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),  # noqa: S704 - escaped
+        "load_plots": _drawn(plots.over_load(figure, experiment.loads, look) for figure in OVER_LOAD),
+        "latency_plots": _drawn(plots.distribution(at, look) for at in experiment.loads),
+        "timeline": plots.timeline([(run, phases_of(run, experiment.loaded(run))) for run in experiment.runs]),
+        "course_plots": [plot for at in experiment.loads for plot in plots.courses(at, courses, look)],
         "doubts": doubts,
         "notes": _notes(experiment),
         "what_differs": what_differs,
@@ -118,38 +110,31 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
     }
 
 
-def _script() -> Markup:
-    """uPlot's licence wants to be in every copy of it."""
-    licence = f"/*\nuPlot, whose script and style are in this page:\n\n{_packaged('vendored/LICENSE').strip()}\n*/"
-    parts = (licence, _packaged("vendored/uPlot.iife.min.js"), _packaged("templates/report.js"))
-    return Markup("\n".join(parts))  # noqa: S704 - ours
-
-
 def _packaged(name: str) -> str:
     return PACKAGE.joinpath(name).read_text(encoding="utf-8")
 
 
-def _drawn(plots: Iterable[Markup | None]) -> list[Markup]:
-    return [plot for plot in plots if plot is not None]
+def _drawn(every: Iterable[Drawing | None]) -> list[Drawing]:
+    return [one for one in every if one is not None]
 
 
-def _ratio_plots(experiment: Experiment, look: Mapping[str, Look]) -> list[tuple[str, list[Markup]]]:
+def _ratio_plots(experiment: Experiment, look: Mapping[str, Look]) -> list[tuple[str, list[Drawing]]]:
     """By load."""
     by_figure = [(figure, comparisons(experiment, figure)) for figure in COMPARED]
-    plots = []
+    found = []
     for at in experiment.loads:
         here = [(figure, [one for one in held if one.found.pair.load == at.label]) for figure, held in by_figure]
-        drawn = [effect_rows(figure, held, look) for figure, held in here if any(one.found.effects for one in held)]
+        drawn = [plots.effects(figure, held, look) for figure, held in here if any(one.found.effects for one in held)]
         if drawn:
-            plots.append((at.label, drawn))
-    return plots
+            found.append((at.label, drawn))
+    return found
 
 
 def _repeat_plots(
     experiment: Experiment, figures: Sequence[Figure], look: Mapping[str, Look]
-) -> list[tuple[str, list[Markup]]]:
+) -> list[tuple[str, list[Drawing]]]:
     drawn = figures if len(experiment.loads) == 1 else [one for one in figures if one in BESIDE_LOADS]
-    return [(at.label, _drawn(dots(figure, at, look) for figure in drawn)) for at in experiment.loads]
+    return [(at.label, _drawn(plots.repeats(figure, at, look) for figure in drawn)) for at in experiment.loads]
 
 
 def _notes(experiment: Experiment) -> list[str]:
