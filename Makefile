@@ -4,25 +4,31 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-VARIABLES := APPROACH CONCURRENCY REQUESTS RATE TOOL AA MARGIN PLAN DURATION WARMUP_CAP ENDPOINT DELAY ERROR_SHARE REPEATS SEED \
-	SIZE JDK GC HTTP_CLIENT STYLE PLATFORM_THREADS BACKEND_CONNECTIONS SAVE_MOVIES NAME SCALE PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT \
-	RESULTS_URL GRAFANA_ADMIN_PASSWORD RESUME SHORT TRIES PART PAPER
+VARIABLES := $(shell cut -f 1 bin/variables.tsv)
 # What only the user's shell sets, asked before all of them become the Makefile's own.
 EXPORTED := $(foreach name,$(VARIABLES),$(if $(filter environment,$(origin $(name))),$(name)))
 # Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
+# What make's command line says and no verb takes is refused.
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
+ifneq ($(GIVEN),)
+ifneq ($(shell bin/given "$(MAKECMDGOALS)" $(GIVEN) || echo refused),)
+$(error nothing was started)
+endif
+endif
+
 ##@ Measure
 
 .PHONY: run-ab run-hey run-vegeta run-users
 run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT= STYLE=lean|idiomatic]
-	@bin/run ab
+	@bin/run run-ab
 run-hey: ## The same under hey
-	@bin/run hey
+	@bin/run run-hey
 run-vegeta: ## Under vegeta, at a rate: RATE=500 [CONCURRENCY=]
-	@bin/run vegeta
+	@bin/run run-vegeta
 run-users: ## Under users, the lab's own generator: CONCURRENCY=1000
-	@bin/run users
+	@bin/run run-users
 
 .PHONY: sweep
 sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only prints the plan
@@ -46,7 +52,7 @@ finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder 
 
 .PHONY: smoke
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
-	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run ab
+	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run run-ab
 
 .PHONY: report
 report: ## Make an experiment's report.html again: RESUME=latest (the default), or a folder of results/
@@ -113,5 +119,6 @@ dashboards: ## Write grafana/dashboards/ again from grafana/src/
 	@grafana/write
 
 .PHONY: help
-help:
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+help: ## This list; VARIABLE=RATE tells of a variable
+	@[ -z "$(VARIABLE)" ] || { awk -F '\t' '$$1 == "$(VARIABLE)" { printf "%s: %s. Default: %s. Example: %s=%s. Verbs: %s\n", $$1, $$5, $$4, $$1, $$2, $$3 }' bin/variables.tsv; exit; }
+	@[ -n "$(VARIABLE)" ] || awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
+from loomlab.plan.variables import Asked
 from loomlab.records.files import write_json
 from loomlab.records.order import Order, order_file
 
@@ -61,31 +61,15 @@ def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
 
 def asked_for(**changes: Any) -> Asked:
     """1,000 connections under ab, with the defaults."""
-    nothing = dict.fromkeys(
-        (
-            "scenario", "approaches", "requests", "duration_s", "warmup_cap_s", "repeats", "jdk",
-            "platform_threads", "backend_connections",
-        )
-    )  # fmt: skip
-    plain = nothing | {
-        "verb": changes.get("tool", "ab"),
-        "tool": "ab",
-        "scale": "1",
-        "connections": 1000,
-        "rate_rps": None,
-        "warmup_load_s": 0,
-        "endpoint": "/capabilities",
-        "delay": "300",
-        "seed": 1,
-        "twin": False,
-        "given": {"CONCURRENCY": "1000"},
-        "margin": None,
-        "size": "auto",
-        "settings": SETTINGS,
-    }
-    asked = plain | changes
+    tool = changes.get("tool", "ab")
+    plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "seed": 1}
+    asked = SETTINGS | plain | {"given": {"CONCURRENCY": "1000"}} | changes.pop("settings", {}) | changes
     asked["connections"] = _list_of(asked["connections"])
-    asked["rates_rps"] = _list_of(asked.pop("rate_rps"))
+    asked["rates_rps"] = _list_of(asked.pop("rate_rps", None))
+    if approaches := asked.pop("approaches", None):
+        asked["approach"] = ",".join(approaches)
+    if asked.pop("twin", False):
+        asked["aa"] = "1"
     return Asked.model_validate(asked)
 
 

@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from loomlab.plan.asked import asked_of
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
 from loomlab.published.answers import Answer, answers_of
@@ -72,7 +71,7 @@ def begun(lab: Lab, results: Path, paper: str, state: State = "judged", **variab
     than the one before."""
     told = {"PAPER": paper, "SCALE": "auto", "DURATION": "60s", "REPEATS": "3", "SEED": "1"} | variables
     stamp = f"202601{len([*results.glob('*/order.json')]) + 1:02}T000000Z"
-    order = plan(asked_of("scenario", told, lab), TWO_CPUS, lab, stamp)
+    order = plan(lab.asked("scenario", told), TWO_CPUS, lab, stamp)
     runs = [one.model_copy(update={"state": state if place else "judged"}) for place, one in enumerate(order.runs)]
     folder = results / order.experiment
     folder.mkdir(parents=True)

@@ -7,7 +7,6 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.plan.asked import asked_of
 from loomlab.plan.limits import pool_of
 from loomlab.plan.walk import lines_of
 from loomlab.records.load import Closed
@@ -56,7 +55,7 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
 def test_variables_become_a_request(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     given = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "APPROACH": "all", "GC": "zgc", "RATE": ""}
-    asked = asked_of("ab", given, lab)
+    asked = lab.asked("run-ab", given)
 
     assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rates_rps) == ([50], 120, 45, [])
     assert asked.approaches == lab.approaches

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.asked import asked_of
 from ordered import SCENARIOS, lab_in, planned
 from test_planning import first, refused
 
@@ -84,4 +83,4 @@ def test_what_a_scenario_says_itself_is_not_taken_from_elsewhere(tmp_path: Path,
     value = "/movies" if name == "ENDPOINT" else "5"
 
     with pytest.raises(UsageError, match=f"^{name}={value} .*NAME=smoketest"):
-        asked_of("scenario", {"NAME": "smoketest", name: value}, lab_in(tmp_path))
+        lab_in(tmp_path).asked("scenario", {"NAME": "smoketest", name: value})

@@ -1,6 +1,5 @@
 """What is said once an experiment is summed up, in the summary and on the page alike."""
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -50,8 +49,6 @@ def test_a_report_that_fails_does_not_fail_what_sums_up(
     (told,) = capsys.readouterr().err.splitlines()
     assert "ZeroDivisionError('at a drawing')" in told
     assert f"make report RESUME={folder.name} " in told
-
-
 
 
 def test_an_interruption_says_what_going_on_makes(folder: Path) -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.plan.asked import asked_of
 from loomlab.plan.levels import ladder
 from loomlab.plan.planning import plan
 from loomlab.plan.scenarios.capacity import APPROACH_MS, BUSY_LIMIT, Room
@@ -47,7 +46,7 @@ def test_a_block_has_every_approach_once_at_one_load_and_is_made_five_times_at_e
 
 
 def test_a_rate_has_the_connections_that_it_keeps_busy_and_vegeta_as_its_tool(tmp_path: Path) -> None:
-    asked = asked_of("sweep", {"RATE": "100,200.5"}, lab_in(tmp_path / "lab"))
+    asked = lab_in(tmp_path / "lab").asked("sweep", {"RATE": "100,200.5"})
     order = swept(tmp_path, tool="vegeta", connections=None, rate_rps=(100.0, 200.5))
 
     assert (asked.tool, asked.rates_rps, asked.sweep) == ("vegeta", [100.0, 200.5], True)
@@ -55,7 +54,7 @@ def test_a_rate_has_the_connections_that_it_keeps_busy_and_vegeta_as_its_tool(tm
         (100.0, 363), (200.5, 723),
     }  # fmt: skip
     assert order.experiment.endswith("-sweep-vegeta-r100-200.5")
-    assert asked_of("sweep", {"CONCURRENCY": "500"}, lab_in(tmp_path / "lab")).tool == "ab"
+    assert lab_in(tmp_path / "lab").asked("sweep", {"CONCURRENCY": "500"}).tool == "ab"
 
 
 def test_the_time_told_is_that_of_all_runs_and_of_those_that_are_left(tmp_path: Path) -> None:
@@ -116,7 +115,7 @@ def test_loads_that_do_not_rise_or_are_too_many_are_refused(
     name, _, value = given.partition("=")
 
     with pytest.raises(UsageError) as refusal:
-        asked_of(verb, {name: value}, lab_in(tmp_path / "lab"))
+        lab_in(tmp_path / "lab").asked(verb, {name: value})
 
     assert str(refusal.value).endswith(f" {cure}")
     assert str(refusal.value) == snapshot
@@ -183,7 +182,7 @@ def test_a_twin_is_the_first_approach_once_more_in_every_block(tmp_path: Path) -
 
 
 def test_a_margin_is_declared_with_the_plan(tmp_path: Path) -> None:
-    asked = asked_of("sweep", {"MARGIN": "0.05", "AA": "1"}, lab_in(tmp_path / "lab"))
+    asked = lab_in(tmp_path / "lab").asked("sweep", {"MARGIN": "0.05", "AA": "1"})
     order = swept(tmp_path, margin=0.05)
 
     assert (asked.margin, asked.twin) == (0.05, True)
@@ -194,11 +193,11 @@ def test_a_margin_is_declared_with_the_plan(tmp_path: Path) -> None:
 def test_the_command_makes_the_same_order_again(tmp_path: Path) -> None:
     lab = lab_in(tmp_path / "lab")
     given = {"CONCURRENCY": "500,2000", "ENDPOINT": "/movies?a=b&delayInMillis=5", "MARGIN": "0.05", "PLAN": "1"}
-    order = plan(asked_of("sweep", given, lab), TWO_CPUS, lab, STAMP)
+    order = plan(lab.asked("sweep", given), TWO_CPUS, lab, STAMP)
 
     make, verb, *words = shlex.split(order.command)
     assert (make, verb) == ("make", "sweep")
     again = dict(word.split("=", 1) for word in words)
     assert again == {name: given[name] for name in given if name != "PLAN"} | {"SEED": str(order.seed)}
-    repeated = plan(asked_of("sweep", again, lab), TWO_CPUS, lab, STAMP)
+    repeated = plan(lab.asked("sweep", again), TWO_CPUS, lab, STAMP)
     assert repeated.model_copy(update={"asked": order.asked}) == order

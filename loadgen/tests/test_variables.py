@@ -1,57 +1,63 @@
-"""The table of variables, as this side reads it; tests/unit/variables.bats has the shell's."""
+"""What the user's variables may be."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.variables import Words, check, largest, stanzas
+from loomlab.plan.variables import FIELDS, MOST_REPEATS, Words, model_of, table, verbs_of
+from ordered import SETTINGS
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
 WORDS = Words(["tomcat-virtual", "webflux-netty"], ["ec2", "smoke"], ["smoketest", "soak"], ["smoketest", "soak"])
+NAMES = Path(__file__).parents[2] / "bin" / "variables.tsv"
 
 
 def refusal(setting: str) -> str | None:
     name, value = setting.split("=", 1)
+    verb = "sweep" if "sweep" in verbs_of(name) else verbs_of(name)[0]
     try:
-        check({name: value}, WORDS)
+        model_of(verb, {name: value}, WORDS, SETTINGS | {"DELAY": "300"})
     except UsageError as refused:
         return str(refused)
     return None
 
 
 @pytest.mark.parametrize("line", CASES.read_text().splitlines())
-def test_the_table_means_the_same_on_both_sides(line: str) -> None:
-    verdict, setting = line.partition(" => ")[0].split(" ", 1)
+def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> None:
+    verdict, setting = line.split(" ", 1)
     said = refusal(setting)
 
     assert verdict == ("taken" if said is None else "refused")
-    assert said is None or said.startswith(f"{setting.partition('=')[0]}=")
-    assert said is None or re.search("use|with", said)
+    assert said is None or (said.startswith(f"{setting} ") and ": use " in said and said.endswith("."))
 
 
-def test_what_refusals_say_is_approved(request: pytest.FixtureRequest) -> None:
-    """tests/unit/variables.bats holds the shell to the same file; `pytest --snapshot-update` writes it again."""
-    lines = []
-    for line in CASES.read_text().splitlines():
-        case, told, _ = line.partition(" => ")
-        setting = case.split(" ", 1)[1]
-        lines.append(case + told + (refusal(setting) or "").removeprefix(f"{setting} ") if told else case)
-
-    if request.config.option.update_snapshots:
-        CASES.write_text("\n".join(lines) + "\n")
-    assert CASES.read_text().splitlines() == lines
+def test_every_example_is_taken() -> None:
+    for name, field in FIELDS.items():
+        if name not in {"APPROACH", "NAME", "PAPER", "SIZE"}:
+            (example,) = field.examples or []
+            assert refusal(f"{name}={example}") is None
 
 
-@pytest.mark.parametrize("name", ["REPEATS", "REQUESTS"])
-def test_the_largest_number_is_taken_and_the_next_one_refused(name: str) -> None:
-    check({name: str(largest(name))}, WORDS)
-    with pytest.raises(UsageError, match=f"^{name}={largest(name) + 1} "):
-        check({name: str(largest(name) + 1)}, WORDS)
+def test_the_largest_number_is_taken_and_the_next_one_refused() -> None:
+    assert refusal(f"REPEATS={MOST_REPEATS}") is None
+    assert refusal(f"REPEATS={MOST_REPEATS + 1}") is not None
 
 
-def test_every_variable_has_rules_and_ends_with_what_is_said() -> None:
-    for name, rules in stanzas().items():
-        assert rules, name
-        assert rules[-1].kind == "else", name
+def test_what_the_verb_does_not_take_is_no_part_of_it() -> None:
+    asked = model_of("run-ab", {"NAME": "my-computer", "CONCURRENCY": "7"}, WORDS, SETTINGS | {"DELAY": "300"})
+
+    assert (asked.scenario, asked.connections, asked.tool) == (None, [7], "ab")
+    assert asked.given == {"CONCURRENCY": "7"}
+
+
+def test_defaults_are_those_of_env() -> None:
+    asked = model_of("run-ab", {"GC": "zgc"}, WORDS, SETTINGS | {"DELAY": "uniform:1:2"})
+
+    assert asked.settings == SETTINGS | {"GC": "zgc"}
+    assert (asked.delay, asked.size, asked.endpoint) == ("uniform:1:2", "auto", "/capabilities")
+
+
+@pytest.mark.skipif(not NAMES.exists(), reason="only the package is here")
+def test_the_hosts_shell_knows_the_same_names() -> None:
+    assert NAMES.read_text() == "".join("\t".join(row) + "\n" for row in table())

@@ -27,12 +27,12 @@ refuse_uncommitted() {
 # lines FILTER: how many lines of this series the filter selects.
 lines() { jq --slurp --arg series "$SERIES" "[.[] | select(.series == \$series) | select($1)] | length" <"$LINES_FILE"; }
 
-# experiment TOOL VARIABLES...: an experiment with its own defaults; sets CODE, WALL_S and FOLDER.
+# experiment VERB VARIABLES...: an experiment with its own defaults; sets CODE, WALL_S and FOLDER.
 experiment() {
-  local tool=$1 begun=$SECONDS
+  local verb=$1 begun=$SECONDS
   shift
   CODE=0
-  env "$@" "$LAB_ROOT/bin/run" "$tool" || CODE=$?
+  env "$@" "$LAB_ROOT/bin/run" "$verb" || CODE=$?
   WALL_S=$((SECONDS - begun))
   [ "$CODE" -ne "$INTERRUPTED" ] || exit "$INTERRUPTED"
   [ "$CODE" -le "$RUN_INVALID" ] || die "$CODE" "the experiment could not be made: see above."

@@ -88,7 +88,7 @@ setting() (
   start_other true
   carry loom-lab/loadgen "$(setting CADVISOR_IMAGE)" "$(setting PROMETHEUS_IMAGE)" \
     "loom-lab/backend:jdk$(setting JDK)" "loom-lab/microhttp-virtual:jdk$(setting JDK)"
-  CONCURRENCY=200 APPROACH=microhttp-virtual run there "$LAB/bin/run" ab
+  CONCURRENCY=200 APPROACH=microhttp-virtual run there "$LAB/bin/run" run-ab
   valid_on_the_exporter
 }
 

@@ -68,6 +68,6 @@ while True: pass' >/dev/null
 }
 
 @test "a default run on the exporter has every figure, is valid, and names it" {
-  CONTAINER_METRICS=cgroups CONCURRENCY=200 APPROACH=microhttp-virtual run "$LAB_ROOT/bin/run" ab
+  CONTAINER_METRICS=cgroups CONCURRENCY=200 APPROACH=microhttp-virtual run "$LAB_ROOT/bin/run" run-ab
   valid_on_the_exporter
 }

@@ -23,7 +23,7 @@ teardown() { [ -z "${holder:-}" ] || "$REAL_DOCKER" rm --force "$holder" >/dev/n
     sleep 0.1
   done
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
-    run env CONCURRENCY=100 "$name=$port" "$LAB_ROOT/bin/run" ab
+    run env CONCURRENCY=100 "$name=$port" "$LAB_ROOT/bin/run" run-ab
     refused 3 "$name=$port" "$name=$((port + 1))"
   done
 }
@@ -44,17 +44,15 @@ teardown() { [ -z "${holder:-}" ] || "$REAL_DOCKER" rm --force "$holder" >/dev/n
 
 @test "results that cannot be written are refused" {
   local copy=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$copy/loadgen/src/loomlab/plan"
-  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/sizes" "$LAB_ROOT/.env" "$copy/"
-  cp -R "$LAB_ROOT/loadgen/scenarios" "$copy/loadgen/"
-  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$copy/loadgen/src/loomlab/plan/"
+  mkdir -p "$copy"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$copy/"
   echo "a file where the folder should be" >"$copy/results"
-  LAB_RESULTS=$copy/results CONCURRENCY=100 run "$copy/bin/run" ab
+  LAB_RESULTS=$copy/results CONCURRENCY=100 run "$copy/bin/run" run-ab
   refused 3 "results/ cannot be written"
 }
 
 @test "results that Docker cannot mount are refused" {
-  LAB_RESULTS=$BATS_TEST_TMPDIR/a:b CONCURRENCY=100 run "$LAB_ROOT/bin/run" ab
+  LAB_RESULTS=$BATS_TEST_TMPDIR/a:b CONCURRENCY=100 run "$LAB_ROOT/bin/run" run-ab
   refused 3 "$BATS_TEST_TMPDIR/a:b has a colon"
   [ ! -e "$BATS_TEST_TMPDIR/a:b" ]
 }

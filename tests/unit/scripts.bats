@@ -65,8 +65,7 @@ load ../helpers
 reproducing() { # PLAN
   lab=$BATS_TEST_TMPDIR/lab
   mkdir -p "$lab"/{bin,sizes,loadgen/scenarios,loadgen/published,loadgen/src/loomlab/plan}
-  cp "$LAB_ROOT"/bin/{lib.sh,variables.sh,reproduce} "$lab/bin"
-  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$lab/loadgen/src/loomlab/plan"
+  cp "$LAB_ROOT"/bin/{lib.sh,variables.sh,variables.tsv,reproduce} "$lab/bin"
   cp "$LAB_ROOT/compose.yaml" "$lab"
   touch "$lab/loadgen/published/virtual-threads-hey.yaml"
   echo 0 >"$lab/code"
@@ -106,8 +105,7 @@ reproducing() { # PLAN
 finishing() {
   lab=$BATS_TEST_TMPDIR/lab
   mkdir -p "$lab"/{bin,sizes,loadgen/scenarios,loadgen/published,loadgen/src/loomlab/plan}
-  cp "$LAB_ROOT"/bin/{lib,host,lock,variables,experiment}.sh "$LAB_ROOT/bin/run" "$lab/bin"
-  cp "$LAB_ROOT/loadgen/src/loomlab/plan/variables.txt" "$lab/loadgen/src/loomlab/plan"
+  cp "$LAB_ROOT"/bin/{lib,host,lock,variables,experiment}.sh "$LAB_ROOT"/bin/{run,variables.tsv} "$lab/bin"
   cp "$LAB_ROOT/compose.yaml" "$lab"
   printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' >"$lab/.env"
   printf '#!/bin/sh\n' | tee "$lab/bin/engine" "$lab/bin/prepare" "$lab/bin/metrics" >/dev/null

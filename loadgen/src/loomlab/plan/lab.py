@@ -4,7 +4,7 @@ import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from loomlab.plan.scenarios import model
-from loomlab.plan.variables import Words
+from loomlab.plan.variables import Asked, Words, model_of
 
 SOURCES = (
     "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
@@ -46,6 +46,10 @@ class Lab:
         """What variables may name."""
         sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
         return Words(self.approaches, sizes, model.names(self.scenarios), model.names(self.papers))
+
+    def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
+        """What is asked for with a verb of make. Raises UsageError, as `model_of`."""
+        return model_of(verb, given, self.words, self.defaults)
 
     def tool_version(self, tool: str) -> str | None:
         """Of those that the image is built with, and of ab as it tells it; None where that is not known."""

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.asked import Asked
 from loomlab.plan.limits import AB_CONNECTIONS
 from loomlab.plan.scenarios.capacity import Room, most_of
+from loomlab.plan.variables import Asked
 from loomlab.records.endpoints import Endpoint
 
 IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S
-from loomlab.plan.asked import Asked
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.levels import levels_of, rate_text
@@ -18,6 +17,7 @@ from loomlab.plan.scenarios.sidebyside import side_by_side
 from loomlab.plan.seconds import OPEN_RUN_S, REQUEST_CPU_MS, RunSeconds, default_cap_s, run_seconds, too_few, too_short
 from loomlab.plan.sizes import Size, size_of
 from loomlab.plan.space import check_space
+from loomlab.plan.variables import Asked
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
@@ -185,7 +185,7 @@ def _of_load(asked: Asked, host: Host, lab: Lab) -> Work:
         tool=asked.tool,
         loads=loads,
         delay=asked.delay,
-        approaches=asked.approaches or lab.headline,
+        approaches=lab.named(asked.approach or "headline"),
         repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
         jdk=asked.jdk or int(lab.defaults["JDK"]),
         threads=None,
@@ -212,7 +212,7 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab) -> Work:
         tool=scenario.tool,
         loads=loads_of(scenario, scaling, lab.scenarios),
         delay=scenario.delay,
-        approaches=asked.approaches or list(scenario.approaches),
+        approaches=lab.named(asked.approach) if asked.approach else list(scenario.approaches),
         repeats=asked.repeats or scenario.repeats,
         jdk=asked.jdk or scenario.jdk,
         threads=scenario.platform_threads,

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loomlab.answer.finish import foreign, planned
-from loomlab.basics.errors import HostError, UsageError
-from loomlab.plan.asked import asked_of
+from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
 from loomlab.plan.scenarios.file import load_scenario
-from loomlab.plan.variables import stanzas
 from loomlab.plan.walk import seconds_of
 from loomlab.published.paper import Claim, Published
 from loomlab.published.runs import approach_cpus
@@ -19,8 +17,6 @@ from loomlab.records.order import Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 DEFAULTS = {"DURATION": "60s"}
-TAKEN = ("PAPER", "SCALE", "DURATION", "WARMUP_CAP", "REPEATS", "SEED", "SIZE", "GC", "HTTP_CLIENT", "PLAN")
-"""What a user may ask of a paper's experiments; the paper says all else."""
 NO_DEMAND = {"REPEATS", "SEED"}
 """What experiments that are repeats of one another may differ in."""
 STAMP = "20000101T000000Z"
@@ -49,12 +45,7 @@ class Plan:
 def plan_of(published: Published, given: Mapping[str, str], results: Path, host: Host, lab: Lab) -> Plan:
     """What is yet to be made for a paper: experiments that were cut off go on first. Raises UsageError for a variable
     that a paper does not take, and HostError where the host can hold none of its experiments."""
-    for key in stanzas():
-        if given.get(key) and key not in TAKEN and not key.endswith("_PORT"):
-            raise UsageError(
-                f"{key}={given[key]} does not go with PAPER={published.name}, which sets it: leave it out."
-            )
-    steps, notes = _steps(published, {key: given[key] for key in TAKEN if given.get(key) and key != "PLAN"}, host, lab)
+    steps, notes = _steps(published, lab.asked("reproduce", given).given, host, lab)
     if not steps:
         raise HostError(notes[0] if notes else f"PAPER={published.name} has no experiment.")
     lines: list[str] = []
@@ -86,7 +77,7 @@ def _steps(published: Published, given: Mapping[str, str], host: Host, lab: Lab)
     for verb, asked, blocks in _experiments(published, given, lab):
         try:
             full = {**asked, **_scale(published, asked, host, lab)}
-            order = plan(asked_of(verb, full, lab), host, lab, STAMP)
+            order = plan(lab.asked(verb, full), host, lab, STAMP)
             found.append(Step(verb, full, int(given.get("REPEATS", blocks)), order))
             notes += order.left_out
         except HostError as error:
@@ -107,7 +98,7 @@ def _experiments(published: Published, given: Mapping[str, str], lab: Lab) -> It
         for load in _loads(claim):
             if load not in seen:
                 seen.append(load)
-                yield str(claim.tool), {**asked, **load}, FEWEST_BLOCKS
+                yield f"run-{claim.tool}", {**asked, **load}, FEWEST_BLOCKS
 
 
 def _loads(claim: Claim) -> Iterator[dict[str, str]]:
@@ -129,5 +120,5 @@ def _scale(published: Published, asked: Mapping[str, str], host: Host, lab: Lab)
         return {}
     if per_cpu is None:
         return {"SCALE": "auto"}
-    cpus = approach_cpus(plan(asked_of("scenario", {**asked, "SCALE": "auto"}, lab), host, lab, STAMP))
+    cpus = approach_cpus(plan(lab.asked("scenario", {**asked, "SCALE": "auto"}), host, lab, STAMP))
     return {"SCALE": f"{min(1.0, per_cpu * cpus):.4f}".rstrip("0").rstrip(".")}

@@ -8,7 +8,7 @@ from loomlab.answer.comparisons import Held
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.loads import At, counting
 from loomlab.basics.errors import UsageError
-from loomlab.plan.variables import largest
+from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Kind
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
@@ -83,7 +83,7 @@ def _more(experiment: Experiment) -> Iterator[str]:
 
 def _repeats(experiment: Experiment, kind: Kind) -> Iterator[str]:
     """What would give better intervals."""
-    most = largest("REPEATS")
+    most = MOST_REPEATS
     repeats = max((run.repeat for at in experiment.loads for run in at.runs), default=FEWEST_FINE_BLOCKS)
     found = [held.found for held in comparisons(experiment, CPU) if held.kind == kind and held.found.blocks]
     fewest = min((one.blocks for one in found), default=repeats)
