@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from evidence import evidence
 from loomlab.judge import verdict
-from loomlab.records.models import BackendDelays, Verdict
+from loomlab.records.evidence import BackendDelays, Evidence
+from loomlab.records.models import Verdict
 from loomlab.records.warmup import Burst, Warmup
 
 BURST = Burst(
@@ -78,7 +78,7 @@ OPEN: dict[str, Any] = {
 
 
 def judge(figures: dict[str, Any]) -> tuple[Verdict, list[str]]:
-    judgement = verdict.judge(evidence(**figures))
+    judgement = verdict.judge(Evidence(**figures))
     return judgement.verdict, judgement.reasons
 
 

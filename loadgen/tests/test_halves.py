@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from loomlab.judge.halves import Parts
-from loomlab.records.models import Halves, Interior
+from loomlab.records.evidence import Halves
+from loomlab.records.models import Interior
 from loomlab.records.requestlog import RequestLog
 
 BEGIN = 1_000_000

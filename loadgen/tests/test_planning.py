@@ -58,7 +58,7 @@ def test_variables_become_a_request(tmp_path: Path) -> None:
     asked = lab.asked("run-ab", given)
 
     assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rates_rps) == ([50], 120, 45, [])
-    assert asked.approaches == lab.approaches
+    assert asked.approach == lab.approaches
     assert asked.settings == SETTINGS | {"GC": "zgc"}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import UsageError
-from ordered import SCENARIOS, lab_in, planned
+from ordered import SCENARIOS, planned
 from test_planning import first, refused
 
 
@@ -76,11 +76,3 @@ def test_a_broken_scenario_is_told_by_file_line_and_field(tmp_path: Path) -> Non
 
     said = refused(UsageError, tmp_path, scenarios=broken, scenario="soak", connections=None)
     assert said.startswith("soak.yaml, line 10, load.rate.0 is 500: ")
-
-
-@pytest.mark.parametrize("name", ["CONCURRENCY", "REQUESTS", "RATE", "ENDPOINT", "DELAY"])
-def test_what_a_scenario_says_itself_is_not_taken_from_elsewhere(tmp_path: Path, name: str) -> None:
-    value = "/movies" if name == "ENDPOINT" else "5"
-
-    with pytest.raises(UsageError, match=f"^{name}={value} .*NAME=smoketest"):
-        lab_in(tmp_path).asked("scenario", {"NAME": "smoketest", name: value})

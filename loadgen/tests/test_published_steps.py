@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.errors import HostError
 from loomlab.cli import main
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
@@ -61,7 +61,7 @@ def test_loads_that_no_scenario_has_are_run_once_for_each_jdk(lab: Lab) -> None:
     assert [(settings(line)["ENDPOINT"], settings(line)["JDK"]) for line in lines] == [
         ("/capabilities", "21"), ("/capabilities", "25"), ("/pinned", "21"), ("/pinned", "25"),
     ]  # fmt: skip
-    assert all(line.startswith("ab ") and "SCALE" not in settings(line) for line in lines)
+    assert all(line.startswith("run-ab ") and "SCALE" not in settings(line) for line in lines)
     assert {settings(line)["HTTP_CLIENT"] for line in lines} == {"reactor"}
 
 
@@ -102,11 +102,6 @@ def test_a_host_that_holds_nothing_is_told_why(lab: Lab) -> None:
 
     with pytest.raises(HostError):
         planned(lab, HEY, small_host)
-
-
-def test_what_a_paper_sets_is_refused(lab: Lab) -> None:
-    with pytest.raises(UsageError, match="CONCURRENCY=5"):
-        planned(lab, HEY, CONCURRENCY="5")
 
 
 def test_commands_print_the_plan_the_claims_and_the_papers(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
 
-from evidence import evidence
 from good import GOOD, OPEN, fast, rate, warmup
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_failure
 from loomlab.judge.facts import container_of
 from loomlab.judge.judge import judge_run
 from loomlab.judge.verdict import RULES
-from loomlab.records.models import BackendDelays, Halves, RuleResult
+from loomlab.records.evidence import BackendDelays, Evidence, Halves
+from loomlab.records.models import RuleResult
 from rawrun import RawRun
 from test_judge_facts import STATES, inspected
 from test_verdict import CASES, MISSING
@@ -65,14 +65,14 @@ RAW: list[Callable[[RawRun], None]] = [
 
 def results(folder: Path) -> Iterator[RuleResult]:
     for figures in (*OTHERS, *(case[3] for case in CASES), *(missing for _, missing in MISSING)):
-        yield from verdict.judge(evidence(**GOOD | figures)).rules
+        yield from verdict.judge(Evidence(**GOOD | figures)).rules
     for place, change in enumerate(RAW):
         run = RawRun()
         change(run)
         yield from judge_run(run.write(folder / f"{place}-app")).rules
     for changes, state, _ in STATES:
         failure = container_failure(container_of(inspected(changes, state)), 1_794_996_000)
-        yield from verdict.judge(evidence(**GOOD | {"container_failure": failure})).rules
+        yield from verdict.judge(Evidence(**GOOD | {"container_failure": failure})).rules
 
 
 def test_each_sentence_of_the_verdict_is_the_approved_one(tmp_path: Path, snapshot: SnapshotAssertion) -> None:

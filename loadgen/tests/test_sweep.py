@@ -101,12 +101,12 @@ def test_what_gives_no_answer_is_told_with_the_cure(
 @pytest.mark.parametrize(
     ("verb", "given", "cure"),
     [
-        ("sweep", "CONCURRENCY=2000,500", "CONCURRENCY=500,2000."),
-        ("sweep", "CONCURRENCY=500,500", "CONCURRENCY=500."),
-        ("sweep", "RATE=20,3.5", "RATE=3.5,20."),
-        ("sweep", "RATE=20,20.0", "RATE=20.0."),
-        ("ab", "CONCURRENCY=5,9", "sweep CONCURRENCY=5,9."),
-        ("vegeta", "RATE=9,5", "sweep RATE=5,9."),
+        ("sweep", "CONCURRENCY=2000,500", "500,2000."),
+        ("sweep", "CONCURRENCY=500,500", "500."),
+        ("sweep", "RATE=20,3.5", "3.5,20."),
+        ("sweep", "RATE=20,20.0", "20."),
+        ("run-ab", "CONCURRENCY=5,9", "sweep CONCURRENCY=5,9."),
+        ("run-vegeta", "RATE=5,9", "sweep RATE=5,9."),
     ],
 )
 def test_loads_that_do_not_rise_or_are_too_many_are_refused(

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from evidence import evidence
 from good import GOOD, OPEN, fast, judge, lag, rate, steps_500_1000, warmup
 from loomlab.judge import verdict
 from loomlab.judge.verdict import RULES
-from loomlab.records.models import BackendDelays, Halves
+from loomlab.records.evidence import BackendDelays, Evidence, Halves
 from saying import figures, speaking, unknown
 
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
@@ -235,7 +234,7 @@ def test_a_rule_speaks_beyond_its_threshold_only(
 ) -> None:
     assert judge(GOOD | within) == ("valid", [])
 
-    judgement = verdict.judge(evidence(**GOOD | beyond))
+    judgement = verdict.judge(Evidence(**GOOD | beyond))
 
     (spoken,) = speaking(judgement.rules)
     assert (spoken.rule, spoken.outcome, spoken.level) == (rule, "failed", level)
@@ -248,7 +247,7 @@ def test_every_rule_has_a_case_in_which_it_fails_or_does_not_know() -> None:
 
 
 def test_every_rule_tells_what_it_found() -> None:
-    rules = verdict.judge(evidence(**GOOD)).rules
+    rules = verdict.judge(Evidence(**GOOD)).rules
 
     assert [result.rule for result in rules] == [rule.name for rule in RULES]
     assert {result.outcome for result in rules} == {"passed", "does not apply"}
@@ -300,7 +299,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("rules", "missing"), MISSING)
 def test_what_was_not_measured_is_not_passed(rules: str, missing: dict[str, Any]) -> None:
-    judgement = verdict.judge(evidence(**GOOD | missing))
+    judgement = verdict.judge(Evidence(**GOOD | missing))
 
     assert unknown(judgement.rules) == set(rules.split())
     assert judgement.verdict == "suspect"

@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 
-from evidence import evidence
 from good import GOOD, OPEN, judge, rate, steps_500_1000
 from loomlab.judge import verdict
-from loomlab.records.models import BackendDelays, Halves
+from loomlab.records.evidence import BackendDelays, Evidence, Halves
 from saying import failed, told, unknown
 
 
 def failing(figures: dict[str, Any]) -> set[str]:
-    return failed(verdict.judge(evidence(**figures)).rules)
+    return failed(verdict.judge(Evidence(**figures)).rules)
 
 
 def test_a_run_made_before_the_clock_was_watched_is_not_blamed() -> None:
@@ -20,7 +19,7 @@ def test_a_run_made_before_the_clock_was_watched_is_not_blamed() -> None:
 
 
 def test_what_makes_a_run_invalid_is_not_drowned_in_what_is_not_known() -> None:
-    judgement = verdict.judge(evidence(**GOOD | {"errors": 30_000, "foreign_share": None}))
+    judgement = verdict.judge(Evidence(**GOOD | {"errors": 30_000, "foreign_share": None}))
 
     assert unknown(judgement.rules) == {"foreign_cpu", "much_foreign_cpu"}
     assert judgement.reasons == [one.reason for one in judgement.rules if one.rule == "too_many_errors"]

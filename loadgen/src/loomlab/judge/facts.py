@@ -9,9 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 from loomlab.judge.metrics import Metrics
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
+from loomlab.records.evidence import BackendDelays
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.memory import MemoryLog
-from loomlab.records.models import BackendDelays, Container, HostLog, Request, ToolRun
+from loomlab.records.models import Container, HostLog, Request, ToolRun
 from loomlab.records.warmup import Warmup
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool

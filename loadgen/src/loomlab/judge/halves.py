@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from loomlab.basics.trend import trend
-from loomlab.records.models import Halves, Interior
+from loomlab.records.evidence import Halves
+from loomlab.records.models import Interior
 from loomlab.records.requestlog import RequestLog
 
 MOST_PARTS, FEWEST_PARTS = 8, 4

@@ -3,16 +3,17 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, harmonic_mean
+from typing import Any
 
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
-from loomlab.judge.containers import took_of
-from loomlab.judge.evidence import Asked, Evidence
+from loomlab.judge.containers import container_figures
 from loomlab.judge.facts import Facts, facts_of
 from loomlab.judge.memory import Pools, live_set_of
 from loomlab.judge.outcome import outcome_of
-from loomlab.judge.shown import shown_of
+from loomlab.judge.request_figures import request_figures
 from loomlab.records.delay import delay_of
+from loomlab.records.evidence import Evidence
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Closed, OpenRate, Users
 from loomlab.records.models import Request, Run, Step, WarmupDigest
@@ -33,22 +34,18 @@ def judge_run(run_dir: Path) -> Run:
 def _judged(facts: Facts) -> Run:
     request = facts.request
     outcome = outcome_of(facts)
-    shown = shown_of(facts, outcome)
-    took = took_of(facts, outcome, shown)
+    shown = request_figures(facts, outcome)
+    took = container_figures(facts, outcome, shown)
     connections = facts.metrics.backend_connections(facts.end)
     live_set = live_set_of(facts.memory, Pools(facts.endpoint, facts.about, connections))
-    judgement = verdict.judge(
-        Evidence(
-            asked=_asked(facts, shown.steps),
-            told=outcome.evidence(),
-            loaded=shown.evidence(outcome),
-            under_test=took.under_test(),
-            backend=took.backend(),
-            generator=took.generator(),
-            host=took.host(),
-            warmup=facts.warmup,
-        )
+    evidence = Evidence(
+        **_asked(facts, shown.steps),
+        **outcome.evidence(),
+        **shown.evidence(outcome),
+        **took.evidence(),
+        warmup=facts.warmup,
     )
+    judgement = verdict.judge(evidence)
     return Run(
         run=facts.files.run_dir.resolve().name,
         approach=request.name,
@@ -76,30 +73,32 @@ def _judged(facts: Facts) -> Run:
         reasons=judgement.reasons,
         notes=live_set.notes(),
         rules=judgement.rules,
+        evidence=evidence,
         raw_sha256=checksum(facts.files.raw),
         **outcome.published(),
         **shown.published(),
-        **took.published(),
+        **took.published(evidence),
         **live_set.published(),
     )
 
 
-def _asked(facts: Facts, steps: list[Step]) -> Asked:
+def _asked(facts: Facts, steps: list[Step]) -> dict[str, Any]:
+    """Fields of Evidence."""
     request, load, delay = facts.request, facts.request.load, delay_of(facts.request.delay)
-    return Asked(
-        concurrency=load.connections,
-        backend_calls=facts.endpoint.backend_calls,
-        at_once=facts.endpoint.at_once,
-        closed_model=load.closed_model,
-        steady=not steps and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
-        tool=facts.driver.name,
-        tells_unended=facts.driver.tells_unended,
-        offered_rps=load.rate_rps,
-        delay=delay.text if facts.endpoint.waits_as_configured else None,
-        finished=request.finished,
-        shortest_ms=_shortest_ms(facts),
-        think_s=load.shape.think_s[1] if isinstance(load.shape, Users) and not request.hangs else None,
-    )
+    return {
+        "concurrency": load.connections,
+        "backend_calls": facts.endpoint.backend_calls,
+        "at_once": facts.endpoint.at_once,
+        "closed_model": load.closed_model,
+        "steady": not steps and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
+        "tool": facts.driver.name,
+        "tells_unended": facts.driver.tells_unended,
+        "offered_rps": load.rate_rps,
+        "delay_asked": delay.text if facts.endpoint.waits_as_configured else None,
+        "finished": request.finished,
+        "shortest_ms": _shortest_ms(facts),
+        "think_s": load.shape.think_s[1] if isinstance(load.shape, Users) and not request.hangs else None,
+    }
 
 
 def _shortest_ms(facts: Facts) -> float:

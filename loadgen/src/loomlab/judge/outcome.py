@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from loomlab.basics.errors import ParseError
-from loomlab.judge.evidence import Told
 from loomlab.judge.facts import Facts
 from loomlab.records.models import Latency, ToolRun
 from loomlab.records.requestlog import RequestLog, latency_figures
@@ -37,16 +36,17 @@ class Outcome:
         known = 0 if self.log is None else len(self.log.failed_start_s) + self.log.untimed
         return max((self.errors or 0) - known, 0)
 
-    def evidence(self) -> Told:
-        return Told(
-            failure=self.failure,
-            attempted=self.attempted,
-            errors=self.errors,
-            doubtful=0 if self.log is None else self.log.doubtful,
-            completed=self.report.completed,
-            dropped=self.report.dropped,
-            keepalive_requests=self.report.keepalive_requests,
-        )
+    def evidence(self) -> dict[str, Any]:
+        """Fields of Evidence."""
+        return {
+            "tool_failure": self.failure,
+            "attempted": self.attempted,
+            "errors": self.errors,
+            "doubtful": 0 if self.log is None else self.log.doubtful,
+            "completed": self.report.completed,
+            "dropped": self.report.dropped,
+            "keepalive_requests": self.report.keepalive_requests,
+        }
 
     def published(self) -> dict[str, Any]:
         """Fields of run.json."""

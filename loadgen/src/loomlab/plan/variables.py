@@ -53,12 +53,14 @@ class Asked(Record):
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
     connections: Numbers = variable(
-        "CONCURRENCY", ("run-ab!", "run-hey!", "run-users!", "run-vegeta", "sweep"), "connections, each with one request at a time; of a sweep, several",
-        "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, a quarter and "
-        "all of those that the host can hold", "1000", [],
+        "CONCURRENCY", ("run-ab!", "run-hey!", "run-users!", "run-vegeta", "sweep"),
+        "connections, each with one request at a time; of a sweep, several",
+        "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
+        "a quarter and all of those that the host can hold", "1000", [],
     )  # fmt: skip
     rates_rps: Rates = variable(
-        "RATE", ("run-vegeta!", "sweep"), "offered rate, requests per second, sent on schedule even if answers are late (vegeta)",
+        "RATE", ("run-vegeta!", "sweep"),
+        "offered rate, requests per second, sent on schedule even if answers are late (vegeta)",
         "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds = variable(
@@ -118,8 +120,8 @@ class Asked(Record):
         "SIZE", (*WITH_PAPER, "scenarios"),
         "CPU and memory limits: `auto`, `ec2` (a c5.4xlarge for the approach, two c5.2xlarge for the rest), "
         "`ec2-c5.2xlarge`, `smoke`",
-        "`auto`: half of the CPUs for the approach, a quarter each for backend and load generator; with two CPUs these two "
-        "share one", "smoke", "auto",
+        "`auto`: half of the CPUs for the approach, a quarter each for backend and load generator; with two CPUs these "
+        "two share one", "smoke", "auto",
     )  # fmt: skip
     tool: Annotated[str, one_of("ab", "hey", "vegeta", "users")] = variable(
         "TOOL",
@@ -133,12 +135,13 @@ class Asked(Record):
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"
     )
     paper: Annotated[str | None, values.named("papers")] = variable(
-        "PAPER", ("reproduce!", "keep-published!", "scenario", *RUNS), "the published experiment, as `make papers` lists it",
+        "PAPER", ("reproduce!", "keep-published!", "scenario", *RUNS),
+        "the published experiment, as `make papers` lists it",
         "required", "virtual-threads-hey",
     )  # fmt: skip
     scale: Annotated[str, taken(values.scale)] = variable(
-        "SCALE", ("scenario", "reproduce"), "how much of a scenario's load is run; `auto`: as much as the host holds", "1",
-        "auto", "1",
+        "SCALE", ("scenario", "reproduce"),
+        "how much of a scenario's load is run; `auto`: as much as the host holds", "1", "auto", "1",
     )  # fmt: skip
     plan: Annotated[str | None, one_of("1")] = variable(
         "PLAN", WITH_PAPER, "`1` prints the runs and their time, and starts nothing", "off", "1"

@@ -117,12 +117,13 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        unknown = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] in UNKNOWN]
+        places = [one["loc"] for one in error.errors() if one["type"] in UNKNOWN]
+        unknown = [".".join(part for part in place if isinstance(part, str)) for place in places]
         if len(unknown) < error.error_count():
             raise _unexpected(path, error) from error
     try:
         known = record.model_validate(value, extra="ignore")
     except ValidationError as error:  # a record's own checks come after its fields
         raise _unexpected(path, error) from error
-    warnings.warn(f"{path}: left out what this version does not know: {', '.join(unknown)}", stacklevel=2)
+    warnings.warn(f"{path}: left out what this version does not know: {', '.join(dict.fromkeys(unknown))}", stacklevel=2)
     return known

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_vali
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.contrasts import Contrast
+from loomlab.records.evidence import Evidence, Halves
 from loomlab.records.load import Load
 from loomlab.records.memory import LiveBytes
 from loomlab.records.record import EpochSeconds, Name, Record
@@ -98,14 +99,6 @@ class Probe(Record):
     target: str
     answers: dict[str, Answer] = Field(default_factory=dict)
     error: str | None = None
-
-
-class BackendDelays(Record):
-    """raw/backend.json: the delay that the backend told right before and right after the measured run; None where it
-    did not answer."""
-
-    before: str | None
-    after: str | None
 
 
 class ToolRun(Record):
@@ -231,16 +224,6 @@ class WarmupDigest(Record):
     failed: bool
 
 
-class Halves(Record):
-    """How much the second half of the interior was below the first, as a share of it: what a straight line through its
-    parts says, and the half width of its two-sided 90 % interval; `peak`: how far the highest part is above their
-    median, as a share of it."""
-
-    fall: float
-    margin: float
-    peak: float = 0.0
-
-
 class Gc(Record):
     """Over the whole run; `share` is pauses ÷ duration, `cpu_share` the collector threads' part of the container's CPU
     time; concurrent phases count by their length, which for ZGC says nothing about their cost. `longest_pause_ms` is an
@@ -271,7 +254,7 @@ class Run(Record):
     """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
     what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
     there was another than lean; `boot_id` is the host's, as HostLog has it; `raw_sha256` is the checksum of raw/ that
-    the figures were found on."""
+    the figures were found on; `evidence` is what the verdict was given on."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
@@ -344,6 +327,7 @@ class Run(Record):
     reasons: list[str]
     notes: list[str] = Field(default_factory=list)
     rules: list[RuleResult] = Field(default_factory=list)
+    evidence: Evidence | None = None
     raw_sha256: str | None = None
 
 

@@ -1,15 +1,21 @@
 """Rules on whether the approach was warm."""
 
 from loomlab.basics.words import percent
-from loomlab.judge.evidence import Evidence, UnderTest
 from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
 from loomlab.judge.limits import COMPILED_LIMIT, FALL_LIMIT
+from loomlab.judge.rule import rule
+from loomlab.records.evidence import Evidence
 from loomlab.records.warmup import REST_CORES
 
 SHORTEST_CAP_S = 120
 NO_RECORD = unknown("how warm the approach was, because its warm-up was not recorded")
 
 
+@rule(
+    "suspect",
+    "warm-up cut short by its cap, failed, or none",
+    "",
+)
 def half_cold(run: Evidence) -> Finding:
     if run.warmup is None:
         return NO_RECORD
@@ -28,6 +34,11 @@ def half_cold(run: Evidence) -> Finding:
     )
 
 
+@rule(
+    "suspect",
+    "warm-up cut short by its cap, failed, or none",
+    "",
+)
 def compilers_unknown(run: Evidence) -> Finding:
     if run.warmup is None:
         return NO_RECORD
@@ -40,6 +51,11 @@ def compilers_unknown(run: Evidence) -> Finding:
     return PASSED
 
 
+@rule(
+    "suspect",
+    "warm-up cut short by its cap, failed, or none",
+    "",
+)
 def warmup_failed(run: Evidence) -> Finding:
     if run.warmup is None:
         return NO_RECORD
@@ -49,12 +65,19 @@ def warmup_failed(run: Evidence) -> Finding:
     return failed(f"The warm-up failed: no request of its burst {number} was answered; see the approach's log in raw/.")
 
 
+@rule(
+    "suspect",
+    "fall from the first half of the interior to the second, beyond chance at 95 %: of mean latency; or of "
+    f"CPU per request, while the compilers' part fell by > {percent(COMPILED_LIMIT)} of the whole or by > "
+    f"{REST_CORES} of a CPU",
+    f"> {percent(FALL_LIMIT)}",
+)
 def still_falling(run: Evidence) -> Finding:
-    measured = (("CPU per request", run.loaded.cpu_fall), ("mean latency", run.loaded.latency_fall))
+    measured = (("CPU per request", run.cpu_fall), ("mean latency", run.latency_fall))
     if all(halves is None for _, halves in measured):
         return not_here("the measured part is too short for two halves, or the load changes")
-    share = run.under_test.jit_cpu_share
-    told = measured if _compilers_came_to_rest(run.under_test) else measured[1:]
+    share = run.jit_cpu_share
+    told = measured if _compilers_came_to_rest(run) else measured[1:]
     falls = [
         f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
         for what, halves in told
@@ -69,8 +92,8 @@ def still_falling(run: Evidence) -> Finding:
     )
 
 
-def _compilers_came_to_rest(process: UnderTest) -> bool:
+def _compilers_came_to_rest(run: Evidence) -> bool:
     """Or it is not known. Code gets cheaper when it is compiled; where they hardly worked, CPU per request fell with
     the host, as it also rises. What they take is a small part of the CPU where many CPUs are busy."""
-    part, cores = process.jit_cpu_fall, process.jit_cores_fall
+    part, cores = run.jit_cpu_fall, run.jit_cores_fall
     return part is None or cores is None or part > COMPILED_LIMIT or cores > REST_CORES

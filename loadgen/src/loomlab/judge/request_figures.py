@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from loomlab.judge.episodes import episode_of, steps_of
-from loomlab.judge.evidence import Loaded
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
 from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
 from loomlab.judge.outcome import Outcome
+from loomlab.records.evidence import Halves
 from loomlab.records.load import Closed, OpenRate
-from loomlab.records.models import Episode, Halves, Interior, Latency, Step
+from loomlab.records.models import Episode, Interior, Latency, Step
 from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
 
 
@@ -25,7 +25,7 @@ class Lagged:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RequestFigures:
     """`figures` are None where no request has data of its own; by a share `rounding` their mean latency may be off."""
 
     figures: InteriorFigures | None
@@ -51,34 +51,34 @@ class Shown:
         """The requests of that span, which figures per request are of."""
         return self.figures.requests if self.figures else outcome.attempted
 
-    def evidence(self, outcome: Outcome) -> Loaded:
-        figures = self.figures
+    def evidence(self, outcome: Outcome) -> dict[str, Any]:
+        """Fields of Evidence."""
+        figures, lagged = self.figures, self.lagged
         window = figures.window if figures else None
-        lagged = self.lagged
-        return Loaded(
-            throughput_rps=figures.throughput_rps if figures else None,
-            started_rps=figures.started_rps if figures else None,
-            missed_steps=tuple(step.offered_rps for step in self.steps if not step.held),
-            missed_because=tuple(step.missed or "" for step in self.steps if not step.held),
-            held_steps=tuple(step.offered_rps for step in self.steps if step.held),
-            little_ratio=figures.little_ratio if figures else None,
-            rounding=self.rounding,
-            silent_end_s=self.silent_end_s,
-            silences_s=tuple(self.silences_s),
-            slow_ms=tuple(self.slow_ms),
-            p50_ms=self.whole.p50,
-            mean_ms=figures.latency.mean if figures else None,
-            p99_ms=figures.answered_p99_ms if figures else None,
-            start_lag_p99_ms=lagged.lag_ms if lagged else None,
-            lagged_p99_ms=lagged.p99_ms if lagged else None,
-            whole_run=bool(window and window.whole_run),
-            interior_s=window.seconds if window and not window.whole_run else None,
-            evaluated_s=window.seconds if window else None,
-            waves=figures.waves if figures else None,
-            requests=self.counted(outcome),
-            cpu_fall=self.cpu_fall,
-            latency_fall=self.latency_fall,
-        )
+        return {
+            "throughput_rps": figures.throughput_rps if figures else None,
+            "started_rps": figures.started_rps if figures else None,
+            "missed_steps": tuple(step.offered_rps for step in self.steps if not step.held),
+            "missed_because": tuple(step.missed or "" for step in self.steps if not step.held),
+            "held_steps": tuple(step.offered_rps for step in self.steps if step.held),
+            "little_ratio": figures.little_ratio if figures else None,
+            "rounding": self.rounding,
+            "silent_end_s": self.silent_end_s,
+            "silences_s": tuple(self.silences_s),
+            "slow_ms": tuple(self.slow_ms),
+            "p50_ms": self.whole.p50,
+            "mean_ms": figures.latency.mean if figures else None,
+            "p99_ms": figures.answered_p99_ms if figures else None,
+            "start_lag_p99_ms": lagged.lag_ms if lagged else None,
+            "lagged_p99_ms": lagged.p99_ms if lagged else None,
+            "whole_run": bool(window and window.whole_run),
+            "interior_s": window.seconds if window and not window.whole_run else None,
+            "evaluated_s": window.seconds if window else None,
+            "waves": figures.waves if figures else None,
+            "counted_requests": self.counted(outcome),
+            "cpu_fall": self.cpu_fall,
+            "latency_fall": self.latency_fall,
+        }
 
     def published(self) -> dict[str, Any]:
         """Fields of run.json; a run of several rates has no throughput and no latency of its own."""
@@ -100,10 +100,11 @@ class Shown:
         }
 
 
-def shown_of(facts: Facts, outcome: Outcome) -> Shown:
+def request_figures(facts: Facts, outcome: Outcome) -> RequestFigures:
+    """Of a run whose requests have data of their own; nothing of another one."""
     request = facts.request
     if outcome.log is None:
-        return Shown(None, Latency(), [], [], None, None, [], [], 0)
+        return RequestFigures(None, Latency(), [], [], None, None, [], [], 0)
     log = replace(outcome.log, unmarked=outcome.unmarked, unsent=outcome.report.dropped or 0)
     took_s = outcome.report.duration_s
     end = facts.end if took_s is None else facts.start + took_s
@@ -120,7 +121,7 @@ def shown_of(facts: Facts, outcome: Outcome) -> Shown:
         return facts.metrics.cpu_seconds(request.approach, first, last)
 
     steps = steps_of(log, shape, cpu_seconds, facts.start) if isinstance(shape, OpenRate) else []
-    return Shown(
+    return RequestFigures(
         figures=figures,
         whole=whole,
         steps=steps,
