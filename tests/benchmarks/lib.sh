@@ -61,3 +61,9 @@ runs_of() {
         steal_share: (spent(7) / ([range(8) | spent(.)] | add))}' "$run/run.json" "$run/raw/host.json" "$memory"
   done
 }
+
+# ratios: puts intervals into the lines of stdin (benchmarks/statistics/ratios.py).
+ratios() {
+  docker run --rm --interactive --network none --volume "$LAB_ROOT/benchmarks:/benchmarks:ro" --entrypoint python3 \
+    --env PYTHONPATH=/opt/loomlab/src loom-lab/loadgen /benchmarks/statistics/ratios.py
+}

@@ -127,5 +127,5 @@ table() { # CONTENDER...
       rounds($a; $a_side) as $as | rounds($b; $b_side) as $bs | [$as[]] | select(. != [])
       | {text: "\($a): \(sort | map(round3 | tostring) | join(", ")) ms per request, median \(median | round3), {0} of \($b)",
          ratios: [[$as | to_entries[] | select($bs[.key]) | .value / $bs[.key]]]}'
-  done | docker run --rm --interactive --network none loom-lab/loadgen ratios
+  done | ratios
 }

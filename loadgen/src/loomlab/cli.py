@@ -36,7 +36,6 @@ from loomlab.run.stop import Stop
 from loomlab.run.warmup.process import process_of
 from loomlab.run.warmup.warmer import Subject, Warmer
 from loomlab.show import server
-from loomlab.statistics import commands as statistics
 from loomlab.tools.known import tool
 
 app = typer.Typer(
@@ -48,7 +47,6 @@ app = typer.Typer(
 commands.register(app)
 published.register(app)
 exporter.register(app)
-statistics.register(app)
 server.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 BACKEND_BURST_S = 2

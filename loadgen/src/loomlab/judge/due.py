@@ -1,11 +1,12 @@
 """Latency of all requests that were due, so that none that failed or was not sent improves a percentile."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from loomlab.records.models import Latency
-from loomlab.records.requestlog import LEVELS, latency_figures, rank
+from loomlab.records.requestlog import LEVELS, Numbers, latency_figures, rank
 
 FEWEST_ABOVE, FEWEST_WAVES_ABOVE = 10, 5
 SHORTEST_WAVE_S = 1
@@ -16,12 +17,13 @@ UNSURE_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Due:
-    """The requests of a window: start and latency in ms of each that was answered, starts of those that failed; so many
+    """The requests of a window: start and latency of each that was answered, starts of those that failed; so many
     more that failed or were not sent, or none of them (`unplaced`: it is not told when they were due), and how many of
     the answered may have failed (`unmarked`). Latencies are told to `rounded_ms`."""
 
-    answers: Sequence[tuple[float, float]]
-    failed_start_s: Sequence[float] = ()
+    start_s: Numbers
+    latency_ms: Numbers
+    failed_start_s: Numbers = field(default_factory=lambda: np.empty(0))
     unplaced: int = 0
     unmarked: int = 0
     rounded_ms: float = 0
@@ -29,12 +31,12 @@ class Due:
     def latency(self) -> Latency:
         """Mean, extremes and deviation of the answers; nearest-rank percentiles of all requests, of which failed ones
         rank above every answer; where it is not known which failed, the upper bound, if the lower one is near."""
-        plain = latency_figures([latency_ms for _, latency_ms in self.answers])
+        plain = latency_figures(self.latency_ms)
         if plain.mean is None:
             return plain
-        by_latency = sorted(self.answers, key=lambda answer: answer[1])
-        ordered_ms = [latency_ms for _, latency_ms in by_latency]
-        spread_ms = self._spread_ms(by_latency, max(plain.mean / 1000, SHORTEST_WAVE_S))
+        order = np.argsort(self.latency_ms, kind="stable")
+        ordered_ms = self.latency_ms[order]
+        spread_ms = self._spread_ms(self.start_s[order], ordered_ms, max(plain.mean / 1000, SHORTEST_WAVE_S))
         told: dict[str, float | None] = {}
         withheld: dict[str, str] = {}
         for name, percent in LEVELS.items():
@@ -44,18 +46,17 @@ class Due:
                 withheld[name] = found
         return plain.model_copy(update=told | {"withheld": withheld})
 
-    def _spread_ms(self, by_latency: Sequence[tuple[float, float]], wave_s: float) -> float:
+    def _spread_ms(self, start_s: Numbers, ordered_ms: Numbers, wave_s: float) -> float:
         """The highest latency that requests of five waves reached or failed; -1 where there were not five."""
-        waves = {math.floor(start_s / wave_s) for start_s in self.failed_start_s}
-        if len(waves) >= FEWEST_WAVES_ABOVE:
+        failed = np.unique(np.floor(self.failed_start_s / wave_s))
+        if len(failed) >= FEWEST_WAVES_ABOVE:
             return math.inf
-        for start_s, latency_ms in reversed(by_latency):
-            waves.add(math.floor(start_s / wave_s))
-            if len(waves) >= FEWEST_WAVES_ABOVE:
-                return latency_ms
-        return -1
+        waves, first = np.unique(np.floor(start_s[::-1] / wave_s), return_index=True)
+        slowest = np.sort(first[~np.isin(waves, failed)])
+        lacking = FEWEST_WAVES_ABOVE - len(failed)
+        return float(ordered_ms[::-1][slowest[lacking - 1]]) if len(slowest) >= lacking else -1
 
-    def _percentile(self, ordered_ms: Sequence[float], percent: float, spread_ms: float) -> float | str:
+    def _percentile(self, ordered_ms: Numbers, percent: float, spread_ms: float) -> float | str:
         """The figure, or why there is none."""
         known = len(ordered_ms) + len(self.failed_start_s)
         lowest = rank(known, percent)
@@ -65,7 +66,7 @@ class Due:
             return f"only {above} of {known:,} requests lie above it ({FEWEST_ABOVE} are needed)"
         if lowest > len(ordered_ms):
             return f"requests that failed reach it, so it is at least {ordered_ms[-1]:,.0f} ms"
-        low_ms = ordered_ms[lowest - 1]
+        low_ms = float(ordered_ms[lowest - 1])
         unsure_ms = max(UNSURE_SHARE * low_ms, self.rounded_ms)
         if low_ms - spread_ms > unsure_ms:
             return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"

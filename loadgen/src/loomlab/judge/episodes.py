@@ -1,9 +1,10 @@
 """What an open-model run shows step by step, and how a run recovers from a hang of the backend."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable
 from statistics import median
+
+import numpy as np
 
 from loomlab.basics.words import percent
 from loomlab.judge.halves import Parts
@@ -11,7 +12,7 @@ from loomlab.judge.interior import InteriorFigures, window_figures
 from loomlab.judge.limits import ERROR_LIMIT, GROWTH_LIMIT, LONGEST_LAG_MS, RATE_LIMIT
 from loomlab.records.load import OpenRate, RateStep
 from loomlab.records.models import Episode, Hang, Step
-from loomlab.records.requestlog import RequestLog
+from loomlab.records.requestlog import RequestLog, by_seconds
 
 SETTLE_S = 2
 """Of a step's beginning; starts are known to the second."""
@@ -28,7 +29,7 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
     if len(shape.steps) < 2:
         return []
     found = []
-    begin = math.floor(min([*log.start_s, *log.failed_start_s], default=started))
+    begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
     for step in shape.steps:
         found.append(_step(log, step, begin + SETTLE_S, begin + step.duration_s - 1, cpu_seconds))
         begin += step.duration_s
@@ -38,7 +39,7 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
 def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: CpuSeconds) -> Step:
     last = max(last, first + 1)
     figures = window_figures(log, first, last, step.rate_rps)
-    errors = sum(first <= start < last for start in log.failed_start_s) + figures.unplaced
+    errors = len(log.between(first, last).failed_start_s) + figures.unplaced
     started_rps = figures.started_rps or 0.0
     missed = _missed(step, started_rps, errors, figures, log)
     spent_s = cpu_seconds(first, last)
@@ -76,13 +77,11 @@ def _missed(step: RateStep, started_rps: float, errors: int, figures: InteriorFi
 def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
     """Of a run that began at `started`, epoch seconds; requests count by the second they started in."""
     begin, end = started + hang.at_s, started + hang.at_s + hang.duration_s
-    by_second: dict[int, list[float]] = defaultdict(list)
-    for start, latency in zip(log.start_s, log.from_due_ms, strict=True):
-        by_second[math.floor(start)].append(latency)
-    medians = {second: median(latencies) for second, latencies in by_second.items()}
+    by_second = by_seconds(log.start_s, log.from_due_ms)
+    medians = {second: float(np.median(latencies)) for second, latencies in by_second.items()}
     calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
     before = median(calm) if calm else None
-    during = [max(latencies) for second, latencies in by_second.items() if begin - 1 <= second <= end]
+    during = [float(latencies.max()) for second, latencies in by_second.items() if begin - 1 <= second <= end]
     return Episode(
         start=begin,
         end=end,

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate, chain
+
+import numpy as np
 
 from loomlab.records.requestlog import RequestLog
 
@@ -11,15 +12,13 @@ class Starts:
     """Requests that ended, answered or failed, by the second they started in, from `first` up to before `last`."""
 
     def __init__(self, log: RequestLog, first: int, last: int) -> None:
-        counts, busy_s = [0] * (last - first), [0.0] * (last - first)
-        latencies = chain(log.latency_ms, log.failed_latency_ms)
-        for start_s, latency_ms in zip(chain(log.start_s, log.failed_start_s), latencies, strict=True):
-            if first <= start_s < last:
-                counts[math.floor(start_s) - first] += 1
-                busy_s[math.floor(start_s) - first] += latency_ms / 1000
+        here = (first <= log.starts_s) & (log.starts_s < last)
+        seconds = (np.floor(log.starts_s[here]) - first).astype(int)
+        counts = np.bincount(seconds, minlength=last - first)
+        busy_s = np.bincount(seconds, log.latencies_ms[here] / 1000, minlength=last - first)
         self.seconds = last - first
-        self._counts = [0, *accumulate(counts)]
-        self._busy_s = [0.0, *accumulate(busy_s)]
+        self._counts: list[int] = [0, *np.cumsum(counts).tolist()]
+        self._busy_s: list[float] = [0.0, *np.cumsum(busy_s).tolist()]
 
     def waves(self, begin: int, end: int) -> float:
         """Between two seconds, counted from the first: their distance in mean latencies; 0 without a request."""

@@ -2,14 +2,15 @@
 
 import itertools
 import math
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
+
+import numpy as np
 
 from loomlab.basics.trend import trend
 from loomlab.records.evidence import Halves
 from loomlab.records.models import Interior
-from loomlab.records.requestlog import RequestLog
+from loomlab.records.requestlog import Numbers, RequestLog
 
 MOST_PARTS, FEWEST_PARTS = 8, 4
 SHORTEST_PART_S, WAVES_A_PART = 2, 2
@@ -28,11 +29,12 @@ class Parts:
         usable = count >= FEWEST_PARTS and not window.whole_run
         edges = [round(window.start + part * window.seconds / count) for part in range(count + 1)] if usable else []
         self._parts = list(itertools.pairwise(edges))
-        self._counts: defaultdict[int, float] = defaultdict(float)
-        self._latency_ms: defaultdict[int, float] = defaultdict(float)
-        for start, latency_ms in zip(map(math.floor, log.start_s), log.from_due_ms, strict=True):
-            self._counts[start] += 1
-            self._latency_ms[start] += latency_ms
+        self._start = edges[0] if edges else 0
+        here = log.within(edges[0], edges[-1]) if edges else log.within(0, 0)
+        seconds = (np.floor(log.start_s[here]) - self._start).astype(int)
+        length = edges[-1] - edges[0] if edges else 0
+        self._counts = np.bincount(seconds, minlength=length)
+        self._latency_ms = np.bincount(seconds, log.from_due_ms[here], minlength=length)
 
     def latency_fall(self) -> Halves | None:
         """Of the mean latency."""
@@ -58,9 +60,8 @@ class Parts:
         count = self._sum(self._counts, part)
         return self._sum(self._latency_ms, part) / count if count else None
 
-    @staticmethod
-    def _sum(by_second: Mapping[int, float], part: tuple[int, int]) -> float:
-        return sum(by_second.get(second, 0.0) for second in range(*part))
+    def _sum(self, by_second: Numbers, part: tuple[int, int]) -> float:
+        return float(by_second[part[0] - self._start : part[1] - self._start].sum())
 
 
 def _fall(values: Sequence[float | None]) -> Halves | None:

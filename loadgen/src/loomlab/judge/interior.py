@@ -1,18 +1,18 @@
-"""The part of a run that counts: after the connect wave, before the last wave drains (design, section 6)."""
+"""The part of a run that counts: after the connect wave, before the last wave drains (docs/methodology.md)."""
 
 import math
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
 from loomlab.judge.due import Due
 from loomlab.judge.full import Starts
 from loomlab.records.load import Closed, Load, OpenRate
 from loomlab.records.models import Interior, Latency
-from loomlab.records.requestlog import RequestLog, percentile
+from loomlab.records.requestlog import Numbers, RequestLog, percentile
 
 FEWEST_SECONDS = 3
 KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
@@ -59,19 +59,17 @@ def figures_of(
         return interior_figures(log, load.connections, started, full_until, drains=drains)
     if isinstance(load.shape, OpenRate):
         return open_figures(log, started, ended, load.rate_rps)
-    return _from_first_to_last(log) if log else None
+    return _from_first_to_last(log) if len(log) else None
 
 
 def last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
     """The last second at which all connections but a hundredth were busy; `ended` where none is found."""
-    starts = sorted([*log.start_s, *log.failed_start_s])
-    took_ms = [*log.latency_ms, *log.failed_latency_ms]
-    ends = sorted(start + took / 1000 for start, took in zip([*log.start_s, *log.failed_start_s], took_ms, strict=True))
+    starts, ends = np.sort(log.starts_s), np.sort(log.starts_s + log.latencies_ms / 1000)
     full = concurrency - max(IDLE_SHARE * concurrency, 1)
-    for second in range(math.floor(ended), math.floor(starts[0]) if starts else 0, -1):
-        if bisect_right(starts, second) - bisect_right(ends, second) >= full:
-            return float(second)
-    return ended
+    seconds = np.arange(math.floor(ended), math.floor(starts[0]) if len(starts) else 0, -1)
+    busy = np.searchsorted(starts, seconds, side="right") - np.searchsorted(ends, seconds, side="right")
+    found = np.flatnonzero(busy >= full)
+    return float(seconds[found[0]]) if len(found) else ended
 
 
 def open_figures(
@@ -79,13 +77,12 @@ def open_figures(
 ) -> InteriorFigures | None:
     """From the second by which the first second's requests have surely ended, up to the last second in which requests
     started throughout; every request that started in it has an entry."""
-    if not log:
+    if not len(log):
         return None
-    starts = [*log.start_s, *log.failed_start_s]
-    begun = math.floor(min(starts))
-    first_ones = log.within(begun, begun + 2, log.latency_ms)
-    first = begun + 1 + math.ceil(percentile(sorted(first_ones), 99) / 1000) if first_ones else begun + 1
-    last = math.floor(max(starts))
+    begun = math.floor(log.starts_s.min())
+    first_ones = np.sort(log.latency_ms[log.within(begun, begun + 2)])
+    first = begun + 1 + math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else begun + 1
+    last = math.floor(log.starts_s.max())
     if last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
     return window_figures(log, first, last, offered_rps)
@@ -110,23 +107,24 @@ def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | 
 
 def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
     """Fields of InteriorFigures. p99.9 is withheld where starts lag so much that it is the tool's."""
-    lags_ms = sorted([*inside.lag_ms, *inside.failed_lag_ms])
+    lags_ms = np.sort(np.concatenate([inside.lag_ms, inside.failed_lag_ms]))
     latency = _due(inside, inside.from_due_ms, unplaced)
-    answered = sorted(inside.from_due_ms)
-    if lags_ms and latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
+    answered = np.sort(inside.from_due_ms)
+    if len(lags_ms) and latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
         why = f"over {TAIL_LAG_LIMIT:.0%} of it is how late requests started"
         latency = latency.model_copy(update={"p99_9": None, "withheld": latency.withheld | {"p99_9": why}})
     return {
         "latency": latency,
-        "answered_p99_ms": percentile(answered, 99) if answered else None,
-        "latency_from_start": _due(inside, inside.latency_ms, unplaced) if lags_ms else None,
-        "start_lag_p99_ms": percentile(lags_ms, 99) if lags_ms else None,
+        "answered_p99_ms": percentile(answered, 99) if len(answered) else None,
+        "latency_from_start": _due(inside, inside.latency_ms, unplaced) if len(lags_ms) else None,
+        "start_lag_p99_ms": percentile(lags_ms, 99) if len(lags_ms) else None,
     }
 
 
-def _due(inside: RequestLog, latency_ms: Sequence[float], unplaced: int) -> Latency:
-    answers = list(zip(inside.start_s, latency_ms, strict=True))
-    return Due(answers, inside.failed_start_s, unplaced, inside.unmarked, inside.rounded_ms).latency()
+def _due(inside: RequestLog, latency_ms: Numbers, unplaced: int) -> Latency:
+    return Due(
+        inside.start_s, latency_ms, inside.failed_start_s, unplaced, inside.unmarked, inside.rounded_ms
+    ).latency()
 
 
 def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
@@ -135,17 +133,11 @@ def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
     The log does not name connections: all requests that started up to the second in which the C-th one did include
     every connection's first. None when fewer than C requests were answered.
     """
-    starts = Counter(map(math.floor, log.start_s))
-    seen = 0
-    for second in sorted(starts):
-        seen += starts[second]
-        if seen >= concurrency:
-            return max(
-                math.ceil((math.floor(start) * 1000 + 999 + latency) / 1000)
-                for start, latency in zip(log.start_s, log.latency_ms, strict=True)
-                if start < second + 1
-            )
-    return None
+    if len(log) < concurrency:
+        return None
+    second = math.floor(np.partition(log.start_s, concurrency - 1)[concurrency - 1])
+    first = log.start_s < second + 1
+    return math.ceil(((np.floor(log.start_s[first]) * 1000 + 999 + log.latency_ms[first]) / 1000).max())
 
 
 def interior_figures(
@@ -158,12 +150,12 @@ def interior_figures(
     the last start, too. Its length is that of whole waves, see `whole_waves`; how many requests it holds follows from
     mean latency and `Starts.busy_share`. Falls back to the whole run when fewer than 3 s remain; None without data.
     """
-    if not log:
+    if not len(log):
         return None
     first = connect_wave_end(log, concurrency)
-    last = math.floor(ended - percentile(sorted(log.latency_ms), 99) / 1000)
+    last = math.floor(ended - percentile(np.sort(log.latency_ms), 99) / 1000)
     if drains:
-        last = min(last, math.floor(max(log.start_s)))
+        last = min(last, math.floor(log.start_s.max()))
     if first is None or last - first < FEWEST_SECONDS:
         return _whole_run(log, started, ended)
     starts = Starts(log, first, last)
@@ -202,9 +194,7 @@ def whole_waves(lengths: Sequence[int], waves_per_second: float) -> int:
 
 def _from_first_to_last(log: RequestLog) -> InteriorFigures:
     """A tool may take seconds until it has its users, and again until it ends."""
-    first = min([*log.start_s, *log.failed_start_s])
-    last = max(start + latency / 1000 for start, latency in zip(log.start_s, log.latency_ms, strict=True))
-    return _whole_run(log, first, last)
+    return _whole_run(log, float(log.starts_s.min()), float((log.start_s + log.latency_ms / 1000).max()))
 
 
 def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:

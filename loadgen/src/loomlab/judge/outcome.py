@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from loomlab.basics.errors import ParseError
 from loomlab.judge.facts import Facts
 from loomlab.records.models import Latency, ToolRun
 from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.run.process import STALL_S
-from loomlab.tools.tool import ToolReport
+from loomlab.tools.tool import ToolReport, requests_of
 
 AROUND_S = 2
 """Between the lab's clock readings and the tool's; some tools round starts to a second."""
@@ -72,7 +74,7 @@ def outcome_of(facts: Facts) -> Outcome:
     broken: str | None = None
     report = ToolReport()
     try:
-        log = _of_run(driver.requests(raw, driver.name, facts.endpoint.floor_ms), process)
+        log = _of_run(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
         report = _of_its_time(driver.report(raw, driver.name), log, process)
     except (OSError, ParseError) as error:
         broken = f"What {driver.name} wrote cannot be read: {error}"
@@ -94,24 +96,25 @@ def _of_run(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
     if log is None:
         return None
     first, last = process.started - AROUND_S, process.ended + AROUND_S
-    for starts, latencies in ((log.start_s, log.latency_ms), (log.failed_start_s, log.failed_latency_ms)):
-        for start_s, latency_ms in zip(starts, latencies, strict=True):
-            if not (latency_ms >= 0 and first <= start_s <= start_s + latency_ms / 1000 <= last):
-                raise ParseError(
-                    f"a request of {latency_ms:,.0f} ms at {start_s:.3f} is not within the run, which lasted from "
-                    f"{process.started:.3f} to {process.ended:.3f}: measure again."
-                )
+    starts_s, latencies_ms = log.starts_s, log.latencies_ms
+    inside = (latencies_ms >= 0) & (first <= starts_s) & (starts_s + latencies_ms / 1000 <= last)
+    if not inside.all():
+        place = int(np.flatnonzero(~inside)[0])
+        raise ParseError(
+            f"a request of {latencies_ms[place]:,.0f} ms at {starts_s[place]:.3f} is not within the run, which lasted "
+            f"from {process.started:.3f} to {process.ended:.3f}: measure again."
+        )
     return log
 
 
 def _of_its_time(report: ToolReport, log: RequestLog | None, process: ToolRun) -> ToolReport:
     """Raises ParseError where the tool says that it took longer than its process, or shorter than its requests."""
-    took_s, starts = report.duration_s, [] if log is None else [*log.start_s, *log.failed_start_s]
+    took_s = report.duration_s
     if took_s is None:
         return report
-    latencies_ms = [] if log is None else [*log.latency_ms, *log.failed_latency_ms]
-    ends = [start_s + took_ms / 1000 for start_s, took_ms in zip(starts, latencies_ms, strict=True)]
-    span_s = max(ends) - min(starts) if ends else 0.0
+    span_s = 0.0
+    if log is not None and len(log.starts_s):
+        span_s = float((log.starts_s + log.latencies_ms / 1000).max() - log.starts_s.min())
     if span_s - AROUND_S <= took_s <= process.ended - process.started + AROUND_S:
         return report
     raise ParseError(

@@ -128,7 +128,7 @@ def request_figures(facts: Facts, outcome: Outcome) -> RequestFigures:
         episodes=[episode_of(log, hang, facts.start) for hang in request.hangs],
         cpu_fall=cpu_fall,
         latency_fall=latency_fall,
-        silences_s=silences(log, *span) if log else [],
+        silences_s=silences(log, *span) if len(log) else [],
         slow_ms=_slow_ms(log, *span, SLOW_P50S * max(whole.p50 or 0, *facts.floors_ms)),
         silent_end_s=silent_end_s(log, end) if facts.driver.discards else 0,
         lagged=_most_lagged(log, figures, steps),
@@ -149,18 +149,17 @@ def _most_lagged(log: RequestLog, figures: InteriorFigures | None, steps: list[S
 
 def _evaluated(log: RequestLog, window: Interior) -> tuple[float, float]:
     """Start and end of a window; a whole run begins with its first request, for which a tool may take seconds."""
-    starts = [*log.start_s, *log.failed_start_s]
-    first = max(window.start, min(starts)) if window.whole_run and starts else window.start
+    late = window.whole_run and len(log.starts_s)
+    first = max(window.start, float(log.starts_s.min())) if late else window.start
     return first, first + window.seconds
 
 
 def _slow_ms(log: RequestLog, first: float, last: float, limit_ms: float) -> list[float]:
     """What answers and failures that started between two times took, where it is more than the limit. ab rounds starts
     down to whole seconds, so the first time is rounded down, too."""
-    first = math.floor(first)
-    failed = zip(log.failed_start_s, log.failed_latency_ms, strict=True)
-    took = log.within(first, last, log.latency_ms) + [ms for start, ms in failed if first <= start < last]
-    return [ms for ms in took if ms > limit_ms]
+    took = log.between(math.floor(first), last).latencies_ms
+    slow: list[float] = took[took > limit_ms].tolist()
+    return slow
 
 
 def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tuple[Halves | None, Halves | None]:

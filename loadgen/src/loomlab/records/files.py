@@ -125,5 +125,5 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
         known = record.model_validate(value, extra="ignore")
     except ValidationError as error:  # a record's own checks come after its fields
         raise _unexpected(path, error) from error
-    warnings.warn(f"{path}: left out what this version does not know: {', '.join(dict.fromkeys(unknown))}", stacklevel=2)
+    warnings.warn(f"{path}: left out what this version does not know: {', '.join(sorted({*unknown}))}", stacklevel=2)
     return known

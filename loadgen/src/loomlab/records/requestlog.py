@@ -2,16 +2,26 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from loomlab.records.models import Latency
 
+type Numbers = NDArray[np.float64]
+
 LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
 """Percentiles, by their names in `Latency`."""
+COLUMNS = ("start_s", "latency_ms", "failed_start_s", "failed_latency_ms", "lag_ms", "failed_lag_ms")
 
 
-@dataclass(frozen=True)
+def _column() -> Numbers:
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
 class RequestLog:
     """One entry per answered request, in any order; of the failed ones, one entry each in the `failed_` fields as far
     as the tool tells (ab lists answers other than 2xx among the answered).
@@ -24,21 +34,33 @@ class RequestLog:
     most so many answers are `doubtful`: their bodies may not be whole. Latencies are told to `rounded_ms` (0: exactly).
     """
 
-    start_s: Sequence[float]
-    latency_ms: Sequence[float]
+    start_s: Numbers = field(default_factory=_column)
+    latency_ms: Numbers = field(default_factory=_column)
     unanswered: int = 0
-    failed_start_s: Sequence[float] = ()
-    failed_latency_ms: Sequence[float] = ()
+    failed_start_s: Numbers = field(default_factory=_column)
+    failed_latency_ms: Numbers = field(default_factory=_column)
     failures: Mapping[str, int] = field(default_factory=dict)
     doubtful: int = 0
-    lag_ms: Sequence[float] = ()
-    failed_lag_ms: Sequence[float] = ()
+    lag_ms: Numbers = field(default_factory=_column)
+    failed_lag_ms: Numbers = field(default_factory=_column)
     unmarked: int = 0
     unsent: int = 0
     rounded_ms: float = 0
 
+    def __post_init__(self) -> None:
+        for name in COLUMNS:
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+
     def __len__(self) -> int:
         return len(self.start_s)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RequestLog):
+            return NotImplemented
+        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
 
     @property
     def untimed(self) -> int:
@@ -46,27 +68,35 @@ class RequestLog:
         return max(self.unanswered, sum(self.failures.values()) - len(self.failed_start_s), 0)
 
     @property
-    def from_due_ms(self) -> Sequence[float]:
-        """What users wait: latency from when the request was due; where nothing was, from when it started."""
-        if not self.lag_ms:
-            return self.latency_ms
-        return [latency + lag for latency, lag in zip(self.latency_ms, self.lag_ms, strict=True)]
+    def starts_s(self) -> Numbers:
+        """When requests started, answered or failed."""
+        return np.concatenate([self.start_s, self.failed_start_s])
 
-    def within(self, first: float, last: float, values: Sequence[float]) -> list[float]:
-        """Of the answered requests that started from `first` up to before `last`, the values."""
-        return [value for start, value in zip(self.start_s, values, strict=True) if first <= start < last]
+    @property
+    def latencies_ms(self) -> Numbers:
+        """What they took, in the same order."""
+        return np.concatenate([self.latency_ms, self.failed_latency_ms])
+
+    @property
+    def from_due_ms(self) -> Numbers:
+        """What users wait: latency from when the request was due; where nothing was, from when it started."""
+        return self.latency_ms + self.lag_ms if len(self.lag_ms) else self.latency_ms
+
+    def within(self, first: float, last: float) -> NDArray[np.bool_]:
+        """Which of the answered requests started from `first` up to before `last`."""
+        return (first <= self.start_s) & (self.start_s < last)
 
     def between(self, first: float, last: float) -> "RequestLog":
         """Those that started from `first` up to before `last`, with what is known of requests one by one."""
-        failed = [place for place, start in enumerate(self.failed_start_s) if first <= start < last]
+        here, failed = self.within(first, last), (first <= self.failed_start_s) & (self.failed_start_s < last)
         return replace(
             self,
-            start_s=self.within(first, last, self.start_s),
-            latency_ms=self.within(first, last, self.latency_ms),
-            lag_ms=self.within(first, last, self.lag_ms) if self.lag_ms else (),
-            failed_start_s=[self.failed_start_s[place] for place in failed],
-            failed_latency_ms=[self.failed_latency_ms[place] for place in failed],
-            failed_lag_ms=[self.failed_lag_ms[place] for place in failed] if self.failed_lag_ms else (),
+            start_s=self.start_s[here],
+            latency_ms=self.latency_ms[here],
+            lag_ms=self.lag_ms[here] if len(self.lag_ms) else self.lag_ms,
+            failed_start_s=self.failed_start_s[failed],
+            failed_latency_ms=self.failed_latency_ms[failed],
+            failed_lag_ms=self.failed_lag_ms[failed] if len(self.failed_lag_ms) else self.failed_lag_ms,
         )
 
 
@@ -75,38 +105,41 @@ def rank(count: int, percent: float) -> int:
     return max(math.ceil(count * Fraction(str(percent)) / 100), 1)
 
 
-def percentile(ordered: Sequence[float], percent: float) -> float:
+def percentile(ordered: Sequence[float] | Numbers, percent: float) -> float:
     """The value of `ordered` (ascending) at the nearest rank."""
-    return ordered[rank(len(ordered), percent) - 1]
+    return float(ordered[rank(len(ordered), percent) - 1])
 
 
-def latency_figures(latency_ms: Sequence[float]) -> Latency:
+def latency_figures(latency_ms: ArrayLike) -> Latency:
     """Mean, sample standard deviation and nearest-rank percentiles of just these, in ms; all None for no request."""
-    if not latency_ms:
-        return Latency()
-    ordered = sorted(latency_ms)
+    ordered = np.sort(np.asarray(latency_ms, dtype=np.float64))
     count = len(ordered)
-    total = sum(ordered)
-    squares = sum(value * value for value in ordered)
-    variance = (squares - total * total / count) / (count - 1) if count > 1 else None
+    if not count:
+        return Latency()
     return Latency(
-        min=ordered[0],
-        mean=total / count,
-        stdev=None if variance is None else max(variance, 0.0) ** 0.5,
-        max=ordered[-1],
+        min=float(ordered[0]),
+        mean=float(ordered.mean()),
+        stdev=float(ordered.std(ddof=1)) if count > 1 else None,
+        max=float(ordered[-1]),
         **{name: percentile(ordered, percent) for name, percent in LEVELS.items()},
+    )
+
+
+def by_seconds(start_s: Numbers, values: Numbers) -> dict[int, Numbers]:
+    """The values of the requests that started in each second, in order of the seconds."""
+    order = np.argsort(start_s, kind="stable")
+    seconds, first = np.unique(np.floor(start_s[order]), return_index=True)
+    return (
+        dict(zip(seconds.astype(int).tolist(), np.split(values[order], first[1:]), strict=True)) if len(seconds) else {}
     )
 
 
 def _answered(log: RequestLog) -> set[int]:
     """Seconds in which an answer may have come: some starts are known to the second only, so an answer is taken to fill
     both seconds it may be in."""
-    answered: set[int] = set()
-    for start_s, latency_ms in zip(log.start_s, log.latency_ms, strict=True):
-        earliest_ms = math.floor(start_s) * 1000 + latency_ms
-        answered.add(int(earliest_ms // 1000))
-        answered.add(int((earliest_ms + 999) // 1000))
-    return answered
+    earliest_ms = np.floor(log.start_s) * 1000 + log.latency_ms
+    both = np.concatenate([earliest_ms // 1000, (earliest_ms + 999) // 1000])
+    return set(np.unique(both).astype(int).tolist())
 
 
 def silences(log: RequestLog, first: float, last: float) -> list[int]:
@@ -125,11 +158,11 @@ def silences(log: RequestLog, first: float, last: float) -> list[int]:
 def silent_end_s(log: RequestLog, end: float) -> int:
     """The silence that the run ended with. A tool with a time limit ends at the first event after it, so answers of the
     last two seconds before `end` do not break it."""
-    if not log:
+    if not len(log):
         return 0
     answered = _answered(log)
     trailing = 0
-    for second in range(int(end) - 2, math.floor(min(log.start_s)) - 1, -1):
+    for second in range(int(end) - 2, math.floor(log.start_s.min()) - 1, -1):
         if second in answered:
             break
         trailing += 1

@@ -3,17 +3,20 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hdrh.histogram import HdrHistogram
-from hdrh.log import HistogramLogReader
 
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.series import Series, parse_result, select, value_at, without_resets
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles
 from loomlab.records.models import Run
+from loomlab.records.requestlog import by_seconds, percentile
 from loomlab.report.folder import Experiment
+from loomlab.tools.known import tool
+from loomlab.tools.tool import requests_of
 
 BEFORE_S, AFTER_S = 10, 5
 """How much around the load is drawn, as far as samples reach."""
@@ -44,7 +47,7 @@ def course_of(experiment: Experiment, run: Run) -> Course | None:
         return None
     began, ended = loaded
     files = experiment.raw[run.run]
-    panels = _latencies(files, began) | _samples(
+    panels = _latencies(files, run, began) | _samples(
         experiment.raw_json(run, "metrics.json"), run.twin_of or run.approach, began, ended
     )
     panels = {name: points for name, points in panels.items() if points}
@@ -53,35 +56,18 @@ def course_of(experiment: Experiment, run: Run) -> Course | None:
     return Course(run, panels, (0.0, ended - began))
 
 
-def _latencies(files: RunFiles, began: float) -> dict[str, Points]:
-    found = by_second(files.raw / "latency.hlog", began, (50, 99))
-    return {"throughput" if name == "count" else name: points for name, points in found.items() if name != "max"}
-
-
-def by_second(log: Path, began: float, percents: Sequence[int]) -> dict[str, Points]:
-    """Of a histogram log: how many there were (`count`), percentiles (`p50`) and `max` in ms, by the second since the
-    load began; empty where there is no such file, or it is damaged."""
-    if not log.exists():
-        return {}
-    panels: dict[str, Points] = {"count": {}, **{f"p{percent}": {} for percent in percents}, "max": {}}
+def _latencies(files: RunFiles, run: Run, began: float) -> dict[str, Points]:
+    """What the answered requests of each second show; nothing of a tool without per-request data."""
     try:
-        reader = HistogramLogReader(str(log), HdrHistogram(1, 3_600_000_000, 3))
-        while (one := reader.get_next_interval_histogram()) is not None:
-            second = round(one.get_start_time_stamp() / 1000) - math.floor(began)
-            panels["count"][second] = one.get_total_count()
-            panels["max"][second] = one.get_max_value() / 1000
-            for percent in percents:
-                panels[f"p{percent}"][second] = _percentile_us(one, percent) / 1000
-    except (OSError, ValueError, IndexError, TypeError, ArithmeticError):
-        return {}
+        log = requests_of(files, tool(run.tool), endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
+    except (OSError, ParseError, UsageError):
+        log = None
+    panels: dict[str, Points] = {"throughput": {}, "p50": {}, "p99": {}}
+    for second, latencies_ms in (by_seconds(log.start_s, log.latency_ms) if log else {}).items():
+        ordered, place = np.sort(latencies_ms), second - math.floor(began)
+        panels["throughput"][place] = len(ordered)
+        panels["p50"][place], panels["p99"][place] = percentile(ordered, 50), percentile(ordered, 99)
     return panels
-
-
-def _percentile_us(histogram: Any, percent: float) -> float:
-    """As HdrHistogram's own, whose walk over 40,000 counts takes Python a hundred times as long."""
-    up_to = np.cumsum(np.ctypeslib.as_array(histogram.counts))
-    index = int(np.searchsorted(up_to, histogram.get_target_count_at_percentile(percent)))
-    return float(histogram.get_highest_equivalent_value(histogram.get_value_from_index(index)))
 
 
 def _samples(record: Any, approach: str, began: float, ended: float) -> dict[str, Points]:

@@ -19,7 +19,6 @@ from loomlab.records.warmup import Warmup
 from loomlab.run import hoststat
 from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.collect import collect, wait_for_samples
-from loomlab.run.histograms import write_histograms
 from loomlab.run.live import LiveFigures, LiveProgress
 from loomlab.run.liveset import Waiting, live_set
 from loomlab.run.memory import memory_of
@@ -78,7 +77,6 @@ def measure(request: Request, tool: Tool, run_dir: Path, prometheus_url: str, st
     if not stop.requested:
         run = _run(request, tool, files, behaviour, live, prometheus_url, stop, progress)
         _collect(request.approach, prometheus_url, run, files, stop, progress)
-        write_histograms(files, tool, endpoint.floor_ms)
     if not stop.requested:
         waiting = Waiting(request, about, ask_memory, behaviour)
         write_json(files.memory, live_set(waiting, memory_before, warmup, stop, progress))

@@ -2,18 +2,18 @@
 
 import re
 import sys
-from array import array
-from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+
+import numpy as np
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.packed import pack, packed_lines
+from loomlab.tools.packed import columns_of, pack, packed_bytes, rows_below
 from loomlab.tools.tool import ToolReport
 
 MAX_CONCURRENCY = 20_000
+DATE_LENGTH = len("Thu Jan  1 00:00:00 1970")
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
 
 _COUNT = {
@@ -66,7 +66,6 @@ class Ab:
             *("-n", str(shape.requests)),
             *("-c", str(load.connections)),
             *("-g", str(raw / f"{stem}-requests.tsv")),
-            *("-e", str(raw / f"{stem}-percentiles.csv")),
             *(word for header in load.targets[0].headers for word in ("-H", header)),
             load.url,
         ]
@@ -86,7 +85,7 @@ class Ab:
         path = _packed(raw, stem)
         if not path.exists():
             return None
-        log, report = parse_requests(packed_lines(path), floor_ms), self.report(raw, stem)
+        log, report = parse_requests(packed_bytes(path), floor_ms), self.report(raw, stem)
         rows = len(log) + log.unanswered
         if report.duration_s is not None and report.completed != rows:
             raise ParseError(f"ab counts {report.completed} requests, but its rows hold {rows}: measure again.")
@@ -139,25 +138,27 @@ def _without_report(text: str) -> ToolReport:
     )
 
 
-def parse_requests(lines: Iterable[str] | IO[str], floor_ms: int) -> RequestLog:
+def parse_requests(text: bytes, floor_ms: int) -> RequestLog:
     """ab's `-g` file: whole epoch seconds of the start, and ms, each rounded.
 
     A connection that closes before a byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes
     `floor_ms` > 1 at least, such rows are not answers. Raises ParseError for anything but such rows.
     """
-    rows = iter(lines)
-    if next(rows, "").rstrip("\n") != REQUEST_COLUMNS:
-        raise ParseError("This is not ab's -g file: its first line does not name the columns.")
-    start_s, latency_ms = array("q"), array("q")
-    unanswered = 0
-    for number, row in enumerate(rows, start=2):
-        try:
-            _, seconds, _, _, total, waited = row.rstrip("\n").split("\t")
-            if int(waited) == 0 and floor_ms > 1:
-                unanswered += 1
-                continue
-            latency_ms.append(int(total))
-            start_s.append(int(seconds))
-        except (ValueError, OverflowError) as error:
-            raise ParseError(f"Line {number} of ab's -g file is not a request: {row[:80]!r}.") from error
-    return RequestLog(start_s, latency_ms, unanswered, rounded_ms=1)
+    rows = columns_of(
+        _without_dates(rows_below(text, REQUEST_COLUMNS, "ab's -g file")), 5, "\t", np.int64, "ab's -g file"
+    )
+    seconds, _, _, total, waited = rows.T
+    answered = waited > 0 if floor_ms > 1 else np.ones(len(rows), dtype=bool)
+    return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)
+
+
+def _without_dates(rows: bytes) -> bytes:
+    """The rows without their first column, the date, which has the same length in all of them."""
+    told = np.frombuffer(rows, dtype=np.uint8)
+    begins = np.concatenate([[0], np.flatnonzero(told == ord("\n"))[:-1] + 1]) if len(told) else np.empty(0, dtype=int)
+    if len(begins) and (begins[-1] + DATE_LENGTH >= len(told) or (told[begins + DATE_LENGTH] != ord("\t")).any()):
+        raise ParseError("ab's -g file has lines that are no requests: measure again.")
+    kept = np.ones(len(told), dtype=bool)
+    for offset in range(DATE_LENGTH + 1):
+        kept[begins + offset] = False
+    return told[kept].tobytes()

@@ -2,12 +2,12 @@
 
 import re
 import time
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from pydantic import Field
 
 from loomlab.basics.errors import ParseError, UsageError
@@ -16,7 +16,7 @@ from loomlab.records.load import Closed, Load
 from loomlab.records.record import EpochSeconds, Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.gohttp import is_success, reason
-from loomlab.tools.packed import packed_lines, packing
+from loomlab.tools.packed import columns_of, packed_bytes, packing, rows_below
 from loomlab.tools.tool import ToolReport
 
 MAX_REQUESTS = 1_000_000
@@ -140,7 +140,7 @@ class Hey:
         summary = parse_summary(self.output(raw, stem).read_text(errors="replace"))
         if started is None or summary is None:
             raise ParseError(f"{path.name} lacks hey's summary or {_load_file(raw, stem).name}: measure again.")
-        return parse_requests(packed_lines(path), started, summary)
+        return parse_requests(packed_bytes(path), started, summary)
 
 
 def _closed(load: Load) -> Closed:
@@ -229,37 +229,26 @@ def _without_summary(text: str) -> ToolReport:
     return ToolReport(aborted=text.strip().splitlines()[0])
 
 
-def parse_requests(lines: Iterable[str], started: Started, summary: Summary) -> RequestLog:
+def parse_requests(text: bytes, started: Started, summary: Summary) -> RequestLog:
     """hey's rows. A row is an answer, unless it took as long as the time-out; of other requests without one only their
     number and reasons are known. Raises ParseError for other rows, and when there are not as many as the summary
     counts."""
-    rows = iter(lines)
-    if next(rows, "").rstrip("\n") != REQUEST_COLUMNS:
-        raise ParseError("These are not hey's rows: the first line does not name the columns.")
-    start_s, failed_start_s = array("d"), array("d")
-    latency_ms, failed_latency_ms = array("d"), array("d")
-    failures = Counter(summary.errors)
-    dials = 0
-    for number, row in enumerate(rows, start=2):
-        match = _ROW.match(row)
-        if match is None:
-            raise ParseError(f"Line {number} of hey's rows is not a request: {row[:80]!r}.")
-        took_s, dial_s, status, offset_s = float(match[1]), float(match[2]), match[3], float(match[4])
-        timed_out = took_s >= started.timeout_s
-        answered = is_success(int(status)) and not timed_out
-        (start_s if answered else failed_start_s).append(started.started + offset_s)
-        (latency_ms if answered else failed_latency_ms).append(1000 * took_s)
-        if not answered:
-            failures["time-out" if timed_out else status] += 1
-        dials += dial_s > 0
-    answers, counted = len(start_s) + len(failed_start_s), sum(summary.statuses.values())
-    if answers != counted:
-        raise ParseError(f"hey counts {counted} answers, but its rows hold {answers}: measure again.")
+    rows = rows_below(text, REQUEST_COLUMNS, "hey's rows")
+    told = columns_of(rows.replace(b"\n", b",\n"), 8, ",", np.float64, "hey's file of requests")
+    took_s, dial_s, status, offset_s = told[:, 0], told[:, 1], told[:, 6], told[:, 7]
+    timed_out = took_s >= started.timeout_s
+    answered = (status // 100 == 2) & ~timed_out
+    failures = Counter(summary.errors) + Counter(str(int(one)) for one in status[~answered & ~timed_out])
+    failures["time-out"] += int(timed_out.sum())
+    counted = sum(summary.statuses.values())
+    if len(told) != counted:
+        raise ParseError(f"hey counts {counted} answers, but its rows hold {len(told)}: measure again.")
+    start_s = started.started + offset_s
     return RequestLog(
-        start_s,
-        latency_ms,
-        failed_start_s=failed_start_s,
-        failed_latency_ms=failed_latency_ms,
-        failures=failures,
-        doubtful=max(dials - started.connections, 0),
+        start_s[answered],
+        1000 * took_s[answered],
+        failed_start_s=start_s[~answered],
+        failed_latency_ms=1000 * took_s[~answered],
+        failures=+failures,
+        doubtful=max(int((dial_s > 0).sum()) - started.connections, 0),
     )

@@ -1,11 +1,15 @@
-"""Gzipped files of what a tool left."""
+"""Gzipped files of what a tool left, and the columns of numbers in them."""
 
 import gzip
 import shutil
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.files import whole
@@ -25,10 +29,30 @@ def pack(plain: Path, path: Path) -> None:
     plain.unlink()
 
 
-def packed_lines(path: Path) -> Iterator[str]:
-    """The lines of a gzipped file, with their ends; raises ParseError for a damaged one."""
+def packed_bytes(path: Path) -> bytes:
+    """What a gzipped file holds; raises ParseError for a damaged one."""
     try:
-        with gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="") as lines:
-            yield from lines
+        return gzip.decompress(path.read_bytes())
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ParseError(f"{path.name} is damaged ({error}): measure again.") from error
+
+
+def rows_below(text: bytes, head: str, what: str) -> bytes:
+    """The lines below the first, which names the columns; raises ParseError for another one."""
+    first, _, rows = text.partition(b"\n")
+    if first != head.encode():
+        raise ParseError(f"These are not {what}: the first line does not name the columns.")
+    return rows
+
+
+def columns_of(rows: bytes, count: int, separator: str, dtype: DTypeLike, what: str) -> NDArray[np.generic]:
+    """A row for each line of so many numbers; raises ParseError where a line has something else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        try:
+            found = np.fromstring(rows.rstrip(b",\n"), dtype=dtype, sep=separator) if rows else np.empty(0, dtype=dtype)
+        except ValueError:
+            found = np.empty(0, dtype=dtype)
+    if len(found) != count * rows.count(b"\n"):
+        raise ParseError(f"{what} has lines that are no requests: measure again.")
+    return found.reshape(-1, count)

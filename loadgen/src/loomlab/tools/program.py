@@ -1,26 +1,29 @@
 """The lab's own load generators, `lab-rates` and `lab-users`: what they are told, and what they leave."""
 
+import re
 import sys
 from abc import ABC, abstractmethod
-from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.files import write_json
 from loomlab.records.load import Load, Target
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.gohttp import is_success, reason
-from loomlab.tools.packed import pack, packed_lines
+from loomlab.tools.gohttp import reason
+from loomlab.tools.packed import columns_of, pack, packed_bytes, rows_below
 from loomlab.tools.tool import ToolReport
 
 COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error\n"
 """Of a request: epoch ns at which it was due and at which it started, ns to the last byte of its answer, status (0: no
 answer) and the length of the body, and why there is no answer."""
+_WHY = re.compile(rb",0,0,([^,\n]+)\n")
+"""Of a row without an answer."""
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
 MS_PER_S = 1000
 
@@ -69,7 +72,7 @@ class Program(ABC):
     def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002 - the rows say what failed
         if not _packed(raw, stem).exists():
             return None
-        log = parse_rows(packed_lines(_packed(raw, stem)))
+        log = parse_rows(packed_bytes(_packed(raw, stem)))
         rows, path = len(log) + len(log.failed_start_s), _report(raw, stem)
         if path.exists() and (counted := parse_report(path.read_bytes()).attempted) != rows:
             raise ParseError(f"{self.program} counts {counted} requests, but its rows hold {rows}: measure again.")
@@ -134,34 +137,25 @@ def parse_report(text: bytes | str) -> ToolReport:
     )
 
 
-def parse_rows(lines: Iterable[str]) -> RequestLog:
+def parse_rows(text: bytes) -> RequestLog:
     """The requests; raises ParseError for anything else. A line without its end, which a killed program leaves, is left
     out."""
-    rows = iter(lines)
-    if next(rows, COLUMNS) != COLUMNS:
-        raise ParseError("These are not requests of rates or users: the first line does not name the columns.")
-    starts, latencies, lags = (array("d"), array("d")), (array("d"), array("d")), (array("d"), array("d"))
-    failures = Counter[str]()
-    for number, row in enumerate(rows, start=2):
-        if not row.endswith("\n"):
-            break
-        try:
-            due_ns, start_ns, latency_ns, status_text, _, error = row.rstrip("\n").split(",")
-            status = int(status_text)
-            failed = not is_success(status)
-            starts[failed].append(int(start_ns) / NS_PER_S)
-            latencies[failed].append(int(latency_ns) / NS_PER_MS)
-            lags[failed].append((int(start_ns) - int(due_ns)) / NS_PER_MS)
-        except (ValueError, OverflowError) as problem:
-            raise ParseError(f"Line {number} is not a request: {row[:80]!r}.") from problem
-        if failed:
-            failures[str(status) if status else reason(error)] += 1
+    rows = rows_below(text or COLUMNS.encode(), COLUMNS.strip(), "requests of rates or users")
+    rows = rows[: rows.rfind(b"\n") + 1]
+    reasons = [found[1].decode(errors="replace") for found in _WHY.finditer(rows)] if b",0,0," in rows else []
+    told = columns_of(_WHY.sub(rb",0,0,\n", rows) if reasons else rows, 5, ",", np.int64, "the file of requests")
+    due_ns, start_ns, latency_ns, status, _ = told.T
+    answered = status // 100 == 2
+    start_s = start_ns // NS_PER_S + start_ns % NS_PER_S / NS_PER_S
+    latency_ms, lag_ms = latency_ns / NS_PER_MS, (start_ns - due_ns) / NS_PER_MS
+    failures = Counter(map(reason, reasons)) + Counter(str(one) for one in status[~answered & (status > 0)])
+    failures[reason("")] += int((status == 0).sum()) - len(reasons)
     return RequestLog(
-        starts[False],
-        latencies[False],
-        failed_start_s=starts[True],
-        failed_latency_ms=latencies[True],
-        failures=failures,
-        lag_ms=lags[False],
-        failed_lag_ms=lags[True],
+        start_s[answered],
+        latency_ms[answered],
+        failed_start_s=start_s[~answered],
+        failed_latency_ms=latency_ms[~answered],
+        failures=+failures,
+        lag_ms=lag_ms[answered],
+        failed_lag_ms=lag_ms[~answered],
     )

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from loomlab.records.files import RunFiles
 from loomlab.records.load import Load
+from loomlab.records.requestfile import requests_kept
 from loomlab.records.requestlog import RequestLog
 
 
@@ -67,3 +69,9 @@ class Tool(Protocol):
     def done_query(self) -> str | None:
         """PromQL for the requests that have ended, by `outcome` (`ok`, `failed`), from the tool's own live figures;
         None where it has none."""
+
+
+def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:
+    """The requests of a run, parsed once and then kept beside its raw files; as `Tool.requests`."""
+    sources = sorted(files.raw.glob(f"{tool.name}*"))
+    return requests_kept(files.run_dir / "requests.npz", sources, lambda: tool.requests(files.raw, tool.name, floor_ms))

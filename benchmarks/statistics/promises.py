@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from loomlab.statistics.alltries import agreed
 from loomlab.statistics.comparison import CONFIDENCE, CPU_MARGIN, ERROR_RATE
 from loomlab.statistics.student import Estimates, Numbers, estimates, holm, within, words
-from loomlab.statistics.worlds import CONTRASTS, HOSTILE, WORLDS, Drawn, World, experiments
+from worlds import CONTRASTS, HOSTILE, WORLDS, Drawn, World, experiments
 
 SIZES, BOOTSTRAPPED = (3, 5, 10), (3, 5)
 """Blocks of an experiment; and with which the percentile bootstrap is looked at, too."""
