@@ -1,9 +1,10 @@
-"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|variables`. Defaults that
+"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables`. Defaults that
 .env holds come in the environment."""
 
 import os
 import sys
 
+from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
 from loomlab.judge.verdict import RULES
 from loomlab.plan import planning
@@ -32,6 +33,16 @@ def verdict() -> list[str]:
     return rows + [f"| suspect | {what} | {limit} | |" for what, limit in BESIDE]
 
 
+def figures() -> list[str]:
+    """A row for each figure of a run that Prometheus has."""
+    rows = ["| metric | unit | what it is |", "|---|---|---|"]
+    for figure in EVERY:
+        if exported := figure.exported:
+            unit = "" if exported.unit == "none" else exported.unit
+            rows.append(f"| `lab_result_{exported.name}` | {unit} | {figure.meaning} |")
+    return rows
+
+
 def variables() -> list[str]:
     """A row for each variable that plans an experiment, but ports."""
     told = {
@@ -54,6 +65,8 @@ if __name__ == "__main__":
             lines = ["```mermaid", drawing(), "```"]
         case "verdict":
             lines = verdict()
+        case "figures":
+            lines = figures()
         case _:
             lines = variables()
     print("\n".join(lines))  # noqa: T201

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from loomlab.answer.blocks import Made, made_of, torn_blocks
+from loomlab.answer.figures import CPU
 from loomlab.answer.finish import finish
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import summarise
@@ -16,7 +17,6 @@ from loomlab.records.contrasts import Comparison
 from loomlab.records.models import RuleResult, Run, Summary
 from loomlab.records.order import Order, changing, read_order
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import CPU
 from loomlab.report.folder import read_experiment
 from loomlab.report.opening import opening_of
 from report_folder import folder_of

@@ -10,12 +10,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.again import again_notes
+from loomlab.answer.figures import CPU
 from loomlab.answer.loads import counting, telling
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Run, Summary
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import CPU
 from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
 from loomlab.statistics.sentences import sentence

@@ -7,16 +7,16 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loomlab.report.curves import PERCENTILES
+from loomlab.report.dots import dots, effect_rows
 
+from loomlab.answer.figures import CPU, FIGURES, MOST_DECIMALS, P99, THREADS, number, ratio_text, spread
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency
 from loomlab.report.comparisons import comparisons, interval_text
-from loomlab.report.curves import PERCENTILES
-from loomlab.report.dots import dots, effect_rows
 from loomlab.report.doubts import doubts_of
-from loomlab.report.figures import CPU, FIGURES, MOST_DECIMALS, P99, THREADS, number, ratio_text, spread
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import looks

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.contrasts import unknown_notes
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number
 from loomlab.answer.loads import loads_of
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
@@ -20,7 +21,6 @@ from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run, Summary
 from loomlab.records.order import Order
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number
 from loomlab.report.folder import Experiment
 from loomlab.report.opening import opening_of
 from ordered import planned

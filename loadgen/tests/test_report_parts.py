@@ -12,23 +12,23 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loomlab.report.curves import distribution, over_load
+from loomlab.report.dots import dots, effect_rows
+from loomlab.report.svg import scale_of, tag
+from loomlab.report.timeline import Phase, phases_of, timeline
 
+from loomlab.answer.figures import CPU, FIGURES, P99, WAITING, number, spread
 from loomlab.answer.loads import loads_of
 from loomlab.plan.planning import plan
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.course import MOST_POINTS, data_of
-from loomlab.report.curves import distribution, over_load
-from loomlab.report.dots import dots, effect_rows
 from loomlab.report.doubts import doubts_of
-from loomlab.report.figures import CPU, FIGURES, P99, WAITING, number, spread
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import OTHERS, looks
-from loomlab.report.svg import scale_of, tag
 from loomlab.report.table import markdown_of, rows_of
-from loomlab.report.timeline import Phase, phases_of, timeline
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import folder_of

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from loomlab.answer.contrasts import contrast_notes, unknown_notes
 from loomlab.answer.summary import (
-    COLUMNS,
     WIDEST_TABLE,
     cells,
     footnotes,
+    headings,
     show,
     summarise,
 )
@@ -163,7 +163,7 @@ def test_the_table_fits_120_columns_and_loses_nothing(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= WIDEST_TABLE
     for cell in cells(widest):
         assert cell in text
-    for column in COLUMNS:
+    for column in headings():
         assert column in text
     assert "1-tomcat-platform (suspect): It was slow [really]." in text
 

@@ -7,7 +7,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.loads import amount_of
-from loomlab.answer.summary import COLUMNS, cells, load_cell, stretch_lines, summarise
+from loomlab.answer.summary import cells, headings, load_cell, stretch_lines, summarise
 from loomlab.records.load import Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.models import Episode, Latency, Parameter, SideBySide, Step
 from test_summary import CLOSED, experiment, run, shown
@@ -33,7 +33,7 @@ ONE_RATE = load_of(OpenRate((RateStep(300, 120),)))
 )
 def test_a_load_is_shown_by_its_connections_its_rates_or_its_users(load: Load, expected: str) -> None:
     assert load_cell(load) == expected
-    assert cells(run(1, load=load))[COLUMNS.index("load")] == expected
+    assert cells(run(1, load=load))[headings().index("load")] == expected
 
 
 def test_a_load_that_changes_amounts_to_the_highest_of_it() -> None:

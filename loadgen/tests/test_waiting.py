@@ -6,14 +6,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from loomlab.report.curves import over_load
+from loomlab.report.dots import dots, effect_rows
 
+from loomlab.answer.figures import CPU, P99, WAITING, number, spread
 from loomlab.answer.loads import loads_of
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
 from loomlab.report.comparisons import comparisons, pair_rows
-from loomlab.report.curves import over_load
-from loomlab.report.dots import dots, effect_rows
-from loomlab.report.figures import CPU, P99, WAITING, number, spread
 from loomlab.report.folder import Experiment
 from loomlab.report.palette import looks
 from loomlab.report.table import csv_of, rows_of

@@ -1,7 +1,9 @@
 """The table of judged runs: a row a run, its verdict and figures of its measured phase."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from grafana_foundation_sdk.builders import table
@@ -13,6 +15,8 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 from loomlab_dashboards.palette import FINE, INVALID, SUSPECT
 from loomlab_dashboards.panels import RESULTS, Query, Size, Text, dataquery, filled
 
+FIGURES = Path(__file__).parents[2] / "figures.json"
+"""Written by `loomlab figures`."""
 LABELS = "experiment, run, approach, load, jdk, verdict"
 VERDICTS = {"valid": FINE, "suspect": SUSPECT, "invalid": INVALID}
 COMPARE, ONE_RUN = "/d/loomlab-compare/compare", "/d/loomlab-one-run/one-run"
@@ -44,17 +48,17 @@ def _of_experiment(aggregation: str, name: str, matchers: str) -> str:
 
 def _figures(matchers: str) -> list[Figure]:
     hidden = {"custom.hideFrom.viz": True}
+    known = json.loads(FIGURES.read_text(encoding="utf-8"))
     return [
-        Figure("req/s", _result("throughput_rps", matchers), "none", {"decimals": 0}),
-        Figure("p99", _result("latency_p99_seconds", matchers), "s"),
-        Figure("CPU per request", _result("cpu_ms_per_request", matchers), "ms", {"decimals": 3}),
-        Figure("RSS", _result("rss_max_bytes", matchers), "bytes"),
-        Figure("held per waiting request", _result("held_bytes_per_request", matchers), "bytes"),
-        Figure("held in the heap", _result("held_heap_bytes_per_request", matchers), "bytes"),
-        Figure("in stacks, off-heap", _result("held_stacks_off_heap_bytes_per_request", matchers), "bytes"),
-        Figure("in the kernel", _result("held_kernel_bytes_per_request", matchers), "bytes"),
-        Figure("allocated per request", _result("allocated_bytes_per_request", matchers), "bytes"),
-        Figure("threads", _result("threads_max", matchers), "none", {"decimals": 0}),
+        *(
+            Figure(
+                one["heading"],
+                _result(one["name"], matchers),
+                one["unit"],
+                {} if one["decimals"] is None else {"decimals": one["decimals"]},
+            )
+            for one in known
+        ),
         Figure("began", f"1000 * {_result('started_seconds', matchers)}", "dateTimeAsIso"),
         Figure("ended", f"1000 * {_result('finished_seconds', matchers)}", "dateTimeAsIso"),
         Figure("experiment_began", _of_experiment("min", "started_seconds", matchers), "dateTimeAsIso", hidden),
@@ -86,28 +90,8 @@ def _of_labels() -> dict[str, Properties]:
     }
 
 
-ORDER = (
-    "run",
-    "load",
-    "jdk",
-    "verdict",
-    "req/s",
-    "p99",
-    "CPU per request",
-    "RSS",
-    "held per waiting request",
-    "held in the heap",
-    "in stacks, off-heap",
-    "in the kernel",
-    "allocated per request",
-    "threads",
-    "reasons",
-    "experiment",
-    "began",
-    "ended",
-    "experiment_began",
-    "experiment_ended",
-)
+FIRST, LAST = ("run", "load", "jdk", "verdict"), ("reasons", "experiment")
+"""Columns before the figures, and before the times."""
 
 
 def runs(text: Text, matchers: str, size: Size) -> table.Panel:
@@ -131,8 +115,11 @@ def runs(text: Text, matchers: str, size: Size) -> table.Panel:
 
 def _transformations(figures: Sequence[Figure]) -> list[tuple[str, dict[str, Any]]]:
     value_of = {figure.column: f"Value #{chr(ord('B') + place)}" for place, figure in enumerate(figures)}
+    names = [figure.column for figure in figures]
+    times = names.index("began")
+    order = [*FIRST, *names[:times], *LAST, *names[times:]]
     organised = {
-        "indexByName": {value_of.get(column, column): place for place, column in enumerate(ORDER)},
+        "indexByName": {value_of.get(column, column): place for place, column in enumerate(order)},
         "renameByName": {name: column for column, name in value_of.items()},
         "excludeByName": {"Time": True, "Value #A": True, "approach": True},
     }

@@ -1,8 +1,9 @@
 """From run.json files and environment.json to summary.json, summary.md and the table on the screen."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from loomlab.answer.blocks import made_of
 from loomlab.answer.comparisons import comparison_notes, reading_notes, with_comparisons
 from loomlab.answer.contrasts import contrast_notes
 from loomlab.answer.environment import environment_of
+from loomlab.answer.figures import EVERY, P99, WAITING, Figure
 from loomlab.answer.subjects import compared_by_raw
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, read_record, write_json, write_text
@@ -26,23 +28,7 @@ from loomlab.records.order import order_of
 
 FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
 UNKNOWN = "–"
-COLUMNS = (
-    "#",
-    "approach",
-    "load",
-    "req/s",
-    "p50 ms",
-    "p99 ms",
-    "errors",
-    "CPU ms",
-    "alloc KiB",
-    "held KiB",
-    "GC %",
-    "RSS MiB",
-    "threads",
-    "verdict",
-)
-TEXT_COLUMNS = frozenset({"approach", "verdict"})
+BEFORE, TEXT_COLUMNS = ("#", "approach", "load"), frozenset({"approach", "verdict"})
 WIDEST_TABLE = 120
 CLOSED_MODEL_NOTE = (
     "{tool} was used in a closed model: while an answer is late it sends nothing on that connection, so p99 and max "
@@ -168,24 +154,33 @@ def _started(stamp: str | None, runs: list[Run]) -> str | None:
     return datetime.strptime(stamp, "%Y%m%dT%H%M%S%z").isoformat().replace("+00:00", "Z")
 
 
+def columns() -> list[tuple[str, Callable[[Run], str]]]:
+    """The table's columns after those of BEFORE: heading and cell."""
+    found: list[tuple[str, Callable[[Run], str]]] = []
+    for figure in EVERY:
+        if figure is WAITING:
+            found.append(("held KiB", lambda run: held_cell(run.live_bytes_per_request)))
+        elif figure.column:
+            found.append((figure.column.heading, partial(_cell, figure, figure.column.decimals)))
+        if figure is P99:
+            found.append(("errors", _errors))
+    return [*found, ("verdict", lambda run: run.verdict)]
+
+
+def _cell(figure: Figure, decimals: int, run: Run) -> str:
+    return _number(figure.of(run), decimals)
+
+
+def headings() -> tuple[str, ...]:
+    """The table's headings."""
+    return (*BEFORE, *(heading for heading, _ in columns()))
+
+
 def cells(run: Run) -> tuple[str, ...]:
-    """One row of the table, in the order of COLUMNS."""
+    """One row of the table, in the order of the headings."""
     return (
-        run.run.partition("-")[0],
-        run.approach,
-        load_cell(run.load),
-        _number(run.throughput_rps, 0),
-        _number(run.latency_ms.p50, 0),
-        _number(run.latency_ms.p99, 0),
-        _errors(run),
-        _number(run.cpu_ms_per_request, 3),
-        _kib(run.allocated_bytes_per_request),
-        held_cell(run.live_bytes_per_request),
-        _number(None if run.gc.cpu_share is None else 100 * run.gc.cpu_share, 1),
-        _number(None if run.rss_max_bytes is None else run.rss_max_bytes / 2**20, 0),
-        _number(run.threads_max, 0),
-        run.verdict,
-    )
+        run.run.partition("-")[0], run.approach, load_cell(run.load), *(cell(run) for _, cell in columns())
+    )  # fmt: skip
 
 
 def load_cell(load: Load) -> str:
@@ -349,8 +344,8 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
     lines = [f"# {summary.experiment}", ""]
     lines.append(f"Started {summary.started or 'unknown'}, finished {summary.finished or 'not: interrupted'}.")
     lines += ["", *opening] if opening else []
-    lines += ["", "| " + " | ".join(COLUMNS) + " |"]
-    lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in COLUMNS) + "|")
+    lines += ["", "| " + " | ".join(headings()) + " |"]
+    lines.append("|" + "|".join(":--" if name in TEXT_COLUMNS else "--:" for name in headings()) + "|")
     lines += ["| " + " | ".join(map(table_cell, cells(run))) + " |" for run in summary.runs]
     said = comparison_notes(summary.contrasts) if opening else []
     lines += ["", *(f"- {note}" for note in footnotes(summary) if note not in said)]
@@ -378,7 +373,7 @@ def _as_text(line: str) -> str:
 def show(summary: Summary, console: Console) -> None:
     """The table, the reasons and the notes; plain text when the output is not a terminal."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    for name in COLUMNS:
+    for name in headings():
         table.add_column(name, justify="left" if name in TEXT_COLUMNS else "right", no_wrap=True)
     colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
     for run in summary.runs:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loomlab.answer.comparisons import Held, compared
-from loomlab.report.figures import UNKNOWN, Figure, number, ratio_text
+from loomlab.answer.figures import UNKNOWN, Figure, number, ratio_text
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import Comparison, Pair
 from loomlab.statistics.comparison import Figure as Compared

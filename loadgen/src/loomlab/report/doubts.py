@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from loomlab.answer.again import again_notes
+from loomlab.answer.figures import percent, told_of
 from loomlab.answer.summary import STAND_IN_NOTE, withheld_notes
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import percent, told_of
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import Comparison, Pair
 from loomlab.statistics.sentences import left_out

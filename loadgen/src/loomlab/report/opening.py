@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from loomlab.answer.comparisons import Held
 from loomlab.answer.contrasts import unknown_notes
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number, spread, told_of
 from loomlab.answer.loads import At, counting
 from loomlab.basics.errors import UsageError
 from loomlab.plan.variables import MOST_REPEATS
@@ -15,7 +16,6 @@ from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
-from loomlab.report.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number, spread, told_of
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, Pair
 

@@ -10,6 +10,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from loomlab.answer.contrasts import what_differs
+from loomlab.answer.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
 from loomlab.answer.summary import (
     CLOSED_MODEL_NOTE,
     INTERIOR_NOTE,
@@ -24,7 +25,6 @@ from loomlab.report.chart import Drawing
 from loomlab.report.comparisons import comparisons, pair_rows
 from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of, dropped_blocks
-from loomlab.report.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.palette import Look, looks

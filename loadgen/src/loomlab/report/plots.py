@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from loomlab.answer.comparisons import Held
+from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import At
 from loomlab.records.models import Latency, Run
 from loomlab.report.chart import INK, SOFT, Drawing, axes, dot, drawing, legend, named_rows, plain_ticks, ratio_ticks
 from loomlab.report.comparisons import effect_text, interval_text
 from loomlab.report.course import PANELS, Course
-from loomlab.report.figures import Figure, spread
 from loomlab.report.palette import Look
 from loomlab.report.phases import PHASES, Phase
 from loomlab.statistics.comparison import Comparison

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, percent, spread, told_of
 from loomlab.answer.loads import At
 from loomlab.answer.summary import table_cell
 from loomlab.records.models import Run
-from loomlab.report.figures import UNKNOWN, Figure, Spread, number, percent, spread, told_of
 from loomlab.report.folder import Experiment
 
 LEVELS = ("valid", "suspect", "invalid")

@@ -1,5 +1,7 @@
 """Serves results/ to browsers, and /metrics of the newest runs to Prometheus."""
 
+import json
+from dataclasses import asdict
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -9,6 +11,7 @@ import typer
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
+from loomlab.answer.figures import EVERY
 from loomlab.basics.errors import UsageError
 from loomlab.show.figures import Results
 from loomlab.show.judged import Judged
@@ -19,6 +22,7 @@ PORT = 8080
 def register(app: typer.Typer) -> None:
     """Adds the command to the program."""
     app.command("serve-results")(serve_results)
+    app.command("figures")(figures)
 
 
 def serve_results(
@@ -28,6 +32,12 @@ def serve_results(
 ) -> None:
     """Serve the results to browsers, and the figures of the newest runs at /metrics."""
     server_of(url, results, port).serve_forever()
+
+
+def figures() -> None:
+    """Print grafana/figures.json, from which the dashboards know the figures that are exported."""
+    told = [asdict(figure.exported) for figure in EVERY if figure.exported]
+    print(json.dumps(told, indent=1))  # noqa: T201
 
 
 def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
