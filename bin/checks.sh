@@ -332,6 +332,6 @@ check_metrics() {
   else
     said=$(sed -n 's/^CADVISOR_FAILED=//p' "$METRICS_FOUND")
     caveat "container metrics" "not from cAdvisor${said:+, which sees no container here ($said)}" \
-      "they arrive from the lab's own exporter of cgroups, and environment.json says so; docs/hosts.md says what cAdvisor needs"
+      "they arrive from the lab's own exporter, and environment.json says so; docs/hosts.md says what cAdvisor needs"
   fi
 }

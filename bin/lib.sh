@@ -51,7 +51,7 @@ compose() (
   files=${COMPOSE_FILE:-$files}
   case $(container_metrics) in
     cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
-    cgroups) files=$files:$LAB_ROOT/compose.cgroups.yaml ;;
+    engine) files=$files:$LAB_ROOT/compose.engine.yaml ;;
   esac
   [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND" 'ENGINE_*'
   COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"

@@ -15,32 +15,50 @@ from urllib.parse import parse_qs, unquote
 
 from loomlab.exporter.engine import PROJECT, SERVICE
 
+STATS: dict[str, Any] = {
+    "read": "2026-11-27T21:22:33.85294311Z",
+    "pids_stats": {"current": 42},
+    "cpu_stats": {
+        "cpu_usage": {"total_usage": 3_540_013_000},
+        "system_cpu_usage": 9_664_000_000,
+        "throttling_data": {"periods": 178, "throttled_periods": 81},
+    },
+    "memory_stats": {"stats": {"total_rss": 35_045_376}, "limit": 96 << 20},
+}
+"""What Docker Engine 26.1 tells on a host with cgroups of version 1, as far as it is read."""
+
 
 @dataclass
 class Told:
-    """What it answers: services by the IDs of their containers, when these started; and what it was asked."""
+    """What it answers: services by the IDs of their containers, when these started, their statistics and quotas; and what
+    it was asked."""
 
     socket: Path
     services: dict[str, str]
     started: str = "2026-11-23T10:11:12.123456789Z"
+    quotas_ncpu: dict[str, int] = field(default_factory=dict)
+    stats: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def answer(self, target: str) -> Any:
-        self.asked.append(target)
         path, _, query = target.partition("?")
+        self.asked.append(path)
         if path == "/containers/json":
             assert json.loads(unquote(parse_qs(query)["filters"][0])) == {"label": [PROJECT]}
-            return [
-                {
-                    "Id": one,
-                    "Names": [f"/loom-lab-{service}-1"],
-                    "Image": f"loom-lab/{service}:jdk25",
-                    "Labels": {PROJECT: "loom-lab", SERVICE: service},
-                }
-                for one, service in self.services.items()
-            ]
-        container = path.split("/")[2]
-        return {"State": {"StartedAt": self.started}} if container in self.services else None
+            return [{"Id": one} for one in self.services]
+        _, _, one, what = path.split("/")
+        if one not in self.services:
+            return None
+        if what == "stats":
+            assert query == "stream=false&one-shot=true"
+            return STATS | self.stats.get(one, {})
+        labels = {PROJECT: "loom-lab", SERVICE: self.services[one]}
+        return {
+            "Name": f"/loom-lab-{self.services[one]}-1",
+            "State": {"StartedAt": self.started},
+            "Config": {"Image": f"loom-lab/{self.services[one]}:jdk25", "Labels": labels},
+            "HostConfig": {"NanoCpus": self.quotas_ncpu.get(one, 0), "CpuQuota": 0, "CpuPeriod": 0},
+        }
 
 
 @contextmanager

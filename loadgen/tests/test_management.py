@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.run.memory import memory_of
+from loomlab.run.management import memory_of
 from loomlab.run.warmup.process import Process, process_of
 from served import serving
 
@@ -65,7 +65,7 @@ def test_nobody_there_is_told_too() -> None:
 
 def test_the_backend_tells_how_many_connections_to_it_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
     page = (Path(__file__).parent / "golden" / "backend-metrics.txt").read_text()
-    monkeypatch.setattr("loomlab.run.warmup.process.get_text", lambda _: page)
+    monkeypatch.setattr("loomlab.run.warmup.process.answered", lambda _: page)
 
     told = process_of("backend")()
 

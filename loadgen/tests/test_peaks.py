@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from loomlab.run.peaks import reset_peaks
+from loomlab.run.management import reset_peaks
 from served import serving
 
 

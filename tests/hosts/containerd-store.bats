@@ -80,7 +80,7 @@ setting() (
   grep -E '^will not work  container metrics .*do not arrive from cadvisor .*does not know this container.*docs/hosts.md' <<<"$output"
   run there "$LAB/bin/doctor"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  grep -E '^caveat +container metrics not from cAdvisor.*exporter of cgroups' <<<"$output"
+  grep -E '^caveat +container metrics not from cAdvisor.*exporter' <<<"$output"
   grep -qx "ENGINE_SOCKET=$OTHER/run/docker.sock" "$LAB/.cache/container-metrics"
 }
 

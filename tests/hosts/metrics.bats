@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Container metrics by either way: from cAdvisor, and from the lab's own exporter of cgroups where cAdvisor sees none.
+# Container metrics by either way: from cAdvisor, and from the lab's own exporter where cAdvisor sees none.
 
 load ../helpers
 load ../provoke
@@ -52,14 +52,13 @@ without_mounts() {
   grep -E '^will not work  container metrics .*do not arrive from cadvisor.*docs/hosts.md' <<<"$output"
   run without_mounts "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-  grep -E '^caveat +container metrics not from cAdvisor.*exporter of cgroups' <<<"$output"
+  grep -E '^caveat +container metrics not from cAdvisor.*exporter' <<<"$output"
 }
 
 @test "both ways tell the same of a container: CPU within 3 %, memory, threads, quota, throttling, names and labels" {
   CONTAINER_METRICS=cadvisor "$LAB_ROOT/bin/metrics"
   (cd "$LAB_ROOT" && CONTAINER_METRICS=cadvisor compose up --detach --no-deps cadvisor) >/dev/null 2>&1
-  docker run --detach --name "$EXPORTER" --network loom-lab_default --user 0:0 --cap-drop ALL --volume /sys/fs/cgroup:/host/cgroup:ro \
-    --volume /var/run/docker.sock:/var/run/docker.sock:ro --entrypoint loomlab loom-lab/loadgen export-cgroups >/dev/null
+  docker run --detach --name "$EXPORTER" --network loom-lab_default --user 0:0 --cap-drop ALL --volume /var/run/docker.sock:/var/run/docker.sock:ro --entrypoint loomlab loom-lab/loadgen export-containers >/dev/null
   docker run --detach --init --name "$BURNER" --network none --cpus 0.4 --entrypoint python3 \
     --label com.docker.compose.project=loom-lab --label com.docker.compose.service=burner loom-lab/loadgen -c 'held = bytearray(64 << 20)
 while True: pass' >/dev/null
@@ -68,6 +67,6 @@ while True: pass' >/dev/null
 }
 
 @test "a default run on the exporter has every figure, is valid, and names it" {
-  CONTAINER_METRICS=cgroups CONCURRENCY=200 APPROACH=microhttp-virtual run "$LAB_ROOT/bin/run" run-ab
+  CONTAINER_METRICS=engine CONCURRENCY=200 APPROACH=microhttp-virtual run "$LAB_ROOT/bin/run" run-ab
   valid_on_the_exporter
 }

@@ -242,7 +242,7 @@ metrics_end() {
   engine_says
   metrics_end 0 cadvisor ""
   [[ $output == "fine           container metrics CPU, RSS and threads of a container arrive from cAdvisor" ]] || { echo "$output"; return 1; }
-  metrics_end 0 cgroups "container metrics come from ..."
+  metrics_end 0 engine "container metrics come from ..."
   [[ $output == "caveat         container metrics not from cAdvisor, which sees no container here (The page does not know this container)"*environment.json* ]]
   [ "$FOUND" -eq 0 ]
   metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive from cadvisor (x): docs/hosts.md lists the cures."

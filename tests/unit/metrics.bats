@@ -10,10 +10,10 @@ setup() {
   cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT"/compose*.yaml "$LAB/"
   rm -f "$LAB/compose.override.yaml" "$LAB/compose.stand-ins.yaml"
   unset CONTAINER_METRICS COMPOSE_FILE DOCKER_HOST
-  export ENGINE=one WORKS="cadvisor cgroups" ENGINE_NAME=another-machine SECURITY="[name=seccomp]" LAB_LOCK=held
+  export ENGINE=one WORKS="cadvisor engine" ENGINE_NAME=another-machine SECURITY="[name=seccomp]" LAB_LOCK=held
   # Which way a Compose file list stands for, and what a container that asks for its figures gets.
   stub docker "echo \"\${COMPOSE_FILE##*/} \$* \${LAB_EXPERIMENT:-}\" >>$CALLS"'
-    case ${COMPOSE_FILE:-} in *compose.kmsg.yaml) way=cadvisor ;; *compose.cgroups.yaml) way=cgroups ;; *) way=none ;; esac
+    case ${COMPOSE_FILE:-} in *compose.kmsg.yaml) way=cadvisor ;; *compose.engine.yaml) way=engine ;; *) way=none ;; esac
     case $* in
       "volume inspect held") ;;
       "info --format {{.DockerRootDir}}") echo /data/docker ;;
@@ -36,19 +36,19 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
   [ "$(asked_ways)" = compose.kmsg.yaml ]
 }
 
-@test "the exporter of cgroups is taken where it sees none, and that is said" {
-  export WORKS=cgroups
+@test "the exporter is taken where it sees none, and that is said" {
+  export WORKS=engine
   run "$LAB/bin/metrics"
   [ "$status" -eq 0 ]
-  [[ $output == *"the lab's own exporter of cgroups"*"cadvisor does not know this container"* ]]
-  [ "$(found CONTAINER_METRICS)" = cgroups ]
+  [[ $output == *"the lab's own exporter"*"cadvisor does not know this container"* ]]
+  [ "$(found CONTAINER_METRICS)" = engine ]
   [ "$(found CADVISOR_FAILED)" = "cadvisor does not know this container" ]
 }
 
 @test "where neither sees any, both reasons and the cure are one sentence, and nothing is kept" {
   export WORKS=""
   run "$LAB/bin/metrics"
-  refused 3 "cadvisor or cgroups" "cadvisor does not know" "cgroups does not know" docs/hosts.md
+  refused 3 "cadvisor or engine" "cadvisor does not know" "engine does not know" docs/hosts.md
   [ ! -e "$LAB/.cache/container-metrics" ]
 }
 
@@ -65,12 +65,12 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
 }
 
 @test "a way that was asked for is the only one that is tried" {
-  WORKS=cgroups CONTAINER_METRICS=cadvisor run "$LAB/bin/metrics"
+  WORKS=engine CONTAINER_METRICS=cadvisor run "$LAB/bin/metrics"
   refused 3 "do not arrive from cadvisor (cadvisor does not know"
-  CONTAINER_METRICS=cgroups "$LAB/bin/metrics"
-  [ "$(found CONTAINER_METRICS)" = cgroups ]
+  CONTAINER_METRICS=engine "$LAB/bin/metrics"
+  [ "$(found CONTAINER_METRICS)" = engine ]
   CONTAINER_METRICS=docker run "$LAB/bin/metrics"
-  refused 2 "CONTAINER_METRICS=docker" "neither cadvisor nor cgroups"
+  refused 2 "CONTAINER_METRICS=docker" "neither cadvisor nor engine"
 }
 
 @test "a rootless engine's socket is its user's" {
@@ -106,9 +106,9 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
   docker() { echo "$COMPOSE_FILE"; }
   [ "$(compose ps)" = "$LAB/compose.yaml" ]
   mkdir "$LAB/.cache"
-  echo CONTAINER_METRICS=cgroups >"$LAB/.cache/container-metrics"
-  [ "$(compose ps)" = "$LAB/compose.yaml:$LAB/compose.cgroups.yaml" ]
+  echo CONTAINER_METRICS=engine >"$LAB/.cache/container-metrics"
+  [ "$(compose ps)" = "$LAB/compose.yaml:$LAB/compose.engine.yaml" ]
   touch "$LAB/compose.override.yaml"
   [ "$(CONTAINER_METRICS=cadvisor compose ps)" = "$LAB/compose.yaml:$LAB/compose.override.yaml:$LAB/compose.kmsg.yaml" ]
-  [ "$(COMPOSE_FILE=/a:/b compose ps)" = "/a:/b:$LAB/compose.cgroups.yaml" ]
+  [ "$(COMPOSE_FILE=/a:/b compose ps)" = "/a:/b:$LAB/compose.engine.yaml" ]
 }

@@ -11,23 +11,21 @@ from prometheus_client import CollectorRegistry, start_http_server
 from loomlab.exporter.engine import Engine
 from loomlab.exporter.page import ContainerFigures
 from loomlab.exporter.seen import prove
-from loomlab.exporter.trees import tree_at
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to the program."""
-    app.command(name="export-cgroups")(export_cgroups)
+    app.command(name="export-containers")(export_containers)
     app.command(name="sees-containers")(sees_containers)
 
 
-def export_cgroups(
-    cgroups: Annotated[Path, typer.Option(help="The host's cgroups.")] = Path("/host/cgroup"),
+def export_containers(
     engine: Annotated[Path, typer.Option(help="The engine's socket.")] = Path("/var/run/docker.sock"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served.")] = 8080,
 ) -> None:
-    """Serve CPU, memory and threads of Compose's containers as cAdvisor does, from the kernel's cgroup files."""
+    """Serve CPU, memory and threads of Compose's containers as cAdvisor does, as the engine tells them."""
     registry = CollectorRegistry()
-    registry.register(ContainerFigures(tree_at(cgroups), Engine(engine)))
+    registry.register(ContainerFigures(Engine(engine)))
     start_http_server(port, registry=registry)
     signal.pause()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from prometheus_client.parser import text_string_to_metric_families
 
 from loomlab.basics.errors import HostError
-from loomlab.run.prometheus import UnreachableError, get_text
+from loomlab.run.prometheus import UnreachableError, answered
 
 CPU, RSS, THREADS = "container_cpu_usage_seconds_total", "container_memory_rss", "container_threads"
 MORE_THREADS = 5
@@ -41,9 +41,9 @@ def prove(url: str, container: str, cap_s: float) -> None:
 def _missing(url: str, container: str) -> str | None:
     """What a look at the page lacks, as a sentence."""
     try:
-        before, spent_before = figures_of(get_text(url), container), time.process_time()
+        before, spent_before = figures_of(answered(url), container), time.process_time()
         _burn(BURN_S)
-        after, spent = figures_of(get_text(url), container), time.process_time() - spent_before
+        after, spent = figures_of(answered(url), container), time.process_time() - spent_before
     except UnreachableError as error:
         time.sleep(BURN_S)
         return f"The page of container metrics cannot be read: {error}."

@@ -1,7 +1,6 @@
 """Asks and changes how the running backend behaves, by its management port."""
 
 import threading
-import urllib.request
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
@@ -11,10 +10,9 @@ from loomlab.basics.errors import UsageError
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.models import Hang
 from loomlab.run.progress import Progress
-from loomlab.run.prometheus import UnreachableError, get_json
+from loomlab.run.prometheus import UnreachableError, answered, get_json
 
 BEHAVIOUR = "http://backend:8081/behaviour"
-TIMEOUT_S = 5.0
 
 
 class Behaviour:
@@ -42,12 +40,7 @@ class Behaviour:
         self._put(hang_ms=str(lasting_ms))
 
     def _put(self, **parameters: str) -> None:
-        request = urllib.request.Request(f"{self._url}?{urlencode(parameters)}", method="PUT")  # noqa: S310
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S):  # noqa: S310 - an http URL of the lab
-                pass
-        except OSError as error:
-            raise UnreachableError(f"{self._url} did not accept {parameters} ({error})") from error
+        answered(f"{self._url}?{urlencode(parameters)}", "PUT")
 
 
 class Hangs:

@@ -19,7 +19,7 @@ from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request
 from loomlab.records.warmup import Warmup
 from loomlab.run.backend import Behaviour
-from loomlab.run.memory import AskMemory
+from loomlab.run.management import AskMemory
 from loomlab.run.process import STALL_S
 from loomlab.run.progress import Progress
 from loomlab.run.prometheus import UnreachableError

@@ -21,8 +21,7 @@ from loomlab.run.backend import Behaviour, Hangs
 from loomlab.run.collect import collect, wait_for_samples
 from loomlab.run.live import LiveFigures, LiveProgress
 from loomlab.run.liveset import Waiting, live_set
-from loomlab.run.memory import memory_of
-from loomlab.run.peaks import reset_peaks
+from loomlab.run.management import memory_of, reset_peaks
 from loomlab.run.probe import probe
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.run.progress import Progress

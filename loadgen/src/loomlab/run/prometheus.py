@@ -16,22 +16,23 @@ class UnreachableError(Exception):
     """No answer, or not the expected one; the message says which."""
 
 
-def get_text(url: str, timeout_s: float = TIMEOUT_S) -> str:
+def answered(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> str:
     """The body of a 2xx answer; raises UnreachableError."""
     address = url.partition("?")[0]
     try:
-        with urllib.request.urlopen(url, timeout=timeout_s) as answer:  # noqa: S310 - http URLs of the lab
+        request = urllib.request.Request(url, method=method)  # noqa: S310 - http URLs of the lab
+        with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
             return str(answer.read().decode("utf-8", errors="replace"))
     except urllib.error.HTTPError as error:
         raise UnreachableError(f"{address} answered {error.code}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, http.client.HTTPException) as error:
         raise UnreachableError(f"{address} did not answer ({error})") from error
 
 
 def get_json(url: str, timeout_s: float = TIMEOUT_S) -> Any:
     """The parsed body; raises UnreachableError."""
     try:
-        return json.loads(get_text(url, timeout_s))
+        return json.loads(answered(url, timeout_s=timeout_s))
     except ValueError as error:
         raise UnreachableError(f"{url} did not return JSON") from error
 

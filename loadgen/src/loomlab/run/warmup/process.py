@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loomlab.run.prometheus import UnreachableError, exposed_values, get_text
+from loomlab.run.prometheus import UnreachableError, answered, exposed_values
 
 METRICS_PORT = 8081
 NANOS = 1e-9
@@ -32,7 +32,7 @@ def process_of(service: str) -> ReadProcess:
 
     def read() -> Process:
         try:
-            told = exposed_values(get_text(f"http://{service}:{METRICS_PORT}/actuator/prometheus"))
+            told = exposed_values(answered(f"http://{service}:{METRICS_PORT}/actuator/prometheus"))
         except UnreachableError:
             return Process()
         cpu_ns = told.get("process_cpu_time_ns_total")
