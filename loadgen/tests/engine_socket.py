@@ -30,8 +30,8 @@ STATS: dict[str, Any] = {
 
 @dataclass
 class Told:
-    """What it answers: services by the IDs of their containers, when these started, their statistics and quotas; and what
-    it was asked."""
+    """What it answers: services by the IDs of their containers, when these started, their statistics and quotas; and
+    what it was asked."""
 
     socket: Path
     services: dict[str, str]

@@ -45,8 +45,8 @@ def test_what_the_process_tells_is_kept_as_it_is_with_its_times() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "why"),
     [
-        (404, b"{}", "did not answer (HTTP Error 404"),
-        (200, b"process_cpu 3\n", "did not answer (Expecting value"),
+        (404, b"{}", "answered 404"),
+        (200, b"process_cpu 3\n", "did not answer JSON (Expecting value"),
         (200, b"[]", "did not answer an object"),
     ],
 )

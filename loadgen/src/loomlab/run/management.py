@@ -23,8 +23,10 @@ def memory_of(management: str) -> AskMemory:
             body = json.loads(answered(f"{management}/memory", "POST", MEMORY_TIMEOUT_S))
             answer = body if isinstance(body, dict) else None
             error = None if answer is not None else f"{management}/memory did not answer an object"
-        except (UnreachableError, ValueError) as problem:
+        except UnreachableError as problem:
             error = str(problem)
+        except ValueError as problem:
+            error = f"{management}/memory did not answer JSON ({problem})"
         return MemoryAnswer(asked=asked, answered=time.time(), answer=answer, error=error)
 
     return ask
