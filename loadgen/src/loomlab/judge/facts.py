@@ -9,8 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from loomlab.judge.metrics import Metrics
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, endpoint_of
-from loomlab.records.evidence import BackendDelays
 from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.measured import BackendDelays
 from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
 from loomlab.records.warmup import Warmup
@@ -21,7 +21,7 @@ INSPECTED = TypeAdapter(tuple[Container])
 
 
 def container_of(inspected: Any) -> Container | None:
-    """None where the array holds no state, or not that of one container."""
+    """The state of the one container that `docker inspect` told of; None where it told of something else."""
     try:
         return INSPECTED.validate_json(json.dumps(inspected), strict=True)[0]
     except ValidationError:
@@ -30,9 +30,7 @@ def container_of(inspected: Any) -> Container | None:
 
 @dataclass(frozen=True)
 class Facts:
-    """None: there is no such file. `about` is what the approach told of itself, `container` what the engine told of the
-    container after the run, None, too, where that is no state; `delays` what the backend told of its delay, `memory`
-    what the process told of its memory."""
+    """What a run's raw files say; None: there is no such file, or `container` holds no state."""
 
     files: RunFiles
     request: Request
@@ -51,7 +49,7 @@ class Facts:
     def floors_ms(self) -> list[float]:
         """The shortest time that a request of each kind can wait."""
         delay = delay_of(self.request.delay)
-        return [endpoint_of(one.target, delay).floor_ms for one in self.request.load.targets]
+        return [endpoint_of(target.target, delay).floor_ms for target in self.request.load.targets]
 
     @property
     def start(self) -> float:
@@ -60,20 +58,21 @@ class Facts:
 
     @property
     def end(self) -> float:
+        """Epoch seconds; the start, where the tool did not start."""
         return self.process.ended if self.process else self.request.started
 
-    @property
-    def peaks_reset(self) -> bool:
-        return self.host.peaks_reset
+    def cpu_seconds(self, first: float, last: float) -> float | None:
+        """The approach's CPU time between two times."""
+        return self.metrics.cpu_seconds(self.request.approach, first, last)
 
-    def growth(self, counter: str) -> int | None:
-        """Of a counter of the load generator's network namespace, over the run."""
+    def network_growth(self, counter: str) -> int | None:
+        """Growth over the run of a counter of the load generator's network namespace."""
         before, after = self.host.network_before, self.host.network_after
         return after[counter] - before[counter] if counter in before and counter in after else None
 
 
 def facts_of(files: RunFiles, request: Request) -> Facts:
-    """Raises ParseError for a file that holds something else."""
+    """The facts of a run; raises ParseError for a file that holds something else."""
     return Facts(
         files=files,
         request=request,

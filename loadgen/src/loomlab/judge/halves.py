@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 
 from loomlab.basics.trend import trend
-from loomlab.records.evidence import Halves
+from loomlab.records.measured import Halves
 from loomlab.records.models import Interior
 from loomlab.records.requestlog import Numbers, RequestLog
 

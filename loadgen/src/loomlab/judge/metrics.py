@@ -5,7 +5,7 @@ from typing import Any
 
 from loomlab.basics.errors import ParseError
 from loomlab.judge import series
-from loomlab.judge.busy import full_share
+from loomlab.judge.cpu_time import full_share
 from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.judge.series import Series
 from loomlab.records.models import Gc

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from loomlab.judge.rule import RULES
 from loomlab.judge.rules import drivers, host, load, steady, under_test, warmth
-from loomlab.records.evidence import Evidence
+from loomlab.records.measured import Measured
 from loomlab.records.models import RuleResult, Verdict
 
-CONCERNS = (load, under_test, drivers, host, steady, warmth)
+DECLARING = (load, under_test, drivers, host, steady, warmth)
 """The modules that declare rules."""
 
 
@@ -24,18 +24,14 @@ class Judgement:
     rules: list[RuleResult]
 
 
-def judge(run: Evidence) -> Judgement:
+def judge(run: Measured) -> Judgement:
+    """What all rules make of a run."""
     results = [rule.result(run) for rule in RULES]
-    invalid, suspect = ([_sentence(one) for one in results if _failed(one, level)] for level in ("invalid", "suspect"))
-    unchecked = dict.fromkeys(one.reason or one.rule for one in results if one.outcome == "could not be checked")
+    failures = [result for result in results if result.outcome == "failed"]
+    invalid, suspect = (
+        [result.reason or "" for result in failures if result.level == level] for level in ("invalid", "suspect")
+    )
+    unchecked = dict.fromkeys(result.reason or "" for result in results if result.outcome == "could not be checked")
     if unchecked and not invalid:
         suspect.append(f"Not known: {'; '.join(unchecked)}.")
     return Judgement("invalid" if invalid else "suspect" if suspect else "valid", invalid + suspect, results)
-
-
-def _failed(result: RuleResult, level: str) -> bool:
-    return result.outcome == "failed" and result.level == level
-
-
-def _sentence(result: RuleResult) -> str:
-    return result.reason or f"{result.rule} failed."

@@ -6,8 +6,8 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, model_vali
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.contrasts import Contrast
-from loomlab.records.evidence import Evidence, Halves
 from loomlab.records.load import Load
+from loomlab.records.measured import Measured
 from loomlab.records.memory import LiveBytes
 from loomlab.records.record import EpochSeconds, Name, Record
 
@@ -214,16 +214,6 @@ class Episode(Record):
     recovery_s: float | None
 
 
-class WarmupDigest(Record):
-    """`compiling_s` of `duration_s` were for the compilers."""
-
-    bursts: int
-    duration_s: float
-    compiling_s: float
-    capped: bool
-    failed: bool
-
-
 class Gc(Record):
     """Over the whole run; `share` is pauses ÷ duration, `cpu_share` the collector threads' part of the container's CPU
     time; concurrent phases count by their length, which for ZGC says nothing about their cost. `longest_pause_ms` is an
@@ -250,22 +240,20 @@ class RuleResult(Record):
     reason: str | None = None
 
 
-class Run(Record):
+class Run(Measured):
     """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
     what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
     there was another than lean; `boot_id` is the host's, as HostLog has it; `raw_sha256` is the checksum of raw/ that
-    the figures were found on; `evidence` is what the verdict was given on."""
+    the figures were found on. A run of several rates has no throughput and no latency of its own."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
     approach: str
     twin_of: str | None = None
-    tool: str
     scenario: str | None = None
     cell: int = 1
     endpoint: str
     load: Load
-    concurrency: int
     rate: float | None
     repeat: int
     jdk: int
@@ -273,14 +261,9 @@ class Run(Record):
     http_client: str | None = None
     style: str | None = None
     delay: str
-    requests: int | None
-    errors: int | None
     failures: dict[str, int] = Field(default_factory=dict)
     failed_latency_ms: Latency = Field(default_factory=Latency)
-    dropped: int | None = None
-    started_rps: float | None = None
     duration_s: float | None
-    throughput_rps: float | None
     latency_ms: Latency
     latency_from_start_ms: Latency | None = None
     start_lag_p99_ms: float | None = None
@@ -297,37 +280,22 @@ class Run(Record):
     heap_kept_bytes: float | None = None
     allocated_bytes_per_request: float | None = None
     threads_max: float | None
-    throttled_ratio: float | None
-    keepalive_requests: int | None
-    waves: float | None
-    little_ratio: float | None
     gc: Gc
     jit_cpu_seconds: float | None = None
-    cpu_fall: Halves | None = None
-    latency_fall: Halves | None = None
-    backend_lateness_mean_ms: float | None = None
-    backend_lateness_p99_ms: float | None = None
     virtual_threads_pinned: int | None = None
-    foreign_cpu_share: float | None = None
-    steal_shares: dict[str, float] | None = None
-    connections_opened: int | None = None
-    backend_requests_per_request: float | None = None
-    backend_connections_opened: int | None = None
     response_bytes_per_request: float | None = None
     steps: list[Step] = Field(default_factory=list)
     episodes: list[Episode] = Field(default_factory=list)
     interior: Interior | None
     start_s: float | None = None
     waited_s: float = 0
-    warmup: WarmupDigest | None
     started: str
     finished: str | None
     boot_id: str | None = None
-    verdict: Verdict
-    reasons: list[str]
+    verdict: Verdict = "valid"
+    reasons: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
     rules: list[RuleResult] = Field(default_factory=list)
-    evidence: Evidence | None = None
     raw_sha256: str | None = None
 
 

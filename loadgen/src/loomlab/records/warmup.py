@@ -52,6 +52,20 @@ def requests_of(bursts: Sequence[Burst]) -> int:
     return sum(burst.requests or 0 for burst in bursts)
 
 
+class WarmupDigest(Record):
+    """What run.json has of a warm-up: `compiling_s` of `duration_s` were for the compilers; `capped`: its cap cut it
+    short, because of `cause`; `compiled` as in Warmup."""
+
+    bursts: int
+    duration_s: float
+    compiling_s: float
+    capped: bool
+    failed: bool
+    cap_s: float = 0
+    compiled: bool | None = True
+    cause: str = ""
+
+
 class Warmup(Record):
     """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
     steady when time was up, None if all was; `failed`: its last burst had no answer."""
@@ -73,6 +87,19 @@ class Warmup(Record):
     def cause(self) -> str:
         """What was not yet as it should be."""
         return " and ".join(cause for cause in (self._compilers, self.changing) if cause)
+
+    @property
+    def digest(self) -> WarmupDigest:
+        return WarmupDigest(
+            bursts=len(self.bursts),
+            duration_s=self.duration_s,
+            compiling_s=self.compiling_s,
+            capped=self.capped,
+            failed=self.failed,
+            cap_s=self.cap_s,
+            compiled=self.compiled,
+            cause=self.cause,
+        )
 
     @property
     def _compilers(self) -> str | None:

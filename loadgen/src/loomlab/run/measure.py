@@ -11,9 +11,9 @@ from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import chosen_duration_s
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.evidence import BackendDelays
 from loomlab.records.files import RunFiles, read_json, read_record, write_json
 from loomlab.records.load import Closed, Load
+from loomlab.records.measured import BackendDelays
 from loomlab.records.models import HostLog, Request, ToolRun
 from loomlab.records.warmup import Warmup
 from loomlab.run import hoststat

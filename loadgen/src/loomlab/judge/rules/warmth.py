@@ -1,68 +1,60 @@
 """Rules on whether the approach was warm."""
 
 from loomlab.basics.words import percent
-from loomlab.judge.finding import PASSED, Finding, failed, not_here, unknown
-from loomlab.judge.limits import COMPILED_LIMIT, FALL_LIMIT
-from loomlab.judge.rule import rule
-from loomlab.records.evidence import Evidence
+from loomlab.judge.rule import NotApplicable, Unknown, rule
+from loomlab.records.measured import Measured
 from loomlab.records.warmup import REST_CORES
 
+FALL_LIMIT = 0.10
+"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
+COMPILED_LIMIT = 0.075
+"""Of CPU per request: by how much the compilers' part of it fell."""
 SHORTEST_CAP_S = 120
-NO_RECORD = unknown("how warm the approach was, because its warm-up was not recorded")
+NOT_WARM = rule("suspect", "warm-up cut short by its cap, failed, or none")
+NO_RECORD = Unknown("how warm the approach was, because its warm-up was not recorded")
 
 
-@rule(
-    "suspect",
-    "warm-up cut short by its cap, failed, or none",
-    "",
-)
-def half_cold(run: Evidence) -> Finding:
+@NOT_WARM
+def half_cold(run: Measured) -> str | None:
     if run.warmup is None:
         return NO_RECORD
     if run.warmup.failed:
-        return not_here("the warm-up failed")
+        return NotApplicable("the warm-up failed")
     if not run.warmup.capped:
-        return PASSED
+        return None
     if run.cold:
-        return failed(
+        return (
             f"There was no warm-up: its cap of {run.warmup.cap_s:.0f} s leaves no time for one; "
             f"use WARMUP_CAP={SHORTEST_CAP_S}s."
         )
-    return failed(
+    return (
         f"The warm-up was cut short by its cap of {run.warmup.cap_s:.0f} s: {run.warmup.cause}; "
         f"use WARMUP_CAP={max(2 * run.warmup.cap_s, SHORTEST_CAP_S):.0f}s."
     )
 
 
-@rule(
-    "suspect",
-    "warm-up cut short by its cap, failed, or none",
-    "",
-)
-def compilers_unknown(run: Evidence) -> Finding:
+@NOT_WARM
+def compilers_unknown(run: Measured) -> str | None:
     if run.warmup is None:
         return NO_RECORD
     if run.cold or run.warmup.failed:
-        return not_here("there was no warm-up, or it failed")
+        return NotApplicable("there was no warm-up, or it failed")
     if run.warmup.compiled is None:
-        return unknown(
+        return Unknown(
             "whether the JIT compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
         )
-    return PASSED
+    return None
 
 
-@rule(
-    "suspect",
-    "warm-up cut short by its cap, failed, or none",
-    "",
-)
-def warmup_failed(run: Evidence) -> Finding:
+@NOT_WARM
+def warmup_failed(run: Measured) -> str | None:
     if run.warmup is None:
         return NO_RECORD
     if not run.warmup.failed:
-        return PASSED
-    number = len(run.warmup.bursts)
-    return failed(f"The warm-up failed: no request of its burst {number} was answered; see the approach's log in raw/.")
+        return None
+    return (
+        f"The warm-up failed: no request of its burst {run.warmup.bursts} was answered; see the approach's log in raw/."
+    )
 
 
 @rule(
@@ -72,27 +64,27 @@ def warmup_failed(run: Evidence) -> Finding:
     f"{REST_CORES} of a CPU",
     f"> {percent(FALL_LIMIT)}",
 )
-def still_falling(run: Evidence) -> Finding:
+def still_falling(run: Measured) -> str | None:
     measured = (("CPU per request", run.cpu_fall), ("mean latency", run.latency_fall))
     if all(halves is None for _, halves in measured):
-        return not_here("the measured part is too short for two halves, or the load changes")
+        return NotApplicable("the measured part is too short for two halves, or the load changes")
     share = run.jit_cpu_share
-    told = measured if _compilers_came_to_rest(run) else measured[1:]
+    judged = measured if _compilers_came_to_rest(run) else measured[1:]
     falls = [
         f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
-        for what, halves in told
+        for what, halves in judged
         if halves and halves.fall > FALL_LIMIT and halves.fall > halves.margin
     ]
     if not falls:
-        return PASSED
+        return None
     compilers = "" if share is None else f", while compilers took {percent(share)} of the CPU"
-    return failed(
+    return (
         f"The approach was still getting cheaper or faster: {' and '.join(falls)} from the first half of the measured "
         f"part to the second (the limit is {percent(FALL_LIMIT)}){compilers}; measure again, with a longer DURATION."
     )
 
 
-def _compilers_came_to_rest(run: Evidence) -> bool:
+def _compilers_came_to_rest(run: Measured) -> bool:
     """Or it is not known. Code gets cheaper when it is compiled; where they hardly worked, CPU per request fell with
     the host, as it also rises. What they take is a small part of the CPU where many CPUs are busy."""
     part, cores = run.jit_cpu_fall, run.jit_cores_fall

@@ -1,9 +1,9 @@
-"""What the verdict of a run is given on; run.json has it, so that the verdict can be given again."""
+"""What was measured of a run and its verdict is given on."""
 
 from pydantic import Field
 
 from loomlab.records.record import Record
-from loomlab.records.warmup import Warmup
+from loomlab.records.warmup import WarmupDigest
 
 
 class Halves(Record):
@@ -24,9 +24,9 @@ class BackendDelays(Record):
     after: str | None
 
 
-class Evidence(Record):
-    """A flat record; a figure that is None was not measured. Shares are from 0 to 1; figures are of the interior unless
-    their text says otherwise."""
+class Measured(Record):
+    """A flat record, which rules read; a figure that is None was not measured. Shares are from 0 to 1; figures are of
+    the interior unless their text says otherwise."""
 
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls of one request")
@@ -37,11 +37,11 @@ class Evidence(Record):
     tells_unended: bool = Field(False, description="The tool tells of requests that never ended")
     offered_rps: float | None = None
     delay_asked: str | None = Field(None, description="The backend's delay; None where no request depends on it")
-    finished: bool = Field(True, description="The measurement came to its end")
+    interrupted: bool = Field(False, description="The measurement did not come to its end")
     shortest_ms: float = Field(0, description="A correct answer takes so long at least, on average over kinds")
     think_s: float | None = Field(None, description="The longest pause of users; None: there are none, or a hang")
     tool_failure: str | None = Field(None, description="Why the tool left no figures, or only some")
-    attempted: int | None = Field(None, description="Requests of the whole run, by the tool")
+    requests: int | None = Field(None, description="Of the whole run, by the tool")
     errors: int | None = None
     doubtful: int = Field(0, description="Answers that may have failed, too")
     completed: int | None = None
@@ -49,7 +49,9 @@ class Evidence(Record):
     keepalive_requests: int | None = None
     throughput_rps: float | None = None
     started_rps: float | None = None
-    start_lag_p99_ms: float | None = Field(None, description="Of several rates, in the step that held and lags most")
+    worst_start_lag_p99_ms: float | None = Field(
+        None, description="Of several rates, of the step that held and lags most"
+    )
     lagged_p99_ms: float | None = Field(None, description="p99 of the answers whose starts lag so")
     missed_steps: tuple[float, ...] = Field((), description="Offered rates, requests per second")
     missed_because: tuple[str, ...] = ()
@@ -95,7 +97,7 @@ class Evidence(Record):
     backend_lateness_p99_ms: float | None = None
     backend_delays: BackendDelays | None = None
     backend_requests_per_request: float | None = None
-    backend_connections_opened: float | None = None
+    backend_connections_opened: int | None = None
     generator_measured: bool = True
     waits_told: bool = Field(True, description="The kernel tells how long threads wait for a CPU")
     generator_wait_mean_ms: float | None = Field(None, description="Of its threads, ready and without a CPU")
@@ -108,11 +110,11 @@ class Evidence(Record):
     connections_opened: int | None = None
     host_sampled: bool = True
     backend_metrics_missing_ratio: float = Field(1.0, description="Of a container that no approach can end")
-    foreign_share: float | None = Field(None, description="Others than the lab took of the approach's CPUs")
+    foreign_cpu_share: float | None = Field(None, description="Others than the lab took of the approach's CPUs")
     clock_step_s: float | None = Field(None, description="How far the clock was set during the run")
     steal_shares: dict[str, float] | None = Field(None, description="What the hypervisor took, by whose CPUs")
     stolen_of_needed: float | None = Field(None, description="Of the time in which the approach needed its CPUs")
-    warmup: Warmup | None = None
+    warmup: WarmupDigest | None = None
 
     @property
     def in_flight(self) -> float:

@@ -1,0 +1,168 @@
+"""How the time of CPUs and threads was spent, from the samples of /proc that were taken during a run."""
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
+from loomlab.judge.series import MISSING_AFTER_S, missing_share
+from loomlab.records.models import HostSample
+
+USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
+"""Columns of /proc/stat (proc_stat(5))."""
+COVERED, SHORTEST_S = 0.9, 1
+
+type Stretch = tuple[float, float]
+"""Seconds between two samples, and the share of them (0 to 1) that was used."""
+
+
+def full_share(stretches: Sequence[Stretch]) -> float | None:
+    """Share of the time in which 95 % or more was used; of the time, not of the samples: a busy host takes them late.
+
+    None without a stretch, and where it decides whether the share is over the limit how the use of a stretch of over
+    three seconds was spread, or when what was used beyond a stretch's length was: its counter had stood still.
+    """
+    whole_s = sum(length_s for length_s, _ in stretches)
+    if whole_s <= 0:
+        return None
+    full_s = sum(length_s for length_s, used in stretches if used >= BUSY_CPU)
+    hidden_s = sum(
+        length_s * used / BUSY_CPU for length_s, used in stretches if used < BUSY_CPU and length_s > MISSING_AFTER_S
+    ) + sum(length_s * (used - 1) / BUSY_CPU for length_s, used in stretches if used > 1)
+    share = full_s / whole_s
+    return None if share <= BUSY_SECONDS_LIMIT < share + hidden_s / whole_s else share
+
+
+def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
+    """Share of the time in which every CPU of the set (None: of the host) was full. Idle and iowait are not busy, steal
+    is. None without samples of these CPUs that moved, and as `full_share`."""
+    stretches: list[Stretch] = []
+    names = {name for sample in samples for name in sample.cpus} if cpus is None else cpus
+    for before, after in itertools.pairwise(_moved(samples, names)):
+        both = names & before.cpus.keys() & after.cpus.keys()
+        if both:
+            used = min(_busy(before.cpus[name], after.cpus[name]) for name in both)
+            stretches.append((after.time - before.time, used))
+    return full_share(stretches)
+
+
+def _busy(before: list[int], after: list[int]) -> float:
+    spent = [new - old for old, new in zip(before, after, strict=True)]
+    return 1 - (spent[IDLE] + spent[IOWAIT]) / sum(spent) if sum(spent) > 0 else 0.0
+
+
+def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
+    """Share of the time in which one thread of the tool used a whole CPU; None as `full_share`."""
+    stretches: list[Stretch] = []
+    for before, after in itertools.pairwise(samples):
+        both = before.tool_threads.keys() & after.tool_threads.keys()
+        if both and after.time > before.time:
+            length_s = after.time - before.time
+            used_s = max(after.tool_threads[thread] - before.tool_threads[thread] for thread in both)
+            stretches.append((length_s, used_s / length_s))
+    return full_share(stretches)
+
+
+@dataclass(frozen=True)
+class CpuShares:
+    """Where the time of a set of `cpus` went, as shares of it: `busy` without interrupts, `interrupts`, and `steal`,
+    which the hypervisor gave to other machines; `cpu_seconds` are all that the set had."""
+
+    busy: float
+    interrupts: float
+    steal: float
+    cpu_seconds: float
+    cpus: int
+
+    @property
+    def stolen_of_needed(self) -> float:
+        """Share of the time in which something ran on the set or should have run."""
+        needed = self.busy + self.interrupts + self.steal
+        return self.steal / needed if needed else 0.0
+
+
+def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
+    """The shares from `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a
+    tenth, or over three seconds at either end."""
+    if not samples:
+        return None
+    asked_s = end - start
+    start, end = max(start, samples[0].time), min(end, samples[-1].time)
+    if end - start < max(COVERED * asked_s, SHORTEST_S):
+        return None
+    spent = [0.0] * (STEAL + 1)
+    names = samples[0].cpus.keys() if cpus is None else cpus
+    for name in names:
+        first, last = _jiffies_at(samples, name, start), _jiffies_at(samples, name, end)
+        if first is None or last is None:
+            return None
+        spent = [total + after - before for total, before, after in zip(spent, first, last, strict=True)]
+    total = sum(spent)
+    if total <= 0:
+        return None
+    return CpuShares(
+        busy=(spent[USER] + spent[NICE] + spent[SYSTEM]) / total,
+        interrupts=(spent[IRQ] + spent[SOFTIRQ]) / total,
+        steal=spent[STEAL] / total,
+        cpu_seconds=(end - start) * len(names),
+        cpus=len(names),
+    )
+
+
+def _moved(samples: Sequence[HostSample], names: set[str]) -> list[HostSample]:
+    """The samples without those in which a CPU's counters stand as they did before, which says nothing of it."""
+    kept: list[HostSample] = []
+    for sample in samples:
+        both = names & sample.cpus.keys() & kept[-1].cpus.keys() if kept else set()
+        if all(sum(sample.cpus[name]) != sum(kept[-1].cpus[name]) for name in both):
+            kept.append(sample)
+    return kept
+
+
+def _jiffies_at(samples: Sequence[HostSample], name: str, time: float) -> list[float] | None:
+    """The CPU's counters at that time; None beyond the samples that moved, and in a hole between them."""
+    known = _moved([sample for sample in samples if name in sample.cpus], {name})
+    index = bisect_left(known, time, key=lambda sample: sample.time)
+    if index < len(known) and known[index].time == time:
+        return [float(value) for value in known[index].cpus[name]]
+    if index in {0, len(known)}:
+        return None
+    before, after = known[index - 1], known[index]
+    if after.time - before.time > MISSING_AFTER_S:
+        return None
+    part = (time - before.time) / (after.time - before.time)
+    return [old + part * (new - old) for old, new in zip(before.cpus[name], after.cpus[name], strict=True)]
+
+
+def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
+    """How long the tool's threads were ready and had no CPU between two times, a turn: the mean, and the mean of the
+    worst hundredth of the seconds. Each second counts alike, for a tool that gets no CPU has few turns. None where over
+    a tenth of the time is in holes between the samples."""
+    inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
+    seconds = sorted(_turns(inside))
+    counted_s = sum(length_s for _, length_s in seconds)
+    if not counted_s or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
+        return None, None
+    mean_s = sum(wait_s * length_s for wait_s, length_s in seconds) / counted_s
+    worst, left_s = 0.0, counted_s / 100
+    for wait_s, length_s in reversed(seconds):
+        worst += wait_s * min(length_s, left_s)
+        left_s -= min(length_s, left_s)
+    return 1000 * mean_s, 1000 * worst / (counted_s / 100)
+
+
+def _turns(samples: Sequence[HostSample]) -> Iterator[tuple[float, float]]:
+    """(mean wait of a turn, length) of each stretch between samples in which there was a turn, of the threads that were
+    there at both ends of it."""
+    begun = waited_s = 0.0
+    turns = 0
+    for before, after in itertools.pairwise(samples):
+        begun = begun or before.time
+        old, new = before.tool_waits or {}, after.tool_waits or {}
+        both = old.keys() & new.keys()
+        waited_s += sum(new[name][0] - old[name][0] for name in both)
+        turns += sum(new[name][1] - old[name][1] for name in both)
+        if turns:
+            yield waited_s / turns, after.time - begun
+            begun, waited_s, turns = 0.0, 0.0, 0
