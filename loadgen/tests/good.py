@@ -3,7 +3,7 @@
 from typing import Any
 
 from loomlab.judge import verdict
-from loomlab.records.evidence import BackendDelays, Evidence
+from loomlab.records.measured import BackendDelays, Measured
 from loomlab.records.models import Verdict
 from loomlab.records.warmup import Burst, Warmup
 
@@ -17,11 +17,12 @@ BURST = Burst(
     throughput_rps=1000,
     mean_latency_ms=950,
 )
+WARMUP = Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST])
 GOOD: dict[str, Any] = {
     "concurrency": 1000,
     "shortest_ms": 900,
     "throughput_rps": 1050.0,
-    "attempted": 60_000,
+    "requests": 60_000,
     "completed": 60_000,
     "errors": 0,
     "metrics_missing_ratio": 0,
@@ -39,9 +40,7 @@ GOOD: dict[str, Any] = {
     "evaluated_s": 50,
     "keepalive_requests": 60_000,
     "backend_pool": 1000,
-    "warmup": Warmup(
-        cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST]
-    ),
+    "warmup": WARMUP.digest,
     "delay_asked": "300",
     "backend_delays": BackendDelays(before="300", after="300"),
     "gc_share": 0.02,
@@ -51,7 +50,7 @@ GOOD: dict[str, Any] = {
     "connections_opened": 1000,
     "backend_requests_per_request": 3.0,
     "counted_requests": 60_000,
-    "backend_connections_opened": 0.0,
+    "backend_connections_opened": 0,
     "container_known": True,
     "process_restarts": 0,
     "oom_kills": 0.0,
@@ -62,7 +61,7 @@ GOOD: dict[str, Any] = {
     "backend_lateness_mean_ms": 0.1,
     "backend_lateness_p99_ms": 0.5,
     "about_told": True,
-    "foreign_share": 0.01,
+    "foreign_cpu_share": 0.01,
     "clock_step_s": 0.01,
     "steal_shares": {"approach": 0.01, "backend": 0.0},
     "stolen_of_needed": 0.02,
@@ -71,19 +70,19 @@ OPEN: dict[str, Any] = {
     "closed_model": False,
     "little_ratio": None,
     "waves": None,
-    "start_lag_p99_ms": 0.2,
+    "worst_start_lag_p99_ms": 0.2,
     "lagged_p99_ms": 1200,
     "dropped": 0,
 }
 
 
 def judge(figures: dict[str, Any]) -> tuple[Verdict, list[str]]:
-    judgement = verdict.judge(Evidence(**figures))
+    judgement = verdict.judge(Measured(**figures))
     return judgement.verdict, judgement.reasons
 
 
 def warmup(**changes: Any) -> dict[str, Any]:
-    return {"warmup": GOOD["warmup"].model_copy(update=changes)}
+    return {"warmup": WARMUP.model_copy(update=changes).digest}
 
 
 def rate(started_rps: float) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def steps_500_1000() -> dict[str, Any]:
 
 
 def lag(start_lag_p99_ms: float, p99_ms: float = 1200.0) -> dict[str, Any]:
-    return {"start_lag_p99_ms": start_lag_p99_ms, "lagged_p99_ms": p99_ms}
+    return {"worst_start_lag_p99_ms": start_lag_p99_ms, "lagged_p99_ms": p99_ms}
 
 
 def fast(start_lag_p99_ms: float) -> dict[str, Any]:

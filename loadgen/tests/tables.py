@@ -6,7 +6,7 @@ import sys
 
 from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
-from loomlab.judge.verdict import RULES
+from loomlab.judge.rule import RULES
 from loomlab.plan import planning
 from loomlab.plan.variables import FIELDS, table
 from loomlab.statistics import comparison

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loomlab.judge.busy import busiest_thread_full_share, cpus_full_share, full_share
+from loomlab.judge.cpu_time import busiest_thread_full_share, cpus_full_share, full_share
 from loomlab.records.models import HostSample
 
 

@@ -12,7 +12,7 @@ import pytest
 from changes import answered_by_backend, replaced
 from loomlab.answer.finish import finish
 from loomlab.basics.errors import ParseError
-from loomlab.judge.busy import cpus_full_share
+from loomlab.judge.cpu_time import cpus_full_share
 from loomlab.judge.judge import judge_run
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of

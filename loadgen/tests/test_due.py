@@ -1,7 +1,9 @@
 """Percentiles of all requests that were due."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from loomlab.judge.due import Due
@@ -10,9 +12,10 @@ from loomlab.records.requestlog import LEVELS
 SECONDS = 50
 
 
-def due(latencies_ms: list[float], **others: Any) -> Due:
+def due(latencies_ms: list[float], failed_start_s: Sequence[float] = (), **others: Any) -> Due:
     """Answers that started evenly over 50 s, those next to one another in the list after one another."""
-    return Due([(SECONDS * place / len(latencies_ms), ms) for place, ms in enumerate(latencies_ms)], **others)
+    start_s = SECONDS * np.arange(len(latencies_ms)) / max(len(latencies_ms), 1)
+    return Due(start_s, np.array(latencies_ms), np.array(failed_start_s), **others)
 
 
 @pytest.mark.parametrize(("name", "count"), [("p50", 20), ("p90", 100), ("p98", 500), ("p99", 1000), ("p99_9", 10_000)])
@@ -101,7 +104,7 @@ def test_requests_of_which_nothing_is_known_may_reach_a_percentile(unplaced: int
 
 
 def test_without_an_answer_there_is_no_latency() -> None:
-    got = Due([], failed_start_s=[1.0] * 50).latency()
+    got = due([], [1.0] * 50).latency()
 
     assert got.mean is got.max is None
     assert all(getattr(got, name) is None for name in LEVELS)

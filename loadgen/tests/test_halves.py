@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from loomlab.judge.halves import Parts
-from loomlab.records.evidence import Halves
+from loomlab.records.measured import Halves
 from loomlab.records.models import Interior
 from loomlab.records.requestlog import RequestLog
 

@@ -78,6 +78,7 @@ def judged_log(
     recorded = metrics()
     recorded["backend"][0] = matrix("backend_requests_total", ramp(0))
     write(run_dir, "metrics.json", recorded)
+    (run_dir / "requests.npz").unlink(missing_ok=True)
     return judge_run(run_dir)
 
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from loomlab.basics.errors import UsageError
 from loomlab.cli import main
-from loomlab.judge.verdict import RULES
+from loomlab.judge.rule import RULES
 from loomlab.published.paper import Published, paper_names, published
 from loomlab.published.runs import DERIVED, figure_of, keep, kept_runs, runs_in
 from loomlab.records.models import Run

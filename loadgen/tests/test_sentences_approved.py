@@ -8,19 +8,19 @@ from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
 
-from good import GOOD, OPEN, fast, rate, warmup
+from good import BURST, GOOD, OPEN, fast, rate, warmup
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_failure
 from loomlab.judge.facts import container_of
 from loomlab.judge.judge import judge_run
-from loomlab.judge.verdict import RULES
-from loomlab.records.evidence import BackendDelays, Evidence, Halves
+from loomlab.judge.rule import RULES
+from loomlab.records.measured import BackendDelays, Halves, Measured
 from loomlab.records.models import RuleResult
 from rawrun import RawRun
 from test_judge_facts import STATES, inspected
 from test_verdict import CASES, MISSING
 
-COMPILING = GOOD["warmup"].bursts[0].model_copy(update={"phase": "compile", "requests": 10_000, "jit_cpu_s": 1.0})
+COMPILING = BURST.model_copy(update={"phase": "compile", "requests": 10_000, "jit_cpu_s": 1.0})
 OTHERS: list[dict[str, Any]] = [
     {},
     OPEN,
@@ -37,7 +37,7 @@ OTHERS: list[dict[str, Any]] = [
     {"backend_calls": 0, "delay_asked": None},
     {"shortest_ms": 0},
     {"backend_pool": None, "platform_threads": None, "throttled_ratio": None},
-    {"foreign_share": 0.3, "steal_shares": {"approach": 0.3}},
+    {"foreign_cpu_share": 0.3, "steal_shares": {"approach": 0.3}},
     {"backend_delays": BackendDelays(before=None, after=None)},
     {"backend_delays": BackendDelays(before=None, after="7")},
     {"slow_ms": (950.0 * 602,)},
@@ -65,14 +65,14 @@ RAW: list[Callable[[RawRun], None]] = [
 
 def results(folder: Path) -> Iterator[RuleResult]:
     for figures in (*OTHERS, *(case[3] for case in CASES), *(missing for _, missing in MISSING)):
-        yield from verdict.judge(Evidence(**GOOD | figures)).rules
+        yield from verdict.judge(Measured(**GOOD | figures)).rules
     for place, change in enumerate(RAW):
         run = RawRun()
         change(run)
         yield from judge_run(run.write(folder / f"{place}-app")).rules
     for changes, state, _ in STATES:
         failure = container_failure(container_of(inspected(changes, state)), 1_794_996_000)
-        yield from verdict.judge(Evidence(**GOOD | {"container_failure": failure})).rules
+        yield from verdict.judge(Measured(**GOOD | {"container_failure": failure})).rules
 
 
 def test_each_sentence_of_the_verdict_is_the_approved_one(tmp_path: Path, snapshot: SnapshotAssertion) -> None:

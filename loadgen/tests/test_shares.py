@@ -2,7 +2,7 @@
 
 import pytest
 
-from loomlab.judge.shares import shares_of
+from loomlab.judge.cpu_time import shares_of
 from loomlab.records.models import HostSample
 
 BEGIN = 1_000.0

@@ -6,17 +6,17 @@ import pytest
 
 from good import GOOD, OPEN, fast, judge, lag, rate, steps_500_1000, warmup
 from loomlab.judge import verdict
-from loomlab.judge.verdict import RULES
-from loomlab.records.evidence import BackendDelays, Evidence, Halves
+from loomlab.judge.rule import RULES
+from loomlab.records.measured import BackendDelays, Halves, Measured
 from saying import figures, speaking, unknown
 
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     # rule, level, within, beyond, numbers of its sentence
-    ("unfinished", "invalid", {}, {"finished": False}, ""),
+    ("unfinished", "invalid", {}, {"interrupted": True}, ""),
     ("tool_failed", "invalid", {}, {"tool_failure": "ab ended without a report."}, ""),
     ("too_many_errors", "invalid", {"errors": 600}, {"errors": 601}, "1 601 60000"),
-    ("too_many_errors", "invalid", {"attempted": 1}, {"attempted": 0}, ""),
-    ("too_many_errors", "invalid", {}, {"attempted": None}, ""),
+    ("too_many_errors", "invalid", {"requests": 1}, {"requests": 0}, ""),
+    ("too_many_errors", "invalid", {}, {"requests": None}, ""),
     ("container_failed", "invalid", {}, {"container_failure": "It was killed."}, ""),
     ("process_restarted", "invalid", {"process_restarts": 0}, {"process_restarts": 1}, "1 0"),
     ("oom_killed", "invalid", {"oom_kills": 0.0}, {"oom_kills": 1.0}, "1 0"),
@@ -59,8 +59,8 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("backend_delay_other", "invalid", {}, {"backend_delays": BackendDelays(before="40", after="300")}, "40 300"),
     ("backend_delay_other", "invalid", {}, {"backend_delays": BackendDelays(before="300", after="7")}, "300 7"),
     ("clock_stepped", "invalid", {"clock_step_s": 0.5}, {"clock_step_s": 0.6}, "0.6 0.5"),
-    ("foreign_cpu", "suspect", {"foreign_share": 0.05}, {"foreign_share": 0.051}, "5.1 5"),
-    ("much_foreign_cpu", "invalid", {"foreign_share": 0.0}, {"foreign_share": 0.21}, "21 20"),
+    ("foreign_cpu", "suspect", {"foreign_cpu_share": 0.05}, {"foreign_cpu_share": 0.051}, "5.1 5"),
+    ("much_foreign_cpu", "invalid", {"foreign_cpu_share": 0.0}, {"foreign_cpu_share": 0.21}, "21 20"),
     (
         "stolen",
         "suspect",
@@ -139,8 +139,8 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     (
         "backend_reconnected",
         "suspect",
-        {"backend_connections_opened": 1800.0},
-        {"backend_connections_opened": 1801.0},
+        {"backend_connections_opened": 1800},
+        {"backend_connections_opened": 1801},
         "1801 180000 1",
     ),
     (
@@ -234,7 +234,7 @@ def test_a_rule_speaks_beyond_its_threshold_only(
 ) -> None:
     assert judge(GOOD | within) == ("valid", [])
 
-    judgement = verdict.judge(Evidence(**GOOD | beyond))
+    judgement = verdict.judge(Measured(**GOOD | beyond))
 
     (spoken,) = speaking(judgement.rules)
     assert (spoken.rule, spoken.outcome, spoken.level) == (rule, "failed", level)
@@ -247,7 +247,7 @@ def test_every_rule_has_a_case_in_which_it_fails_or_does_not_know() -> None:
 
 
 def test_every_rule_tells_what_it_found() -> None:
-    rules = verdict.judge(Evidence(**GOOD)).rules
+    rules = verdict.judge(Measured(**GOOD)).rules
 
     assert [result.rule for result in rules] == [rule.name for rule in RULES]
     assert {result.outcome for result in rules} == {"passed", "does not apply"}
@@ -265,7 +265,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("more_cpu_than_given", {"cpus_given": None}),
     ("stolen", {"stolen_of_needed": None}),
     ("rate_missed", OPEN | {"offered_rps": 1000.0, "started_rps": None}),
-    ("started_too_late started_late", rate(1000) | {"start_lag_p99_ms": None}),
+    ("started_too_late started_late", rate(1000) | {"worst_start_lag_p99_ms": None}),
     ("work_dropped", rate(1000) | {"dropped": None}),
     ("short_interior", {"interior_s": None}),
     ("throughput_impossible", {"throughput_rps": None}),
@@ -284,7 +284,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("backend_late_p99", {"backend_lateness_p99_ms": None}),
     ("backend_delay_other", {"backend_delays": None}),
     ("backend_delay_other", {"backend_delays": BackendDelays(before=None, after="300")}),
-    ("much_foreign_cpu foreign_cpu", {"foreign_share": None}),
+    ("much_foreign_cpu foreign_cpu", {"foreign_cpu_share": None}),
     ("clock_stepped", {"clock_step_s": None, "host_sampled": False}),
     ("much_stolen stolen", {"steal_shares": None}),
     ("connections_lost", {"syn_retransmits": None}),
@@ -299,7 +299,7 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("rules", "missing"), MISSING)
 def test_what_was_not_measured_is_not_passed(rules: str, missing: dict[str, Any]) -> None:
-    judgement = verdict.judge(Evidence(**GOOD | missing))
+    judgement = verdict.judge(Measured(**GOOD | missing))
 
     assert unknown(judgement.rules) == set(rules.split())
     assert judgement.verdict == "suspect"

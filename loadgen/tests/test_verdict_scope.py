@@ -6,12 +6,12 @@ import pytest
 
 from good import GOOD, OPEN, judge, rate, steps_500_1000
 from loomlab.judge import verdict
-from loomlab.records.evidence import BackendDelays, Evidence, Halves
+from loomlab.records.measured import BackendDelays, Halves, Measured
 from saying import failed, told, unknown
 
 
 def failing(figures: dict[str, Any]) -> set[str]:
-    return failed(verdict.judge(Evidence(**figures)).rules)
+    return failed(verdict.judge(Measured(**figures)).rules)
 
 
 def test_a_run_made_before_the_clock_was_watched_is_not_blamed() -> None:
@@ -19,7 +19,7 @@ def test_a_run_made_before_the_clock_was_watched_is_not_blamed() -> None:
 
 
 def test_what_makes_a_run_invalid_is_not_drowned_in_what_is_not_known() -> None:
-    judgement = verdict.judge(Evidence(**GOOD | {"errors": 30_000, "foreign_share": None}))
+    judgement = verdict.judge(Measured(**GOOD | {"errors": 30_000, "foreign_cpu_share": None}))
 
     assert unknown(judgement.rules) == {"foreign_cpu", "much_foreign_cpu"}
     assert judgement.reasons == [one.reason for one in judgement.rules if one.rule == "too_many_errors"]
@@ -178,7 +178,7 @@ def test_one_request_more_or_fewer_is_no_other_rate() -> None:
 
 
 def test_at_a_low_rate_few_requests_are_in_flight_whatever_the_concurrency() -> None:
-    slow = rate(20.0) | {"offered_rps": 20.0, "counted_requests": 1200, "attempted": 1200, "completed": 1200}
+    slow = rate(20.0) | {"offered_rps": 20.0, "counted_requests": 1200, "requests": 1200, "completed": 1200}
     slow |= {"keepalive_requests": None}
 
     assert judge(GOOD | slow | {"backend_requests_per_request": 3.1}) == ("valid", [])

@@ -12,7 +12,8 @@ from loomlab.records.measured import Measured
 from loomlab.records.models import RuleResult, Verdict
 
 DECLARING = (load, under_test, drivers, host, steady, warmth)
-"""The modules that declare rules."""
+"""The modules that declare rules, in the order in which a verdict speaks."""
+RULES.sort(key=lambda rule: (rule.level, [module.__name__ for module in DECLARING].index(rule.check.__module__)))
 
 
 @dataclass(frozen=True)

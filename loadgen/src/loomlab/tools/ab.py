@@ -148,7 +148,7 @@ def parse_requests(text: bytes, floor_ms: int) -> RequestLog:
         _without_dates(rows_below(text, REQUEST_COLUMNS, "ab's -g file")), 5, "\t", np.int64, "ab's -g file"
     )
     seconds, _, _, total, waited = rows.T
-    answered = waited > 0 if floor_ms > 1 else np.ones(len(rows), dtype=bool)
+    answered = waited != 0 if floor_ms > 1 else np.ones(len(rows), dtype=bool)
     return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)
 
 
