@@ -40,9 +40,9 @@ def test_a_counter_that_appears_with_its_first_event_was_zero_before() -> None:
     late = counter((12, 3), (20, 5))
 
     assert series.increase(late, 10, 20) is None
-    assert series.increase_from_zero(late, 10, 20) == 5
-    assert series.increase_from_zero(counter((0, 2), (20, 5)), 10, 20) == 1.5
-    assert series.increase_from_zero(counter((25, 2)), 10, 20) is None
+    assert series.increase(late, 10, 20, "zero") == 5
+    assert series.increase(counter((0, 2), (20, 5)), 10, 20, "zero") == 1.5
+    assert series.increase(counter((25, 2)), 10, 20, "zero") is None
 
 
 def test_totals_leave_out_what_was_not_measured() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from loomlab.basics.cpus import parse_cpu_list
+from loomlab.judge import series
 from loomlab.judge.cpu_time import CpuShares, busiest_thread_full_share, cpu_waits_ms, cpus_full_share, shares_of
 from loomlab.judge.facts import Facts
 from loomlab.judge.request_figures import Counted
@@ -34,7 +35,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "container_known": facts.container is not None,
         "container_failure": container_failure(facts.container, start),
         "process_restarts": metrics.process_restarts(start, end),
-        "oom_kills": metrics.oom_kills(start, end),
+        "oom_kills": series.total(metrics.container("oom_events_total"), start, end),
         "metrics_missing_ratio": metrics.missing_ratio(start, end),
         "gc": gc,
         "gc_share": gc.share,
@@ -49,12 +50,16 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "jit_cpu_share": jit_s / cpu_s if jit_s is not None and cpu_s else None,
         "jit_cpu_fall": 2 * less_s / counted_cpu_s if less_s is not None and counted_cpu_s else None,
         "jit_cores_fall": less_s / half_s if less_s is not None and half_s else None,
-        "allocated_bytes_per_request": counted.per_request(metrics.allocated_bytes(*counted.span)),
-        "rss_max_bytes": None if zgc else metrics.rss_max_bytes(start, end),
-        "rss_hwm_bytes": metrics.rss_hwm_bytes(end) if peaks_reset else None,
-        "vsz_max_bytes": metrics.vsz_max_bytes(start, end),
-        "threads_max": metrics.threads_max(start, end),
-        "platform_threads_peak": metrics.platform_threads_peak(end) if peaks_reset else None,
+        "allocated_bytes_per_request": counted.per_request(
+            series.total(metrics.process("lab_allocated_bytes_total"), *counted.span)
+        ),
+        "rss_max_bytes": None if zgc else series.highest(metrics.container("memory_rss"), start, end),
+        "rss_hwm_bytes": series.first_from(metrics.process("process_memory_hwm_bytes"), end) if peaks_reset else None,
+        "vsz_max_bytes": series.highest(metrics.process("process_memory_vss_bytes"), start, end),
+        "threads_max": series.highest(metrics.container("threads"), start, end),
+        "platform_threads_peak": series.first_from(metrics.process("jvm_threads_peak_threads"), end)
+        if peaks_reset
+        else None,
         "virtual_threads_pinned": metrics.virtual_threads_pinned(start, end),
         "about_told": isinstance(facts.about, dict) and "outbound" in facts.about,
         "backend_pool": backend_pool(facts.about),
@@ -79,8 +84,8 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     """Nothing of how near it was to its limits where no request asks it. Lateness is of the time that latency is taken
     on, up to the backend's first hang: after it, all that waited is due at once."""
     metrics, start, end = facts.metrics, facts.start, facts.end
-    requests = metrics.backend_growth("backend_requests_total", *counted.span)
-    opened = metrics.backend_growth("backend_connections_total", start, end)
+    requests = series.total(metrics.backend("backend_requests_total"), *counted.span)
+    opened = series.total(metrics.backend("backend_connections_total"), start, end)
     figures = {
         "backend_delays": facts.delays,
         "backend_cpu_ms_per_request": _cpu_ms_per_request(facts, counted, "backend"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from loomlab.judge import series
 from loomlab.judge.facts import Facts
 from loomlab.records.about import platform_threads, processors
 from loomlab.records.memory import LiveBytes, MemoryAnswer, MemoryLog
@@ -93,7 +94,7 @@ def _charged_too_much(facts: Facts, log: MemoryLog) -> dict[str, str]:
     if platform_threads(facts.about) is not None and threads > most:
         kept = f"because {threads:.0f} threads were kept for {requests} requests"
         return {"stacks_off_heap": kept, "kernel": kept}
-    connections = facts.metrics.backend_connections(facts.end)
+    connections = series.latest(facts.metrics.backend("backend_open_connections"), facts.end)
     if not facts.endpoint.backend_calls:
         return {}
     if facts.endpoint.at_once > 1:

@@ -1,10 +1,11 @@
 """Raw samples of counters and gauges, and what can be said of them over a window. Times are epoch seconds."""
 
 import itertools
+import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, FiniteFloat, TypeAdapter
 
@@ -36,18 +37,16 @@ class Result(BaseModel):
     metric: Annotated[dict[str, str], AfterValidator(_with_bound)]
     values: list[tuple[FiniteFloat, float]]
 
-    @property
-    def series(self) -> Series:
-        """What is no number, or none that can be, was not measured."""
-        return Series(self.metric, tuple(sample for sample in self.values if abs(sample[1]) < BEYOND))
-
 
 RESULTS = TypeAdapter(list[Result])
 
 
 def parse_result(result: Any) -> list[Series]:
-    """Prometheus' matrix result; raises ValidationError for another."""
-    return [one.series for one in RESULTS.validate_python(result)]
+    """Prometheus' matrix result, without what is no number, or none that can be; raises ValidationError for another."""
+    return [
+        Series(row.metric, tuple(sample for sample in row.values if abs(sample[1]) < BEYOND))
+        for row in RESULTS.validate_python(result)
+    ]
 
 
 def select(series: Iterable[Series], name: str, **labels: str) -> list[Series]:
@@ -81,55 +80,49 @@ def value_at(samples: list[tuple[float, float]], time: float) -> float | None:
     return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
 
 
-def increase(one: Series, start: float, end: float) -> float | None:
-    """The counter's growth over the window, interpolated at both ends; None when the samples do not span it."""
+def increase(one: Series, start: float, end: float, born: Literal["before", "seen", "zero"] = "before") -> float | None:
+    """The counter's growth over the window, interpolated at both ends; None when the samples do not span it. Of a
+    counter that appears within the window: from its first sample on (`seen`), or from 0, as one that appears with its
+    first event (`zero`)."""
     samples = without_resets(one.samples)
-    first, last = value_at(samples, start), value_at(samples, end)
-    return None if first is None or last is None else last - first
-
-
-def increase_since_seen(one: Series, start: float, end: float) -> float | None:
-    """As `increase`, of a counter that may appear within the window: from its first sample on."""
-    return increase(one, max(start, one.samples[0][0]), end) if one.samples else None
-
-
-def increase_from_zero(one: Series, start: float, end: float) -> float | None:
-    """As `increase`, of a counter that appears with its first event: before its first sample it was 0."""
-    samples = without_resets(one.samples)
-    if not samples or samples[0][0] > end:
+    if not samples:
         return None
-    first = value_at(samples, start) if samples[0][0] <= start else 0.0
+    begun = samples[0][0]
+    first = (
+        0.0 if born == "zero" and begun > start else value_at(samples, max(start, begun) if born == "seen" else start)
+    )
     last = value_at(samples, end)
     return None if first is None or last is None else last - first
 
 
 def total(
-    series: Iterable[Series],
-    start: float,
-    end: float,
-    growth: Callable[[Series, float, float], float | None] = increase,
+    series: Iterable[Series], start: float, end: float, born: Literal["before", "seen", "zero"] = "before"
 ) -> float | None:
     """The sum of the growth of several label sets; None when none spans the window."""
-    grown = [value for one in series if (value := growth(one, start, end)) is not None]
+    grown = [value for one in series if (value := increase(one, start, end, born)) is not None]
     return sum(grown) if grown else None
+
+
+def values_within(series: Iterable[Series], start: float, end: float) -> list[float]:
+    """The samples of a window, in order of time."""
+    return [
+        value for _, value in sorted(sample for one in series for sample in one.samples if start <= sample[0] <= end)
+    ]
 
 
 def highest(series: Iterable[Series], start: float, end: float) -> float | None:
     """The largest sample within the window."""
-    values = [value for one in series for time, value in one.samples if start <= time <= end]
-    return max(values, default=None)
+    return max(values_within(series, start, end), default=None)
 
 
 def latest(series: Iterable[Series], end: float) -> float | None:
     """The last sample up to that time."""
-    samples = [sample for one in series for sample in one.samples if sample[0] <= end]
-    return max(samples)[1] if samples else None
+    return next(reversed(values_within(series, -math.inf, end)), None)
 
 
 def first_from(series: Iterable[Series], start: float) -> float | None:
     """The first sample from that time on."""
-    samples = [sample for one in series for sample in one.samples if sample[0] >= start]
-    return min(samples)[1] if samples else None
+    return next(iter(values_within(series, start, math.inf)), None)
 
 
 def missing_ratio(one: Series | None, start: float, end: float) -> float:
@@ -163,7 +156,7 @@ def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float,
     function of that name; the highest finite bound when it lies above it; None without observations."""
     counts: dict[float, float] = {}
     for one in buckets:
-        grown = increase_from_zero(one, start, end)
+        grown = increase(one, start, end, "zero")
         if grown is not None:
             bound = float(one.labels["le"])
             counts[bound] = counts.get(bound, 0.0) + grown
