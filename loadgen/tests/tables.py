@@ -1,14 +1,18 @@
-"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables`. Defaults that
+"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables|results`. Defaults that
 .env holds come in the environment."""
 
 import os
 import sys
+from typing import get_args
+
+from pydantic import BaseModel
 
 from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
 from loomlab.judge.rule import RULES
 from loomlab.plan import planning
 from loomlab.plan.variables import FIELDS, table
+from loomlab.records.models import Run
 from loomlab.statistics import comparison
 from rooms import drawing
 
@@ -43,6 +47,18 @@ def figures() -> list[str]:
     return rows
 
 
+def results(record: type[BaseModel] = Run, prefix: str = "") -> list[str]:
+    """A row for each field of run.json that has a text."""
+    rows = [] if prefix else ["| field of a run | meaning |", "|---|---|"]
+    for name, field in record.model_fields.items():
+        if field.description:
+            rows.append(f"| `{prefix}{name}` | {field.description} |")
+        for part in (field.annotation, *get_args(field.annotation)):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                rows += [row for row in results(part, f"{prefix}{name}.") if row not in rows]
+    return rows
+
+
 def variables() -> list[str]:
     """A row for each variable that plans an experiment, but ports."""
     told = {
@@ -67,6 +83,8 @@ if __name__ == "__main__":
             lines = verdict()
         case "figures":
             lines = figures()
+        case "results":
+            lines = results()
         case _:
             lines = variables()
     print("\n".join(lines))  # noqa: T201

@@ -7,13 +7,11 @@ from loomlab.records.warmup import WarmupDigest
 
 
 class Halves(Record):
-    """How much the second half of the interior was below the first, as a share of it: what a straight line through its
-    parts says, and the half width of its two-sided 90 % interval; `peak`: how far the highest part is above their
-    median, as a share of it."""
+    """How the interior's second half differs from its first, by a straight line through its parts."""
 
-    fall: float
-    margin: float
-    peak: float = 0.0
+    fall: float = Field(description="The share by which the second half was lower (negative: it grew)")
+    margin: float = Field(description="By how much chance may have exaggerated it (95 %, one-sided)")
+    peak: float = Field(0.0, description="How far the highest part was above the median of all, as a share of it")
 
 
 class BackendDelays(Record):

@@ -177,17 +177,16 @@ class Latency(Record):
 
 
 class Interior(Record):
-    """The part of the run the figures are taken on; `whole_run`: too short for one, so they are of the whole run."""
+    """The part of the run the figures are taken on."""
 
     start: float
     seconds: float
-    requests: int
-    whole_run: bool
+    requests: int = Field(description="Answers counted; figures per request are of throughput × seconds")
+    whole_run: bool = Field(description="Too short for an interior, so figures are of the whole run")
 
 
 class Step(Record):
-    """One step of an open-model run, without its first moments; `offered_rps` is what was asked for, `started_rps` what
-    the tool started; `missed`: why the step did not hold, None: it did."""
+    """One step of an open-model run, without its first moments."""
 
     offered_rps: float
     started_rps: float
@@ -200,103 +199,117 @@ class Step(Record):
     start: float
     seconds: float
     held: bool
-    missed: str | None = None
+    missed: str | None = Field(None, description="Why the step did not hold")
 
 
 class Episode(Record):
-    """A hang of the backend; `recovery_s`: from its end until the median of a second was back within 20 % of what it
-    was before, for three seconds on end; None: not within the run."""
+    """A hang of the backend."""
 
     start: float
     end: float
     before_p50_ms: float | None
     worst_ms: float | None
-    recovery_s: float | None
+    recovery_s: float | None = Field(
+        description="From its end until the median of three seconds on end was within 20 % of that before"
+    )
 
 
 class Gc(Record):
-    """Over the whole run; `share` is pauses ÷ duration, `cpu_share` the collector threads' part of the container's CPU
-    time; concurrent phases count by their length, which for ZGC says nothing about their cost. `longest_pause_ms` is an
-    upper bound: the gauge it is read off decays over some minutes, so that it may show a pause of the warm-up."""
+    """The JVM's collector over the whole run; concurrent phases count by their length, which for ZGC says nothing about
+    their cost."""
 
     pause_seconds: float | None = None
-    concurrent_seconds: float | None = None
+    concurrent_seconds: float | None = Field(None, description="Length of concurrent phases, not in `share`")
     cpu_seconds: float | None = None
-    share: float | None = None
+    share: float | None = Field(None, description="Of the run, in pauses")
     pauses: int | None = None
-    longest_pause_ms: float | None = None
-    cpu_share: float | None = None
+    longest_pause_ms: float | None = Field(
+        None, description="An upper bound: its gauge decays over minutes, and may show a pause of the warm-up"
+    )
+    cpu_share: float | None = Field(None, description="Of the container's CPU time")
 
 
 class RuleResult(Record):
-    """What a rule of the verdict found; `level`: what its failure makes of a run; `host_cause`: its
-    cause is measured outside of the approach; `reason`: of a failure a sentence, else why the rule does not apply or
-    which figure is missing."""
+    """What a rule of the verdict found."""
 
     rule: str
     outcome: RuleOutcome
-    level: Literal["invalid", "suspect"]
-    host_cause: bool = False
-    reason: str | None = None
+    level: Literal["invalid", "suspect"] = Field(description="What its failure makes of a run")
+    host_cause: bool = Field(False, description="Its cause is measured outside of the approach")
+    reason: str | None = Field(None, description="A failure's sentence, why it does not apply, or what is missing")
 
 
 class Run(Measured):
-    """run.json, and one entry of summary.json's `runs`. `twin_of`: the approach that it is once more; `http_client` is
-    what was asked for: event-driven approaches use reactor-netty whatever it says; `style`: None in runs from before
-    there was another than lean; `boot_id` is the host's, as HostLog has it; `raw_sha256` is the checksum of raw/ that
-    the figures were found on. A run of several rates has no throughput and no latency of its own."""
+    """run.json, and one entry of summary.json's `runs`. A run of several rates has no throughput and no latency of its
+    own."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
     run: str
-    approach: str
-    twin_of: str | None = None
+    approach: str = Field(description="Its name, or that of a twin")
+    twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) is once more")
     scenario: str | None = None
-    cell: int = 1
-    endpoint: str
-    load: Load
-    rate: float | None
+    cell: int = Field(1, description="Which of the experiment's loads")
+    endpoint: str = Field(description="Path and query as requested; of several kinds of request, the first")
+    load: Load = Field(description="Targets, connections, shape (`closed`, `open-rate`, `users`), time-out")
+    rate: float | None = Field(description="The offered rate, if it is constant")
     repeat: int
     jdk: int
     gc_name: str
-    http_client: str | None = None
-    style: str | None = None
-    delay: str
-    failures: dict[str, int] = Field(default_factory=dict)
-    failed_latency_ms: Latency = Field(default_factory=Latency)
+    http_client: str | None = Field(
+        None, description="What was asked for (`default`: the approach's own); event-driven ones use reactor-netty"
+    )
+    style: str | None = Field(None, description="`lean` or `idiomatic`; null in runs older than `idiomatic`")
+    delay: str = Field(description="The backend's, in the format of `DELAY`")
+    failures: dict[str, int] = Field(default_factory=dict, description="Failed requests by reason")
+    failed_latency_ms: Latency = Field(
+        default_factory=Latency, description="Of failed requests, as far as the tool tells; not in `latency_ms`"
+    )
     duration_s: float | None
-    latency_ms: Latency
-    latency_from_start_ms: Latency | None = None
-    start_lag_p99_ms: float | None = None
+    latency_ms: Latency = Field(description="From when a request was due")
+    latency_from_start_ms: Latency | None = Field(
+        None, description="From when the tool started it; null under ab and hey, to which nothing is due"
+    )
+    start_lag_p99_ms: float | None = Field(None, description="p99 of the lag between the two")
     cpu_seconds: float | None
     cpu_ms_per_request: float | None
     backend_cpu_ms_per_request: float | None
     generator_cpu_ms_per_request: float | None
-    rss_max_bytes: float | None
-    rss_hwm_bytes: float | None = None
-    platform_threads_peak: float | None = None
+    rss_max_bytes: float | None = Field(description="The highest sample, one a second; null under ZGC")
+    rss_hwm_bytes: float | None = Field(
+        None, description="The kernel's high-water mark since the run's start, with mapped files"
+    )
+    platform_threads_peak: float | None = Field(None, description="The JVM's high-water mark since the run's start")
     vsz_max_bytes: float | None
-    live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes)
-    live_requests: int | None = None
-    heap_kept_bytes: float | None = None
-    allocated_bytes_per_request: float | None = None
-    threads_max: float | None
+    live_bytes_per_request: LiveBytes = Field(
+        default_factory=LiveBytes, description="What one waiting request held, measured after the run"
+    )
+    live_requests: int | None = Field(None, description="How many requests waited then")
+    heap_kept_bytes: float | None = Field(
+        None, description="Growth of the heap over the load, after full collections with nothing in flight"
+    )
+    allocated_bytes_per_request: float | None = Field(
+        None, description="In the heap, by all threads but the one that answers scrapes"
+    )
+    threads_max: float | None = Field(description="The highest sample, one a second")
     gc: Gc
-    jit_cpu_seconds: float | None = None
-    virtual_threads_pinned: int | None = None
-    response_bytes_per_request: float | None = None
-    steps: list[Step] = Field(default_factory=list)
-    episodes: list[Episode] = Field(default_factory=list)
-    interior: Interior | None
-    start_s: float | None = None
-    waited_s: float = 0
+    jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")
+    virtual_threads_pinned: int | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
+    response_bytes_per_request: float | None = Field(
+        None, description="As the load generator counts: ab with headers, rates and users without"
+    )
+    steps: list[Step] = Field(default_factory=list, description="Those of a rate ladder")
+    episodes: list[Episode] = Field(default_factory=list, description="Hangs of the backend")
+    interior: Interior | None = Field(description="The part that figures are taken on")
+    start_s: float | None = Field(None, description="Until the approach was ready")
+    waited_s: float = Field(0, description="After that, for monitoring, the backend or the verdict on the run before")
     started: str
-    finished: str | None
-    boot_id: str | None = None
+    finished: str | None = Field(description="null: the measurement was interrupted")
+    boot_id: str | None = Field(None, description="The host's, another one after each of its starts")
     verdict: Verdict = "valid"
-    reasons: list[str] = Field(default_factory=list)
-    notes: list[str] = Field(default_factory=list)
-    rules: list[RuleResult] = Field(default_factory=list)
-    raw_sha256: str | None = None
+    reasons: list[str] = Field(default_factory=list, description="Sentences, those that invalidate first")
+    notes: list[str] = Field(default_factory=list, description="Figures that are missing; the verdict is the same")
+    rules: list[RuleResult] = Field(default_factory=list, description="Every rule of the verdict and what it found")
+    raw_sha256: str | None = Field(None, description="Checksum of the raw files that the figures are of")
 
 
 class Parameter(Record):

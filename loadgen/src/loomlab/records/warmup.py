@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
+from pydantic import Field
+
 from loomlab.records.record import Record
 
 BurstPhase = Literal["compile", "settle", "hold"]
@@ -53,17 +55,16 @@ def requests_of(bursts: Sequence[Burst]) -> int:
 
 
 class WarmupDigest(Record):
-    """What run.json has of a warm-up: `compiling_s` of `duration_s` were for the compilers; `capped`: its cap cut it
-    short, because of `cause`; `compiled` as in Warmup."""
+    """What run.json has of a warm-up."""
 
     bursts: int
     duration_s: float
-    compiling_s: float
-    capped: bool
+    compiling_s: float = Field(description="Of `duration_s`, for the compilers")
+    capped: bool = Field(description="Its cap cut it short")
     failed: bool
     cap_s: float = 0
-    compiled: bool | None = True
-    cause: str = ""
+    compiled: bool | None = Field(True, description="The compilers came to rest; null: that could not be told")
+    cause: str = Field("", description="What was not steady when the cap cut it short")
 
 
 class Warmup(Record):
