@@ -165,7 +165,7 @@ def _spent_by_lab(facts: Facts, counted: Counted) -> float | None:
     """CPU seconds on the approach's CPUs, of the containers that may run there; None where a container's are not known,
     or may be of other CPUs."""
     request = facts.request
-    here = parse_cpu_list(request.approach_cpus)
+    own_cpus = parse_cpu_list(request.approach_cpus)
     beside = {
         "backend": request.backend_cpus,
         "loadgen": request.generator_cpus,
@@ -174,10 +174,10 @@ def _spent_by_lab(facts: Facts, counted: Counted) -> float | None:
     }
     lab = [request.approach]
     for service, cpus in beside.items():
-        there = parse_cpu_list(cpus or "")
-        if cpus is None or not (here is None or there is None or here & there):
+        its_cpus = parse_cpu_list(cpus or "")
+        if cpus is None or not (own_cpus is None or its_cpus is None or own_cpus & its_cpus):
             continue
-        if here is not None and (there is None or not there <= here):
+        if own_cpus is not None and (its_cpus is None or not its_cpus <= own_cpus):
             return None
         lab.append(service)
     spent = [facts.metrics.cpu_seconds(service, *counted.span) for service in lab]

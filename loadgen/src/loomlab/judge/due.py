@@ -37,14 +37,9 @@ class Due:
         order = np.argsort(self.latency_ms, kind="stable")
         ordered_ms = self.latency_ms[order]
         spread_ms = self._spread_ms(self.start_s[order], ordered_ms, max(plain.mean / 1000, SHORTEST_WAVE_S))
-        told: dict[str, float | None] = {}
-        withheld: dict[str, str] = {}
-        for name, percent in LEVELS.items():
-            found = self._percentile(ordered_ms, percent, spread_ms)
-            told[name] = None if isinstance(found, str) else found
-            if isinstance(found, str):
-                withheld[name] = found
-        return plain.model_copy(update=told | {"withheld": withheld})
+        percentiles = {name: self._percentile(ordered_ms, percent, spread_ms) for name, percent in LEVELS.items()}
+        withheld = {name: value for name, value in percentiles.items() if isinstance(value, str)}
+        return plain.model_copy(update=percentiles | dict.fromkeys(withheld) | {"withheld": withheld})
 
     def _spread_ms(self, start_s: Numbers, ordered_ms: Numbers, wave_s: float) -> float:
         """The highest latency that requests of five waves reached or failed; -1 where there were not five."""

@@ -28,12 +28,12 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
     when the run began: where no request has a known start, its steps count from then."""
     if len(shape.steps) < 2:
         return []
-    found = []
+    steps = []
     begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
     for step in shape.steps:
-        found.append(_step(log, step, begin + SETTLE_S, begin + step.duration_s - 1, cpu_seconds))
+        steps.append(_step(log, step, begin + SETTLE_S, begin + step.duration_s - 1, cpu_seconds))
         begin += step.duration_s
-    return found
+    return steps
 
 
 def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: CpuSeconds) -> Step:

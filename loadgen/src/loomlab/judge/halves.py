@@ -30,11 +30,11 @@ class Parts:
         edges = [round(window.start + part * window.seconds / count) for part in range(count + 1)] if usable else []
         self._parts = list(itertools.pairwise(edges))
         self._start = edges[0] if edges else 0
-        here = log.within(edges[0], edges[-1]) if edges else log.within(0, 0)
-        seconds = (np.floor(log.start_s[here]) - self._start).astype(int)
+        inside = log.within(edges[0], edges[-1]) if edges else log.within(0, 0)
+        seconds = (np.floor(log.start_s[inside]) - self._start).astype(int)
         length = edges[-1] - edges[0] if edges else 0
         self._counts = np.bincount(seconds, minlength=length)
-        self._latency_ms = np.bincount(seconds, log.from_due_ms[here], minlength=length)
+        self._latency_ms = np.bincount(seconds, log.from_due_ms[inside], minlength=length)
 
     def latency_fall(self) -> Halves | None:
         """Of the mean latency."""

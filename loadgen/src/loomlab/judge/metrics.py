@@ -77,8 +77,8 @@ class Metrics:
         starts = [*self.process(START_TIME), *self.container("start_time_seconds")]
         changes = (
             before != after
-            for one in starts
-            for before, after in itertools.pairwise(series.values_within([one], start, end))
+            for start_time in starts
+            for before, after in itertools.pairwise(series.values_within([start_time], start, end))
         )
         return sum(changes) if starts else None
 
@@ -154,22 +154,22 @@ class Metrics:
     def _events(self, name: str, start: float, end: float, **labels: str) -> float | None:
         """Growth of the approach's counters that appear with their first event; 0 when none has happened."""
         heartbeats = self.process(START_TIME)
-        alive = any(series.value_at(list(one.samples), end) is not None for one in heartbeats)
+        alive = any(series.value_at(list(beat.samples), end) is not None for beat in heartbeats)
         if not alive or not _scraped_before(self._own, start):
             return None
         return series.total(series.select(self._own, name, **labels), start, end, "zero") or 0.0
 
     def _last_scrape(self, end: float) -> float:
         """The last time, up to the end of the window, at which the approach was scraped."""
-        return min(end, max((one.samples[-1][0] for one in self._own if one.samples), default=0.0))
+        return min(end, max((own.samples[-1][0] for own in self._own if own.samples), default=0.0))
 
     def _cpu(self, service: str, start: float, end: float) -> Series | None:
         """The container with the most samples in the window: an earlier one of the service may still be stored."""
         candidates = [
-            one for one in self.container("cpu_usage_seconds_total", service) if one.labels.get("cpu") == "total"
+            usage for usage in self.container("cpu_usage_seconds_total", service) if usage.labels.get("cpu") == "total"
         ]
-        return max(candidates, key=lambda one: len(series.values_within([one], start, end)), default=None)
+        return max(candidates, key=lambda usage: len(series.values_within([usage], start, end)), default=None)
 
 
-def _scraped_before(every: list[Series], start: float) -> bool:
-    return any(one.samples and one.samples[0][0] <= start for one in every)
+def _scraped_before(group: list[Series], start: float) -> bool:
+    return any(member.samples and member.samples[0][0] <= start for member in group)

@@ -54,7 +54,7 @@ def request_figures(facts: Facts, outcome: Outcome) -> tuple[dict[str, Any], Cou
     evaluated = _evaluated(log, window) if window else (facts.start, end)
     lag_ms, lagged_p99_ms = _most_lagged(log, figures, steps)
     cpu_fall, latency_fall = _falls(facts, log, figures)
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "latency_ms": Latency(),
         "interior": window,
         "whole_run": bool(window and window.whole_run),
@@ -76,7 +76,7 @@ def request_figures(facts: Facts, outcome: Outcome) -> tuple[dict[str, Any], Cou
         "silent_end_s": silent_end_s(log, end) if driver.discards else 0,
     }
     if figures:
-        found |= {
+        fields |= {
             "mean_ms": figures.latency.mean,
             "p99_ms": figures.answered_p99_ms,
             "waves": figures.waves,
@@ -84,14 +84,14 @@ def request_figures(facts: Facts, outcome: Outcome) -> tuple[dict[str, Any], Cou
             "rounding": log.rounded_ms / 2 / (figures.latency.mean or 1),
         }
     if figures and not steps:
-        found |= {
+        fields |= {
             "started_rps": figures.started_rps,
             "throughput_rps": figures.throughput_rps,
             "latency_ms": figures.latency,
             "latency_from_start_ms": figures.latency_from_start,
             "start_lag_p99_ms": figures.start_lag_p99_ms,
         }
-    return found, counted
+    return fields, counted
 
 
 def _most_lagged(

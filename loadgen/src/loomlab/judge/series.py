@@ -49,10 +49,10 @@ def parse_result(result: Any) -> list[Series]:
     ]
 
 
-def select(series: Iterable[Series], name: str, **labels: str) -> list[Series]:
+def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:
     """Those of that metric name whose labels have these values."""
     wanted = {"__name__": name} | labels
-    return [one for one in series if all(one.labels.get(key) == value for key, value in wanted.items())]
+    return [series for series in group if all(series.labels.get(key) == value for key, value in wanted.items())]
 
 
 def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -80,11 +80,13 @@ def value_at(samples: list[tuple[float, float]], time: float) -> float | None:
     return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
 
 
-def increase(one: Series, start: float, end: float, born: Literal["before", "seen", "zero"] = "before") -> float | None:
+def increase(
+    counter: Series, start: float, end: float, born: Literal["before", "seen", "zero"] = "before"
+) -> float | None:
     """The counter's growth over the window, interpolated at both ends; None when the samples do not span it. Of a
     counter that appears within the window: from its first sample on (`seen`), or from 0, as one that appears with its
     first event (`zero`)."""
-    samples = without_resets(one.samples)
+    samples = without_resets(counter.samples)
     if not samples:
         return None
     begun = samples[0][0]
@@ -96,40 +98,41 @@ def increase(one: Series, start: float, end: float, born: Literal["before", "see
 
 
 def total(
-    series: Iterable[Series], start: float, end: float, born: Literal["before", "seen", "zero"] = "before"
+    group: Iterable[Series], start: float, end: float, born: Literal["before", "seen", "zero"] = "before"
 ) -> float | None:
     """The sum of the growth of several label sets; None when none spans the window."""
-    grown = [value for one in series if (value := increase(one, start, end, born)) is not None]
+    grown = [value for series in group if (value := increase(series, start, end, born)) is not None]
     return sum(grown) if grown else None
 
 
-def values_within(series: Iterable[Series], start: float, end: float) -> list[float]:
+def values_within(group: Iterable[Series], start: float, end: float) -> list[float]:
     """The samples of a window, in order of time."""
     return [
-        value for _, value in sorted(sample for one in series for sample in one.samples if start <= sample[0] <= end)
+        value
+        for _, value in sorted(sample for series in group for sample in series.samples if start <= sample[0] <= end)
     ]
 
 
-def highest(series: Iterable[Series], start: float, end: float) -> float | None:
+def highest(group: Iterable[Series], start: float, end: float) -> float | None:
     """The largest sample within the window."""
-    return max(values_within(series, start, end), default=None)
+    return max(values_within(group, start, end), default=None)
 
 
-def latest(series: Iterable[Series], end: float) -> float | None:
+def latest(group: Iterable[Series], end: float) -> float | None:
     """The last sample up to that time."""
-    return next(reversed(values_within(series, -math.inf, end)), None)
+    return next(reversed(values_within(group, -math.inf, end)), None)
 
 
-def first_from(series: Iterable[Series], start: float) -> float | None:
+def first_from(group: Iterable[Series], start: float) -> float | None:
     """The first sample from that time on."""
-    return next(iter(values_within(series, start, math.inf)), None)
+    return next(iter(values_within(group, start, math.inf)), None)
 
 
-def missing_ratio(one: Series | None, start: float, end: float) -> float:
+def missing_ratio(counter: Series | None, start: float, end: float) -> float:
     """The share of the window that lies in gaps longer than 3 s between samples of a counter that always grows, where
     one that stands still has none; 1 without any sample in it."""
-    grown = itertools.pairwise([(start, None), *one.samples]) if one else ()
-    times = [time for (_, had), (time, value) in grown if value != had and start <= time <= end]
+    growth = itertools.pairwise([(start, None), *counter.samples]) if counter else ()
+    times = [time for (_, had), (time, value) in growth if value != had and start <= time <= end]
     return missing_share(times, start, end) if times and end > start else 1.0
 
 
@@ -140,10 +143,10 @@ def missing_share(times: Sequence[float], start: float, end: float) -> float:
     return sum(gap for gap in gaps if gap > MISSING_AFTER_S) / (end - start)
 
 
-def stretches(one: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
+def stretches(counter: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
     """Seconds between two samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs that it grew
     by."""
-    inside = [sample for sample in without_resets(one.samples) if start <= sample[0] <= end]
+    inside = [sample for sample in without_resets(counter.samples) if start <= sample[0] <= end]
     return [
         (after - before, (more - had) / capacity / (after - before))
         for (before, had), (after, more) in itertools.pairwise(inside)
@@ -155,11 +158,11 @@ def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float,
     """The quantile of what a classic histogram counted in the window, linear within its bucket, as Prometheus'
     function of that name; the highest finite bound when it lies above it; None without observations."""
     counts: dict[float, float] = {}
-    for one in buckets:
-        grown = increase(one, start, end, "zero")
-        if grown is not None:
-            bound = float(one.labels["le"])
-            counts[bound] = counts.get(bound, 0.0) + grown
+    for bucket in buckets:
+        growth = increase(bucket, start, end, "zero")
+        if growth is not None:
+            bound = float(bucket.labels["le"])
+            counts[bound] = counts.get(bound, 0.0) + growth
     bounds = sorted(counts)
     if not bounds or counts[bounds[-1]] <= 0:
         return None

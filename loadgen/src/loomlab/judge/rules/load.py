@@ -304,7 +304,7 @@ def omission_possible(run: Measured) -> str | None:
 def _omitted_in_silences(run: Measured) -> float:
     """Answers that silences kept from coming, at the throughput of what is evaluated, beyond those between waves."""
     wave_s = (run.p50_ms or 0) / 1000 + (run.think_s or 0)
-    silent_s = sum(one - wave_s for one in run.silences_s if one > SILENT_WAVES * wave_s + 1)
+    silent_s = sum(silence_s - wave_s for silence_s in run.silences_s if silence_s > SILENT_WAVES * wave_s + 1)
     return silent_s * (run.counted_requests or 0) / run.evaluated_s if run.evaluated_s else 0.0
 
 
