@@ -17,6 +17,8 @@ BEGIN = 1_795_000_000.5
 SECONDS = 40
 DATE = "Sat Nov 21 06:27:15 2026"
 CONCURRENCY = 20
+DATE = "Sat Nov 21 06:12:24 2026"
+"""In ab's file of requests, beside the epoch second that counts."""
 LATENCY_MS = 920
 APPROACH_CPU, BACKEND_CPU, GENERATOR_CPU = 0.5, 0.1, 0.05
 SAMPLED = range(-2, SECONDS + 5)

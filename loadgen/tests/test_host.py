@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 
 from loomlab.plan.host import cpu_model, cpu_order, cpus_given, governor, this_host
-from ordered import lab_in
-from recorded import unpack
 
 
 def topology(folder: Path, *cores: tuple[int, int]) -> Path:
@@ -53,10 +51,6 @@ def test_the_engine_may_use_what_its_cgroup_has(tmp_path: Path, name: str, text:
     assert cpus_given(tmp_path) == cpus_given(tmp_path / "none") == list(range(len(cpus_given(tmp_path))))
 
 
-def test_a_kernel_with_cgroups_of_version_2_tells_the_cpus_at_the_root(tmp_path: Path) -> None:
-    assert cpus_given(unpack(2, tmp_path)) == [0]
-
-
 def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
     host = this_host(tmp_path)
 
@@ -84,19 +78,3 @@ def test_governors_are_told_once_each_and_none_where_there_is_none(tmp_path: Pat
 
     assert governor(tmp_path) == "performance, powersave"
     assert governor(tmp_path / "none") is None
-
-
-def test_a_tool_has_the_version_that_the_image_is_built_with(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path)
-    modules = tmp_path / "loadgen" / "tools" / "go.mod"
-    modules.parent.mkdir(parents=True)
-    modules.write_text((Path(__file__).parent.parent / "tools" / "go.mod").read_text())
-
-    program = tmp_path / "loadgen" / "users" / "Cargo.toml"
-    program.parent.mkdir()
-    program.write_text('[package]\nname = "users"\nversion = "1.2.3"\n\n[dependencies]\nhyper = { version = "1" }\n')
-
-    assert [str(lab.tool_version(name))[:2] for name in ("hey", "vegeta")] == ["v0", "v1"]
-    assert lab.tool_version("users") == "1.2.3"
-    modules.unlink()
-    assert lab.tool_version("hey") is None

@@ -56,7 +56,7 @@ def outcome_of(facts: Facts) -> Outcome:
     log, report, unread = None, ToolReport(), None
     try:
         log = _checked_requests(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
-        report = _checked_report(driver.report(facts.files.raw, driver.name), log, process)
+        report = _checked_report(driver.report(facts.files.raw), log, process)
     except (OSError, ParseError) as error:
         unread = f"What {driver.name} wrote cannot be read: {error}"
     duration_s = process.ended - process.started if report.duration_s is None else report.duration_s

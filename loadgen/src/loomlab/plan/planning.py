@@ -99,7 +99,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         paper=asked.paper,
         left_out=left_out,
         sweep=asked.sweep,
-        tool_version=lab.tool_version(work.tool),
+        tool_version=tool(work.tool).version(lab.root),
         lab_sha256=lab.checksum,
         margin=asked.margin,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
