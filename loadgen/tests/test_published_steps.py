@@ -1,4 +1,4 @@
-"""Which experiments answer a paper, which of them are still to be made, and the page that tells the answers."""
+"""Which experiments of a paper are still to be made, and what is told of its claims."""
 
 from pathlib import Path
 
@@ -8,13 +8,14 @@ from loomlab.basics.errors import HostError
 from loomlab.cli import main
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
-from loomlab.published.page import Reproduced, page_of, reproduced, told_of
-from loomlab.published.paper import published
-from loomlab.published.steps import Plan, plan_of
-from ordered import SCENARIOS, TWO_CPUS
-from published import FAST, PUBLISHED, RATIO, SLOW, VALUE, answered, begun, blocks, paper_lab, small
+from loomlab.published.page import page_of, row_of
+from loomlab.published.paper import read_paper, read_papers
+from loomlab.published.steps import missing_steps
+from ordered import TWO_CPUS
+from published import FAST, HEY, PUBLISHED, RATIO, SLOW, SPRING, VALUE, answered, begun, blocks, paper_lab, small
 
-HEY = "virtual-threads-hey"
+K6 = "loom-webflux-benchmarks"
+LARGE = Host(cpus=8, memory_mb=64_000, open_files=500_000, cpu_order=[*range(8)], free_mb=100_000)
 
 
 @pytest.fixture
@@ -27,104 +28,102 @@ def results_of(lab: Lab) -> Path:
     return lab.root.parent / "results"
 
 
-def planned(lab: Lab, name: str, host: Host = TWO_CPUS, **variables: str) -> Plan:
-    return plan_of(published(lab.papers, name, SCENARIOS), variables, results_of(lab), host, lab)
+def missing(lab: Lab, name: str = HEY, host: Host = TWO_CPUS, **given: str) -> list[tuple[str, dict[str, str]]]:
+    """Verb and settings of each."""
+    lines, _ = missing_steps(read_paper(lab.papers, name), given, results_of(lab), host, lab)
+    return [(line.split()[0], dict(word.split("=", 1) for word in line.split()[1:])) for line in lines]
 
 
-def settings(line: str) -> dict[str, str]:
-    return dict(word.split("=", 1) for word in line.split()[1:])
+def test_a_papers_experiments_last_a_minute_in_three_blocks(lab: Lab) -> None:
+    steps = {settings["NAME"]: settings for _, settings in missing(lab, K6)}
 
-
-def test_a_papers_scenarios_run_for_a_minute_in_three_blocks_at_its_own_scale(lab: Lab) -> None:
-    plan = planned(lab, "loom-webflux-benchmarks")
-
-    steps = {settings(line)["NAME"]: settings(line) for line in plan.lines}
-    assert len(steps) == len(plan.lines) == 8
-    assert {(one["DURATION"], one["PAPER"]) for one in steps.values()} == {("60s", "loom-webflux-benchmarks")}
+    assert [*steps] == read_paper(lab.papers, K6).scenarios
+    assert {(one["DURATION"], one["PAPER"]) for one in steps.values()} == {("60s", K6)}
     assert {name: one["REPEATS"] for name, one in steps.items() if one["REPEATS"] != "3"} == {"smoketest": "1"}
-    assert steps["25k-vus-smooth-spike-get-movies"]["SCALE"] == "0.38"
-    assert steps["5k-vus-and-rps-get-time"]["SCALE"] == "auto"
-    assert plan.minutes > 60
+
+
+@pytest.mark.parametrize(("host", "scales"), [(TWO_CPUS, ["0.38", "0.16", "auto"]), (LARGE, ["1", "0.64", "auto"])])
+def test_a_papers_scale_grows_with_the_cpus_up_to_the_whole(lab: Lab, host: Host, scales: list[str]) -> None:
+    steps = {settings["NAME"]: settings for _, settings in missing(lab, K6, host)}
+
+    names = ("25k-vus-smooth-spike-get-movies", "60k-vus-smooth-spike-get-post-movies", "5k-vus-and-rps-get-time")
+    assert [steps[name]["SCALE"] for name in names] == scales
 
 
 def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> None:
-    (line,) = planned(lab, HEY, SCALE="0.5", DURATION="30s", REPEATS="7", PLAN="1").lines
+    asked = {"DURATION": "30s", "REPEATS": "7", "HTTP_CLIENT": "jdk"}
+    scenario, *others = missing(lab, SPRING, SCALE="0.1", PLAN="1", **asked)
 
-    assert settings(line) == {
-        "PAPER": HEY, "NAME": HEY, "SCALE": "0.5", "DURATION": "30s", "REPEATS": "7",
-    }  # fmt: skip
-
-
-def test_loads_that_no_scenario_has_are_run_once_for_each_jdk(lab: Lab) -> None:
-    lines = [line for line in planned(lab, "spring-boot-edition", SCALE="0.1").lines if not line.startswith("scenario")]
-
-    assert [(settings(line)["ENDPOINT"], settings(line)["JDK"]) for line in lines] == [
-        ("/capabilities", "21"), ("/capabilities", "25"), ("/pinned", "21"), ("/pinned", "25"),
-    ]  # fmt: skip
-    assert all(line.startswith("run-ab ") and "SCALE" not in settings(line) for line in lines)
-    assert {settings(line)["HTTP_CLIENT"] for line in lines} == {"reactor"}
+    of_scenario = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring", "SCALE": "0.1"}
+    assert scenario == ("scenario", asked | of_scenario)
+    of_load = {"PAPER": SPRING, "APPROACH": "tomcat-virtual", "CONCURRENCY": "50", "ENDPOINT": "/pinned", "JDK": "25"}
+    assert others[-1] == ("run-ab", asked | of_load)
 
 
 def test_blocks_that_are_made_are_not_made_again(lab: Lab) -> None:
-    begun(lab, results_of(lab), HEY, NAME=HEY, REPEATS="2")
-    (line,) = planned(lab, HEY).lines
-    assert settings(line)["REPEATS"] == "1"
+    begun(lab, results_of(lab), REPEATS="2")
+    assert [settings["REPEATS"] for _, settings in missing(lab)] == ["1"]
 
-    begun(lab, results_of(lab), HEY, NAME=HEY, REPEATS="1", SEED="7")
-    assert planned(lab, HEY).lines == []
+    begun(lab, results_of(lab), REPEATS="1", SEED="7")
+    assert missing(lab) == []
 
 
 @pytest.mark.parametrize("other", [{"DURATION": "30s"}, {"SCALE": "0.5"}, {"GC": "g1"}, {"PAPER": ""}])
 def test_blocks_of_another_demand_are_made(lab: Lab, other: dict[str, str]) -> None:
-    begun(lab, results_of(lab), HEY, **({"NAME": HEY} | other))
+    begun(lab, results_of(lab), **other)
 
-    (line,) = planned(lab, HEY).lines
-    assert settings(line)["REPEATS"] == "3"
+    assert [settings["REPEATS"] for _, settings in missing(lab)] == ["3"]
 
 
 def test_what_was_cut_off_goes_on_first(lab: Lab) -> None:
-    folder = begun(lab, results_of(lab), HEY, "planned", NAME=HEY, REPEATS="2")
+    folder = begun(lab, results_of(lab), "planned", REPEATS="2")
 
-    first, second = planned(lab, HEY).lines
-    assert first == f"finish RESUME={folder.name}"
-    assert settings(second)["REPEATS"] == "1"
+    first, (verb, settings) = missing(lab)
+    assert first == ("finish", {"RESUME": folder.name})
+    assert (verb, settings["REPEATS"]) == ("scenario", "1")
 
 
 @pytest.mark.parametrize("name", ["my experiment", "x BASH_ENV=results", "x\nBASH_ENV=results"])
 def test_a_folder_whose_name_is_no_word_gives_the_shell_no_line(lab: Lab, name: str) -> None:
-    begun(lab, results_of(lab), HEY, "planned", NAME=HEY).rename(results_of(lab) / name)
+    begun(lab, results_of(lab), "planned").rename(results_of(lab) / name)
 
-    assert [line.split()[0] for line in planned(lab, HEY).lines] == ["scenario"]
-
-
-def test_a_host_that_holds_nothing_is_told_why(lab: Lab) -> None:
-    small_host = TWO_CPUS.model_copy(update={"open_files": 60})
-
-    with pytest.raises(HostError):
-        planned(lab, HEY, small_host)
+    assert [verb for verb, _ in missing(lab)] == ["scenario"]
 
 
-def test_commands_print_the_plan_the_claims_and_the_papers(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
-    folders = ["--scenarios-dir", str(SCENARIOS), "--results", str(results_of(lab))]
-    for words in (
-        ["reproduce", HEY, "--lab-dir", str(lab.root), *folders],
-        ["claims", HEY, "--papers-dir", str(PUBLISHED), *folders],
-        ["papers", "--papers-dir", str(PUBLISHED), "--scenarios-dir", str(SCENARIOS)],
-    ):
-        with pytest.raises(SystemExit) as exit_:
-            main(words)
-        assert exit_.value.code == 0
-        assert HEY in (told := capsys.readouterr().out) or "it was not run" in told
+def test_what_a_host_cannot_hold_is_told(lab: Lab) -> None:
+    few, none = (TWO_CPUS.model_copy(update={"open_files": files}) for files in (1500, 60))
+    paper = read_paper(lab.papers, SPRING)
+
+    lines, sentences = missing_steps(paper, {}, results_of(lab), few, lab)
+    assert sum(sentence.startswith("note: run-ab is left out: CONCURRENCY=1000") for sentence in sentences) == 2
+    assert sentences[-1].startswith(f"{SPRING}: {len(lines)} experiments, about ")
+    with pytest.raises(HostError, match="is left out"):
+        missing_steps(paper, {}, results_of(lab), none, lab)
 
 
-def test_the_page_has_a_row_for_each_claim_and_few_words() -> None:
-    papers = reproduced(PUBLISHED, SCENARIOS)
-    page = page_of(papers)
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [(["reproduce", HEY], f"NAME={HEY}"), (["claims", HEY], "it was not run"), (["papers"], SPRING)],
+)
+def test_commands_print(lab: Lab, capsys: pytest.CaptureFixture[str], words: list[str], printed: str) -> None:
+    options = ["--loadgen", str(lab.papers.parent)] + (["--results", str(results_of(lab))] if HEY in words else [])
+    with pytest.raises(SystemExit) as exit_:
+        main([*words, *options])
 
+    assert exit_.value.code == 0
+    assert printed in capsys.readouterr().out
+
+
+def test_the_page_and_its_charts_are_those_of_the_kept_runs(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        main(["reproduced", str(tmp_path), "--loadgen", str(PUBLISHED.parent)])
+
+    page = (tmp_path / "reproduced.md").read_text()
     assert len(page.split()) <= 2500
-    for paper in papers:
-        for claim in paper.published.paper.claims:
-            assert page.count(f"| {claim.says} |") == 1
+    for paper in read_papers(PUBLISHED):
+        assert all(page.count(f"| {claim.says} |") == 1 for claim in paper.claims)
+        assert "<svg" in (tmp_path / "images" / f"reproduced-{paper.name}.svg").read_text()
+    assert "Nothing was measured" in page_of([small()])
 
 
 @pytest.mark.parametrize(
@@ -136,8 +135,4 @@ def test_the_page_has_a_row_for_each_claim_and_few_words() -> None:
     ],
 )
 def test_a_row_tells_the_figure_the_load_and_the_interval(claim: dict[str, object], here: str) -> None:
-    assert told_of(answered(blocks(FAST, SLOW), claim)) == ("", here)
-
-
-def test_a_paper_without_runs_says_so() -> None:
-    assert "Nothing was measured" in page_of([Reproduced(small(), [])])
+    assert row_of(answered(blocks(FAST, SLOW), claim)) == ("It is so.", "reproduced", "", here)

@@ -1,7 +1,7 @@
 """The runs of results/ that may answer a paper's claims."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,10 @@ def approach_cpus(order: Order) -> float:
     return float(settings["APPROACH_CPUS"]) or len(parse_cpu_list(settings["APPROACH_CPUSET"]) or "0")
 
 
-def runs_in(results: Path, paper: Paper, scenarios: Path) -> Iterator[PublishedRun]:
+def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
     """The runs of results/ that were made for the paper, or of one of its scenarios; of several tries the one that
     counts, and none of a block during which the host was started again."""
+    found: list[PublishedRun] = []
     wanted = {*QUEUE, *(figure for claim in paper.claims for figure in claim.figures)}
     for folder, order in planned(results):
         if order.paper != paper.name and load_of(order) not in paper.scenarios:
@@ -46,8 +47,11 @@ def runs_in(results: Path, paper: Paper, scenarios: Path) -> Iterator[PublishedR
         levels, cpus, torn = _levels(order, paper.unit, scenarios), approach_cpus(order), torn_blocks(runs, order)
         for run in map(counting_try, tries_of(runs)):
             amount = _amount(run.load, paper.unit)
-            if amount in levels and (run.cell, run.repeat) not in torn:
-                yield PublishedRun(
+            if amount not in levels or (run.cell, run.repeat) in torn:
+                continue
+            failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
+            found.append(
+                PublishedRun(
                     experiment=folder.name,
                     load=load_of(order),
                     host=str(order.host.get("cpu_model") or "unknown CPU"),
@@ -59,11 +63,11 @@ def runs_in(results: Path, paper: Paper, scenarios: Path) -> Iterator[PublishedR
                     amount=amount,
                     lasts_s=run.load.shape.duration_s,
                     verdict=run.verdict,
-                    failed=" ".join(
-                        rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"
-                    ),
+                    failed=" ".join(failed),
                     figures=figures_of(run, wanted, cpus),
                 )
+            )
+    return found
 
 
 def _levels(order: Order, unit: str, scenarios: Path) -> dict[float, int]:
