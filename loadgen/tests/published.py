@@ -57,9 +57,8 @@ def paper_lab(folder: Path) -> Lab:
     lab = lab_in(folder)
     lab.papers.parent.mkdir()
     (lab.papers.parent / "scenarios").symlink_to(SCENARIOS)
-    shutil.copytree(PUBLISHED, lab.papers)
-    for kept in (lab.papers / "measured").iterdir():
-        kept.unlink()
+    shutil.copytree(PUBLISHED, lab.papers, ignore=shutil.ignore_patterns("measured"))
+    (lab.papers / "measured").mkdir()
     return lab
 
 
