@@ -126,8 +126,8 @@ def _cpu_load(paper: Paper, run: PublishedRun) -> float:
 
 
 def _values(claim: Claim, figure: str, counted: Sequence[Runs]) -> Iterator[float]:
-    """A value for each block; of two JDKs, whose runs have no block in common, first by first."""
-    first, *others = ({run.block: run for run in runs} for runs in counted)
+    """A value for each block, a repeat of an experiment; of two JDKs, which have no block in common, first by first."""
+    first, *others = ({(run.experiment, run.repeat): run for run in runs} for runs in counted)
     blocks = [[side[block] for side in (first, *others)] for block in first if all(block in side for side in others)]
     if claim.to and " on JDK " in claim.to:
         blocks = [[*runs] for runs in zip(*counted, strict=False)]

@@ -88,11 +88,6 @@ class PublishedRun(Record):
     failed: str
     figures: dict[str, float]
 
-    @property
-    def block(self) -> tuple[str, int]:
-        """The experiment and the repeat, whose runs are compared with one another."""
-        return self.experiment, self.repeat
-
     def is_of(self, approach: str, level: int) -> bool:
         """Whether it is of that side of a claim."""
         return self.level == level and approach in {self.approach, f"{self.approach} on JDK {self.jdk}"}

@@ -31,7 +31,7 @@ def load_of(order: Order) -> str:
 def approach_cpus(order: Order) -> float:
     """The approach's CPUs: its quota where there is one, else its set."""
     settings = order.settings
-    return float(settings["APPROACH_CPUS"]) or len(parse_cpu_list(settings["APPROACH_CPUSET"]) or "0")
+    return float(settings["APPROACH_CPUS"]) or len(parse_cpu_list(settings["APPROACH_CPUSET"]) or {"0"})
 
 
 def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
