@@ -111,14 +111,14 @@ def test_what_a_host_cannot_hold_is_told(lab: Lab) -> None:
 )
 def test_commands_print(lab: Lab, capsys: pytest.CaptureFixture[str], words: list[str], printed: str) -> None:
     options = ["--loadgen", str(lab.papers.parent)] + (["--results", str(lab.root)] if HEY in words else [])
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main([*words, *options])
 
     assert printed in capsys.readouterr().out
 
 
 def test_the_page_and_its_charts_are_those_of_the_kept_runs(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(["reproduced", str(tmp_path), "--loadgen", str(PUBLISHED.parent)])
 
     page = (tmp_path / "reproduced.md").read_text()
@@ -194,7 +194,7 @@ def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_loa
     assert read_paper(lab.papers, HEY).kept == old
 
     folder = begun(lab, results_of(lab))
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(["keep-published", HEY, "--loadgen", str(lab.papers.parent), "--results", str(results_of(lab))])
     first, *kept = read_paper(lab.papers, HEY).kept
     assert first == pinned
