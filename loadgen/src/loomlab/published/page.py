@@ -1,15 +1,15 @@
-"""docs/reproduced.md: what five published experiments claim, and what the lab finds."""
+"""docs/reproduced.md and its charts: what five published experiments claim, and what the lab finds."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from datetime import date
 
-from loomlab.published.answers import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, UNTESTED, Answer, Part, answers_of
-from loomlab.published.paper import Published, paper_names, published
-from loomlab.published.runs import PublishedRun, kept_runs
+from loomlab.published.answers import ClaimAnswer, Finding, answers_of
+from loomlab.published.paper import Claim, Outcome, Paper
+from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows, ratio_ticks
 
-OUTCOMES = (REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, UNTESTED)
+COLUMNS = ("claim", "answer", "published", "here")
 HEAD = """\
 # Are they true here?
 
@@ -19,107 +19,106 @@ brackets: the load that was run in place of the published one, and the interval 
 different servers are whole stacks.
 """
 UNITS = {
-    "_bytes": (2**20, " MiB"),
-    "_share": (0.01, " %"),
-    "_ms_per_request": (1, " ms"),
-    "_s": (1, " s"),
-    "_rps": (1, " requests/s"),
+    "_bytes$": (2**20, " MiB"),
+    "_share$": (0.01, " %"),
+    "^latency_|_ms_per_request$": (1, " ms"),
+    "_s$": (1, " s"),
+    "_rps$": (1, " requests/s"),
 }
+ROW_IN, EDGE_IN = 0.4, 0.75
+COLOURS = {Outcome.REPRODUCED: "#1a7431", Outcome.NOT_REPRODUCED: "#b3261e"}
+REACH = 1.15
+"""Of a chart's scale, beyond all that it shows."""
 
 
-@dataclass(frozen=True)
-class Reproduced:
-    """A paper with the runs that answer it."""
-
-    published: Published
-    runs: list[PublishedRun]
-
-    @property
-    def answers(self) -> list[Answer]:
-        """Of each claim, in the paper's order."""
-        return answers_of(self.published, self.runs)
+def page_of(papers: Sequence[Paper]) -> str:
+    """The page, in Markdown, from the runs that the repository keeps."""
+    answers = {paper.name: answers_of(paper, paper.kept) for paper in papers}
+    lines = [HEAD, _row("paper", "claims", *Outcome), "|:--|--:|--:|--:|--:|--:|"]
+    for name, own in answers.items():
+        counts = Counter(answer.outcome for answer in own)
+        lines.append(_row(f"[{name}](#{name})", *map(str, [len(own), *(counts[outcome] for outcome in Outcome)])))
+    return "\n".join([*lines, "", *(line for paper in papers for line in _section(paper, answers[paper.name]))]) + "\n"
 
 
-def reproduced(papers: Path, scenarios: Path) -> list[Reproduced]:
-    """Every paper, with the runs that the repository keeps."""
-    return [
-        Reproduced(published(papers, name, scenarios), kept_runs(papers / "measured" / f"{name}.csv"))
-        for name in paper_names(papers)
-    ]
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
-def page_of(papers: Sequence[Reproduced]) -> str:
-    """The page, in Markdown."""
-    return "\n".join([HEAD, *_overview(papers), *(line for one in papers for line in _section(one))]) + "\n"
-
-
-def _overview(papers: Sequence[Reproduced]) -> Iterator[str]:
-    yield "| paper | claims | " + " | ".join(OUTCOMES) + " |"
-    yield "|:--|--:|--:|--:|--:|--:|"
-    for one in papers:
-        counts = Counter(answer.outcome for answer in one.answers)
-        told = " | ".join(str(counts[outcome]) for outcome in OUTCOMES)
-        yield f"| [{one.published.name}](#{one.published.name}) | {counts.total()} | {told} |"
-    yield ""
-
-
-def _section(one: Reproduced) -> Iterator[str]:
-    paper, name = one.published.paper, one.published.name
+def _section(paper: Paper, answers: Sequence[ClaimAnswer]) -> Iterator[str]:
     source = f"[{paper.title}]({paper.url})" if paper.url else paper.title
-    yield from (f"## {name}", "", f"{source}, {paper.author or 'author not named'}, {paper.year}. {paper.ran_on}")
+    yield from (f"## {paper.name}", "")
+    yield f"{source}, {paper.author or 'author not named'}, {paper.year}. {paper.ran_on}"
     yield from [" ".join(paper.notes)] if paper.notes else []
-    yield from (_made(one), "", f"![{name}](images/reproduced-{name}.svg)", "")
-    yield from ("| claim | answer | published | here |", "|:--|:--|:--|:--|")
-    for answer in one.answers:
-        yield f"| {' | '.join((answer.claim.says, answer.outcome, *told_of(answer)))} |"
-    yield ""
+    yield from (_made(paper), "", f"![{paper.name}](images/reproduced-{paper.name}.svg)", "")
+    yield from (_row(*COLUMNS), "|:--|:--|:--|:--|", *(_row(*row_of(answer)) for answer in answers), "")
 
 
-def _made(one: Reproduced) -> str:
+def _made(paper: Paper) -> str:
     """When and where the runs were made, and the command."""
-    if not one.runs:
+    if not paper.kept:
         return "Nothing was measured yet."
-    dates = sorted({run.date for run in one.runs})
-    hosts = " or ".join(dict.fromkeys(run.host for run in one.runs))
-    verdicts = ", ".join(f"{count} {name}" for name, count in Counter(run.verdict for run in one.runs).items())
+    dates = [str(date.fromisoformat(run.experiment[:8])) for run in paper.kept]
+    hosts = " or ".join(dict.fromkeys(run.host for run in paper.kept))
+    verdicts = ", ".join(f"{count} {name}" for name, count in Counter(run.verdict for run in paper.kept).items())
     return (
-        f"Here: {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, `make reproduce PAPER={one.published.name}`, "
-        f"{max(run.cpus for run in one.runs):g} CPU ({hosts}); runs: {verdicts}."
+        f"Here: {' to '.join(dict.fromkeys((min(dates), max(dates))))}, `make reproduce PAPER={paper.name}`, "
+        f"{max(run.cpus for run in paper.kept):g} CPU ({hosts}); runs: {verdicts}."
     )
 
 
-def told_of(answer: Answer) -> tuple[str, str]:
-    """What was published, and what was found, of the part that decides a claim."""
-    part = answer.deciding
-    if part is None:
-        return "", answer.claim.untestable or ""
-    published = " and ".join(number(value, part.figure, answer) for value in part.published)
-    if part.centre is None:
-        return published, part.why
-    load = f"{part.level:,}" + (f" [{part.amount:,g}]" if part.amount not in {None, part.level} else "")
-    alike = sum(other.outcome == answer.outcome for other in answer.parts)
-    so = f"; so in {alike} of {len(answer.parts)}" if len(answer.parts) > 1 else ""
-    more = f"; {part.why}" if answer.outcome == UNTESTED else so
-    return published, f"{_of(part, answer)} at {load}: {_interval(part, answer)}{more}"
+def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
+    """Claim and answer, what was published, and what was found that decides it."""
+    claim, finding = answer.claim, answer.deciding
+    if finding is None:
+        return claim.says, answer.outcome, "", claim.untestable or ""
+    published = " and ".join(_number(value, finding.figure, claim) for value in finding.published)
+    here = finding.why if finding.centre is None else _found(answer, finding, finding.centre)
+    return claim.says, answer.outcome, published, here
 
 
-def _of(part: Part, answer: Answer) -> str:
-    name = part.figure.removeprefix("latency_from_start_ms.").removeprefix("latency_ms.")
-    return f"{name} of {part.of}" if answer.claim.of or len(answer.claim.approaches) > 1 else name
+def _found(answer: ClaimAnswer, finding: Finding, centre: float) -> str:
+    claim, parts = answer.claim, len(answer.findings)
+    name = _short_name(finding) + (f" of {finding.of}" if claim.to or len(claim.of) > 1 else "")
+    load = f"{finding.level:,}" + (f" [{finding.amount:,g}]" if finding.amount != finding.level else "")
+    middle, low, high = (_number(value, finding.figure, claim) for value in (centre, finding.low, finding.high))
+    interval = middle if low == high else f"{middle} ({low.split()[0]} to {high.split()[0]})"
+    alike = sum(other.outcome == answer.outcome for other in answer.findings)
+    more = finding.why or (f"so in {alike} of {parts}" if parts > 1 else "")
+    return f"{name} at {load}: {interval}" + (f"; {more}" if more else "")
 
 
-def _interval(part: Part, answer: Answer) -> str:
-    centre, low, high = (number(value, part.figure, answer) for value in (part.centre, part.low, part.high))
-    return centre if low == high else f"{centre} ({low.split()[0]} to {high.split()[0]})"
+def _short_name(finding: Finding) -> str:
+    """The figure's, without what it is a part of."""
+    return finding.figure.rpartition(".")[2]
 
 
-def number(value: float | None, figure: str, answer: Answer) -> str:
+def _number(value: float, figure: str, claim: Claim) -> str:
     """A figure in a unit that people read, or a ratio."""
-    if value is None:
-        return ""
-    if answer.claim.of:
+    if claim.to:
         return f"{value:.3g}"
-    divisor, unit = next(((by, unit) for end, (by, unit) in UNITS.items() if figure.endswith(end)), (1, ""))
-    if answer.claim.grows:
+    if claim.from_level:
         return f"{value / 1024:,.0f} KiB"
-    return f"{value / divisor:,.4g}{' ms' if figure.startswith('latency_') else unit}"
+    divisor, unit = next((found for pattern, found in UNITS.items() if re.search(pattern, figure)), (1, ""))
+    return f"{value / divisor:,.4g}{unit}"
+
+
+def forest(paper: Paper) -> Drawing:
+    """A row for each ratio that claims are about, at the load that decides: a cross as published, a bar for the
+    interval here, green where the claim is reproduced and red where it is not."""
+    deciding = [answer.deciding for answer in answers_of(paper, paper.kept) if answer.claim.to]
+    rows = [finding for finding in deciding if finding and finding.centre]
+    chart = axes(ROW_IN * len(rows) + EDGE_IN)
+    for row, finding in enumerate(rows):
+        colour = COLOURS.get(finding.outcome, SOFT)
+        chart.plot([finding.low, finding.high], [row] * 2, color=colour, linewidth=4, alpha=0.5)
+        chart.plot([finding.centre or 1], [row], "o", color=colour, markersize=5)
+        chart.plot(finding.published, [row] * len(finding.published), "x", color=INK, markersize=6)
+    named_rows(chart, [f"{_short_name(finding)} at {finding.level:,}\n{finding.of}" for finding in rows])
+    chart.axvline(1, color=SOFT, linestyle="--", linewidth=1)
+    chart.set_xscale("log")
+    ratios = [ratio for finding in rows for ratio in (finding.low, finding.high, *finding.published)]
+    chart.set_xlim(min([*ratios, 1 / REACH]) / REACH, max([*ratios, REACH]) * REACH)
+    ratio_ticks(chart)
+    chart.set_xlabel("bar: here, cross: published")
+    return drawing(chart, f"reproduced-{paper.name}")

@@ -1,59 +1,42 @@
-"""A published experiment: its source, its figures and its claims, as `loadgen/published/` has them."""
+"""A published experiment, as `loadgen/published/` has it: source, claims, figures, and the lab's own runs of it."""
 
 import csv
-from collections import defaultdict
-from dataclasses import dataclass
-from functools import cached_property
+import math
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from loomlab.plan.scenarios.file import load_scenario
-from loomlab.plan.scenarios.model import ApproachName, ToolName
-from loomlab.plan.scenarios.model import names as scenario_names
+from loomlab.records.record import Record
 from loomlab.records.yamlfile import path_of
 
-NOT_PUBLISHED: tuple[float, ...] = ()
+
+class Outcome(StrEnum):
+    """Of a claim, or of a part of it."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+    UNTESTED = "not tested"
 
 
-class Part(BaseModel):
-    """A part of a paper's file, which holds nothing else."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Side(Part):
-    """One side of a ratio."""
-
-    approach: ApproachName
-    level: int | None = Field(None, description="A published load, where it is not the claim's")
-    jdk: Literal[21, 25] | None = None
-
-    def __str__(self) -> str:
-        at = f" at {self.level:,}" if self.level else ""
-        return self.approach + at + (f" on JDK {self.jdk}" if self.jdk else "")
-
-
-class Claim(Part):
-    """What a paper says, and what would show it: a ratio (`of` and `to`), a value of each of `approaches`, or how much
-    that grows for each connection from the lowest to the highest of `levels` (`grows`)."""
+class Claim(Record):
+    """What a paper says, and what would show it: a value of each approach of `of`; with `to` its ratio to another's;
+    with `from_level` alone its growth for each connection from that load on."""
 
     says: str = Field(description="In the lab's own words")
     untestable: str | None = Field(None, description="Why nothing that the lab measures would show it")
-    scenarios: list[str] = Field([], description="The lab's, that show it")
-    tool: ToolName | None = Field(None, description="With `endpoint` and `levels`, where no scenario shows it")
-    endpoint: str | None = None
-    levels: list[int] = Field([], description="Published loads; none: all of the scenarios")
+    loads: list[str] = Field([], description="Scenarios, or tool and endpoint; none: all of the paper's scenarios")
+    levels: list[int] = Field([], description="Published loads; none: all that were run")
     figures: list[str] = Field([], description="As run.json names them, or as published.runs derives them")
-    of: Side | None = None
-    to: Side | None = None
-    approaches: list[ApproachName] = []
-    grows: bool = False
-    above: float | None = Field(None, description="It holds where the whole interval is above")
-    below: float | None = None
-    in_every_block: bool = Field(False, description="For counts that are 0 or not: no interval, each block by itself")
+    of: list[str] = Field([], description="Approaches, such as `tomcat-virtual` or `tomcat-virtual on JDK 21`")
+    to: str | None = None
+    from_level: int | None = Field(None, description="The published load of `to`, where it is not the claim's")
+    above: float = Field(-math.inf, description="It holds where the whole interval is above")
+    below: float = math.inf
     queues: bool = Field(True, description="Only runs in which requests queue are a test of it")
     per_cpu: bool = Field(False, description="Only as much load for each CPU as was published is a test of it")
     unscaled: bool = Field(False, description="Only the published load is a test of it")
@@ -63,21 +46,57 @@ class Claim(Part):
 
     @model_validator(mode="after")
     def _can_be_tested(self) -> Self:
-        tested = bool(self.figures) and (self.above is not None or self.below is not None)
-        sides = (self.of is not None and self.to is not None) != bool(self.approaches)
-        shown = bool(self.scenarios) != (self.tool is not None)
-        if (self.untestable is None) != (tested and sides and shown):
-            raise ValueError(f"{self.says!r} needs figures, limits, sides and a load, or says why it is untestable")
+        tested = bool(self.figures and self.of) and (self.above, self.below) != (-math.inf, math.inf)
+        if tested == (self.untestable is not None):
+            raise ValueError(f"{self.says!r} needs figures, approaches and limits, or says why it is untestable")
         return self
 
-    def holds(self, value: float) -> bool:
-        """Whether a value lies within the limits."""
-        return (self.above is None or value > self.above) and (self.below is None or value < self.below)
+    def sides(self, of: str, level: int) -> list[tuple[str, int]]:
+        """The approach and its published load, and those that it is held against, if any."""
+        base = [(self.to or of, self.from_level or level)] if self.to or self.from_level else []
+        return [(of, level), *base]
+
+    def value(self, figures: Sequence[float], loads: Sequence[float]) -> float | None:
+        """What it is about, from the figure of each side; None for a ratio of nothing."""
+        if self.to:
+            return figures[0] / figures[1] if min(figures) > 0 else None
+        return (figures[0] - figures[1]) / (loads[0] - loads[1]) if self.from_level else figures[0]
+
+    def outcome(self, low: float, high: float) -> Outcome:
+        """Of an interval: one that reaches over a limit decides nothing."""
+        if self.above < low and high < self.below:
+            return Outcome.REPRODUCED
+        return Outcome.NOT_REPRODUCED if high <= self.above or low >= self.below else Outcome.INCONCLUSIVE
 
 
-class Paper(Part):
-    """A published experiment."""
+class PublishedRun(Record):
+    """A run of a paper's load. `load` is the scenario, or tool and endpoint; `level` the published load that it stands
+    for and `amount` the one that was run; `failed` are the rules that make it invalid, words in a row; `figures` are
+    by name, without those that were not measured."""
 
+    experiment: str
+    load: str
+    host: str
+    cpus: float
+    approach: str
+    jdk: int
+    repeat: int
+    level: int
+    amount: float
+    lasts_s: int
+    verdict: str
+    failed: str
+    figures: dict[str, float]
+
+    def is_of(self, approach: str, level: int) -> bool:
+        """Whether it is of that side of a claim."""
+        return self.level == level and approach in {self.approach, f"{self.approach} on JDK {self.jdk}"}
+
+
+class Paper(Record):
+    """A published experiment; `figures` are by figure, approach and load, a value for each published run."""
+
+    name: str
     title: str
     author: str | None
     url: str | None
@@ -86,51 +105,66 @@ class Paper(Part):
     notes: list[str] = Field([], description="What a reader has to know of the text, or of what differs here")
     unit: Literal["connections", "users", "requests/s"] = Field(description="What its loads are counted in")
     cpus: float | None = Field(None, description="Those of the machine that ran nothing but the approach")
-    scale_per_cpu: dict[str, float] = Field({}, description="The SCALE for each CPU of the approach, by scenario")
-    sets: dict[Literal["HTTP_CLIENT", "GC", "DURATION"], str] = Field({}, description="Unless the user sets them")
+    experiments: list[str] = Field(
+        min_length=1,
+        description="What `make` runs for it; SCALE_PER_CPU is SCALE for each CPU of the approach, without it auto",
+    )
     claims: list[Claim]
+    figures: dict[tuple[str, str, int], list[float]]
+    kept: list[PublishedRun] = Field(description="The runs that answer it on reproduced.md")
+
+    @property
+    def commands(self) -> list[tuple[str, dict[str, str]]]:
+        """Verb and variables of each experiment."""
+        words = [line.split() for line in self.experiments]
+        return [(verb, dict(setting.split("=", 1) for setting in settings)) for verb, *settings in words]
+
+    @property
+    def scenarios(self) -> list[str]:
+        """Those that are run for it."""
+        return [variables["NAME"] for verb, variables in self.commands if verb == "scenario"]
+
+    def values(self, claim: Claim, figure: str, sides: Sequence[tuple[str, int]]) -> tuple[float, ...]:
+        """What was published of the same, a value for each published run."""
+        runs = [self.figures.get((figure, approach, level), []) for approach, level in sides]
+        if len(runs[-1]) == 1:
+            runs[-1] = runs[-1] * len(runs[0])
+        values = (claim.value(row, [level for _, level in sides]) for row in zip(*runs, strict=False))
+        return tuple(value for value in values if value is not None)
 
 
-@dataclass(frozen=True)
-class Published:
-    """A paper with its figures and the scenarios that run it."""
-
-    name: str
-    paper: Paper
-    scenarios: list[str]
-    file: Path
-
-    @cached_property
-    def _figures(self) -> dict[tuple[str, str, int], list[float]]:
-        found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-        if self.file.exists():
-            with self.file.open(encoding="utf-8", newline="") as rows:
-                for row in csv.DictReader(rows):
-                    found[row["figure"], row["approach"], int(row["level"])].append(float(row["value"]))
-        return found
-
-    def values(self, claim: Claim, figure: str, of: str, level: int) -> tuple[float, ...]:
-        """What was published of that part of a claim, a value for each published run; of a ratio, its quotients."""
-        if claim.of is None or claim.to is None:
-            low, high = (self._figures[figure, of, one] for one in (min(claim.levels or [level]), level))
-            if not claim.grows:
-                return tuple(high)
-            return tuple((b - a) / (level - min(claim.levels)) for a, b in zip(low, high, strict=False))
-        if claim.of.jdk or claim.to.jdk:
-            return NOT_PUBLISHED
-        upper, lower = (self._figures[figure, side.approach, side.level or level] for side in (claim.of, claim.to))
-        return tuple(a / b for a, b in zip(upper, lower * len(upper) if len(lower) == 1 else lower, strict=False) if b)
+HEAD = [name for name in PublishedRun.model_fields if name != "figures"]
 
 
-def paper_names(folder: Path) -> list[str]:
-    """The names of all papers, in order."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
-
-
-def published(folder: Path, name: str, scenarios: Path) -> Published:
+def read_paper(folder: Path, name: str) -> Paper:
     """The paper of that name; raises UsageError with the nearest names for another one."""
     path = path_of(folder, name, "paper", "make papers")
-    paper = Paper.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    sources = {one: load_scenario(scenarios, one).published for one in scenario_names(scenarios)}
-    own = [one for one, source in sources.items() if source and source.experiment == name]
-    return Published(name, paper, own, path.with_suffix(".csv"))
+    figures: dict[tuple[str, str, int], list[float]] = {}
+    for row in _rows(path.with_suffix(".csv")):
+        figures.setdefault((row["figure"], row["approach"], int(row["level"])), []).append(float(row["value"]))
+    kept = [
+        {column: row.pop(column) for column in HEAD} | {"figures": {name: text for name, text in row.items() if text}}
+        for row in _rows(folder / "measured" / path.with_suffix(".csv").name)
+    ]
+    fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return Paper.model_validate(fields | {"name": name, "figures": figures, "kept": kept})
+
+
+def read_papers(folder: Path) -> list[Paper]:
+    """All papers, by name."""
+    return [read_paper(folder, path.stem) for path in sorted(folder.glob("*.yaml"))]
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    """None where there is no file."""
+    return [*csv.DictReader(path.read_text(encoding="utf-8").splitlines())] if path.exists() else []
+
+
+def keep(folder: Path, name: str, runs: Iterable[PublishedRun]) -> None:
+    """Writes a paper's runs, a row each."""
+    every = sorted(runs, key=lambda run: (run.load, run.experiment, run.repeat, run.level))
+    figures = sorted({figure for run in every for figure in run.figures})
+    with (folder / "measured" / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.DictWriter(file, [*HEAD, *figures], lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(run.model_dump(exclude={"figures"}) | run.figures for run in every)

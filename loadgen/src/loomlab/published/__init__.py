@@ -1,0 +1,1 @@
+"""Published experiments: what is run for them, and whether their claims are reproduced."""
