@@ -48,8 +48,8 @@ class Window:
 
 
 def replaced(expr: str, values: Mapping[str, str]) -> str:
-    """`$name` by its value; `$1`, which belongs to label_replace, stays."""
-    return VARIABLE.sub(lambda found: found[0] if found[1].isdigit() else values[found[1]], expr)
+    """The expression with `$name` by its value; `$1`, which belongs to label_replace, stays."""
+    return VARIABLE.sub(lambda match: match[0] if match[1].isdigit() else values[match[1]], expr)
 
 
 def values_of(document: Json, window: Window, chosen: Mapping[str, str]) -> dict[str, str]:
@@ -68,18 +68,14 @@ def panels(document: Json) -> list[Json]:
     return [panel for panel in document["panels"] if panel["type"] != "row"]
 
 
-def panel_queries(document: Json, panel: Json, values: Mapping[str, str]) -> Iterator[PanelQuery]:
-    unit = panel["fieldConfig"]["defaults"]["unit"]
-    for target in panel["targets"]:
-        kind = "instant" if target["instant"] else "range"
-        expr = replaced(target["expr"], values)
-        yield PanelQuery(document["title"], panel["title"], kind, expr, unit, target["legendFormat"])
-
-
 def queries(document: Json, values: Mapping[str, str]) -> Iterator[PanelQuery]:
     """Every query of every panel."""
     for panel in panels(document):
-        yield from panel_queries(document, panel, values)
+        unit = panel["fieldConfig"]["defaults"]["unit"]
+        for target in panel["targets"]:
+            kind = "instant" if target["instant"] else "range"
+            expr = replaced(target["expr"], values)
+            yield PanelQuery(document["title"], panel["title"], kind, expr, unit, target["legendFormat"])
 
 
 def annotations(document: Json, values: Mapping[str, str]) -> Iterator[str]:
