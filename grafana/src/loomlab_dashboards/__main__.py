@@ -12,7 +12,7 @@ from loomlab_dashboards.compare import compare
 from loomlab_dashboards.frame import Json, text
 from loomlab_dashboards.lab_health import lab_health
 from loomlab_dashboards.one_run import one_run
-from loomlab_dashboards.substitute import UnknownVariableError, Window, annotations, queries, values_of
+from loomlab_dashboards.substitute import Window, annotations, queries, values_of
 
 DASHBOARDS: dict[str, Callable[[], Json]] = {"compare": compare, "one-run": one_run, "lab-health": lab_health}
 DEFAULT_RANGE_S = 900
@@ -53,7 +53,7 @@ def _variable(setting: str) -> tuple[str, str]:
     return name, value
 
 
-def _arguments() -> argparse.Namespace:
+def main() -> None:
     parser = argparse.ArgumentParser(prog="loomlab_dashboards", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     verbs.add_parser("write", help="write the JSON for Grafana").add_argument("directory", type=Path)
@@ -63,22 +63,18 @@ def _arguments() -> argparse.Namespace:
     verb.add_argument("--start", type=float, help="Unix seconds (default: 15 minutes before the end)")
     verb.add_argument("--end", type=float, help="Unix seconds (default: now)")
     verb.add_argument("--set", type=_variable, action="append", default=[], metavar="VARIABLE=REGULAR_EXPRESSION")
-    return parser.parse_args()
-
-
-def main() -> None:
-    arguments = _arguments()
+    arguments = parser.parse_args()
     match arguments.verb:
         case "write":
             write(arguments.directory)
         case "rules":
             print_rules()
         case _:
-            print_queries(arguments.dashboard, arguments.start, arguments.end, dict(arguments.set))
+            try:
+                print_queries(arguments.dashboard, arguments.start, arguments.end, dict(arguments.set))
+            except ValueError as error:
+                sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UnknownVariableError as error:
-        sys.exit(str(error))
+    main()

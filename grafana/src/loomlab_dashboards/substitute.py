@@ -13,10 +13,6 @@ ANYTHING = ".*"
 VARIABLE = re.compile(r"\$(\w+)")
 
 
-class UnknownVariableError(Exception):
-    """A variable that the dashboard does not have, with those it has."""
-
-
 @dataclass(frozen=True)
 class PanelQuery:
     dashboard: str
@@ -34,15 +30,12 @@ class Window:
     end: float
     """Unix times, in seconds."""
 
-    @property
-    def step_s(self) -> int:
-        return max(MIN_STEP_S, round((self.end - self.start) / MAX_POINTS))
-
     def values(self) -> dict[str, str]:
         """What Grafana puts for the intervals in this window."""
+        step_s = max(MIN_STEP_S, round((self.end - self.start) / MAX_POINTS))
         return {
-            "__interval": f"{self.step_s}s",
-            "__rate_interval": f"{max(self.step_s + MIN_STEP_S, 4 * MIN_STEP_S)}s",
+            "__interval": f"{step_s}s",
+            "__rate_interval": f"{max(step_s + MIN_STEP_S, 4 * MIN_STEP_S)}s",
             "__range": f"{max(round(self.end - self.start), 1)}s",
         }
 
@@ -53,13 +46,12 @@ def replaced(expr: str, values: Mapping[str, str]) -> str:
 
 
 def values_of(document: Json, window: Window, chosen: Mapping[str, str]) -> dict[str, str]:
-    """A value for every variable: a chosen one, which is a regular expression, or one that matches anything."""
+    """A value for every variable: a chosen one, which is a regular expression, or one that matches anything. Raises
+    ValueError for a variable that the dashboard does not have."""
     names = [variable["name"] for variable in document["templating"]["list"]]
     unknown = chosen.keys() - set(names)
     if unknown:
-        raise UnknownVariableError(
-            f"The dashboard {document['title']} has no variable {min(unknown)}: use one of {', '.join(names)}."
-        )
+        raise ValueError(f"{document['title']} has no variable {min(unknown)}: use one of {', '.join(names)}.")
     return dict.fromkeys(names, ANYTHING) | dict(chosen) | window.values()
 
 
