@@ -1,48 +1,26 @@
 # The life of an experiment: walks the plan that loomlab made. Source it after variables.sh and lock.sh.
 # shellcheck shell=bash disable=SC2046,SC2086  # services, runs, settings and containers are one word each, by their patterns
 
-RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 PLAN_KEYS="" EXPERIMENT=""
-STARTED="" STOPPED="" UP_BEFORE=""          # services that the experiment started, stopped, and found up
-UNDER_TEST="" GENERATOR="" BACKGROUND=""    # what goes on: a service, a container, a process
-INTERRUPTED_BY="" LAB_BROKE=""              # empty: no
-WARMER=loom-lab-warmer-$$
+RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
+STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
+UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
+# A line of a plan, as records/order.py and plan/walk.py have it: a folder of results may be a stranger's.
 KEYS='GC|HTTP_CLIENT|STYLE|ERROR_SHARE|SAVE_MOVIES|JDK|DELAY|SEED|PLATFORM_THREADS|BACKEND_CONNECTIONS|MONITORING_CPUSET'
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
 SETTING="(LAB_EXPERIMENT=$NAME|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
 
-# use_settings KEY=VALUE...: exports them, whatever the environment said before, if a plan may set them (records/order.py).
-use_settings() {
-  local setting
-  for setting in "$@"; do
-    [[ $setting =~ ^$SETTING$ ]] || die "$LAB_FAILED" "the plan has the setting $setting, which a plan has not: report it."
-    export "${setting?}"
-    PLAN_KEYS="$PLAN_KEYS ${setting%%=*}"
-  done
-}
-
-# use_plan LINES: exports its settings for all runs; the runs themselves are left in RUNS, a line each.
-use_plan() {
-  local line
-  while IFS= read -r line; do
-    case $line in
-      NOTE=*) LAB_NOTE=${line#NOTE=} ;;
-      run\ *) ;;
-      *) use_settings "$line" ;;
-    esac
-  done <<<"$1"
-  EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
-  RUNS=$(runs_in "$1")
-  RUNS_TOTAL=$(grep -c . <<<"$RUNS")
-}
-
-# runs_in LINES: RUN APPROACH SETTINGS... of each that tells of a run.
+# runs_in LINES: RUN APPROACH SETTINGS... of each line that tells of a run.
 runs_in() {
-  local line
-  while IFS= read -r line; do
-    [[ $line == run\ * ]] || continue
-    [[ $line =~ ^run\ $NAME\ $NAME(\ $SETTING)*$ ]] || die "$LAB_FAILED" "the plan has '$line', which is no run: report it."
-    echo "${line#run }"
-  done <<<"$1"
+  ! grep -vxE "NOTE=.*|$SETTING|run $NAME $NAME( $SETTING)+" <<<"$1" >&2 ||
+    die "$LAB_FAILED" "the plan has the lines above, which no plan has: report it, or start a new experiment."
+  sed -n 's/^run //p' <<<"$1"
+}
+
+# use_plan LINES: exports its settings, whatever the environment says; the runs are left in RUNS, a line each.
+use_plan() {
+  RUNS=$(runs_in "$1") || exit
+  export $(grep -vE '^(NOTE=|run )' <<<"$1")
+  NOTE=$(sed -n 's/^NOTE=\(..*\)/note: \1/p' <<<"$1") RUNS_TOTAL=$(grep -c . <<<"$RUNS") EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
 }
 
 approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
@@ -50,7 +28,7 @@ approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
 # begin_experiment: in the folder that the plan made.
 begin_experiment() {
   local up
-  rm -f "$EXPERIMENT/.again" "$EXPERIMENT/.engine"
+  rm -f "$EXPERIMENT/.again"
   up=$(services_up)
   STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
   UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend' <<<"$up" | paste -sd' ' - || true)
@@ -59,8 +37,8 @@ begin_experiment() {
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
   say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
-    "about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
-  [ -z "${LAB_NOTE:-}" ] || say "note: $LAB_NOTE"
+    "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most"
+  [ -z "$NOTE" ] || say "$NOTE"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
   ready_beside_the_approach &
@@ -69,22 +47,17 @@ begin_experiment() {
 
 # What only the host knows of the engine and the images; loomlab adds what it planned. A resumption has facts of its own.
 write_engine_facts() {
-  local file=engine.json
-  [ ! -e "$EXPERIMENT/engine.json" ] || file=engine-$(date -u +%Y%m%dT%H%M%SZ).json
-  engine_facts >"$EXPERIMENT/.engine" && mv "$EXPERIMENT/.engine" "$EXPERIMENT/$file"
-}
-
-engine_facts() {
-  local service images="" notes=""
-  docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
+  local facts service images="" notes="" file=$EXPERIMENT/engine.json
+  [ ! -e "$file" ] || file=$EXPERIMENT/engine-$(date -u +%Y%m%dT%H%M%SZ).json
+  facts=$(docker info --format '"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
- "cgroup": {{json .CgroupVersion}},' || return
+ "cgroup": {{json .CgroupVersion}}') || return
   for service in $(approaches_of_plan) backend loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
-  printf ' "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",\n' \
-    "$MAX_CONNECTIONS" "$BACKLOG" "$(container_metrics)"
-  printf ' "stand_in_images": %s,\n "notes": [%s],\n "images": {%s}}\n' \
-    "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }"
+  rm -f "$file"
+  printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
+ "stand_in_images": %s,\n "notes": [%s],\n "images": {%s}}\n' "$facts" "$MAX_CONNECTIONS" "$BACKLOG" "$(container_metrics)" \
+    "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file"
 }
 
 # start_beside [--wait]: monitoring and backend; what was up before does not get the experiment's name.
@@ -100,14 +73,9 @@ ready_beside_the_approach() {
     say "the backend's warm-up did not finish, so the backend may be cold in the first run"
 }
 
-minutes() { echo $((($1 + 59) / 60)); } # SECONDS
-
 start_services() { # [--wait] SERVICES...
   local said
-  said=$(compose up --detach --no-deps "$@" 2>&1) || {
-    say "could not start ${*#--wait}: ${said##*$'\n'}"
-    return 1
-  }
+  said=$(compose up --detach --no-deps "$@" 2>&1) || { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
 
 # walk: every run of the plan, and again what the host spoilt of a sweep, as soon as that is known.
@@ -115,7 +83,7 @@ walk() {
   local run
   LEFT=$RUNS
   while [ -n "$LEFT" ]; do
-    run=${LEFT%%$'\n'*} LEFT=${LEFT#"${LEFT%%$'\n'*}"} LEFT=${LEFT#$'\n'}
+    run=${LEFT%%$'\n'*} LEFT=$(sed 1d <<<"$LEFT")
     measure_one $run
     [ -n "$LEFT" ] || wait_for_background
   done
@@ -125,9 +93,9 @@ walk() {
 retry_spoilt_runs() {
   local again
   [ -e "$EXPERIMENT/.again" ] || return 0
-  again=$(runs_in "$(cat "$EXPERIMENT/.again")")
-  rm "$EXPERIMENT/.again"
+  again=$(cat "$EXPERIMENT/.again") && rm "$EXPERIMENT/.again"
   [ -n "$again" ] || return 0
+  again=$(runs_in "$again") || exit
   RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
   LEFT=$again${LEFT:+$'\n'$LEFT}
   start_beside || true # monitoring may have died
@@ -136,9 +104,9 @@ retry_spoilt_runs() {
 measure_one() { # RUN APPROACH SETTINGS...
   local run=$1 begun=$SECONDS ready label
   UNDER_TEST=$2 RUN_NUMBER=$((RUN_NUMBER + 1))
-  use_settings "${@:3}"
+  export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL ${run#*-}"
-  say "[$label] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
+  say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
   start_services --wait "$UNDER_TEST" ||
     say "[$label] did not become ready: measuring it anyway; its log will be in runs/$run/raw/"
   ready=$SECONDS
@@ -153,7 +121,7 @@ measure_one() { # RUN APPROACH SETTINGS...
   # The log may end before the generator does, and a signal ends either waiting.
   for _ in 1 2; do docker wait "$GENERATOR" >/dev/null 2>&1 || true; done
   end_run "$run"
-  [ -z "$INTERRUPTED_BY" ] || exit "$INTERRUPTED"
+  [ -z "$STOPPING" ] || exit "$INTERRUPTED"
 }
 
 end_run() { # RUN
@@ -192,8 +160,8 @@ wait_for_background() {
 
 # Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
 interrupt() {
-  [ -z "$INTERRUPTED_BY" ] || return 0
-  INTERRUPTED_BY=signal
+  [ -z "$STOPPING" ] || return 0
+  STOPPING=yes
   say "stopping: keeping what was measured"
   [ -n "$GENERATOR" ] || exit "$INTERRUPTED"
   docker kill --signal INT "$GENERATOR" >/dev/null 2>&1 || true
@@ -203,11 +171,10 @@ interrupt() {
 finish() {
   local code=$?
   trap '' INT TERM HUP
-  set +e
-  set -m
+  set +e -m
   wind_up "$code" &
   wait $!
-  exit $?
+  exit
 }
 
 wind_up() { # CODE
@@ -217,48 +184,33 @@ wind_up() { # CODE
     docker rm --force "$WARMER" >/dev/null 2>&1
     sleep 0.2
   done
-  docker rm --force $GENERATOR $(containers_of_runs) >/dev/null 2>&1
+  # Of the approaches and of what `compose run` started.
+  docker rm --force $GENERATOR $(containers_of $(approaches_of_plan)) $(docker ps --all --quiet \
+    --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
-  if [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null; then
-    rm -rf "$EXPERIMENT"
-  else
-    summarise "$code"
-    code=$?
-  fi
+  [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }
   restore
   release_lock
   return "$code"
 }
 
-# Of the approaches and of what `compose run` started.
-containers_of_runs() {
-  containers_of $(approaches_of_plan)
-  docker ps --all --quiet --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True
-}
-
 # summarise CODE: writes and prints the table; gives the experiment's exit code.
 summarise() {
-  local code=$1 shown=${EXPERIMENT#"$LAB_ROOT/"}
-  if [ "$code" -eq 0 ]; then
-    loomlab -- summarise "/results/$LAB_EXPERIMENT"
-    code=$?
-    [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
-    [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
-  else
-    loomlab -- summarise --interrupted "/results/$LAB_EXPERIMENT"
-  fi
+  local cut_off=${1#0} code=0 shown=${EXPERIMENT#"$LAB_ROOT/"}
+  loomlab -- summarise ${cut_off:+--interrupted} "/results/$LAB_EXPERIMENT" || code=$?
+  [ -n "$cut_off" ] || [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
+  [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
   say "results: $shown"
   [ ! -e "$EXPERIMENT/report.html" ] || say "report:  $shown/report.html"
-  return "$code"
+  return "${cut_off:-$code}"
 }
 
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
   [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
-  [ -z "$STOPPED$UP_BEFORE" ] || (
-    unset $PLAN_KEYS
-    compose up --detach --no-deps $STOPPED $UP_BEFORE
-  ) >/dev/null 2>&1 || say "the services that were up before could not be started again: run make up"
+  [ -z "$STOPPED$UP_BEFORE" ] ||
+    (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||
+    say "the services that were up before could not be started again: run make up"
   docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
 }

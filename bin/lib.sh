@@ -5,15 +5,13 @@ unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architectu
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
-# Written by airgap/build. Compose itself finds it by the link, whose name comes after compose.override.yaml, the user's.
+# Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
-# Where experiments are written; the lab's own tests have a folder of theirs.
-LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results}
-case $LAB_RESULTS in /*) ;; *) LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS ;; esac
-export LAB_RESULTS
+export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have a folder of theirs
+[[ $LAB_RESULTS == /* ]] || LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS
 HOST_ROOT=${HOST_ROOT:-} # of /etc, /proc and /sys; tests have their own
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
-# What is read from plans, folders and the engine is one word each, of these characters and no longer.
+# Words that are read from plans, folders and the engine.
 NAME='[A-Za-z0-9][A-Za-z0-9._-]{0,199}' CONTAINER_ID='[0-9a-f]{12,64}'
 
 say() { printf '%s\n' "$*" >&2; }
@@ -27,30 +25,27 @@ die() {
 # load_env FILE [PATTERN]: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does; only
 # those whose key matches the pattern.
 load_env() {
-  local line key
-  while IFS= read -r line || [ -n "$line" ]; do
-    key=${line%%=*}
+  local key value
+  while IFS='=' read -r key value || [ -n "$key" ]; do
     # shellcheck disable=SC2053  # a pattern
-    [[ $line =~ ^[A-Z][A-Z0-9_]*= && $key == ${2:-*} ]] || continue
-    [ -n "${!key:-}" ] || export "$key=${line#*=}"
+    [[ ! $key =~ ^[A-Z][A-Z0-9_]*$ || $key != ${2:-*} || -n ${!key:-} ]] || export "$key=$value"
   done <"$1"
 }
 
 # Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
 use_base_images() {
-  if on_stand_ins; then load_env "$LAB_ROOT/airgap/airgap.env" '*_IMAGE'; fi
+  ! on_stand_ins || load_env "$LAB_ROOT/airgap/airgap.env" '*_IMAGE'
   load_env "$LAB_ROOT/.env" '*_IMAGE'
 }
 
 # container_metrics: by which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
 container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
 
-# compose ARGUMENTS...: docker compose on the lab, with the stand-ins where they are selected, the user's own changes, and the
-# overlay for what bin/metrics found.
+# compose ARGUMENTS...: on the lab, with the stand-ins if they are selected, the user's changes, and what bin/metrics found.
 compose() (
-  files=$LAB_ROOT/compose.yaml
+  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml
   ! on_stand_ins || files=$files:$STAND_INS
-  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
+  [ ! -e "$own" ] || files=$files:$own
   files=${COMPOSE_FILE:-$files}
   case $(container_metrics) in
     cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
@@ -61,6 +56,7 @@ compose() (
 )
 
 in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
+containers_of() { compose ps --all --quiet "$@" 2>/dev/null | grep -xE "$CONTAINER_ID" || true; }
 
 # approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
 approaches() {
@@ -74,18 +70,12 @@ services_up() {
     --format '{{.Label "com.docker.compose.service"}}' 2>/dev/null | grep -xE "$NAME" || true
 }
 
-# containers_of SERVICES...: their IDs, of those that have ended, too.
-containers_of() { compose ps --all --quiet "$@" 2>/dev/null | grep -xE "$CONTAINER_ID" || true; }
-
-# image_id SERVICE: nothing if there is none.
-image_id() {
-  local image="loom-lab/$1:jdk$JDK"
-  [ "$1" != loadgen ] || image=loom-lab/loadgen
-  docker image inspect --format '{{.Id}}' "$image" 2>/dev/null | grep -xE "sha256:$CONTAINER_ID" || true
+image_id() { # SERVICE
+  docker image inspect --format '{{.Id}}' "loom-lab/$1$([ "$1" = loadgen ] || echo ":jdk$JDK")" 2>/dev/null |
+    grep -xE "sha256:$CONTAINER_ID" || true
 }
 
-# lab_user: who containers are on shared folders, so that files in results/ are this user's. A rootless engine, and Docker
-# Desktop's machine on Linux, show this user as root.
+# lab_user: whom containers write results/ as. A rootless engine, and Docker Desktop's machine on Linux, show this user as root.
 lab_user() {
   case $(docker info --format '{{.SecurityOptions}} {{.OperatingSystem}}' 2>/dev/null) in
     *name=rootless*) echo 0:0 ;;
@@ -94,16 +84,13 @@ lab_user() {
   esac
 }
 
-# loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network; gives its exit code,
-# LAB_FAILED where it did not come to one.
+# loomlab [OPTIONS...] -- ARGUMENTS...: in a container without a network; LAB_FAILED where it gives no exit code of the lab's.
 loomlab() {
   local options=() code=0
   while [ "$1" != -- ]; do options+=("$1") && shift; done
-  shift
-  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
-    --network none --user "$(lab_user)" --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} \
-    --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_RESULTS:/results" \
-    --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen "$@" || code=$?
+  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" --network none --user "$(lab_user)" \
+    --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_RESULTS:/results" \
+    --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen "${@:2}" || code=$?
   case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") ;; *) code=$LAB_FAILED ;; esac
   return $code
 }
@@ -113,26 +100,22 @@ is_root() { [ "$(id -u)" -eq 0 ]; }
 is_wsl() { grep -qi microsoft "$HOST_ROOT/proc/version" 2>/dev/null; }
 is_debian() { grep -qx 'ID="\{0,1\}debian"\{0,1\}' "$HOST_ROOT/etc/os-release" 2>/dev/null && command -v apt-get >/dev/null; }
 # Debian's package enables its service where no systemd runs, too.
-docker_is_a_service() {
-  systemctl is-active --quiet basic.target 2>/dev/null && systemctl is-enabled docker >/dev/null 2>&1
-}
+docker_is_a_service() { systemctl is-active --quiet basic.target 2>/dev/null && systemctl is-enabled docker >/dev/null 2>&1; }
 can_start_engine() { is_linux && is_root && is_debian && ! docker_is_a_service; }
 can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/null; }
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$STAND_INS" ]; }
 
-# registry: `here` where base images can be pulled or are there, `limited` where one answers that it was asked too often,
-# `none` where none answers, else `failed:` and what the engine said.
+# registry: `here` if base images can be pulled or are there, `limited` if one was asked too often, `none` if none answers, else
+# `failed:` and what the engine said.
 registry() {
   local said
-  if docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1); then
-    echo here
-    return
-  fi
+  ! docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || { echo here && return; }
+  ! said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1) || { echo here && return; }
   case $said in
     *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
-    *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"*) echo none ;;
-    *"is unreachable"* | *"no route to host"* | *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
+    *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"* | *"is unreachable"*) echo none ;;
+    *"no route to host"* | *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
     *) echo "failed: ${said##*$'\n'}" ;;
   esac
 }
@@ -149,36 +132,29 @@ taken_ports() {
   local name up
   up=$(services_up "$@" | tr '[:lower:]' '[:upper:]')
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
-    [[ ${!name} =~ ^[0-9]{1,5}$ ]] || die "$BAD_REQUEST" "$name=${!name} is no port: use one from 1 to 65535."
+    [[ ${!name} =~ ^[1-9][0-9]{0,4}$ ]] || die "$BAD_REQUEST" "$name=${!name} is no port: use one from 1 to 65535."
     ! (exec 3<>"/dev/tcp/127.0.0.1/${!name}") 2>/dev/null || grep -qx "${name%_PORT}" <<<"$up" || echo "$name"
   done
 }
 
-# check_ports [--all]: as services_up has it.
-check_ports() {
+check_ports() { # [--all]
   local taken
   taken=$(taken_ports "$@" | sed -n 1p)
-  [ -z "$taken" ] || die "$HOST_CANNOT" "$taken=${!taken} is taken on 127.0.0.1 by another program: stop it, or use" \
-    "$taken=$((${!taken} + 1))."
+  [ -z "$taken" ] ||
+    die "$HOST_CANNOT" "$taken=${!taken} is taken by another program: stop it, or use $taken=$((${!taken} + 1))."
 }
 
-writable() { # FOLDER
-  local probe=$1/.writable-$$
-  { mkdir -p "$1" && : >"$probe" && rm "$probe"; } 2>/dev/null
-}
-
-# check_checkout: what containers share of it can be read by their users, and what the lab writes can be written.
+# check_checkout: what the lab writes can be written, and what containers share of it can be read by their users.
 check_checkout() {
   local folder hidden
-  case $LAB_ROOT$LAB_RESULTS in
-    *:*) die "$HOST_CANNOT" "$LAB_ROOT or $LAB_RESULTS has a colon in its name, at which Docker splits a volume: move it." ;;
-  esac
+  [[ $LAB_ROOT$LAB_RESULTS != *:* ]] ||
+    die "$HOST_CANNOT" "$LAB_ROOT or $LAB_RESULTS has a colon in its name, at which Docker splits a volume: move it."
   for folder in "$LAB_RESULTS" "$LAB_ROOT/.cache" "${TMPDIR:-/tmp}"; do
-    writable "$folder" || die "$HOST_CANNOT" "$folder cannot be written: make it a writable folder with free space" \
-      "(LAB_RESULTS and TMPDIR name other ones)."
+    { mkdir -p "$folder" && : >"$folder/.writable-$$" && rm "$folder/.writable-$$"; } 2>/dev/null ||
+      die "$HOST_CANNOT" "$folder cannot be written: give it room and rights (LAB_RESULTS and TMPDIR name other folders)."
   done
-  hidden=$(find "$LAB_ROOT/prometheus" "$LAB_ROOT/grafana" "$LAB_ROOT/loadgen/scenarios" ! -perm -004 2>/dev/null |
-    sed -n 1p || true)
-  [ -z "$hidden" ] || die "$HOST_CANNOT" "$hidden cannot be read by the users of containers: run chmod -R go+rX $LAB_ROOT" \
-    "(a clone made under umask 077 needs it)."
+  hidden=$(find "$LAB_ROOT"/{prometheus,grafana,loadgen/scenarios} ! -perm -004 2>/dev/null | sed -n 1p || true)
+  [ -z "$hidden" ] || die "$HOST_CANNOT" "$hidden cannot be read by users of containers: run chmod -R go+rX $LAB_ROOT."
 }
+
+. "$LAB_ROOT/bin/lock.sh"

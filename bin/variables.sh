@@ -14,12 +14,11 @@ variable_names() { cut -f 1 "$VARIABLES"; }
 check_variables() {
   local name example verbs
   while IFS=$'\t' read -r name example verbs; do
-    case " $verbs " in
-      *" $1 "*) continue ;;
-      *" $1! "*) [ -n "${!name:-}" ] || die "$BAD_REQUEST" "$name is not set: use for instance make $1 $name=$example." ;;
-      *) [[ $COMMON == *" $name "* ]] && unset "$name" || [ -z "${!name:-}" ] ||
-        die "$BAD_REQUEST" "$name=${!name} does not go with make $1: leave it out." ;;
-    esac
+    [[ " $verbs " != *" $1! "* || -n ${!name:-} ]] ||
+      die "$BAD_REQUEST" "$name is not set: use for instance make $1 $name=$example."
+    [[ " ${verbs//!/} " != *" $1 "* ]] || continue
+    [[ $COMMON != *" $name "* ]] || unset "$name"
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with make $1: leave it out."
   done <"$VARIABLES"
 }
 
@@ -35,32 +34,15 @@ check_names() {
   done
 }
 
-# nearest NAME: by Levenshtein's distance.
+# nearest NAME: by the share of pairs of letters that both names have.
 nearest() {
   variable_names | awk -v wanted="$1" '
-    function least(a, b) { return a < b ? a : b }
-    {
-      for (j = 0; j <= length(wanted); j++) row[j] = j
-      for (i = 1; i <= length($0); i++) {
-        diagonal = row[0]; row[0] = i
-        for (j = 1; j <= length(wanted); j++) {
-          above = row[j]
-          row[j] = least(least(above, row[j - 1]) + 1, diagonal + (substr($0, i, 1) != substr(wanted, j, 1)))
-          diagonal = above
-        }
-      }
-      print row[length(wanted)], $0
-    }' | sort -n | sed -n '1s/.* //p'
+    function shared(a, b, i, n) { for (i = 1; i < length(a); i++) n += index(b, substr(a, i, 2)) > 0; return n }
+    { print int(1000 * shared(wanted, $0) / (length(wanted) + length($0))), $0 }' | sort -rn | sed -n '1s/.* //p'
 }
 
-# ask_loomlab COMMAND ARGUMENTS...: loomlab's command, with what the user set. Before .env's defaults are loaded, which would
-# pass for that.
-ask_loomlab() {
-  local name options=()
-  for name in $(variable_names) WARMUP_LOAD_S; do
-    [ -z "${!name:-}" ] || options+=(--env "$name=${!name}")
-  done
-  loomlab ${options[@]+"${options[@]}"} -- "$@"
-}
+# ask_loomlab COMMAND ARGUMENTS...: with what the user exports. Before .env's defaults are loaded, which would pass for that.
+# shellcheck disable=SC2046  # names of variables
+ask_loomlab() { loomlab $(variable_names | sed 's/^/--env /') --env WARMUP_LOAD_S -- "$@"; }
 
 [ "${BASH_SOURCE[0]}" != "$0" ] || check_names "$@"

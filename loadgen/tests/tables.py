@@ -1,4 +1,4 @@
-"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables`. Defaults that
+"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables|other-variables`. Defaults that
 .env holds come in the environment."""
 
 import os
@@ -43,8 +43,8 @@ def figures() -> list[str]:
     return rows
 
 
-def variables() -> list[str]:
-    """A row for each variable that plans an experiment, but ports."""
+def variables(*, planning_ones: bool) -> list[str]:
+    """A row for each variable that plans an experiment; or for each other one, and ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
         f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
@@ -54,7 +54,7 @@ def variables() -> list[str]:
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
     for name, _, _, default, meaning in table():
-        if name in FIELDS and not name.endswith("_PORT"):
+        if planning_ones == (name in FIELDS and not name.endswith("_PORT")):
             rows.append(f"| `{name}` | {meaning} | {default.format(env=f'`{os.environ.get(name, "")}`', **told)} |")
     return rows
 
@@ -67,6 +67,8 @@ if __name__ == "__main__":
             lines = verdict()
         case "figures":
             lines = figures()
+        case "other-variables":
+            lines = variables(planning_ones=False)
         case _:
-            lines = variables()
+            lines = variables(planning_ones=True)
     print("\n".join(lines))  # noqa: T201
