@@ -7,16 +7,16 @@ MAKEFLAGS += --no-print-directory
 VARIABLES := $(shell cut -f 1 bin/variables.tsv)
 # What only the user's shell sets, asked before all of them become the Makefile's own.
 EXPORTED := $(foreach name,$(VARIABLES),$(if $(filter environment,$(origin $(name))),$(name)))
-# Taken literally: make would otherwise expand $(...) in a value given by the user.
-$(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
-
 # What make's command line says and no verb takes is refused.
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
 ifneq ($(GIVEN),)
-ifneq ($(shell bin/variables.sh "$(MAKECMDGOALS)" $(GIVEN) || echo refused),)
+ifneq ($(shell bin/variables.sh "$(or $(MAKECMDGOALS),help)" $(GIVEN) || echo refused),)
 $(error nothing was started)
 endif
 endif
+
+# Taken literally: make would otherwise expand $(...) in a value given by the user.
+$(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 ##@ Measure
 

@@ -7,11 +7,11 @@ UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes o
 # A line of a plan, as records/order.py and plan/walk.py have it: a folder of results may be a stranger's.
 KEYS='GC|HTTP_CLIENT|STYLE|ERROR_SHARE|SAVE_MOVIES|JDK|DELAY|SEED|PLATFORM_THREADS|BACKEND_CONNECTIONS|MONITORING_CPUSET'
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
-SETTING="(LAB_EXPERIMENT=$NAME|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
+SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
 
 # runs_in LINES: RUN APPROACH SETTINGS... of each line that tells of a run.
 runs_in() {
-  ! grep -vxE "NOTE=.*|$SETTING|run $NAME $NAME( $SETTING)+" <<<"$1" >&2 ||
+  ! grep -vxE "NOTE=.*|$SETTING|run $WORD $WORD( $SETTING)+" <<<"$1" >&2 ||
     die "$LAB_FAILED" "the plan has the lines above, which no plan has: report it, or start a new experiment."
   sed -n 's/^run //p' <<<"$1"
 }

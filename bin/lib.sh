@@ -12,7 +12,7 @@ export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have 
 HOST_ROOT=${HOST_ROOT:-} # of /etc, /proc and /sys; tests have their own
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
 # Words that are read from plans, folders and the engine.
-NAME='[A-Za-z0-9][A-Za-z0-9._-]{0,199}' CONTAINER_ID='[0-9a-f]{12,64}'
+WORD='[A-Za-z0-9][A-Za-z0-9._-]{0,199}' CONTAINER_ID='[0-9a-f]{12,64}'
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -67,7 +67,7 @@ approaches() {
 # services_up [--all]: those of the lab's containers that run; --all: or that are just starting, or have ended.
 services_up() {
   docker ps "$@" --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
-    --format '{{.Label "com.docker.compose.service"}}' 2>/dev/null | grep -xE "$NAME" || true
+    --format '{{.Label "com.docker.compose.service"}}' 2>/dev/null | grep -xE "$WORD" || true
 }
 
 image_id() { # SERVICE
@@ -127,13 +127,15 @@ debian_mirror() (
     sed -nE 's#^(URIs: |deb (\[[^]]*\] )?)?(https?://[^ ]+/debian)/?([[:space:]].*)?$#\3#p' | sed -n 1p || true
 )
 
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; } # PORT
+
 # taken_ports [--all]: the variables of published ports that other programs hold; as services_up has it.
 taken_ports() {
   local name up
   up=$(services_up "$@" | tr '[:lower:]' '[:upper:]')
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
     [[ ${!name} =~ ^[1-9][0-9]{0,4}$ ]] || die "$BAD_REQUEST" "$name=${!name} is no port: use one from 1 to 65535."
-    ! (exec 3<>"/dev/tcp/127.0.0.1/${!name}") 2>/dev/null || grep -qx "${name%_PORT}" <<<"$up" || echo "$name"
+    ! listens "${!name}" || grep -qx "${name%_PORT}" <<<"$up" || echo "$name"
   done
 }
 

@@ -38,7 +38,7 @@ take_lock() {
   docker volume create --label loom-lab.lock="$token" --label loom-lab.owner="$LAB_ROOT ($1)" "$MINE" >/dev/null &&
     all=$(locks) || die "$HOST_CANNOT" "the engine could not create the volume $MINE: see above; often its disk is full."
   while IFS='|' read -r volume other owner; do
-    [[ $volume =~ ^$NAME$ && $volume != "$MINE" ]] || continue
+    [[ $volume =~ ^$WORD$ && $volume != "$MINE" ]] || continue
     if held_by_living "$other"; then
       release_lock
       die "$HOST_CANNOT" "the engine is in use by $owner, process $(cut -d' ' -f2 <<<"$other"): wait for it, or stop it with" \
