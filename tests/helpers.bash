@@ -29,14 +29,14 @@ host_of() {
   stub awk "case \$* in *MemTotal*) echo $2 ;; *) exec $REAL_AWK \"\$@\" ;; esac"
 }
 
-# stubbed_lab: a checkout of our making in $lab that starts no engine and builds nothing; the lock is ours, ports are free.
+# stubbed_lab: a checkout of our making in $LAB that starts no engine and builds nothing; the lock is ours, ports are free.
 stubbed_lab() {
-  lab=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$lab"
-  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$lab"
-  printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' >"$lab/.env"
-  printf '#!/bin/sh\n' | tee "$lab/bin/engine" "$lab/bin/prepare" "$lab/bin/metrics" >/dev/null
-  export LAB_LOCK=ours LAB_RESULTS=$lab/results
+  LAB=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$LAB"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$LAB"
+  printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' >"$LAB/.env"
+  printf '#!/bin/sh\n' | tee "$LAB/bin/engine" "$LAB/bin/prepare" "$LAB/bin/metrics" >/dev/null
+  export LAB_LOCK=ours LAB_RESULTS=$LAB/results
 }
 
 # refused CODE WORDS...: the last `run` ended with CODE and one line that has all the words.
