@@ -1,5 +1,5 @@
-"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables|other-variables`. Defaults that
-.env holds come in the environment."""
+"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables|other-variables`. Defaults
+that .env holds come in the environment."""
 
 import os
 import sys
