@@ -125,9 +125,9 @@ measure_one() { # RUN APPROACH SETTINGS...
 }
 
 end_run() { # RUN
-  local raw=$EXPERIMENT/runs/$1/raw under_test told
+  local raw=$EXPERIMENT/runs/$1/raw under_test inspected
   under_test=$(containers_of "$UNDER_TEST")
-  ! told=$(docker inspect $under_test 2>/dev/null) || printf '%s\n' "$told" >"$raw/container.json"
+  ! inspected=$(docker inspect $under_test 2>/dev/null) || printf '%s\n' "$inspected" >"$raw/container.json"
   docker logs "$GENERATOR" >"$raw/loomlab.log" 2>&1 || true
   [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
   compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$raw/$UNDER_TEST.log" 2>/dev/null || true

@@ -18,8 +18,8 @@ began() {
 
 token_of() { echo "$(host_id) $1 $(began "$1")"; } # PROCESS
 
-# held_by_living TOKEN: whether the process that took the lock still runs, or cannot be seen from here.
-held_by_living() {
+# is_live TOKEN: whether the process that took the lock still runs, or cannot be seen from here.
+is_live() {
   local host process start
   read -r host process start <<<"$1"
   [[ ! $process =~ ^[0-9]{1,10}$ || $host != "$(host_id)" || $(began "$process") == "$start" ]]
@@ -39,7 +39,7 @@ take_lock() {
     all=$(locks) || die "$HOST_CANNOT" "the engine could not create the volume $MINE: see above; often its disk is full."
   while IFS='|' read -r volume other owner; do
     [[ $volume =~ ^$WORD$ && $volume != "$MINE" ]] || continue
-    if held_by_living "$other"; then
+    if is_live "$other"; then
       release_lock
       die "$HOST_CANNOT" "the engine is in use by $owner, process $(cut -d' ' -f2 <<<"$other"): wait for it, or stop it with" \
         "Ctrl-C; if that process is gone with its host, run docker volume rm $volume."

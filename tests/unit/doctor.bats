@@ -233,15 +233,15 @@ metrics_end() {
   [[ $output == "fine           container metrics CPU, RSS and threads arrive from cAdvisor" ]] || { echo "$output"; return 1; }
   metrics_end 0 engine "container metrics come from ..."
   [[ $output == "caveat         container metrics not from cAdvisor (The page does not know this container)"*exporter* ]]
-  [ "$FOUND" -eq 0 ]
+  [ "$CODE" -eq 0 ]
   metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive from cadvisor (x): docs/hosts.md lists the cures."
   [[ $output == "will not work  container metrics"*"docs/hosts.md"* ]]
-  [ "$FOUND" -eq 3 ]
+  [ "$CODE" -eq 3 ]
 }
 
 @test "while a run has the engine the probe is put off, which is no failure" {
   engine_says
   metrics_end 3 "" "loom-lab: the engine is in use by /lab (make run-ab), process 7: wait for it."
   [[ $output == "caveat         container metrics not proven"*"process 7"* ]]
-  [ "$FOUND" -eq 0 ]
+  [ "$CODE" -eq 0 ]
 }

@@ -142,10 +142,10 @@ finishing() {
   parent=$!
   until [ -s "$BATS_TEST_TMPDIR/child" ]; do sleep 0.05; done
   token=$(token_of "$(cat "$BATS_TEST_TMPDIR/child")")
-  held_by_living "$token"
+  is_live "$token"
   kill "$(cat "$BATS_TEST_TMPDIR/child")"
   until grep -q ') Z' "/proc/$(cat "$BATS_TEST_TMPDIR/child")/stat"; do sleep 0.05; done
-  run held_by_living "$token"
+  run is_live "$token"
   kill "$parent"
   [ "$status" -eq 1 ]
 }
@@ -153,10 +153,10 @@ finishing() {
 @test "a process of another start holds nobody up, one that cannot be seen from here does" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
-  run held_by_living "$(token_of $$ | sed 's/[^ ]*$/0/')"
+  run is_live "$(token_of $$ | sed 's/[^ ]*$/0/')"
   [ "$status" -eq 1 ]
-  held_by_living "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
-  held_by_living "what nobody wrote"
+  is_live "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
+  is_live "what nobody wrote"
 }
 
 # The engine's containers are what $CONTAINERS says; what it is asked is in $asked.

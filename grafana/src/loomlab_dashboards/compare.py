@@ -127,7 +127,7 @@ def _cpu() -> Row:
         " that as judged of the newest run that is not invalid; without a run over 10 s.",
         "ms",
     )
-    held = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
+    quota = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
     aligned = Text(f"CPU per request, {ALIGNED}", "CPU per request over 10 s, for runs made one after another.", "ms")
     used, limit = "service:container_cpu_usage_seconds:rate10s", "service:container_cpu_limit_cores:sum"
     throttled = "service:container_cpu_cfs_throttled_periods:ratio_rate10s"
@@ -138,7 +138,7 @@ def _cpu() -> Row:
         line(
             over_time(cores, _measured(used), limit=measured(_rule(limit))),
             over_time(cost, Query(of_runs), calcs=LAST_VALUE),
-            over_time(held, _measured(throttled), empty=NO_QUOTA),
+            over_time(quota, _measured(throttled), empty=NO_QUOTA),
             by_run_time(aligned, by_seconds(per_request)),
         ),
     )

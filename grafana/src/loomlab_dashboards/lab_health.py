@@ -67,7 +67,7 @@ def _limits() -> Row:
 
 
 def _held_back() -> Row:
-    held = rate("container_cpu_cfs_throttled_periods_total", LAB)
+    stopped = rate("container_cpu_cfs_throttled_periods_total", LAB)
     periods = rate("container_cpu_cfs_periods_total", LAB)
     started = f'max by (service) (process_start_time_seconds{{job=~"approach|backend", {LAB}}})'
     throttled = Text("Throttled", "The share of the periods in which the CPU quota stopped a container.", "percentunit")
@@ -76,7 +76,7 @@ def _held_back() -> Row:
     return Row(
         "Was a container held back?",
         line(
-            over_time(throttled, Query(f"{held} / ({periods} > 0)"), limits=[THROTTLED], empty=NO_QUOTA),
+            over_time(throttled, Query(f"{stopped} / ({periods} > 0)"), limits=[THROTTLED], empty=NO_QUOTA),
             over_time(age, Query(f"time() - {started}")),
             over_time(killed, Query(rate("container_oom_events_total", LAB))),
         ),
@@ -86,12 +86,12 @@ def _held_back() -> Row:
 def _record() -> Row:
     gap = Text("Scrape gap", "The time since a target last answered a scrape, for targets whose container runs.", "s")
     duration = Text("Scrape duration", "How long a scrape took; a scrape that takes a second times out.", "s")
-    took = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
+    seconds = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
     return Row(
         "Are there holes in the record?",
         line(
             over_time(gap, Query("service:scrape_gap_seconds:max"), limits=[SCRAPE_GAP_S]),
-            over_time(duration, Query(took), limits=[SCRAPE_TIMEOUT_S]),
+            over_time(duration, Query(seconds), limits=[SCRAPE_TIMEOUT_S]),
         ),
     )
 

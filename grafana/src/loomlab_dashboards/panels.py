@@ -130,8 +130,8 @@ def over_time(
 ) -> timeseries.Panel:
     """Lines over clock time; `limits`, in the panel's unit, and the answer to `limit` are drawn as dashed lines, and
     the legend has `calcs` of each line."""
-    asked = queries if limit is None else (*queries, Query(f"max({limit})", LIMIT))
-    panel = _draw_lines(fill(timeseries.Panel(), text, range_targets(*asked), empty), calcs)
+    drawn = queries if limit is None else (*queries, Query(f"max({limit})", LIMIT))
+    panel = _draw_lines(fill(timeseries.Panel(), text, range_targets(*drawn), empty), calcs)
     if limit is not None:
         dashes = {"custom.lineStyle": {"fill": "dash", "dash": [10, 10]}}
         panel.override_by_name(LIMIT, properties(fixed(INVALID) | dashes))
