@@ -174,7 +174,7 @@ finish() {
   set +e -m
   wind_up "$code" &
   wait $!
-  exit
+  exit $?
 }
 
 wind_up() { # CODE

@@ -34,7 +34,7 @@ stubbed_lab() {
   LAB=$BATS_TEST_TMPDIR/lab
   mkdir -p "$LAB"
   cp -R "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$LAB"
-  printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' >"$LAB/.env"
+  { printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' && cat "$LAB_ROOT/.env"; } >"$LAB/.env"
   printf '#!/bin/sh\n' | tee "$LAB/bin/engine" "$LAB/bin/prepare" "$LAB/bin/metrics" >/dev/null
   export LAB_LOCK=ours LAB_RESULTS=$LAB/results
 }
