@@ -7,16 +7,16 @@ MAKEFLAGS += --no-print-directory
 VARIABLES := $(shell cut -f 1 bin/variables.tsv)
 # What only the user's shell sets, asked before all of them become the Makefile's own.
 EXPORTED := $(foreach name,$(VARIABLES),$(if $(filter environment,$(origin $(name))),$(name)))
-# Taken literally: make would otherwise expand $(...) in a value given by the user.
-$(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
-
 # What make's command line says and no verb takes is refused.
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
 ifneq ($(GIVEN),)
-ifneq ($(shell bin/given "$(MAKECMDGOALS)" $(GIVEN) || echo refused),)
+ifneq ($(shell bin/variables.sh "$(or $(MAKECMDGOALS),help)" $(GIVEN) || echo refused),)
 $(error nothing was started)
 endif
 endif
+
+# Taken literally: make would otherwise expand $(...) in a value given by the user.
+$(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 ##@ Measure
 
@@ -36,15 +36,15 @@ sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 
 
 .PHONY: scenarios scenario
 scenarios: ## The scenarios by name, what each needs, and how much of it this host can hold
-	@bin/scenarios
+	@bin/run scenarios
 scenario: ## Run a scenario: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
 	@bin/run scenario
 
 .PHONY: papers reproduce
 papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
-	@bin/papers
+	@bin/run papers
 reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE= DURATION=60s WARMUP_CAP= REPEATS=]; PLAN=1 only prints the plan
-	@bin/reproduce
+	@bin/run reproduce
 
 .PHONY: finish
 finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder of results/, also make the missing blocks
@@ -56,7 +56,7 @@ smoke: ## Every approach under low load, in under three minutes; fails if a run 
 
 .PHONY: report
 report: ## Make an experiment's report.html again: RESUME=latest (the default), or a folder of results/
-	@unset $(filter-out RESUME,$(EXPORTED)); bin/report
+	@unset $(filter-out RESUME,$(EXPORTED)); bin/run report
 
 ##@ The lab
 
@@ -120,5 +120,6 @@ dashboards: ## Write grafana/dashboards/ again from grafana/src/
 
 .PHONY: help
 help: ## This list; VARIABLE=RATE tells of a variable
-	@[ -z "$(VARIABLE)" ] || { awk -F '\t' '$$1 == "$(VARIABLE)" { printf "%s: %s. Default: %s. Example: %s=%s. Verbs: %s\n", $$1, $$5, $$4, $$1, $$2, $$3 }' bin/variables.tsv; exit; }
-	@[ -n "$(VARIABLE)" ] || awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@[ -z "$${VARIABLE:-}" ] || awk -F ' [|] ' '$$1 == "| `" ENVIRON["VARIABLE"] "`" && NF == 3 { sub(/ [|]$$/, "", $$3); print ENVIRON["VARIABLE"] ": " $$2 ". Default: " $$3 "." }' README.md docs/interfaces.md
+	@[ -z "$${VARIABLE:-}" ] || awk -F '\t' '$$1 == ENVIRON["VARIABLE"] { printf "Example: %s=%s. Verbs: %s\n", $$1, $$2, $$3 }' bin/variables.tsv
+	@[ -n "$${VARIABLE:-}" ] || awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile

@@ -1,176 +1,141 @@
-# The life of an experiment: walks the plan that loomlab made. Source it after lib.sh, host.sh and lock.sh.
-# shellcheck shell=bash
+# The life of an experiment: walks the plan that loomlab made. Source it after variables.sh and lock.sh.
+# shellcheck shell=bash disable=SC2046,SC2086  # services, runs, settings and containers are one word each, by their patterns
 
-STARTED_BY_US="" STOPPED_BY_US="" UP_BEFORE="" INTERRUPTED_BY="" RUN_NUMBER=0 RUNS_TOTAL=0
-EXPERIMENT="" LEFT="" LAB_BROKE="" GENERATOR="" UNDER_TEST="" BACKGROUND="" PLAN_KEYS=""
-WARMER=loom-lab-warmer-$$
+RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
+STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
+UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
+# A line of a plan, as records/order.py and plan/walk.py have it: a folder of results may be a stranger's.
+KEYS='GC|HTTP_CLIENT|STYLE|ERROR_SHARE|SAVE_MOVIES|JDK|DELAY|SEED|PLATFORM_THREADS|BACKEND_CONNECTIONS|MONITORING_CPUSET'
+KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
+SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
 
-# use_settings WORDS...: exports each KEY=VALUE, whatever the environment said before. Which keys and values there may be, loomlab
-# decides: it prints an order only if that has the types of records/order.py.
-use_settings() {
-  local setting
-  for setting in "$@"; do
-    export "${setting?}"
-    PLAN_KEYS="$PLAN_KEYS ${setting%%=*}"
-  done
+# runs_in LINES: RUN APPROACH SETTINGS... of each line that tells of a run.
+runs_in() {
+  ! grep -vxE "NOTE=.*|$SETTING|run $WORD $WORD( $SETTING)+" <<<"$1" >&2 ||
+    die "$LAB_FAILED" "the plan has the lines above, which no plan has: report it, or start a new experiment."
+  sed -n 's/^run //p' <<<"$1"
 }
 
-# use_plan LINES: exports its settings for all runs; the runs themselves are left in RUNS, a line each.
+# use_plan LINES: exports its settings, whatever the environment says; the runs are left in RUNS, a line each.
 use_plan() {
-  local line
-  while IFS= read -r line; do
-    case $line in
-      run\ *) ;;
-      *) use_settings "$line" ;;
-    esac
-  done <<<"$1"
-  EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
-  RUNS=$(sed -n 's/^run //p' <<<"$1")
-  RUNS_TOTAL=$(grep -c . <<<"$RUNS")
+  RUNS=$(runs_in "$1") || exit
+  export $(grep -vE '^(NOTE=|run )' <<<"$1")
+  NOTE=$(sed -n 's/^NOTE=\(..*\)/note: \1/p' <<<"$1") RUNS_TOTAL=$(grep -c . <<<"$RUNS") EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
 }
 
 approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
 
-# What only the host knows of the engine and the images; loomlab adds what it planned. A resumption has facts of its own.
-write_engine_facts() {
-  local service separator="" file=engine.json
-  [ ! -e "$EXPERIMENT/engine.json" ] || file=engine-$(date -u +%Y%m%dT%H%M%SZ).json
-  {
-    docker info --format '{"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
- "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
- "cgroup": {{json .CgroupVersion}},'
-    printf ' "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n' "$MAX_CONNECTIONS" "$BACKLOG"
-    printf ' "container_metrics": "%s",\n' "$(container_metrics)"
-    printf ' "stand_in_images": %s,\n "notes": [%s],\n "images": {' "$(on_stand_ins && echo true || echo false)" \
-      "${STOPPED_BY_US:+"\"stopped for the experiment and started again after it:$STOPPED_BY_US\""}"
-    for service in $(approaches_of_plan) backend loadgen; do
-      printf '%s"%s": "%s"' "$separator" "$service" "$(image_id "$service")"
-      separator=", "
-    done
-    printf '}}\n'
-  } >"$EXPERIMENT/.engine"
-  mv "$EXPERIMENT/.engine" "$EXPERIMENT/$file"
-}
-
 # begin_experiment: in the folder that the plan made.
 begin_experiment() {
-  local service
-  rm -f "$EXPERIMENT/.again" "$EXPERIMENT/.engine"
-  for service in $(approaches); do
-    if service_runs "$service"; then STOPPED_BY_US="$STOPPED_BY_US $service"; fi
-  done
-  # shellcheck disable=SC2086  # one word a service
-  [ -z "$STOPPED_BY_US" ] || compose stop --timeout 5 $STOPPED_BY_US >/dev/null 2>&1 || exit "$HOST_CANNOT"
+  local up
+  rm -f "$EXPERIMENT/.again"
+  up=$(services_up)
+  STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
+  UP_BEFORE=$(grep -xE 'prometheus|cadvisor|backend' <<<"$up" | paste -sd' ' - || true)
+  STARTED=$(printf '%s\n' prometheus cadvisor backend | grep -vxF "$up" | paste -sd' ' - || true)
+  [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
-  for service in prometheus cadvisor backend; do
-    if service_runs "$service"; then UP_BEFORE="$UP_BEFORE $service"; else STARTED_BY_US="$STARTED_BY_US $service"; fi
-  done
-  export LAB_WERE_UP=$STOPPED_BY_US$UP_BEFORE
-  say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g')), about $(minutes "$EXPECTED_S") min, $(minutes "$LONGEST_S") at most"
-  [ -z "$NOTE" ] || say "note: $NOTE"
+  export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
+  say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
+    "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most"
+  [ -z "$NOTE" ] || say "$NOTE"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
   ready_beside_the_approach &
   BACKGROUND=$!
 }
 
+# What only the host knows of the engine and the images; loomlab adds what it planned. A resumption has facts of its own.
+write_engine_facts() {
+  local facts service images="" notes="" file=$EXPERIMENT/engine.json
+  [ ! -e "$file" ] || file=$EXPERIMENT/engine-$(date -u +%Y%m%dT%H%M%SZ).json
+  facts=$(docker info --format '"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
+ "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
+ "cgroup": {{json .CgroupVersion}}') || return
+  for service in $(approaches_of_plan) backend loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
+  [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
+  rm -f "$file"
+  printf '{%s,\n "inherited": {"MAX_CONNECTIONS": "%s", "BACKLOG": "%s"},\n "container_metrics": "%s",
+ "stand_in_images": %s,\n "notes": [%s],\n "images": {%s}}\n' "$facts" "$MAX_CONNECTIONS" "$BACKLOG" "$(container_metrics)" \
+    "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file"
+}
+
 # start_beside [--wait]: monitoring and backend; what was up before does not get the experiment's name.
 start_beside() {
-  # shellcheck disable=SC2086  # one word a service
   [ -z "$UP_BEFORE" ] || LAB_EXPERIMENT="" LAB_WERE_UP="" start_services "$@" $UP_BEFORE || return
-  # shellcheck disable=SC2086  # one word a service
-  [ -z "$STARTED_BY_US" ] || start_services "$@" $STARTED_BY_US
+  [ -z "$STARTED" ] || start_services "$@" $STARTED
 }
 
 ready_beside_the_approach() {
   start_beside --wait || return
   [ "$BACKEND_WARMUP_S" -gt 0 ] && kill -0 $$ 2>/dev/null || return 0
-  in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" \
-    --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
+  in_loadgen --rm -T --name "$WARMER" loadgen warm-backend --delay "$DELAY" --cap-s "$BACKEND_WARMUP_S" >/dev/null 2>&1 ||
     say "the backend's warm-up did not finish, so the backend may be cold in the first run"
 }
 
-minutes() { echo $((($1 + 59) / 60)); } # SECONDS
-
 start_services() { # [--wait] SERVICES...
-  local log
-  log=$(mktemp)
-  compose up --detach --no-deps "$@" >"$log" 2>&1 || {
-    [ "$1" != --wait ] || shift
-    say "could not start $*: $(tail -n 1 "$log")"
-    rm -f "$log"
-    return 1
-  }
-  rm -f "$log"
+  local said
+  said=$(compose up --detach --no-deps "$@" 2>&1) || { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
-
-in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
 
 # walk: every run of the plan, and again what the host spoilt of a sweep, as soon as that is known.
 walk() {
-  local line
+  local run
   LEFT=$RUNS
   while [ -n "$LEFT" ]; do
-    line=${LEFT%%$'\n'*} LEFT=${LEFT#"${LEFT%%$'\n'*}"} LEFT=${LEFT#$'\n'}
-    # shellcheck disable=SC2086  # words of a plan
-    measure_one $line
+    run=${LEFT%%$'\n'*} LEFT=$(sed 1d <<<"$LEFT")
+    measure_one $run
     [ -n "$LEFT" ] || wait_for_background
   done
 }
 
 # Puts what is to be made again before the runs that are left.
-take_again() {
+retry_spoilt_runs() {
   local again
   [ -e "$EXPERIMENT/.again" ] || return 0
-  again=$(sed 's/^run //' "$EXPERIMENT/.again")
-  rm "$EXPERIMENT/.again"
+  again=$(cat "$EXPERIMENT/.again") && rm "$EXPERIMENT/.again"
   [ -n "$again" ] || return 0
+  again=$(runs_in "$again") || exit
   RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
   LEFT=$again${LEFT:+$'\n'$LEFT}
   start_beside || true # monitoring may have died
 }
 
-# measure_one RUN APPROACH SETTINGS...: a line of the plan.
-measure_one() {
-  local run=$1 approach=$2 name=${1#*-} begun ready terminal=
-  shift 2
-  RUN_NUMBER=$((RUN_NUMBER + 1))
-  use_settings "$@"
-  say "[$RUN_NUMBER/$RUNS_TOTAL $name] starting; about $(minutes "$EXPECTED_S") min left, $(minutes "$LONGEST_S") at most"
-  UNDER_TEST=$approach begun=$SECONDS
-  start_services --wait "$approach" || say "[$RUN_NUMBER/$RUNS_TOTAL $name] did not become ready: measuring it anyway; its log will be in runs/$run/raw/"
+measure_one() { # RUN APPROACH SETTINGS...
+  local run=$1 begun=$SECONDS ready label
+  UNDER_TEST=$2 RUN_NUMBER=$((RUN_NUMBER + 1))
+  export "${@:3}"
+  label="$RUN_NUMBER/$RUNS_TOTAL ${run#*-}"
+  say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
+  start_services --wait "$UNDER_TEST" ||
+    say "[$label] did not become ready: measuring it anyway; its log will be in runs/$run/raw/"
   ready=$SECONDS
   wait_for_background || exit "$HOST_CANNOT"
   mkdir -p "$EXPERIMENT/runs/$run/raw"
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
-  [ ! -t 2 ] || terminal=yes
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
-    --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$RUN_NUMBER/$RUNS_TOTAL $name" ${terminal:+--terminal} >/dev/null 2>&1 ||
-    say "[$RUN_NUMBER/$RUNS_TOTAL $name] the load generator did not start: this run has no figures"
+    --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$label" $([ ! -t 2 ] || echo --terminal) \
+    >/dev/null 2>&1 || say "[$label] the load generator did not start: this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
-  # The log may end before the generator does, and a signal ends the waiting.
-  wait_for_generator
-  [ -z "$INTERRUPTED_BY" ] || wait_for_generator
+  # The log may end before the generator does, and a signal ends either waiting.
+  for _ in 1 2; do docker wait "$GENERATOR" >/dev/null 2>&1 || true; done
   end_run "$run"
-  [ -z "$INTERRUPTED_BY" ] || exit "$INTERRUPTED"
+  [ -z "$STOPPING" ] || exit "$INTERRUPTED"
 }
 
-wait_for_generator() { docker wait "$GENERATOR" >/dev/null 2>&1 || true; }
-
-end_run() {
-  local run=$1 folder=$EXPERIMENT/runs/$1
-  docker inspect "$(compose ps --all --quiet "$UNDER_TEST")" >"$folder/.container" 2>/dev/null &&
-    mv "$folder/.container" "$folder/raw/container.json" || rm -f "$folder/.container"
-  docker logs "$GENERATOR" >"$folder/raw/loomlab.log" 2>&1 || true
+end_run() { # RUN
+  local raw=$EXPERIMENT/runs/$1/raw under_test inspected
+  under_test=$(containers_of "$UNDER_TEST")
+  ! inspected=$(docker inspect $under_test 2>/dev/null) || printf '%s\n' "$inspected" >"$raw/container.json"
+  docker logs "$GENERATOR" >"$raw/loomlab.log" 2>&1 || true
   [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
-  compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$folder/raw/$UNDER_TEST.log" 2>/dev/null || true
-  # shellcheck disable=SC2046  # one container
-  docker rm --force "$GENERATOR" $(compose ps --all --quiet "$UNDER_TEST") >/dev/null 2>&1 || true
+  compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$raw/$UNDER_TEST.log" 2>/dev/null || true
+  docker rm --force "$GENERATOR" $under_test >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
-  # The verdict decides in `summarise`; meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
+  # Meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
   set -m
-  judge_run "/results/$LAB_EXPERIMENT/runs/$run" &
+  judge_run "/results/$LAB_EXPERIMENT/runs/$1" &
   BACKGROUND=$!
   set +m
 }
@@ -188,37 +153,25 @@ wait_for_background() {
   local code=0
   [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
-  take_again
-  [ $code -ne "$LAB_FAILED" ] || { LAB_BROKE=yes && return; }
+  retry_spoilt_runs
+  [ $code -ne "$LAB_FAILED" ] || LAB_BROKE=yes code=0
   return $code
-}
-
-# A backend's warm-up is not worth waiting for; a judgement is.
-end_background() {
-  while [ -n "$BACKGROUND" ] && kill -0 "$BACKGROUND" 2>/dev/null; do
-    docker rm --force "$WARMER" >/dev/null 2>&1
-    sleep 0.2
-  done
 }
 
 # Ctrl-C: the tool is told to stop and keeps what it measured; the loop then ends by itself.
 interrupt() {
-  [ -z "$INTERRUPTED_BY" ] || return 0
-  INTERRUPTED_BY=signal
+  [ -z "$STOPPING" ] || return 0
+  STOPPING=yes
   say "stopping: keeping what was measured"
-  if [ -n "$GENERATOR" ]; then
-    docker kill --signal INT "$GENERATOR" >/dev/null 2>&1 || true
-  else
-    exit "$INTERRUPTED"
-  fi
+  [ -n "$GENERATOR" ] || exit "$INTERRUPTED"
+  docker kill --signal INT "$GENERATOR" >/dev/null 2>&1 || true
 }
 
 # In a process group of its own: a second Ctrl-C would end what still cleans up.
 finish() {
   local code=$?
   trap '' INT TERM HUP
-  set +e
-  set -m
+  set +e -m
   wind_up "$code" &
   wait $!
   exit $?
@@ -226,55 +179,38 @@ finish() {
 
 wind_up() { # CODE
   local code=$1
-  end_background
-  # shellcheck disable=SC2046,SC2086  # one word a container
-  docker rm --force $GENERATOR $(containers_of_runs) >/dev/null 2>&1
+  # A backend's warm-up is not worth waiting for; a judgement is.
+  while [ -n "$BACKGROUND" ] && kill -0 "$BACKGROUND" 2>/dev/null; do
+    docker rm --force "$WARMER" >/dev/null 2>&1
+    sleep 0.2
+  done
+  # Of the approaches and of what `compose run` started.
+  docker rm --force $GENERATOR $(containers_of $(approaches_of_plan)) $(docker ps --all --quiet \
+    --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
-  if [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null; then
-    rm -rf "$EXPERIMENT"
-  else
-    summarise "$code"
-    code=$?
-  fi
+  [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }
   restore
   release_lock
   return "$code"
 }
 
-# Of the approaches and of what `compose run` started.
-containers_of_runs() {
-  # shellcheck disable=SC2046  # one word a service
-  compose ps --all --quiet $(approaches_of_plan)
-  docker ps --all --quiet --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True
-}
-
 # summarise CODE: writes and prints the table; gives the experiment's exit code.
 summarise() {
-  local name code=$1 shown=${EXPERIMENT#"$LAB_ROOT/"}
-  name=$(basename "$EXPERIMENT")
-  if [ "$code" -eq 0 ]; then
-    loomlab -- summarise "/results/$name"
-    code=$?
-    [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$name" "$LAB_RESULTS/latest"
-    [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
-  else
-    loomlab -- summarise --interrupted "/results/$name"
-  fi
+  local cut_off=${1#0} code=0 shown=${EXPERIMENT#"$LAB_ROOT/"}
+  loomlab -- summarise ${cut_off:+--interrupted} "/results/$LAB_EXPERIMENT" || code=$?
+  [ -n "$cut_off" ] || [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
+  [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
   say "results: $shown"
   [ ! -e "$EXPERIMENT/report.html" ] || say "report:  $shown/report.html"
-  return "$code"
+  return "${cut_off:-$code}"
 }
 
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
-  local up_again=$STOPPED_BY_US$UP_BEFORE
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
-  # shellcheck disable=SC2086  # one word a service
-  [ -z "$STARTED_BY_US" ] || compose rm --stop --force $STARTED_BY_US >/dev/null 2>&1
-  # shellcheck disable=SC2086  # one word a service
-  [ -z "$up_again" ] || (
-    unset $PLAN_KEYS
-    compose up --detach --no-deps $up_again
-  ) >/dev/null 2>&1 || say "the services that were up before could not be started again: run make up"
+  [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
+  [ -z "$STOPPED$UP_BEFORE" ] ||
+    (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||
+    say "the services that were up before could not be started again: run make up"
   docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
 }

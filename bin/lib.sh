@@ -5,49 +5,47 @@ unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architectu
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
-# Written by airgap/build. Compose itself finds it by the link, whose name comes after compose.override.yaml, the user's, among those
-# that it looks for.
+# Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
-# Where experiments are written; the lab's own tests have a folder of theirs.
-LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results}
-case $LAB_RESULTS in /*) ;; *) LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS ;; esac
-export LAB_RESULTS
+export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have a folder of theirs
+[[ $LAB_RESULTS == /* ]] || LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS
+HOST_ROOT=${HOST_ROOT:-} # of /etc, /proc and /sys; tests have their own
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
+# Words that are read from plans, folders and the engine.
+WORD='[A-Za-z0-9][A-Za-z0-9._-]{0,199}' CONTAINER_ID='[0-9a-f]{12,64}'
 
 say() { printf '%s\n' "$*" >&2; }
 
-# die CODE SENTENCE: one line that names the value and the cure, then exit with CODE (design: 2 bad request, 3 host cannot).
+# die CODE WORDS...: one line that names the value and the cure, then exit with CODE (design: 2 bad request, 3 host cannot).
 die() {
-  local code=$1
-  shift
-  printf 'loom-lab: %s\n' "$*" >&2
-  exit "$code"
+  printf 'loom-lab: %s\n' "${*:2}" >&2
+  exit "$1"
 }
 
-# load_env FILE [NAMES]: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does; only
-# those whose key the pattern NAMES matches.
+# load_env FILE [PATTERN]: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does; only
+# those whose key matches the pattern.
 load_env() {
-  local line key
-  while IFS= read -r line || [ -n "$line" ]; do
-    case $line in '' | '#'*) continue ;; esac
-    key=${line%%=*}
+  local key value
+  while IFS='=' read -r key value || [ -n "$key" ]; do
     # shellcheck disable=SC2053  # a pattern
-    [[ $key == ${2:-*} ]] || continue
-    if [ -z "${!key:-}" ]; then
-      export "$key=${line#*=}"
-    fi
+    [[ ! $key =~ ^[A-Z][A-Z0-9_]*$ || $key != ${2:-*} || -n ${!key:-} ]] || export "$key=$value"
   done <"$1"
+}
+
+# Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
+use_base_images() {
+  ! on_stand_ins || load_env "$LAB_ROOT/airgap/airgap.env" '*_IMAGE'
+  load_env "$LAB_ROOT/.env" '*_IMAGE'
 }
 
 # container_metrics: by which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
 container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
 
-# compose ARGUMENTS...: docker compose on the lab, with the stand-ins where they are selected, the user's own changes, and the
-# overlay for what bin/metrics found.
+# compose ARGUMENTS...: on the lab, with the stand-ins if they are selected, the user's changes, and what bin/metrics found.
 compose() (
-  files=$LAB_ROOT/compose.yaml
+  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml
   ! on_stand_ins || files=$files:$STAND_INS
-  [ ! -e "$LAB_ROOT/compose.override.yaml" ] || files=$files:$LAB_ROOT/compose.override.yaml
+  [ ! -e "$own" ] || files=$files:$own
   files=${COMPOSE_FILE:-$files}
   case $(container_metrics) in
     cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
@@ -57,21 +55,27 @@ compose() (
   COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"
 )
 
+in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
+containers_of() { compose ps --all --quiet "$@" 2>/dev/null | grep -xE "$CONTAINER_ID" || true; }
+
 # approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
 approaches() {
   awk -v profile="${1:-all}" '/^  [a-z0-9-]+:$/ { name = substr($1, 1, length($1) - 1) }
     /^    profiles: \[/ && $0 ~ "[[ ]" profile "[],]" { print name }' "$LAB_ROOT/compose.yaml"
 }
 
-# image_id SERVICE: nothing if there is none.
-image_id() {
-  local image="loom-lab/$1:jdk$JDK"
-  [ "$1" != loadgen ] || image=loom-lab/loadgen
-  docker image inspect --format '{{.Id}}' "$image" 2>/dev/null || true
+# services_up [--all]: those of the lab's containers that run; --all: or that are just starting, or have ended.
+services_up() {
+  docker ps "$@" --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
+    --format '{{.Label "com.docker.compose.service"}}' 2>/dev/null | grep -xE "$WORD" || true
 }
 
-# lab_user: who containers are on shared folders, so that files in results/ are this user's. A rootless engine, and Docker
-# Desktop's machine on Linux, show this user as root.
+image_id() { # SERVICE
+  docker image inspect --format '{{.Id}}' "loom-lab/$1$([ "$1" = loadgen ] || echo ":jdk$JDK")" 2>/dev/null |
+    grep -xE "sha256:$CONTAINER_ID" || true
+}
+
+# lab_user: whom containers write results/ as. A rootless engine, and Docker Desktop's machine on Linux, show this user as root.
 lab_user() {
   case $(docker info --format '{{.SecurityOptions}} {{.OperatingSystem}}' 2>/dev/null) in
     *name=rootless*) echo 0:0 ;;
@@ -80,56 +84,79 @@ lab_user() {
   esac
 }
 
-# loomlab [OPTIONS...] -- ARGUMENTS...: the lab's program in a container of its own, without a network; gives its exit code,
-# LAB_FAILED where it did not come to one.
+# loomlab [OPTIONS...] -- ARGUMENTS...: in a container without a network; LAB_FAILED where it gives no exit code of the lab's.
 loomlab() {
   local options=() code=0
   while [ "$1" != -- ]; do options+=("$1") && shift; done
-  shift
-  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" \
-    --network none --user "$(lab_user)" --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} \
-    --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_RESULTS:/results" --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" \
-    loom-lab/loadgen "$@" || code=$?
-  case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") return "$code" ;; *) return "$LAB_FAILED" ;; esac
+  docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" --network none --user "$(lab_user)" \
+    --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_RESULTS:/results" \
+    --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen "${@:2}" || code=$?
+  case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") ;; *) code=$LAB_FAILED ;; esac
+  return $code
 }
 
 is_linux() { [ "$(uname -s)" = Linux ]; }
 is_root() { [ "$(id -u)" -eq 0 ]; }
-is_wsl() { grep -qi microsoft "${HOST_ROOT:-}/proc/version" 2>/dev/null; }
-is_debian() { grep -qx 'ID="\{0,1\}debian"\{0,1\}' "${HOST_ROOT:-}/etc/os-release" 2>/dev/null && command -v apt-get >/dev/null; }
+is_wsl() { grep -qi microsoft "$HOST_ROOT/proc/version" 2>/dev/null; }
+is_debian() { grep -qx 'ID="\{0,1\}debian"\{0,1\}' "$HOST_ROOT/etc/os-release" 2>/dev/null && command -v apt-get >/dev/null; }
 # Debian's package enables its service where no systemd runs, too.
-systemd_runs() { command -v systemctl >/dev/null && systemctl is-active --quiet basic.target 2>/dev/null; }
-docker_is_a_service() { systemd_runs && systemctl is-enabled docker >/dev/null 2>&1; }
+docker_is_a_service() { systemctl is-active --quiet basic.target 2>/dev/null && systemctl is-enabled docker >/dev/null 2>&1; }
 can_start_engine() { is_linux && is_root && is_debian && ! docker_is_a_service; }
 can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/null; }
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$STAND_INS" ]; }
 
-# registry: `here` where base images can be pulled or are there, `limited` where one answers that it was asked too often,
-# `none` where none answers, else `failed:` and what the engine said.
+# registry: `here` if base images can be pulled or are there, `limited` if one was asked too often, `none` if none answers, else
+# `failed:` and what the engine said.
 registry() {
   local said
-  if docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1); then
-    echo here
-    return
-  fi
+  ! docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || { echo here && return; }
+  ! said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1) || { echo here && return; }
   case $said in
     *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
-    *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"* | *"is unreachable"* | *"no route to host"* | \
-      *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
-    *) echo "failed: $(tail -n 1 <<<"$said")" ;;
+    *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"* | *"is unreachable"*) echo none ;;
+    *"no route to host"* | *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
+    *) echo "failed: ${said##*$'\n'}" ;;
   esac
 }
 
 # debian_mirror: the first that apt knows, Debian's own files before others'; nothing where it knows none.
 debian_mirror() (
-  cd "${HOST_ROOT:-}/etc/apt" 2>/dev/null || exit 0
+  cd "$HOST_ROOT/etc/apt" 2>/dev/null || exit 0
   cat sources.list sources.list.d/debian.sources mirrors/debian.list sources.list.d/* 2>/dev/null |
     sed -nE 's#^(URIs: |deb (\[[^]]*\] )?)?(https?://[^ ]+/debian)/?([[:space:]].*)?$#\3#p' | sed -n 1p || true
 )
 
-# Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
-use_base_images() {
-  if on_stand_ins; then load_env "$LAB_ROOT/airgap/airgap.env" '*_IMAGE'; fi
-  load_env "$LAB_ROOT/.env" '*_IMAGE'
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; } # PORT
+
+# taken_ports [--all]: the variables of published ports that other programs hold; as services_up has it.
+taken_ports() {
+  local name up
+  up=$(services_up "$@" | tr '[:lower:]' '[:upper:]')
+  for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
+    [[ ${!name} =~ ^[1-9][0-9]{0,4}$ ]] || die "$BAD_REQUEST" "$name=${!name} is no port: use one from 1 to 65535."
+    ! listens "${!name}" || grep -qx "${name%_PORT}" <<<"$up" || echo "$name"
+  done
 }
+
+check_ports() { # [--all]
+  local taken
+  taken=$(taken_ports "$@" | sed -n 1p)
+  [ -z "$taken" ] ||
+    die "$HOST_CANNOT" "$taken=${!taken} is taken by another program: stop it, or use $taken=$((${!taken} + 1))."
+}
+
+# check_checkout: what the lab writes can be written, and what containers share of it can be read by their users.
+check_checkout() {
+  local folder hidden
+  [[ $LAB_ROOT$LAB_RESULTS != *:* ]] ||
+    die "$HOST_CANNOT" "$LAB_ROOT or $LAB_RESULTS has a colon in its name, at which Docker splits a volume: move it."
+  for folder in "$LAB_RESULTS" "$LAB_ROOT/.cache" "${TMPDIR:-/tmp}"; do
+    { mkdir -p "$folder" && : >"$folder/.writable-$$" && rm "$folder/.writable-$$"; } 2>/dev/null ||
+      die "$HOST_CANNOT" "$folder cannot be written: give it room and rights (LAB_RESULTS and TMPDIR name other folders)."
+  done
+  hidden=$(find "$LAB_ROOT"/{prometheus,grafana,loadgen/scenarios} ! -perm -004 2>/dev/null | sed -n 1p || true)
+  [ -z "$hidden" ] || die "$HOST_CANNOT" "$hidden cannot be read by users of containers: run chmod -R go+rX $LAB_ROOT."
+}
+
+. "$LAB_ROOT/bin/lock.sh"

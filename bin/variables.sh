@@ -1,76 +1,48 @@
-# Which variables of the user there are, and which verbs take them. Source it after lib.sh.
-# shellcheck shell=bash
+#!/usr/bin/env bash
+# Which variables of the user there are, and which verbs take them. Run by make as `variables.sh VERBS NAMES...`, it refuses a
+# name of make's command line that there is not, or that none of the verbs takes.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-VARIABLES=$LAB_ROOT/bin/variables.tsv # `loomlab variables` wrote it
+VARIABLES=$LAB_ROOT/bin/variables.tsv # `loomlab variables` wrote it: name, example, verbs, ! after those that need it
+# What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
+COMMON=" NAME SCALE TOOL JDK SIZE PAPER SHORT PART TRIES VARIABLE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
 
-# check_variables VERB: refuses a verb that lacks what it needs, and what is set and does not go with it. Names that a user's shell may
-# have for purposes of its own are left out instead.
+# check_variables VERB: refuses a verb that lacks what it needs, and what the environment has and the verb does not take.
 check_variables() {
-  local name example verbs told
-  while IFS=$'\t' read -r name example verbs told; do
-    case " $verbs " in
-      *" $1 "*) ;;
-      *" $1! "*) [ -n "${!name:-}" ] || die "$BAD_REQUEST" "$name is not set: use for instance make $1 $name=$example." ;;
-      *)
-        case $name in
-          NAME | SCALE | TOOL | JDK | SIZE | PAPER | SHORT | PART | TRIES | VARIABLE) unset "$name" ;;
-          *) [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with make $1: leave it out." ;;
-        esac
-        ;;
-    esac
+  local name example verbs
+  while IFS=$'\t' read -r name example verbs; do
+    [[ " $verbs " != *" $1! "* || -n ${!name:-} ]] ||
+      die "$BAD_REQUEST" "$name is not set: use for instance make $1 $name=$example."
+    [[ " ${verbs//!/} " != *" $1 "* ]] || continue
+    [[ $COMMON != *" $name "* ]] || unset "$name"
+    [ -z "${!name:-}" ] || die "$BAD_REQUEST" "$name=${!name} does not go with make $1: leave it out."
   done <"$VARIABLES"
 }
 
-# check_given VERBS NAMES...: refuses a variable of make's command line that there is not, or that none of the verbs takes.
-check_given() {
-  local goals=$1 name goal verbs
-  shift
-  for name in "$@"; do
+# check_names VERBS NAMES...
+check_names() {
+  local name verb verbs
+  for name in "${@:2}"; do
     verbs=$(awk -F '\t' -v name="$name" '$1 == name { gsub("!", "", $3); print $3 }' "$VARIABLES")
-    [ -n "$verbs" ] || die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); README.md lists them."
-    for goal in $goals; do
-      case " $verbs " in *" $goal "*) continue 2 ;; esac
-    done
-    die "$BAD_REQUEST" "$name does not go with make $goals: leave it out; it goes with $verbs."
+    [ -n "$verbs" ] ||
+      die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); README.md lists them."
+    for verb in $1; do [[ " $verbs " != *" $verb "* ]] || continue 2; done
+    die "$BAD_REQUEST" "$name does not go with make $1: leave it out; it goes with $verbs."
   done
 }
 
-# nearest NAME: by Levenshtein's distance.
+# nearest NAME: by the share of pairs of letters that both names have.
 nearest() {
   variable_names | awk -v wanted="$1" '
-    function least(a, b) { return a < b ? a : b }
-    {
-      for (j = 0; j <= length(wanted); j++) row[j] = j
-      for (i = 1; i <= length($0); i++) {
-        before = row[0]; row[0] = i
-        for (j = 1; j <= length(wanted); j++) {
-          above = row[j]
-          row[j] = least(least(row[j], row[j - 1]) + 1, before + (substr($0, i, 1) != substr(wanted, j, 1)))
-          before = above
-        }
-      }
-      if (best == "" || row[length(wanted)] < distance) { best = $0; distance = row[length(wanted)] }
-    }
-    END { print best }'
+    function shared(a, b, i, n) { for (i = 1; i < length(a); i++) n += index(b, substr(a, i, 2)) > 0; return n }
+    { print int(1000 * shared(wanted, $0) / (length(wanted) + length($0))), $0 }' | sort -rn | sed -n '1s/.* //p'
 }
 
-# check_resume: RESUME becomes the name of a folder of results/, or stays `latest`.
-check_resume() {
-  local name=${RESUME%/}
-  [ -n "${RESUME:-}" ] || return 0
-  name=${name##*/}
-  [ -n "$name" ] || die "$BAD_REQUEST" "RESUME=$RESUME names no folder of results/: use one of them, or RESUME=latest."
-  RESUME=$name
-}
+# ask_loomlab COMMAND ARGUMENTS...: with what the user exports. Before .env's defaults are loaded, which would pass for that.
+# shellcheck disable=SC2046  # names of variables
+ask_loomlab() { loomlab $(variable_names | sed 's/^/--env /') --env WARMUP_LOAD_S -- "$@"; }
 
-# asked COMMAND ARGUMENTS...: loomlab's command, with what the user set. Before .env's defaults are loaded, which would pass
-# for that.
-asked() {
-  local name options=()
-  for name in $(variable_names) WARMUP_LOAD_S; do
-    [ -z "${!name:-}" ] || options+=(--env "$name=${!name}")
-  done
-  loomlab ${options[@]+"${options[@]}"} -- "$@"
-}
+[ "${BASH_SOURCE[0]}" != "$0" ] || check_names "$@"

@@ -19,7 +19,7 @@ no_root() { stub id 'case $1 in -u | -g) echo 1000 ;; *) echo nobody ;; esac'; }
 # A host of our making, without an engine, its hard limit of open files 20000: CPUS MEMORY_MB.
 host_of() {
   stub uname 'echo Linux'
-  # shellcheck disable=SC2329  # bin/host.sh asks it
+  # shellcheck disable=SC2329  # bin/doctor asks it
   ulimit() { echo 20000; }
   export -f ulimit
   stub docker 'exit 1'
@@ -27,6 +27,16 @@ host_of() {
   stub pgrep 'exit 1'
   stub getconf "echo $1"
   stub awk "case \$* in *MemTotal*) echo $2 ;; *) exec $REAL_AWK \"\$@\" ;; esac"
+}
+
+# stubbed_lab: a checkout of our making in $LAB that starts no engine and builds nothing; the lock is ours, ports are free.
+stubbed_lab() {
+  LAB=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$LAB"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/compose.yaml" "$LAB"
+  { printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' && cat "$LAB_ROOT/.env"; } >"$LAB/.env"
+  printf '#!/bin/sh\n' | tee "$LAB/bin/engine" "$LAB/bin/prepare" "$LAB/bin/metrics" >/dev/null
+  export LAB_LOCK=ours LAB_RESULTS=$LAB/results
 }
 
 # refused CODE WORDS...: the last `run` ended with CODE and one line that has all the words.

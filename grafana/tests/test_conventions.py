@@ -5,21 +5,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab import COMMITTED, LAB, approaches
+from lab import COMMITTED, LAB, approaches, override, panel_of, settings
 from loomlab_dashboards.frame import Json
 from loomlab_dashboards.palette import APPROACHES, FINE, IDLE
 from loomlab_dashboards.panels import LIMIT, MIN_STEP
 from loomlab_dashboards.queries import OUTSIDE_MEASURE, UNMEASURED, WINDOW_FULL_S
-from loomlab_dashboards.series import colour
 from loomlab_dashboards.substitute import panels
-from loomlab_dashboards.units import UNITS
 
 CURRENT_TYPES = {"timeseries", "trend", "heatmap", "state-timeline", "stat", "table"}
 WITH_LEGEND = {"timeseries", "trend"}
+UNITS = {"none", "bytes", "s", "ms", "percentunit", "reqps", "cps", "suffix:cores"}
+"""Grafana takes any word, and shows one that it does not know behind the value."""
 RANGES = {"$__rate_interval", "$__range", "$__range:1s", "$__interval", "$__interval:1s"}
 OF_THE_WHOLE_PHASE = "CPU per request"
 """The panel whose line is of the measured phase up to then: its last value is that of the run."""
 UIDS = {"compare": "loomlab-compare", "one-run": "loomlab-one-run", "lab-health": "loomlab-lab-health"}
+
+
+def colour(panel: Json, series: str) -> str | None:
+    fixed = override(panel, series, "color")
+    return fixed["fixedColor"] if fixed else None
 
 
 def all_panels() -> Iterator[tuple[str, Json]]:
@@ -91,8 +96,7 @@ def test_every_approach_has_its_colour(panel: Json) -> None:
     "name", ["tomcat-virtual-2", "virtual", "jetty-virtual p99", "20261121T161808Z-tomcat-virtual/1-unknown"]
 )
 def test_other_series_have_no_colour_of_an_approach(name: str) -> None:
-    lines = next(panel for panel in panels(COMMITTED["compare"]) if panel["type"] == "timeseries")
-    assert colour(lines, name) is None
+    assert colour(panel_of("compare", "Throughput"), name) is None
 
 
 @each_dashboard
@@ -167,7 +171,7 @@ def test_what_compare_tells_of_a_line_is_of_the_measured_phase(panel: Json) -> N
 
 
 def test_a_figure_of_the_whole_phase_is_told_by_its_last_value_however_wide_the_steps() -> None:
-    (panel,) = [panel for panel in panels(COMMITTED["compare"]) if panel["title"] == OF_THE_WHOLE_PHASE]
+    panel = panel_of("compare", OF_THE_WHOLE_PHASE)
     (target,) = panel["targets"]
     of_runs, _, without_run = target["expr"].partition(" or ")
     assert panel["options"]["legend"]["calcs"] == ["lastNotNull"]
@@ -182,22 +186,20 @@ def test_one_run_tells_no_mean_over_its_warm_up() -> None:
 
 
 def test_lab_health_is_green_of_a_run_only() -> None:
-    (alerts,) = [panel for panel in panels(COMMITTED["lab-health"]) if panel["type"] == "stat"]
+    alerts = panel_of("lab-health", "Alerts")
     without, fine, _ = alerts["fieldConfig"]["defaults"]["thresholds"]["steps"]
     assert (without, fine["value"]) == ({"value": None, "color": IDLE}, 0)
     assert alerts["fieldConfig"]["defaults"]["noValue"] == "No run goes on."
     assert "lab_run_info" in alerts["targets"][0]["expr"]
-    assert FINE not in str([panel for panel in panels(COMMITTED["lab-health"]) if panel is not alerts])
+    assert FINE not in str([panel for panel in panels(COMMITTED["lab-health"]) if panel["id"] != alerts["id"]])
 
 
 @pytest.mark.parametrize("name", ["compare", "one-run"])
 @pytest.mark.parametrize("title", ["CPU", "RSS", "Heap"])
 def test_limits_are_dashed(name: str, title: str) -> None:
-    (panel,) = [panel for panel in panels(COMMITTED[name]) if panel["title"] == title]
+    panel = panel_of(name, title)
     assert panel["targets"][-1]["legendFormat"] == LIMIT
-    assert {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 10]}} in [
-        each for override in panel["fieldConfig"]["overrides"] for each in override["properties"]
-    ]
+    assert override(panel, LIMIT, "custom.lineStyle") == {"fill": "dash", "dash": [10, 10]}
 
 
 @each_dashboard
@@ -221,10 +223,9 @@ def test_compare_lets_choose_source_experiment_approach_and_jdk() -> None:
 
 
 def test_controlled_contrasts_are_the_first_rows() -> None:
-    (panel,) = [panel for panel in panels(COMMITTED["compare"]) if panel["title"] == "Contrasts"]
-    settings = {one["id"]: one["options"] for one in panel["transformations"]}
-    assert settings["sortBy"]["sort"] == [{"field": "kind"}]
-    assert settings["organize"]["indexByName"]["kind"] == 0
+    steps = settings(panel_of("compare", "Contrasts"))
+    assert steps["sortBy"]["sort"] == [{"field": "kind"}]
+    assert steps["organize"]["indexByName"]["kind"] == 0
 
 
 def test_nobody_edits_in_grafana_what_a_restart_would_undo() -> None:

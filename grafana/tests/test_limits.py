@@ -1,4 +1,4 @@
-"""A limit of the verdict is the same in alerts, panels and bin/doctor."""
+"""A limit of the verdict is the same in alerts and panels."""
 
 import ast
 import re
@@ -49,16 +49,6 @@ def test_a_limit_is_one(name: str, alerts: list[str], panel: str | None) -> None
         assert re.search(rf"(?<!\d){limit:.0%}", alert(one)), one
     if panel:
         assert getattr(lab_health, panel) == limit
-
-
-@pytest.mark.parametrize(
-    ("shell", "name"), [("SUSPECT_STEAL", "FOREIGN_LIMIT"), ("INVALID_STEAL", "MUCH_FOREIGN_LIMIT")]
-)
-def test_doctor_warns_of_stolen_time_where_the_verdict_does(shell: str, name: str) -> None:
-    told = re.search(rf"\b{shell}=(\d+)", (LAB / "bin/checks.sh").read_text())
-
-    assert told is not None
-    assert int(told[1]) == 100 * limits()[name]
 
 
 def test_the_panels_wait_as_long_as_the_rule_for_full_windows() -> None:

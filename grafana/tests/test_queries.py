@@ -1,7 +1,7 @@
 import pytest
 
 from loomlab_dashboards.frame import Json
-from loomlab_dashboards.substitute import UnknownVariableError, Window, queries, values_of
+from loomlab_dashboards.substitute import Window, queries, values_of
 
 WINDOW = Window(0, 900)
 
@@ -29,5 +29,5 @@ def test_variables_and_intervals_are_replaced_and_groups_are_not() -> None:
 
 
 def test_a_variable_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UnknownVariableError, match="no variable aproach: use one of approach"):
+    with pytest.raises(ValueError, match="no variable aproach: use one of approach"):
         values_of(one_query("x"), WINDOW, {"aproach": "x"})

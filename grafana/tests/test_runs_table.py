@@ -1,99 +1,84 @@
-"""The table of judged runs: its columns, its links, and how it is drawn."""
+"""The table of judged runs: its columns, its order and its links."""
 
 import re
-from typing import Any
 
 import pytest
 
-from lab import COMMITTED
+from lab import override, panel_of, settings
 from loomlab_dashboards.frame import Json
-from loomlab_dashboards.prometheus import Series
-from loomlab_dashboards.series import table
-from loomlab_dashboards.substitute import panels
+from loomlab_dashboards.palette import FINE, INVALID, SUSPECT
 
-RUNS, THIS_RUN = (panels(COMMITTED[name])[0] for name in ("compare", "one-run"))
-both = pytest.mark.parametrize("panel", [RUNS, THIS_RUN], ids=["compare", "one-run"])
-COLUMNS = [
-    "run", "load", "jdk", "verdict", "req/s", "p99", "CPU per request", "RSS", "held per waiting request",
-    "held in the heap", "in stacks, off-heap", "in the kernel", "allocated per request", "threads",
-    "reasons", "experiment", "began", "ended",
-]  # fmt: skip
+RUNS, THIS_RUN = panel_of("compare", "Runs"), panel_of("one-run", "This run")
+each_table = pytest.mark.parametrize("panel", [RUNS, THIS_RUN], ids=["compare", "one-run"])
 
 
-def answers(panel: Json, *runs: dict[str, float]) -> list[list[Series]]:
-    """Of each query, the figure that each run has of its column."""
-    verdict: list[Series] = [{"metric": labels(run) | {"reasons": "It was late."}, "value": [0, "1"]} for run in runs]
-    figures: list[list[Series]] = [
-        [{"metric": labels(run), "value": [0, str(run[column])]} for run in runs if column in run]
-        for column in (target["legendFormat"] for target in panel["targets"][1:])
-    ]
-    return [verdict, *figures]
+def columns(panel: Json) -> list[str]:
+    """The names of all fields in their order."""
+    organized = settings(panel)["organize"]
+    order: dict[str, int] = organized["indexByName"]
+    return [organized["renameByName"].get(name, name) for name in sorted(order, key=lambda name: order[name])]
 
 
-def labels(run: dict[str, float]) -> dict[str, str]:
-    number = f"{run['number']:.0f}"
-    return {
-        "experiment": "e", "run": f"{number}-a", "approach": "a", "load": "1,000", "jdk": "25", "verdict": "suspect",
-    }  # fmt: skip
-
-
-def links(panel: Json, column: str) -> list[Any]:
-    (override,) = [one for one in panel["fieldConfig"]["overrides"] if one["matcher"]["options"] == column]
-    return [link for one in override["properties"] if one["id"] == "links" for link in one["value"]]
-
-
-@both
+@each_table
 def test_it_opens_its_dashboard(panel: Json) -> None:
     assert panel["type"] == "table"
     assert panel["gridPos"]["y"] == 1
 
 
-@both
-def test_a_row_has_verdict_figures_and_reasons(panel: Json) -> None:
-    run = {"number": 1, "req/s": 1051, "p99": 1.167, "CPU per request": 0.518, "began": 1.7e12}
-    [row] = table(panel, answers(panel, run))
-    assert list(row) == COLUMNS
-    assert (row["run"], row["verdict"], row["reasons"]) == ("1-a", "suspect", "It was late.")
-    assert (row["req/s"], row["p99"], row["CPU per request"]) == ("1,051", "1.17 s", "0.518 ms")
-    assert row["RSS"] == ""
-    assert row["began"] == "2023-11-14 22:13:20"
+@each_table
+def test_a_row_has_the_run_its_verdict_its_figures_its_reasons_and_its_times(panel: Json) -> None:
+    asked = [target["legendFormat"] for target in panel["targets"]]
+    figures, times = asked[1:-4], asked[-4:]
+    assert {"req/s", "p99", "CPU per request", "RSS"} < {*figures}
+    assert times == ["began", "ended", "experiment_began", "experiment_ended"]
+    assert columns(panel) == ["run", "load", "jdk", "verdict", *figures, "reasons", "experiment", *times]
+    hidden = [name for name in columns(panel) if override(panel, name, "custom.hideFrom.viz")]
+    assert hidden == ["experiment_began", "experiment_ended"]
 
 
-@both
-def test_the_newest_run_is_first(panel: Json) -> None:
-    rows = table(panel, answers(panel, *({"number": one, "began": 1000.0 * one} for one in (2, 10, 1))))
-    assert [row["run"] for row in rows] == ["10-a", "2-a", "1-a"]
-
-
-@both
-def test_a_run_links_to_one_run_in_its_own_time(panel: Json) -> None:
-    (link,) = links(panel, "run")
-    assert link["url"].startswith("/d/loomlab-one-run/")
-    for part in (
-        "var-experiment=${__data.fields.experiment}", "var-run=${__data.fields.run}",
-        "from=${__data.fields.began.numeric}", "to=${__data.fields.ended.numeric}",
-    ):  # fmt: skip
-        assert part in re.split(r"[?&]", link["url"])
-
-
-@both
-def test_an_experiment_links_to_all_its_runs_and_to_its_report(panel: Json) -> None:
-    compare, report = links(panel, "experiment")
-    assert compare["url"].endswith(
-        "&from=${__data.fields.experiment_began.numeric}&to=${__data.fields.experiment_ended.numeric}"
-    )
-    assert (report["url"], report["targetBlank"]) == (
-        "${results:raw}/${__data.fields.experiment}/report.html",
-        True,
-    )
-
-
-@both
-def test_every_field_that_a_link_names_is_a_column_and_no_two_values_share_one(panel: Json) -> None:
-    (organised,) = [one["options"] for one in panel["transformations"] if one["id"] == "organize"]
+@each_table
+def test_a_value_is_in_the_column_of_its_query_and_has_its_unit(panel: Json) -> None:
     values = {f"Value #{target['refId']}": target["legendFormat"] for target in panel["targets"][1:]}
-    assert organised["renameByName"] == values
-    fields = {organised["renameByName"].get(one, one) for one in organised["indexByName"]}
-    named = re.findall(r"__data\.fields\.(\w+)", str(panel["fieldConfig"]))
-    assert named
-    assert set(named) <= fields - set(organised["excludeByName"])
+    assert settings(panel)["organize"]["renameByName"] == values
+    assert override(panel, "p99", "unit") == "s"
+    assert override(panel, "began", "unit") == "dateTimeAsIso"
+
+
+@each_table
+def test_the_newest_run_is_first(panel: Json) -> None:
+    assert settings(panel)["sortBy"]["sort"] == [{"field": "began", "desc": True}]
+
+
+@each_table
+def test_a_verdict_has_its_colour(panel: Json) -> None:
+    (mapping,) = override(panel, "verdict", "mappings")
+    colours = {word: each["color"] for word, each in mapping["options"].items()}
+    assert colours == {"valid": FINE, "suspect": SUSPECT, "invalid": INVALID}
+
+
+@each_table
+def test_a_run_links_to_one_run_in_its_own_time(panel: Json) -> None:
+    (link,) = override(panel, "run", "links")
+    assert link["url"].startswith("/d/loomlab-one-run/")
+    assert re.split(r"[?&]", link["url"])[1:] == [
+        "var-experiment=${__data.fields.experiment}",
+        "var-run=${__data.fields.run}",
+        "from=${__data.fields.began.numeric}",
+        "to=${__data.fields.ended.numeric}",
+    ]
+
+
+@each_table
+def test_an_experiment_links_to_all_its_runs_and_to_its_report(panel: Json) -> None:
+    compare, report = override(panel, "experiment", "links")
+    times = "&from=${__data.fields.experiment_began.numeric}&to=${__data.fields.experiment_ended.numeric}"
+    assert compare["url"].endswith(times)
+    assert report["url"] == "${results:raw}/${__data.fields.experiment}/report.html"
+    assert report["targetBlank"] is True
+
+
+@each_table
+def test_every_field_that_a_link_names_is_a_column(panel: Json) -> None:
+    linked = {*re.findall(r"__data\.fields\.(\w+)", str(panel["fieldConfig"]))}
+    assert linked
+    assert linked <= {*columns(panel)} - {*settings(panel)["organize"]["excludeByName"]}

@@ -1,5 +1,5 @@
-"""What docs/draw puts into pages: `python tests/tables.py rooms|verdict|figures|variables|results`. Defaults that
-.env holds come in the environment."""
+"""What docs/draw puts into pages: `python tests/tables.py` and the name of a table. Defaults that .env holds come in
+the environment."""
 
 import os
 import sys
@@ -59,8 +59,8 @@ def results(record: type[BaseModel] = Run, prefix: str = "") -> list[str]:
     return rows
 
 
-def variables() -> list[str]:
-    """A row for each variable that plans an experiment, but ports."""
+def variables(*, planning_ones: bool) -> list[str]:
+    """A row for each variable that plans an experiment; or for each other one, and ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
         f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
@@ -70,7 +70,7 @@ def variables() -> list[str]:
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
     for name, _, _, default, meaning in table():
-        if name in FIELDS and not name.endswith("_PORT"):
+        if planning_ones == (name in FIELDS and not name.endswith("_PORT")):
             rows.append(f"| `{name}` | {meaning} | {default.format(env=f'`{os.environ.get(name, "")}`', **told)} |")
     return rows
 
@@ -85,6 +85,8 @@ if __name__ == "__main__":
             lines = figures()
         case "results":
             lines = results()
+        case "other-variables":
+            lines = variables(planning_ones=False)
         case _:
-            lines = variables()
+            lines = variables(planning_ones=True)
     print("\n".join(lines))  # noqa: T201

@@ -60,4 +60,4 @@ def test_defaults_are_those_of_env() -> None:
 
 @pytest.mark.skipif(not NAMES.exists(), reason="only the package is here")
 def test_the_hosts_shell_knows_the_same_names() -> None:
-    assert NAMES.read_text() == "".join("\t".join(row) + "\n" for row in table())
+    assert NAMES.read_text() == "".join("\t".join(row[:3]) + "\n" for row in table())

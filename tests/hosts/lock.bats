@@ -9,8 +9,6 @@ setup() {
   OTHER=$BATS_TEST_TMPDIR/other
   copy_of_lab "$OTHER"
   # Where `make test-all` has the lock, it is put aside.
-  # shellcheck source=bin/lock.sh
-  . "$LAB_ROOT/bin/lock.sh"
   tests_lock=$(locks)
   ! [ -n "$tests_lock" ] || docker volume rm "${LAB_LOCK:-none}" >/dev/null
   unset LAB_LOCK
@@ -19,16 +17,16 @@ setup() {
 teardown() {
   local name token owner
   [ -z "${holder:-}" ] || { kill "$holder" && wait "$holder" 2>/dev/null || true; }
-  locks | cut -f1 | while IFS= read -r name; do docker volume rm "$name" >/dev/null; done
+  locks | cut -d'|' -f1 | while IFS= read -r name; do docker volume rm "$name" >/dev/null; done
   make -C "$LAB_ROOT" down >/dev/null 2>&1 || true
   [ -n "$tests_lock" ] || return 0
-  IFS=$'\t' read -r name token owner <<<"$tests_lock"
+  IFS='|' read -r name token owner <<<"$tests_lock"
   docker volume create --label loom-lab.lock="$token" --label loom-lab.owner="$owner" "$name" >/dev/null
 }
 
 # hold: a process of this checkout that has the lock.
 hold() {
-  bash -c ". '$LAB_ROOT/bin/lib.sh'; . '$LAB_ROOT/bin/lock.sh'; take_lock 'a test'; echo held; exec sleep 400" \
+  bash -c ". '$LAB_ROOT/bin/lib.sh'; take_lock 'a test'; echo held; exec sleep 400" \
     >"$BATS_TEST_TMPDIR/held" 3>&- &
   holder=$!
   until grep -q held "$BATS_TEST_TMPDIR/held"; do sleep 0.1; done

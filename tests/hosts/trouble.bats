@@ -35,5 +35,5 @@ mounts_disks() { [ "$(id -u)" -eq 0 ] && [ "$(uname -s)" = Linux ]; }
   mounts_disks || skip "needs to mount a read-only disk"
   mount -t tmpfs -o size=1m,ro tmpfs "$LAB_RESULTS"
   CONCURRENCY=50 run "$LAB_ROOT/bin/run" run-ab
-  refused 3 "results/ cannot be written"
+  refused 3 "$LAB_RESULTS cannot be written"
 }

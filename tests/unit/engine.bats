@@ -30,12 +30,13 @@ debian_host() {
     esac"
   stub dockerd "touch $here/second"
   stub debootstrap 'exit 0'
-  sed "s|/etc/apt/|$HOST_ROOT/etc/apt/|; s|/var/log/|$here/|" "$LAB_ROOT/bin/engine" >"$here/engine"
+  mkdir -p "$here/lab/bin"
+  sed "s|/etc/apt/|$HOST_ROOT/etc/apt/|; s|/var/log/|$here/|" "$LAB_ROOT/bin/engine" >"$here/lab/bin/engine"
   mkdir -p "$HOST_ROOT/etc/apt/preferences.d"
   stub apt-get "case \$* in *docker.io*) touch $here/installed ;; esac"
-  cp "$LAB_ROOT/bin/lib.sh" "$here/lib.sh"
+  cp "$LAB_ROOT"/bin/{lib,lock}.sh "$here/lab/bin"
 
-  run bash "$here/engine" start
+  run bash "$here/lab/bin/engine" start
 
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ $output == *"'systemctl stop docker' stops it"* ]]

@@ -20,7 +20,7 @@ setup() {
       "info --format {{.Name}} {{.SecurityOptions}}") echo "$ENGINE_NAME $SECURITY" ;;
       "info --format"*) echo "$ENGINE 28.5.1" ;;
       "context inspect"*) echo unix:///run/user/1000/docker.sock ;;
-      ps*) [ -z "${UP:-}" ] || echo up ;;
+      ps*) echo "${UP:-}" ;;
       *" run "*sees-containers*) [[ " $WORKS " == *" $way "* ]] || { echo "loom-lab: $way does not know this container." >&2; exit 3; } ;;
       *" up "*) ;;
     esac'
@@ -95,7 +95,7 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
   grep -q 'up --detach --no-deps cadvisor probe$' "$CALLS"
   grep -q 'rm --stop --force cadvisor' "$CALLS"
   : >"$CALLS"
-  UP=yes "$LAB/bin/metrics" --again
+  UP=cadvisor "$LAB/bin/metrics" --again
   grep -q 'up --detach --no-deps cadvisor $' "$CALLS"
   [[ $(cat "$CALLS") != *"rm --stop --force cadvisor"* ]]
 }

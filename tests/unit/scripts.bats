@@ -1,17 +1,8 @@
 #!/usr/bin/env bats
 # The other host scripts, without an engine.
 
-# shellcheck disable=SC2031  # every test is a process
+# shellcheck disable=SC2030,SC2031  # every test is a process
 load ../helpers
-
-@test "make takes a value literally: nothing in it is executed" {
-  stub docker 'exit 1'
-  no_root
-  run make -C "$LAB_ROOT" run-ab "CONCURRENCY=\$(shell touch $BATS_TEST_TMPDIR/ran)\`touch $BATS_TEST_TMPDIR/ran\`"
-  [ "$status" -eq 2 ]
-  [[ $output == *"CONCURRENCY="* ]]
-  [ ! -e "$BATS_TEST_TMPDIR/ran" ]
-}
 
 @test "make alone prints every documented verb" {
   run make -C "$LAB_ROOT"
@@ -57,76 +48,73 @@ load ../helpers
   stub docker 'exit 1'
   stub systemctl 'exit 1'
   no_root
-  run "$LAB_ROOT/bin/papers"
+  run "$LAB_ROOT/bin/run" papers
   refused 3 "not root" "docker group"
 }
 
-# A checkout of our making in $lab, whose bin/run tells $lab/ran what it was given, and ends with the code of $lab/code.
-reproducing() { # PLAN
-  lab=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$lab"/{bin,sizes,loadgen/scenarios,loadgen/published,loadgen/src/loomlab/plan}
-  cp "$LAB_ROOT"/bin/{lib.sh,variables.sh,variables.tsv,reproduce} "$lab/bin"
-  cp "$LAB_ROOT/compose.yaml" "$lab"
-  touch "$lab/loadgen/published/virtual-threads-hey.yaml"
-  echo 0 >"$lab/code"
-  printf '#!/bin/sh\n' | tee "$lab/bin/engine" "$lab/bin/prepare" >/dev/null
-  printf '#!/bin/sh\necho "$1 ${NAME:-} ${RESUME:-} ${REPEATS:-} ${GC:-}" >>%s/ran\nexit "$(cat %s/code)"\n' "$lab" "$lab" >"$lab/bin/run"
-  chmod +x "$lab"/bin/{engine,prepare,run}
-  stub docker "case \"\$*\" in *' reproduce '*) printf '$1' ;; *' claims '*) echo answers ;; esac"
+# reproducing PLAN CODE: loomlab plans that for a paper; each step of it ends with the code, and tells $LAB/ran what it was given.
+reproducing() {
+  stubbed_lab
+  stub docker "case \"\$*\" in
+    *' loom-lab/loadgen reproduce '*) printf '$1' ;;
+    *' loom-lab/loadgen claims '*) echo answers ;;
+    *' loom-lab/loadgen '[rp][el]*) all=\$*; echo \"\${all##*loadgen } \${NAME:-} \${REPEATS:-} \${GC:-}\" >>$LAB/ran; exit $2 ;;
+    esac"
 }
 
 @test "reproduce makes what is missing, each with its own settings and no other, and tells the answers" {
-  reproducing 'finish RESUME=a\nscenario NAME=x REPEATS=2\n'
-  echo 1 >"$lab/code"
-  PAPER=virtual-threads-hey GC=g1 run "$lab/bin/reproduce"
+  reproducing 'finish RESUME=a\nscenario NAME=x REPEATS=2\n' 1
+  PAPER=virtual-threads-hey GC=g1 run "$LAB/bin/run" reproduce
   [ "$status" -eq 1 ]
-  [ "$(cat "$lab/ran")" = $'finish  a  \nscenario x  2 ' ]
+  [ "$(cat "$LAB/ran")" = $'resume a   \nplan scenario x 2 ' ] || { cat "$LAB/ran"; return 1; }
   [[ $output == *answers* ]]
 }
 
 @test "reproduce ends where a run is interrupted, and tells the answers that there are" {
-  reproducing 'scenario NAME=x REPEATS=2\nscenario NAME=y REPEATS=2\n'
-  echo 130 >"$lab/code"
-  PAPER=virtual-threads-hey run "$lab/bin/reproduce"
+  reproducing 'scenario NAME=x REPEATS=2\nscenario NAME=y REPEATS=2\n' 130
+  PAPER=virtual-threads-hey run "$LAB/bin/run" reproduce
   [ "$status" -eq 130 ]
-  [ "$(cat "$lab/ran")" = "scenario x  2 " ]
+  [ "$(cat "$LAB/ran")" = "plan scenario x 2 " ]
   [[ $output == *answers* ]]
 }
 
-@test "reproduce with PLAN=1 tells the plan and makes nothing" {
-  reproducing 'scenario NAME=x REPEATS=2\n'
-  PLAN=1 PAPER=virtual-threads-hey run "$lab/bin/reproduce"
+@test "reproduce takes no line that is no step" {
+  reproducing 'scenario NAME=x;reboot\nscenario NAME=$(reboot)\nA sentence.\n' 0
+  PAPER=virtual-threads-hey run "$LAB/bin/run" reproduce
   [ "$status" -eq 0 ]
-  [[ $output == *"scenario NAME=x REPEATS=2"* ]]
-  [ ! -e "$lab/ran" ]
+  [ ! -e "$LAB/ran" ]
 }
 
-# A checkout of our making in $lab, whose engine does nothing, and whose killed experiment cannot be summed up.
+@test "reproduce with PLAN=1 tells the plan and makes nothing" {
+  reproducing 'scenario NAME=x REPEATS=2\n' 0
+  PLAN=1 PAPER=virtual-threads-hey run "$LAB/bin/run" reproduce
+  [ "$status" -eq 0 ]
+  [[ $output == *"scenario NAME=x REPEATS=2"* ]]
+  [ ! -e "$LAB/ran" ]
+}
+
+# finishing: a lab whose killed experiment cannot be summed up.
 finishing() {
-  lab=$BATS_TEST_TMPDIR/lab
-  mkdir -p "$lab"/{bin,sizes,loadgen/scenarios,loadgen/published,loadgen/src/loomlab/plan}
-  cp "$LAB_ROOT"/bin/{lib,host,lock,variables,experiment}.sh "$LAB_ROOT"/bin/{run,variables.tsv} "$lab/bin"
-  cp "$LAB_ROOT/compose.yaml" "$lab"
-  printf 'PROMETHEUS_PORT=1\nGRAFANA_PORT=2\nRESULTS_PORT=3\n' >"$lab/.env"
-  printf '#!/bin/sh\n' | tee "$lab/bin/engine" "$lab/bin/prepare" "$lab/bin/metrics" >/dev/null
-  chmod +x "$lab"/bin/{engine,prepare,metrics}
-  stub docker "case \"\$*\" in *'loadgen finish') exit 4 ;; *'loadgen resume '*) echo \"\${@: -1}\" >$lab/resumed; exit 2 ;; esac"
-  export LAB_LOCK=ours
+  stubbed_lab
+  stub docker "case \"\$*\" in
+    *' loom-lab/loadgen finish') exit 4 ;;
+    *' loom-lab/loadgen resume '*) echo \"\${@: -1}\" >$LAB/resumed; exit 2 ;;
+    esac"
 }
 
 @test "a killed experiment that cannot be summed up does not keep another from being resumed" {
   finishing
-  RESUME=mine run "$lab/bin/run" finish
+  RESUME=mine run "$LAB/bin/run" finish
   [ "$status" -eq 2 ]
-  [ "$(cat "$lab/resumed")" = mine ]
+  [ "$(cat "$LAB/resumed")" = mine ]
   [[ $output == *"a killed experiment could not be summed up (see above); its files stay as they are"* ]]
 }
 
 @test "finish without RESUME fails where a killed experiment cannot be summed up" {
   finishing
-  run "$lab/bin/run" finish
+  run "$LAB/bin/run" finish
   [ "$status" -eq 4 ]
-  [ ! -e "$lab/resumed" ]
+  [ ! -e "$LAB/resumed" ]
 }
 
 @test "compose.yaml describes every approach in the same way, and scenarios and papers name no other" {
@@ -147,47 +135,70 @@ finishing() {
 
 @test "a process that has ended is gone, though its parent has not asked for its end" {
   [ -r /proc/self/stat ] || skip "needs /proc"
-  # shellcheck source=bin/lock.sh
-  . "$LAB_ROOT/bin/lock.sh"
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
   local token parent
   bash -c 'sleep 60 & echo $!; exec sleep 60' >"$BATS_TEST_TMPDIR/child" 3>&- &
   parent=$!
   until [ -s "$BATS_TEST_TMPDIR/child" ]; do sleep 0.05; done
   token=$(token_of "$(cat "$BATS_TEST_TMPDIR/child")")
-  held_by_living "$token"
+  is_live "$token"
   kill "$(cat "$BATS_TEST_TMPDIR/child")"
   until grep -q ') Z' "/proc/$(cat "$BATS_TEST_TMPDIR/child")/stat"; do sleep 0.05; done
-  run held_by_living "$token"
+  run is_live "$token"
   kill "$parent"
   [ "$status" -eq 1 ]
 }
 
-@test "a lock of an earlier boot holds nobody up, one of another host or of other processes does" {
+@test "a process of another start holds nobody up, one that cannot be seen from here does" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
-  # shellcheck source=bin/lock.sh
-  . "$LAB_ROOT/bin/lock.sh"
-  local gone
-  gone=$(boot_id() { echo earlier; } && token_of $$)
-  run held_by_living "$gone"
+  run is_live "$(token_of $$ | sed 's/[^ ]*$/0/')"
   [ "$status" -eq 1 ]
-  held_by_living "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
-  held_by_living "$(process_space() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
+  is_live "$(host_id() { echo another; } && token_of 1 | sed 's/[^ ]*$/0/')"
+  is_live "what nobody wrote"
 }
 
-@test "the lab of another checkout that is up is refused, and the lock is given back" {
+# The engine's containers are what $CONTAINERS says; what it is asked is in $asked.
+locking() {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
-  # shellcheck source=bin/lock.sh
-  . "$LAB_ROOT/bin/lock.sh"
   unset LAB_LOCK
-  locks() { printf '%s\t%s\t%s\n' "$MINE" "$(token_of $$)" me; }
-  stub docker "echo \"\$*\" >>$BATS_TEST_TMPDIR/asked; case \$* in ps*project=loom-lab*) echo \"\$UP\" ;; esac"
-  export UP=$LAB_ROOT
+  asked=$BATS_TEST_TMPDIR/asked
+  locks() { printf '%s|%s|%s\n' "$MINE" "$(token_of $$)" me; }
+  stub docker "echo \"\$*\" >>$asked; case \$* in ps*) printf '%s\n' \"\$CONTAINERS\" ;; esac"
+}
+
+ID=0123456789ab
+
+@test "the lab of another checkout that is up is refused, and the lock is given back" {
+  locking
+  export CONTAINERS="$ID|running||$LAB_ROOT|"
   take_lock "a test"
   unset LAB_LOCK
-  UP=/another
+  CONTAINERS="$ID|running||/another|"
   run take_lock "a test"
   refused 3 "the lab of /another is up"
-  grep -q "^volume rm $MINE" "$BATS_TEST_TMPDIR/asked"
+  grep -q "^volume rm $MINE" "$asked"
+  run grep '^rm ' "$asked"
+  [ "$status" -eq 1 ]
+}
+
+@test "what a killed experiment left, and a stopped lab of another checkout, are removed; what is no container's ID is not" {
+  locking
+  export CONTAINERS="$ID|running|2026-dead|$LAB_ROOT|backend"$'\n'"aaaaaaaaaaaa|exited||/another|"$'\n'"--volumes|exited|x|/y|"
+  run take_lock "a test"
+  [[ $output == *"experiment 2026-dead of $LAB_ROOT was killed"*"make up in $LAB_ROOT"* ]]
+  [ "$(grep '^rm ' "$asked" | sort | paste -sd, -)" = "rm --force $ID,rm --force aaaaaaaaaaaa" ]
+}
+
+@test "a lock whose process lives is refused with its owner, and one that was removed meanwhile is none" {
+  locking
+  export CONTAINERS=""
+  locks() { echo; }
+  take_lock "a test"
+  unset LAB_LOCK
+  locks() { echo "loom-lab-lock-1|$(token_of $$)|/another (make up)"; }
+  run take_lock "a test"
+  refused 3 "in use by /another (make up), process $$" "docker volume rm loom-lab-lock-1"
 }

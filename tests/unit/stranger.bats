@@ -64,7 +64,7 @@ resuming() {
   . "$LAB/bin/lib.sh"
   # shellcheck source=bin/experiment.sh
   . "$LAB/bin/experiment.sh"
-  stub docker ':'
+  stub docker 'case $* in info*) echo "\"engine\": \"28\"" ;; esac'
   EXPERIMENT=$LAB/results/gift RUNS="" EXPECTED_S=0 LONGEST_S=0 BACKEND_WARMUP_S=0 MAX_CONNECTIONS=1 BACKLOG=2 JDK=25 NOTE=""
   LAB_EXPERIMENT=gift
   mkdir -p "$EXPERIMENT/runs"
@@ -73,14 +73,24 @@ resuming() {
 @test "what the shell writes beside the runs replaces another's file and does not write into it" {
   resuming
   echo "its own" >"$BATS_TEST_TMPDIR/victim"
-  ln "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.engine"
+  ln -s "$BATS_TEST_TMPDIR/none" "$EXPERIMENT/engine.json"
   ln -s "$BATS_TEST_TMPDIR/victim" "$EXPERIMENT/.again"
   begin_experiment 2>/dev/null
   wait "$BACKGROUND"
   [ "$(cat "$BATS_TEST_TMPDIR/victim")" = "its own" ]
+  [ ! -e "$BATS_TEST_TMPDIR/none" ]
+  grep -q '^{"engine": "28",' "$EXPERIMENT/engine.json"
   grep -q '"inherited": {"MAX_CONNECTIONS": "1", "BACKLOG": "2"}' "$EXPERIMENT/engine.json"
-  grep -q '"images"' "$EXPERIMENT/engine.json"
+  grep -q '"images": {"backend": "", "loadgen": ""}}' "$EXPERIMENT/engine.json"
   [ ! -L "$EXPERIMENT/.again" ]
+}
+
+@test "an experiment is not begun where the engine tells nothing of itself" {
+  resuming
+  stub docker 'case $* in info*) exit 1 ;; esac'
+  run begin_experiment
+  [ "$status" -eq 4 ]
+  [ ! -e "$EXPERIMENT/engine.json" ]
 }
 
 # What is left of the experiment's folder where its verb failed before its first run.

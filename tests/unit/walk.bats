@@ -15,13 +15,14 @@ setup() {
   measure_one() {
     wait_for_background
     MADE="$MADE $1"
-    { [[ " $SPOILT " != *" $1 "* ]] || echo "run $1-try-2 $2 KEY=value" >>"$EXPERIMENT/.again"; } &
+    { [[ " $SPOILT " != *" $1 "* ]] || echo "run $1-try-2 $2 GC=g1" >>"$EXPERIMENT/.again"; } &
     BACKGROUND=$!
   }
-  use_plan "LAB_EXPERIMENT=.
-run 1-a a KEY=value
-run 2-b b KEY=value
-run 3-a a KEY=value"
+  use_plan "LAB_EXPERIMENT=e
+NOTE=a \$(note)
+run 1-a a GC=g1
+run 2-b b GC=g1
+run 3-a a GC=g1"
   EXPERIMENT=$BATS_TEST_TMPDIR
 }
 
@@ -58,13 +59,17 @@ run 3-a a KEY=value"
   done
 }
 
-@test "a failure of the lab's own program outlives the run that it judges or measures" {
+@test "a judgement fails only where the lab does" {
   loomlab() { [ "$2" != judge ] || return "$gives"; }
   local gives
-  for gives in 0 1 2; do judge_run 1-a; done
-  gives=4
-  run judge_run 1-a
-  [ "$status" -eq 4 ]
+  for gives in 0 1 2 4; do
+    run judge_run 1-a
+    [ "$status" -eq $((gives == 4 ? 4 : 0)) ]
+  done
+}
+
+@test "a failure of the lab's own program outlives the run that it measures" {
+  local gives
   compose() { :; }
   judge_run() { :; }
   for gives in 1 4; do
@@ -76,9 +81,19 @@ run 3-a a KEY=value"
   done
 }
 
+@test "a plan sets only what a plan may set, one word each" {
+  local line
+  for line in PATH=/tmp BASH_ENV=/tmp/rc 'GC=g1 zgc' 'GC=$(reboot)' 'EXPECTED_S=a[0]' LAB_EXPERIMENT=../x 'run ../x a GC=g1' \
+    'run 1-a --rm GC=g1' 'run 1-a a LD_PRELOAD=x' 'run 1-a a'; do
+    run use_plan "LAB_EXPERIMENT=e"$'\n'"$line"
+    [ "$status" -eq 4 ] && [[ $output == *"$line"* ]] || { echo "$line: $output"; return 1; }
+  done
+  [ "$LAB_EXPERIMENT $NOTE" = 'e note: a $(note)' ]
+}
+
 @test "an experiment ends with the code of its summary" {
   mkdir -p "$EXPERIMENT/runs/1-a"
-  containers_of_runs() { :; }
+  containers_of() { :; }
   restore() { :; }
   release_lock() { :; }
   summarise() { return "$(($1 + 1))"; }
@@ -98,22 +113,25 @@ run 3-a a KEY=value"
   in_loadgen() { echo "$*" >"$EXPERIMENT/asked"; }
   end_run() { :; }
   stub docker ':'
-  measure_one 1-a a KEY=value
+  measure_one 1-a a GC=g1
   [[ $(cat "$EXPERIMENT/asked") =~ --start-s\ ([0-9]+)\ --waited-s\ ([0-9]+) ]]
   [ "${BASH_REMATCH[1]}" -ge 700 ]
   [ "${BASH_REMATCH[2]}" -ge 20 ] && [ "${BASH_REMATCH[2]}" -lt 700 ]
 }
 
 @test "what was up before is up again with the user's settings, and only what was not is removed" {
-  EXPECTED_S=0 LONGEST_S=0 NOTE=""
+  EXPECTED_S=0 LONGEST_S=0
   approaches() { printf 'a\nb\n'; }
-  service_runs() { [[ " a backend " == *" $1 "* ]]; }
+  services_up() { printf 'a\nbackend\ngrafana\n'; }
   write_engine_facts() { :; }
   ready_beside_the_approach() { :; }
-  compose() { echo "$* KEY=${KEY:-}" >>"$EXPERIMENT/asked"; }
+  compose() { echo "$* GC=${GC:-}" >>"$EXPERIMENT/asked"; }
   stub docker ':'
-  use_settings KEY=value
+  export GC=g1
   begin_experiment
+  [ "$LAB_WERE_UP" = "a backend" ]
+  : >"$EXPERIMENT/asked"
   restore
-  [ "$(cat "$EXPERIMENT/asked")" = $'stop --timeout 5 a KEY=value\nrm --stop --force prometheus cadvisor KEY=value\nup --detach --no-deps a backend KEY=' ]
+  [ "$(cat "$EXPERIMENT/asked")" = $'rm --stop --force prometheus cadvisor GC=g1\nup --detach --no-deps a backend GC=' ] ||
+    { cat "$EXPERIMENT/asked"; return 1; }
 }

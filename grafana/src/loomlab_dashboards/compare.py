@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from loomlab_dashboards.frame import Json, Row, build, finished_runs, many, newest_of_many
+from loomlab_dashboards.frame import Json, Row, build, finished_runs, line, many, newest_of_many
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
     IN_THE_SERVER,
-    LAST,
+    LAST_VALUE,
+    NO_LIVE_LATENCY,
     NO_QUOTA,
-    NOT_TOLD_LIVE,
     Query,
-    Size,
     Text,
     by_run_time,
     labels,
@@ -22,8 +21,8 @@ from loomlab_dashboards.queries import (
     OUTSIDE_MEASURE,
     at_generator,
     by_seconds,
-    chosen,
     heap_limit,
+    measured,
     memory_limit,
     rate,
     select,
@@ -38,60 +37,21 @@ NOT_SUMMED_UP = (
     "No chosen experiment among the newest 60 runs has a summary with two of the chosen approaches, or the lab is down."
 )
 ALIGNED = "by seconds since the run began"
-CPU_LIMIT = select("service:container_cpu_limit_cores:sum", APPROACH)
-QUARTER = Size(6)
-HALF = Size(12)
+ABOUT = ("approach", "concurrency", "style", "server", "framework", "client", "sockets", "internals")
+CONTRAST = ("kind", "a", "b", "experiment", "differs")
 
 
-def _of(rule: str) -> str:
-    return select(rule, APPROACH)
+def _rule(name: str) -> str:
+    return select(name, APPROACH)
 
 
-def _chosen(rule: str) -> Query:
-    return Query(chosen(_of(rule)))
+def _measured(rule: str) -> Query:
+    return Query(measured(_rule(rule)))
 
 
-def _chosen_level(rule: str) -> Query:
+def _measured_level(rule: str) -> Query:
     """Of a rule that is no rate."""
-    return Query(chosen(_of(rule), without=OUTSIDE_MEASURE))
-
-
-def _what_came_out() -> Row:
-    table = Text(
-        "Runs",
-        "What the newest judged runs measured without their warm-ups, and whether it can be trusted.",
-        "none",
-    )
-    return Row("What came out?", [runs(table, JUDGED, Size(24, 10))])
-
-
-def _what_differs() -> Row:
-    what = Text("What is compared", "What each approach tells of itself in /about.", "none")
-    told_of = ("approach", "concurrency", "style", "server", "framework", "client", "sockets", "internals")
-    chosen_runs = 'service:lab_run:info{experiment=~"$experiment", jdk=~"$jdk"}'
-    told = f"last_over_time((lab_approach_info{{{APPROACH}}} * on (service) group_left () {chosen_runs})[$__range:1s])"
-    contrasts = Text(
-        "Contrasts",
-        "Controlled: a and b differ in the concurrency model alone; stack: they differ in something else, so a"
-        " difference in a figure is not due to the model alone.",
-        "none",
-    )
-    told_of_pairs = ("kind", "a", "b", "experiment", "differs")
-    pairs = select("lab_contrast_info", 'experiment=~"$experiment"', 'a=~"$approach"', 'b=~"$approach"')
-    return Row(
-        "What differs?",
-        [
-            labels(what, _each(told_of, told, "{{approach}}"), told_of, Size(24, 7)),
-            labels(
-                contrasts,
-                _each(told_of_pairs, pairs, "{{a}}, {{b}}"),
-                told_of_pairs,
-                Size(24, 7),
-                wide="differs",
-                empty=NOT_SUMMED_UP,
-            ),
-        ],
-    )
+    return Query(measured(_rule(rule), without=OUTSIDE_MEASURE))
 
 
 def _each(columns: Sequence[str], expr: str, legend: str) -> Query:
@@ -99,42 +59,64 @@ def _each(columns: Sequence[str], expr: str, legend: str) -> Query:
     return Query(f"group by ({', '.join(columns)}) ({expr})", legend)
 
 
+def _what_came_out() -> Row:
+    what = "What the newest judged runs measured without their warm-ups, and whether it can be trusted."
+    return Row("What came out?", line(runs(Text("Runs", what, "none"), JUDGED), height=10))
+
+
+def _what_differs() -> Row:
+    what = Text("What is compared", "What each approach tells of itself in /about.", "none")
+    measured_runs = 'service:lab_run:info{experiment=~"$experiment", jdk=~"$jdk"}'
+    about = f"last_over_time(({_rule('lab_approach_info')} * on (service) group_left () {measured_runs})[$__range:1s])"
+    contrasts = Text(
+        "Contrasts",
+        "Controlled: a and b differ in the concurrency model alone; stack: they differ in something else, so a"
+        " difference in a figure is not due to the model alone.",
+        "none",
+    )
+    pairs = select("lab_contrast_info", 'experiment=~"$experiment"', 'a=~"$approach"', 'b=~"$approach"')
+    each_pair = _each(CONTRAST, pairs, "{{a}}, {{b}}")
+    return Row(
+        "What differs?",
+        [
+            *line(labels(what, _each(ABOUT, about, "{{approach}}"), ABOUT), height=7),
+            *line(labels(contrasts, each_pair, CONTRAST, wide="differs", empty=NOT_SUMMED_UP), height=7),
+        ],
+    )
+
+
 def _is_it_fast() -> Row:
     p50, p99 = at_generator("run:lab_request_seconds:p50_rate10s"), at_generator("run:lab_request_seconds:p99_rate10s")
-    served_p99 = "service:lab_requests_seconds:p99_rate10s"
+    served_p50, served_p99 = (f"service:lab_requests_seconds:{each}_rate10s" for each in ("p50", "p99"))
     throughput = Text("Throughput", "Requests answered a second, whatever their status.", "reqps")
     aligned = Text(f"Throughput, {ALIGNED}", "Requests answered a second, for runs made one after another.", "reqps")
     errors = Text("Errors", "The share of requests that were not answered 2xx.", "percentunit")
+    aligned_p99 = Text(f"p99, {ALIGNED}", f"The p99 over 10 s of runs made one after another, {AT_GENERATOR}.", "s")
+    in_server = f"The p99 of runs made one after another, {IN_THE_SERVER}."
     return Row(
         "Is it fast?",
         [
-            over_time(throughput, _chosen("service:lab_requests:rate10s")),
-            over_time(_latency("p50", "half"), Query(chosen(p50)), empty=NOT_TOLD_LIVE),
-            over_time(_latency("p99", "99 of 100"), Query(chosen(p99)), empty=NOT_TOLD_LIVE),
-            by_run_time(aligned, by_seconds(_of("service:lab_requests:rate10s"))),
-            over_time(errors, _chosen("service:lab_request_errors:ratio_rate10s")),
-            by_run_time(
-                Text(f"p99, {ALIGNED}", f"The p99 over 10 s of runs made one after another, {AT_GENERATOR}.", "s"),
-                by_seconds(p99),
-                empty=NOT_TOLD_LIVE,
+            *line(
+                over_time(throughput, _measured("service:lab_requests:rate10s")),
+                over_time(_latency("p50", "half", AT_GENERATOR), Query(measured(p50)), empty=NO_LIVE_LATENCY),
+                over_time(_latency("p99", "99 of 100", AT_GENERATOR), Query(measured(p99)), empty=NO_LIVE_LATENCY),
             ),
-            over_time(_served("p50", "half"), _chosen("service:lab_requests_seconds:p50_rate10s")),
-            over_time(_served("p99", "99 of 100"), _chosen(served_p99)),
-            by_run_time(
-                Text(f"p99 in the server, {ALIGNED}", f"The p99 of runs made one after another, {IN_THE_SERVER}.", "s"),
-                by_seconds(_of(served_p99)),
+            *line(
+                by_run_time(aligned, by_seconds(_rule("service:lab_requests:rate10s"))),
+                over_time(errors, _measured("service:lab_request_errors:ratio_rate10s")),
+                by_run_time(aligned_p99, by_seconds(p99), empty=NO_LIVE_LATENCY),
+            ),
+            *line(
+                over_time(_latency("p50 in the server", "half", IN_THE_SERVER), _measured(served_p50)),
+                over_time(_latency("p99 in the server", "99 of 100", IN_THE_SERVER), _measured(served_p99)),
+                by_run_time(Text(f"p99 in the server, {ALIGNED}", in_server, "s"), by_seconds(_rule(served_p99))),
             ),
         ],
     )
 
 
-def _latency(percentile: str, requests: str) -> Text:
-    return Text(percentile, f"The time within which {requests} of the requests were answered, {AT_GENERATOR}.", "s")
-
-
-def _served(percentile: str, requests: str) -> Text:
-    what = f"The time within which {requests} of the requests were answered, {IN_THE_SERVER}."
-    return Text(f"{percentile} in the server", what, "s")
+def _latency(title: str, requests: str, where: str) -> Text:
+    return Text(title, f"The time within which {requests} of the requests were answered, {where}.", "s")
 
 
 def _cpu() -> Row:
@@ -145,30 +127,20 @@ def _cpu() -> Row:
         " that as judged of the newest run that is not invalid; without a run over 10 s.",
         "ms",
     )
-    held = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
+    quota = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")
     aligned = Text(f"CPU per request, {ALIGNED}", "CPU per request over 10 s, for runs made one after another.", "ms")
-    per_request = "service:container_cpu_ms_per_request:rate10s"
+    used, limit = "service:container_cpu_usage_seconds:rate10s", "service:container_cpu_limit_cores:sum"
     throttled = "service:container_cpu_cfs_throttled_periods:ratio_rate10s"
+    per_request = _rule("service:container_cpu_ms_per_request:rate10s")
+    of_runs = so_far("run:container_cpu_ms_per_request:ratio", "lab_result_cpu_ms_per_request", per_request)
     return Row(
         "What does it cost in CPU?",
-        [
-            over_time(
-                cores,
-                _chosen("service:container_cpu_usage_seconds:rate10s"),
-                size=QUARTER,
-                limit=chosen(CPU_LIMIT),
-            ),
-            over_time(
-                cost,
-                Query(
-                    so_far("run:container_cpu_ms_per_request:ratio", "lab_result_cpu_ms_per_request", _of(per_request))
-                ),
-                size=QUARTER,
-                calcs=LAST,
-            ),
-            over_time(held, _chosen(throttled), size=QUARTER, empty=NO_QUOTA),
-            by_run_time(aligned, by_seconds(_of(per_request)), QUARTER),
-        ],
+        line(
+            over_time(cores, _measured(used), limit=measured(_rule(limit))),
+            over_time(cost, Query(of_runs), calcs=LAST_VALUE),
+            over_time(quota, _measured(throttled), empty=NO_QUOTA),
+            by_run_time(aligned, by_seconds(per_request)),
+        ),
     )
 
 
@@ -184,11 +156,11 @@ def _memory() -> Row:
     rule = "service:container_memory_rss_bytes:sum"
     return Row(
         "What does it cost in memory?",
-        [
-            over_time(rss, _chosen_level(rule), limit=chosen(memory_limit(APPROACH), OUTSIDE_MEASURE)),
-            over_time(waiting, _chosen_level(per_request), empty="Fewer than ten requests are in flight."),
-            by_run_time(aligned, by_seconds(_of(rule), since_s=0)),
-        ],
+        line(
+            over_time(rss, _measured_level(rule), limit=measured(memory_limit(APPROACH), OUTSIDE_MEASURE)),
+            over_time(waiting, _measured_level(per_request), empty="Fewer than ten requests are in flight."),
+            by_run_time(aligned, by_seconds(_rule(rule), since_s=0)),
+        ),
     )
 
 
@@ -208,17 +180,17 @@ def _threads() -> Row:
     rule = "service:container_threads:sum"
     return Row(
         "What does it cost in threads?",
-        [
-            over_time(threads, _chosen_level(rule), size=QUARTER),
-            over_time(runnable, _chosen("service:jvm_virtual_threads:sum"), size=QUARTER),
-            over_time(inflight, _chosen("service:lab_inflight_requests:sum"), size=QUARTER),
-            by_run_time(aligned, by_seconds(_of(rule), since_s=0), QUARTER),
-        ],
+        line(
+            over_time(threads, _measured_level(rule)),
+            over_time(runnable, _measured("service:jvm_virtual_threads:sum")),
+            over_time(inflight, _measured("service:lab_inflight_requests:sum")),
+            by_run_time(aligned, by_seconds(_rule(rule), since_s=0)),
+        ),
     )
 
 
 def _jvm() -> Row:
-    heap = Query(chosen(total("jvm_memory_used_bytes", APPROACH, 'area="heap"')))
+    heap = Query(measured(total("jvm_memory_used_bytes", APPROACH, 'area="heap"')))
     collecting = Text("GC, share of CPU", "The collector's share of the container's CPU time.", "percentunit")
     pauses = Text("GC, share of time", "The share of time in which the collector stopped the approach.", "percentunit")
     used = Text("Heap", "The heap in use, garbage included.", "bytes")
@@ -227,11 +199,15 @@ def _jvm() -> Row:
     return Row(
         "What is the JVM doing?",
         [
-            over_time(collecting, _chosen("service:lab_gc_cpu:ratio_rate10s")),
-            over_time(pauses, _chosen("service:jvm_gc_pause_seconds:ratio_rate10s")),
-            over_time(used, heap, limit=chosen(heap_limit(APPROACH))),
-            over_time(pinned, Query(chosen(rate("jvm_threads_virtual_pinned_seconds_count", APPROACH))), size=HALF),
-            over_time(compiler, Query(chosen(rate("lab_jit_cpu_seconds_total", APPROACH))), size=HALF),
+            *line(
+                over_time(collecting, _measured("service:lab_gc_cpu:ratio_rate10s")),
+                over_time(pauses, _measured("service:jvm_gc_pause_seconds:ratio_rate10s")),
+                over_time(used, heap, limit=measured(heap_limit(APPROACH))),
+            ),
+            *line(
+                over_time(pinned, Query(measured(rate("jvm_threads_virtual_pinned_seconds_count", APPROACH)))),
+                over_time(compiler, Query(measured(rate("lab_jit_cpu_seconds_total", APPROACH)))),
+            ),
         ],
     )
 

@@ -10,7 +10,7 @@ from grafana_foundation_sdk.cog.builder import Builder
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models import dashboard as model
 
-from loomlab_dashboards.panels import DATA_SOURCE, RESULTS
+from loomlab_dashboards.panels import DATA_SOURCE, RESULTS, Panel
 
 TAG = "loom-lab"
 DEFAULT_URL = "http://127.0.0.1:9080"
@@ -23,21 +23,14 @@ Json = dict[str, Any]
 @dataclass(frozen=True)
 class Row:
     title: str
-    panels: Sequence[Builder[model.Panel]]
+    panels: Sequence[Panel]
 
 
-@dataclass(frozen=True)
-class Annotation:
-    name: str
-    expr: str
-    title: str
-    text: str
-    colour: str
-
-
-def data_source() -> dashboard.DatasourceVariable:
-    current = model.VariableOption(text="Prometheus", value="loomlab-prometheus")
-    return dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus").current(current)
+def line(*panels: Panel, height: int = 8, widths: Sequence[int] = ()) -> Sequence[Panel]:
+    """The panels beside each other; `widths`, of Grafana's 24 columns, are equal where they are not given."""
+    for panel, width in zip(panels, widths or [24 // len(panels)] * len(panels), strict=True):
+        panel.span(width).height(height)
+    return panels
 
 
 def _labels_of(name: str, label: str, query: str, sort: model.VariableSort) -> dashboard.QueryVariable:
@@ -70,24 +63,25 @@ def results() -> dashboard.QueryVariable:
     return variable.hide(model.VariableHide.HIDE_VARIABLE)
 
 
-def finished_runs(matchers: str) -> Annotation:
+def finished_runs(matchers: str) -> dashboard.AnnotationQuery:
     """Where runs ended. Variables are not replaced in an annotation's text, labels are."""
     ending = f'lab_run_phase{{phase="collect"}} * on (service) group_left (experiment, run) lab_run_info{{{matchers}}}'
-    told = f"({ending}) * on () group_left (url) (lab_results_info @ end())"
+    served = f"({ending}) * on () group_left (url) (lab_results_info @ end())"
     default = f'label_replace({ending}, "url", "{DEFAULT_URL}", "", "")'
-    return Annotation(
+    return annotation(
         "Finished runs",
-        f"max_over_time(({told} or on (service) {default})[$__interval:1s]) == 1",
+        f"max_over_time(({served} or on (service) {default})[$__interval:1s]) == 1",
         "{{run}} finished",
         'Results: <a href="{{url}}/{{experiment}}/" target="_blank">{{experiment}}</a>',
         "blue",
     )
 
 
-def _annotation(of: Annotation) -> dashboard.AnnotationQuery:
-    target = prometheus.Dataquery().ref_id("Anno").datasource(DATA_SOURCE).expr(of.expr).interval("1s").range()
-    query = dashboard.AnnotationQuery().name(of.name).datasource(DATA_SOURCE).enable(True).icon_color(of.colour)
-    return query.target(target).title_format(of.title).text_format(of.text)
+def annotation(name: str, expr: str, title: str, text: str, colour: str) -> dashboard.AnnotationQuery:
+    """Where the query has a series, over the dashboard's range."""
+    target = prometheus.Dataquery().ref_id("Anno").datasource(DATA_SOURCE).expr(expr).interval("1s").range()
+    query = dashboard.AnnotationQuery().name(name).datasource(DATA_SOURCE).enable(True).icon_color(colour)
+    return query.target(target).title_format(title).text_format(text)
 
 
 def _links() -> list[Builder[model.DashboardLink]]:
@@ -100,9 +94,9 @@ def _lay_out(frame: dashboard.Dashboard, rows: Sequence[Row]) -> None:
     """Row n has the id 100 n and its panels those after it, so that a new panel moves no other row's ids."""
     for number, row in enumerate(rows, start=1):
         frame.with_row(dashboard.Row(row.title).id(100 * number).collapsed(False))
-        for position, builder in enumerate(row.panels, start=1):
-            builder.build().id_val = 100 * number + position
-            frame.with_panel(builder)
+        for position, panel in enumerate(row.panels, start=1):
+            panel.build().id_val = 100 * number + position
+            frame.with_panel(panel)
 
 
 def build(
@@ -110,15 +104,16 @@ def build(
     title: str,
     description: str,
     variables: Sequence[Builder[model.VariableModel]],
-    annotations: Sequence[Annotation],
+    annotations: list[Builder[model.AnnotationQuery]],
     rows: Sequence[Row],
 ) -> Json:
     frame = dashboard.Dashboard(title).uid(uid).description(description).tags([TAG]).readonly()
     frame.tooltip(model.DashboardCursorSync.CROSSHAIR).time("now-1h", "now").refresh("").timezone("browser")
     frame.timepicker(dashboard.TimePicker().refresh_intervals(["2s", "5s", "10s", "30s", "1m"]))
-    frame.variables([data_source(), results(), *variables]).annotations(
-        [_annotation(each) for each in annotations]
-    ).links(_links())
+    prometheus_here = model.VariableOption(text="Prometheus", value="loomlab-prometheus")
+    source = dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus").current(prometheus_here)
+    frame.variables([source, results(), *variables]).links(_links())
+    frame.annotations(annotations)
     _lay_out(frame, rows)
     return visible(json.loads(JSONEncoder().encode(frame.build())))
 

@@ -1,8 +1,8 @@
 """Lab health: whether the run that goes on can be trusted."""
 
-from loomlab_dashboards.frame import Json, Row, build, finished_runs, many
+from loomlab_dashboards.frame import Json, Row, build, finished_runs, line, many
 from loomlab_dashboards.palette import IDLE, INVALID, SUSPECT, UP
-from loomlab_dashboards.panels import NO_QUOTA, Query, Size, Text, number, over_time, states
+from loomlab_dashboards.panels import NO_QUOTA, Query, Text, number, over_time, states
 from loomlab_dashboards.queries import APPROACH, rate, select, total
 
 LAB = 'service=~"backend|loadgen|$approach"'
@@ -13,36 +13,27 @@ FOREIGN, MUCH_FOREIGN = 0.05, 0.2
 """The limits of the verdict; lateness is a share of the requests' latency."""
 WATCHING_LIMIT = 0.05
 SCRAPE_TIMEOUT_S, SCRAPE_GAP_S = 1, 10
-HALF = Size(12)
 FIRING = 'alertstate="firing"'
 
 
 def _trust() -> Row:
-    firing = Text("Alerts", "The number of alerts that fire now, each a reason not to trust the current run.", "none")
+    alerts = Text("Alerts", "The number of alerts that fire now, each a reason not to trust the current run.", "none")
     history = Text("Alerts over time", "Which alerts made the run invalid or suspect, and when.", "none")
     up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is no target.", "none")
+    firing = Query(f"count({select('ALERTS', FIRING)}) or 0 * max(lab_run_info)", "firing")
     invalid = select("ALERTS", FIRING, 'severity="invalid"')
     suspect = select("ALERTS", FIRING, 'severity="suspect"')
     worst = f"max by (alertname, service, approach) (2 * {invalid} or {suspect})"
+    worst_of_each = Query(worst, "{{alertname}} {{service}}{{approach}}")
+    levels = {"1": ("suspect", SUSPECT), "2": ("invalid", INVALID)}
     return Row(
         "Can this run be trusted?",
-        [
-            number(
-                firing,
-                Query(f"count({select('ALERTS', FIRING)}) or 0 * max(lab_run_info)", "firing"),
-                bad_from=1,
-                empty="No run goes on.",
-                size=Size(4),
-            ),
-            states(
-                history,
-                Query(worst, "{{alertname}} {{service}}{{approach}}"),
-                {"1": ("suspect", SUSPECT), "2": ("invalid", INVALID)},
-                size=Size(10),
-                empty="No alert fired.",
-            ),
-            states(up, Query("max by (service) (up)"), {"0": ("down", IDLE), "1": ("up", UP)}, size=Size(10)),
-        ],
+        line(
+            number(alerts, firing, bad_from=1, empty="No run goes on."),
+            states(history, worst_of_each, levels, empty="No alert fired."),
+            states(up, Query("max by (service) (up)"), {"0": ("down", IDLE), "1": ("up", UP)}),
+            widths=(4, 10, 10),
+        ),
     )
 
 
@@ -57,27 +48,26 @@ def _limits() -> Row:
     )
     reached = Text("Offered rate reached", "Ended requests as a share of those offered.", "percentunit")
     share = "run:lab_requests_ended:rate10s / (run:lab_offered_rate_rps:max > 0)"
-    least = 1 - BUSY
+    mean = Query("service:backend_lateness_mean:ratio_rate10s", f"mean, limit {LATE_MEAN:.0%}")
+    p99 = Query("service:backend_lateness_p99:ratio_rate10s", f"p99, limit {LATE_P99:.0%}")
     return Row(
         "Did generator or backend limit it?",
         [
-            over_time(headroom, Query("service:container_cpu_headroom:ratio"), limits=[least]),
-            over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limits=[least]),
-            over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limits=[BUSY]),
-            over_time(
-                late,
-                Query("service:backend_lateness_mean:ratio_rate10s", f"mean, limit {LATE_MEAN:.0%}"),
-                Query("service:backend_lateness_p99:ratio_rate10s", f"p99, limit {LATE_P99:.0%}"),
-                size=HALF,
-                limits=[LATE_MEAN, LATE_P99],
+            *line(
+                over_time(headroom, Query("service:container_cpu_headroom:ratio"), limits=[1 - BUSY]),
+                over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limits=[1 - BUSY]),
+                over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limits=[BUSY]),
             ),
-            over_time(reached, Query(share, "{{approach}}"), size=HALF, limits=[RATE_REACHED]),
+            *line(
+                over_time(late, mean, p99, limits=[LATE_MEAN, LATE_P99]),
+                over_time(reached, Query(share, "{{approach}}"), limits=[RATE_REACHED]),
+            ),
         ],
     )
 
 
 def _held_back() -> Row:
-    held = rate("container_cpu_cfs_throttled_periods_total", LAB)
+    stopped = rate("container_cpu_cfs_throttled_periods_total", LAB)
     periods = rate("container_cpu_cfs_periods_total", LAB)
     started = f'max by (service) (process_start_time_seconds{{job=~"approach|backend", {LAB}}})'
     throttled = Text("Throttled", "The share of the periods in which the CPU quota stopped a container.", "percentunit")
@@ -85,24 +75,24 @@ def _held_back() -> Row:
     killed = Text("Killed for memory", "How many processes a second the kernel killed because memory ran out.", "cps")
     return Row(
         "Was a container held back?",
-        [
-            over_time(throttled, Query(f"{held} / ({periods} > 0)"), limits=[THROTTLED], empty=NO_QUOTA),
+        line(
+            over_time(throttled, Query(f"{stopped} / ({periods} > 0)"), limits=[THROTTLED], empty=NO_QUOTA),
             over_time(age, Query(f"time() - {started}")),
             over_time(killed, Query(rate("container_oom_events_total", LAB))),
-        ],
+        ),
     )
 
 
 def _record() -> Row:
     gap = Text("Scrape gap", "The time since a target last answered a scrape, for targets whose container runs.", "s")
     duration = Text("Scrape duration", "How long a scrape took; a scrape that takes a second times out.", "s")
-    took = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
+    seconds = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
     return Row(
         "Are there holes in the record?",
-        [
-            over_time(gap, Query("service:scrape_gap_seconds:max"), size=HALF, limits=[SCRAPE_GAP_S]),
-            over_time(duration, Query(took), size=HALF, limits=[SCRAPE_TIMEOUT_S]),
-        ],
+        line(
+            over_time(gap, Query("service:scrape_gap_seconds:max"), limits=[SCRAPE_GAP_S]),
+            over_time(duration, Query(seconds), limits=[SCRAPE_TIMEOUT_S]),
+        ),
     )
 
 
@@ -119,20 +109,20 @@ def _host() -> Row:
     memory = Text("Memory of the host", "The memory that everything on the host uses, and what there is.", "bytes")
     cost = Text("Cost of watching", "The share of one CPU that Prometheus and cAdvisor used.", "percentunit")
     each = rate("container_cpu_usage_seconds_total", WATCHING)
+    used = Query(total("host_memory_working_set_bytes"), "used")
+    limit = Query(total("host_spec_memory_limit_bytes"), "limit")
     return Row(
         "What does the host do, and what does watching cost?",
         [
-            over_time(
-                foreign, Query("service:lab_foreign_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]
+            *line(
+                over_time(foreign, Query("service:lab_foreign_cpu:ratio_rate10s"), limits=[FOREIGN, MUCH_FOREIGN]),
+                over_time(stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), limits=[FOREIGN, MUCH_FOREIGN]),
             ),
-            over_time(stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), size=HALF, limits=[FOREIGN, MUCH_FOREIGN]),
-            over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
-            over_time(
-                memory,
-                Query(total("host_memory_working_set_bytes"), "used"),
-                Query(total("host_spec_memory_limit_bytes"), "limit"),
+            *line(
+                over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
+                over_time(memory, used, limit),
+                over_time(cost, Query(each), Query(f"sum ({each})", "together"), limits=[WATCHING_LIMIT]),
             ),
-            over_time(cost, Query(each), Query(f"sum ({each})", "together"), limits=[WATCHING_LIMIT]),
         ],
     )
 

@@ -1,16 +1,18 @@
 """One run: what was offered, what came back, and what it took."""
 
+from collections.abc import Callable, Iterator
 from functools import partial
 
-from loomlab_dashboards.frame import RUNS, Annotation, Json, Row, build, finished_runs, newest
+from grafana_foundation_sdk.builders import dashboard
+
+from loomlab_dashboards.frame import RUNS, Json, Row, annotation, build, finished_runs, line, newest
 from loomlab_dashboards.palette import FINE, IDLE, SUSPECT
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
     IN_THE_SERVER,
-    LAST,
-    NOT_TOLD_LIVE,
+    LAST_VALUE,
+    NO_LIVE_LATENCY,
     Query,
-    Size,
     Text,
     density,
     over_time,
@@ -18,10 +20,9 @@ from loomlab_dashboards.panels import (
 from loomlab_dashboards.queries import RUN, during_run, heap_limit, memory_limit, rate, total, while_run_goes
 from loomlab_dashboards.runs_table import runs
 
-HALF = Size(12, 9)
 LAB = 'service=~"backend|loadgen"'
 PHASES = {"warm-up": SUSPECT, "measure": FINE, "collect": IDLE}
-course = partial(over_time, calcs=LAST)
+course = partial(over_time, calcs=LAST_VALUE)
 """Lines from the warm-up on: their mean would say nothing, and the table has the figures of the measured phase."""
 
 
@@ -31,52 +32,51 @@ def _run(rule: str) -> str:
 
 def _what_came_out() -> Row:
     table = Text("This run", "What was measured without the warm-up, and whether it can be trusted.", "none")
-    return Row("What came out?", [runs(table, RUN, Size(24, 5))])
+    return Row("What came out?", line(runs(table, RUN), height=5))
 
 
 def _load() -> Row:
-    rates = Text(
-        "Rate", "Requests a second: those offered, and those that ended, as generator and approach count them.", "reqps"
-    )
+    what = "Requests a second: those offered, and those that ended, as generator and approach count them."
     errors = Text("Errors", "The share of requests that failed, as generator and approach count them.", "percentunit")
+    offered = Query(_run("run:lab_offered_rate_rps:max"), "offered")
     return Row(
         "Did it get the load that was offered?",
-        [
+        line(
             course(
-                rates,
-                Query(_run("run:lab_offered_rate_rps:max"), "offered"),
-                Query(_run("run:lab_requests_ended:rate10s"), "by the generator"),
-                Query(during_run("service:lab_requests:rate10s"), "by the approach"),
-                size=HALF,
+                Text("Rate", what, "reqps"),
+                offered,
+                *_counted("run:lab_requests_ended:rate10s", "service:lab_requests:rate10s"),
             ),
             course(
-                errors,
-                Query(_run("run:lab_requests_failed:ratio_rate10s"), "by the generator"),
-                Query(during_run("service:lab_request_errors:ratio_rate10s"), "by the approach"),
-                size=HALF,
+                errors, *_counted("run:lab_requests_failed:ratio_rate10s", "service:lab_request_errors:ratio_rate10s")
             ),
-        ],
+            height=9,
+        ),
     )
+
+
+def _counted(by_generator: str, by_approach: str) -> tuple[Query, Query]:
+    """A rule of the run, and one of services."""
+    return Query(_run(by_generator), "by the generator"), Query(during_run(by_approach), "by the approach")
 
 
 def _latency() -> Row:
-    p50, p99 = "run:lab_request_seconds:p50_rate10s", "run:lab_request_seconds:p99_rate10s"
     at_generator = Text("p50 and p99", f"Latency {AT_GENERATOR}.", "s")
     in_server = Text("p50 and p99 in the server", f"Latency {IN_THE_SERVER}.", "s")
     served = Text("Latency in the server", f"Requests a second by their latency, {IN_THE_SERVER}.", "s")
     buckets = rate("lab_requests_seconds_bucket", by="service, le")
     return Row(
         "How long did requests take?",
-        [
-            course(at_generator, Query(_run(p50), "p50"), Query(_run(p99), "p99"), empty=NOT_TOLD_LIVE),
-            course(
-                in_server,
-                Query(during_run("service:lab_requests_seconds:p50_rate10s"), "p50"),
-                Query(during_run("service:lab_requests_seconds:p99_rate10s"), "p99"),
-            ),
+        line(
+            course(at_generator, *_percentiles("run:lab_request_seconds", _run), empty=NO_LIVE_LATENCY),
+            course(in_server, *_percentiles("service:lab_requests_seconds", during_run)),
             density(served, Query(f"sum by (le) ({during_run(buckets)})", "{{le}}"), "reqps"),
-        ],
+        ),
     )
+
+
+def _percentiles(metric: str, select: Callable[[str], str]) -> Iterator[Query]:
+    return (Query(select(f"{metric}:{name}_rate10s"), name) for name in ("p50", "p99"))
 
 
 def _of_all_three(rule: str) -> tuple[Query, Query]:
@@ -90,34 +90,34 @@ def _resources() -> Row:
     heap = Text("Heap", "The approach's heap in use, garbage included.", "bytes")
     connections = Text("Connections and requests", "What the approach has open and in flight.", "none")
     backend = Text("Backend lateness", "How late the backend answers, beyond its configured delay.", "s")
+    used = total("jvm_memory_used_bytes", 'area="heap"')
     cpu_limit = during_run("service:container_cpu_limit_cores:sum")
     return Row(
         "What did it take?",
         [
-            course(cores, *_of_all_three("service:container_cpu_usage_seconds:rate10s"), limit=cpu_limit),
-            course(memory, *_of_all_three("service:container_memory_rss_bytes:sum"), limit=during_run(memory_limit())),
-            course(threads, *_of_all_three("service:container_threads:sum")),
-            course(
-                heap,
-                Query(during_run(total("jvm_memory_used_bytes", 'area="heap"'))),
-                limit=during_run(heap_limit()),
+            *line(
+                course(cores, *_of_all_three("service:container_cpu_usage_seconds:rate10s"), limit=cpu_limit),
+                course(
+                    memory, *_of_all_three("service:container_memory_rss_bytes:sum"), limit=during_run(memory_limit())
+                ),
+                course(threads, *_of_all_three("service:container_threads:sum")),
             ),
-            course(
-                connections,
-                Query(during_run("service:lab_open_connections:sum"), "connections"),
-                Query(during_run("service:lab_inflight_requests:sum"), "requests in flight"),
+            *line(
+                course(heap, Query(during_run(used)), limit=during_run(heap_limit())),
+                course(
+                    connections,
+                    Query(during_run("service:lab_open_connections:sum"), "connections"),
+                    Query(during_run("service:lab_inflight_requests:sum"), "requests in flight"),
+                ),
+                course(backend, Query(while_run_goes("service:backend_lateness_seconds:p99_rate10s"), "p99")),
             ),
-            course(backend, Query(while_run_goes("service:backend_lateness_seconds:p99_rate10s"), "p99")),
         ],
     )
 
 
-def _phases() -> list[Annotation]:
-    of_run = f"* on (service) group_left (run) lab_run_info{{{RUN}}} == 1"
-    return [
-        Annotation(f"Phase: {phase}", f'lab_run_phase{{phase="{phase}"}} {of_run}', phase, "{{run}}", colour)
-        for phase, colour in PHASES.items()
-    ]
+def _phase(name: str, colour: str) -> dashboard.AnnotationQuery:
+    phase = f'lab_run_phase{{phase="{name}"}} * on (service) group_left (run) lab_run_info{{{RUN}}} == 1'
+    return annotation(f"Phase: {name}", phase, name, "{{run}}", colour)
 
 
 def one_run() -> Json:
@@ -129,6 +129,6 @@ def one_run() -> Json:
             newest("experiment", "Experiment", f"label_values({{{RUNS}}}, experiment)"),
             newest("run", "Run", f'label_values({{{RUNS}, experiment=~"$experiment"}}, run)'),
         ],
-        [*_phases(), finished_runs(RUN)],
+        [*(_phase(name, colour) for name, colour in PHASES.items()), finished_runs(RUN)],
         [_what_came_out(), _load(), _latency(), _resources()],
     )

@@ -4,8 +4,6 @@ import os
 import re
 from pathlib import Path
 
-from grafana_foundation_sdk.models.dashboard import DynamicConfigValue
-
 LAB = Path(os.environ.get("LAB_ROOT", Path(__file__).parents[3]))
 SERVICE = re.compile(r'^  ([a-z0-9-]+):\n(?:    .*\n)*?    x-colour: "(#[0-9A-F]{6})"$', re.MULTILINE)
 APPROACHES: dict[str, str] = dict(SERVICE.findall((LAB / "compose.yaml").read_text()))
@@ -20,7 +18,3 @@ UP = "#3274D9"
 def series_of(service: str) -> str:
     """A Grafana regular expression for the series of a service: its name alone, or a run's folder, which ends in it."""
     return f"/(^|-){service}$/"
-
-
-def fixed(colour: str) -> DynamicConfigValue:
-    return DynamicConfigValue(id_val="color", value={"mode": "fixed", "fixedColor": colour})

@@ -1,8 +1,7 @@
 """One function a kind of panel. What a panel must have (title, a sentence, a unit, a legend) is a parameter here."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 from grafana_foundation_sdk.builders import (
     common,
@@ -22,7 +21,7 @@ from grafana_foundation_sdk.models import dashboard as model
 from grafana_foundation_sdk.models.heatmap import HeatmapColorMode
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-from loomlab_dashboards.palette import APPROACHES, FINE, IDLE, INVALID, OTHERS, fixed, series_of
+from loomlab_dashboards.palette import APPROACHES, FINE, IDLE, INVALID, OTHERS, series_of
 
 DATA_SOURCE = options.DataSourceRef(type_val="prometheus", uid="${datasource}")
 RESULTS = "${results:raw}"
@@ -30,15 +29,15 @@ RESULTS = "${results:raw}"
 MIN_STEP = "2s"
 """Below it neighbouring points share almost all of their samples, at a scrape a second."""
 NO_QUOTA = "No container has a CPU quota."
-NOT_TOLD_LIVE = "Only vegeta reports latency while it runs; the table shows it afterwards."
+NO_LIVE_LATENCY = "Only vegeta reports latency while it runs; the table shows it afterwards."
 AT_GENERATOR = "as the load generator saw it"
 IN_THE_SERVER = (
     "in the server from the start of its handler (in the idiomatic style, of its first filter), without any earlier "
     "wait for a connection or a thread"
 )
 LIMIT = "limit"
-FIGURES = ("lastNotNull", "mean", "max")
-LAST = ("lastNotNull",)
+MEAN_AND_MAX = ("lastNotNull", "mean", "max")
+LAST_VALUE = ("lastNotNull",)
 ROW_FIELD, COLUMN_FIELD = "seconds", "run"
 MATRIX_FIELD = f"{ROW_FIELD}\\{COLUMN_FIELD}"
 """What Grafana's transformation groupingToMatrix calls its first field."""
@@ -50,7 +49,7 @@ class Text:
     description: str
     """One sentence."""
     unit: str
-    """One of Grafana's, see units.UNITS."""
+    """One of Grafana's."""
 
 
 @dataclass(frozen=True)
@@ -59,152 +58,136 @@ class Query:
     legend: str = "{{service}}"
 
 
-@dataclass(frozen=True)
-class Size:
-    width: int = 8
-    """Of Grafana's 24 columns."""
-    height: int = 8
+Panel = timeseries.Panel | trend.Panel | heatmap.Panel | statetimeline.Panel | stat.Panel | table.Panel
 
 
-class _Panel(Protocol):
-    """What the builders of all kinds of panel have."""
-
-    def title(self, title: str, /) -> Self: ...
-    def description(self, description: str, /) -> Self: ...
-    def unit(self, unit: str, /) -> Self: ...
-    def datasource(self, datasource: options.DataSourceRef, /) -> Self: ...
-    def span(self, w: int, /) -> Self: ...
-    def height(self, h: int, /) -> Self: ...
-    def targets(self, targets: list[Builder[Dataquery]], /) -> Self: ...
+def range_targets(*queries: Query, form: PromQueryFormat = PromQueryFormat.TIME_SERIES) -> list[Builder[Dataquery]]:
+    """The queries, asked over the dashboard's range."""
+    return [_target(position, query, form).range() for position, query in enumerate(queries)]
 
 
-class _Lines(_Panel, Protocol):
-    """What time series and trends have."""
-
-    def min(self, min_val: float, /) -> Self: ...
-    def line_width(self, line_width: float, /) -> Self: ...
-    def legend(self, legend: Builder[options.VizLegendOptions], /) -> Self: ...
-    def tooltip(self, tooltip: Builder[options.VizTooltipOptions], /) -> Self: ...
-    def override_by_regexp(self, regexp: str, properties: list[model.DynamicConfigValue], /) -> Self: ...
+def instant_targets(*queries: Query, form: PromQueryFormat = PromQueryFormat.TABLE) -> list[Builder[Dataquery]]:
+    """The queries, asked at the end of the dashboard's range."""
+    return [_target(position, query, form).instant() for position, query in enumerate(queries)]
 
 
-def dataquery(position: int, query: Query, form: PromQueryFormat = PromQueryFormat.TIME_SERIES) -> prometheus.Dataquery:
+def _target(position: int, query: Query, form: PromQueryFormat) -> prometheus.Dataquery:
     target = prometheus.Dataquery().ref_id(chr(ord("A") + position)).datasource(DATA_SOURCE).expr(query.expr)
     return target.legend_format(query.legend).format(form).interval(MIN_STEP)
 
 
-def _ranges(queries: tuple[Query, ...]) -> list[Builder[Dataquery]]:
-    return [dataquery(position, query).range() for position, query in enumerate(queries)]
+def fill[P: (timeseries.Panel, trend.Panel, heatmap.Panel, statetimeline.Panel, stat.Panel, table.Panel)](
+    panel: P, text: Text, targets: list[Builder[Dataquery]], empty: str | None = None
+) -> P:
+    """The panel with what every panel has; `empty` is said without data."""
+    panel.title(text.title).description(text.description).unit(text.unit).datasource(DATA_SOURCE).targets(targets)
+    return panel if empty is None else panel.no_value(empty)
 
 
-def filled[P: _Panel](panel: P, text: Text, size: Size, targets: list[Builder[Dataquery]]) -> P:
-    panel.title(text.title).description(text.description).unit(text.unit).datasource(DATA_SOURCE)
-    return panel.span(size.width).height(size.height).targets(targets)
+def transform[P: (trend.Panel, table.Panel)](panel: P, **steps: object) -> P:
+    """The panel with Grafana's transformations, by name, in their order."""
+    for name, settings in steps.items():
+        panel.with_transformation(model.DataTransformerConfig(id_val=name, options=settings))
+    return panel
 
 
-def _lines[P: _Lines](panel: P, calcs: Sequence[str] = FIGURES) -> P:
+def sorting(field: str, **order: bool) -> dict[str, object]:
+    """The settings of Grafana's transformation sortBy."""
+    return {"fields": {}, "sort": [{"field": field, **order}]}
+
+
+def properties(values: Mapping[str, object]) -> list[model.DynamicConfigValue]:
+    """What an override sets of a field."""
+    return [model.DynamicConfigValue(id_val=name, value=value) for name, value in values.items()]
+
+
+def fixed(colour: str) -> dict[str, object]:
+    """The property of a field that always has the colour."""
+    return {"color": {"mode": "fixed", "fixedColor": colour}}
+
+
+def _draw_lines[P: (timeseries.Panel, trend.Panel)](panel: P, calcs: Sequence[str] = MEAN_AND_MAX) -> P:
     legend = common.VizLegendOptions().display_mode(options.LegendDisplayMode.TABLE).show_legend(True)
     legend.placement(options.LegendPlacement.BOTTOM).calcs(list(calcs))
     tooltip = common.VizTooltipOptions().mode(options.TooltipDisplayMode.MULTI).sort(options.SortOrder.DESCENDING)
     for service, colour in (APPROACHES | OTHERS).items():
-        panel.override_by_regexp(series_of(service), [fixed(colour)])
+        panel.override_by_regexp(series_of(service), properties(fixed(colour)))
     return panel.min(0).line_width(2).legend(legend).tooltip(tooltip)
 
 
 def _steps(*steps: tuple[float | None, str]) -> dashboard.ThresholdsConfig:
-    thresholds = [model.Threshold(value=value, color=colour) for value, colour in steps]
-    return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(thresholds)
+    levels = [model.Threshold(value=value, color=colour) for value, colour in steps]
+    return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(levels)
 
 
 def over_time(
     text: Text,
     *queries: Query,
-    size: Size = Size(),
     limits: Sequence[float] = (),
     limit: str | None = None,
     empty: str | None = None,
-    calcs: Sequence[str] = FIGURES,
+    calcs: Sequence[str] = MEAN_AND_MAX,
 ) -> timeseries.Panel:
-    """Lines over clock time; `limits`, in the panel's unit, and the answer to `limit` are drawn as dashed lines,
-    `empty` is said without data, and `calcs` are told of each line."""
-    asked = queries if limit is None else (*queries, Query(f"max({limit})", LIMIT))
-    panel = _lines(filled(timeseries.Panel(), text, size, _ranges(asked)), calcs)
+    """Lines over clock time; `limits`, in the panel's unit, and the answer to `limit` are drawn as dashed lines, and
+    the legend has `calcs` of each line."""
+    drawn = queries if limit is None else (*queries, Query(f"max({limit})", LIMIT))
+    panel = _draw_lines(fill(timeseries.Panel(), text, range_targets(*drawn), empty), calcs)
     if limit is not None:
-        dashes = {"fill": "dash", "dash": [10, 10]}
-        panel.override_by_name(LIMIT, [fixed(INVALID), model.DynamicConfigValue("custom.lineStyle", dashes)])
+        dashes = {"custom.lineStyle": {"fill": "dash", "dash": [10, 10]}}
+        panel.override_by_name(LIMIT, properties(fixed(INVALID) | dashes))
     if limits:
         dashed = common.GraphThresholdsStyleConfig().mode(options.GraphThresholdsStyleMode.DASHED)
         panel.thresholds(_steps((None, "transparent"), *((limit, "red") for limit in limits))).thresholds_style(dashed)
-    return panel if empty is None else panel.no_value(empty)
+    return panel
 
 
-def by_run_time(text: Text, expr: str, size: Size = Size(), empty: str | None = None) -> trend.Panel:
+def by_run_time(text: Text, expr: str, empty: str | None = None) -> trend.Panel:
     """Lines over the seconds since the start of each run; `expr` comes from queries.by_seconds."""
-    target = dataquery(0, Query(expr, f"{{{{{COLUMN_FIELD}}}}}"), PromQueryFormat.TABLE).instant()
-    panel = _lines(filled(trend.Panel(), text, size, [target])).x_field(MATRIX_FIELD)
+    targets = instant_targets(Query(expr, f"{{{{{COLUMN_FIELD}}}}}"))
+    panel = _draw_lines(fill(trend.Panel(), text, targets, empty)).x_field(MATRIX_FIELD)
+    axis = {"unit": "s", "custom.axisLabel": "since the run's measure phase began"}
+    panel.override_by_name(MATRIX_FIELD, properties(axis))
     matrix = {"columnField": COLUMN_FIELD, "rowField": ROW_FIELD, "valueField": "Value", "emptyValue": "null"}
-    number = {"targetField": MATRIX_FIELD, "destinationType": "number"}
-    for name, settings in (
-        ("groupingToMatrix", matrix),
-        ("convertFieldType", {"fields": {}, "conversions": [number]}),
-        ("sortBy", {"fields": {}, "sort": [{"field": MATRIX_FIELD}]}),
-    ):
-        panel.with_transformation(model.DataTransformerConfig(id_val=name, options=settings))
-    axis = [
-        model.DynamicConfigValue(id_val="unit", value="s"),
-        model.DynamicConfigValue(id_val="custom.axisLabel", value="since the run's measure phase began"),
-    ]
-    panel.override_by_name(MATRIX_FIELD, axis)
-    return panel if empty is None else panel.no_value(empty)
+    conversion = {"fields": {}, "conversions": [{"targetField": MATRIX_FIELD, "destinationType": "number"}]}
+    return transform(panel, groupingToMatrix=matrix, convertFieldType=conversion, sortBy=sorting(MATRIX_FIELD))
 
 
-def density(text: Text, query: Query, cell_unit: str, size: Size = Size()) -> heatmap.Panel:
+def density(text: Text, query: Query, cell_unit: str) -> heatmap.Panel:
     """A heat map of a histogram's buckets by `le`, over clock time; the text's unit is that of the buckets."""
-    target = dataquery(0, query, PromQueryFormat.HEATMAP).range()
-    panel = filled(heatmap.Panel(), text, size, [target]).calculate(False).show_legend()
+    targets = range_targets(query, form=PromQueryFormat.HEATMAP)
+    panel = fill(heatmap.Panel(), text, targets).calculate(False).show_legend()
     colour = heatmap.HeatmapColorOptions().mode(HeatmapColorMode.SCHEME).scheme("Oranges").steps(64)
     axis = heatmap.YAxisConfig().unit(text.unit).axis_placement(options.AxisPlacement.LEFT)
     return panel.color(colour).y_axis(axis).cell_values(heatmap.CellValues().unit(cell_unit))
 
 
 def states(
-    text: Text, query: Query, values: dict[str, tuple[str, str]], size: Size = Size(), empty: str | None = None
+    text: Text, query: Query, values: dict[str, tuple[str, str]], empty: str | None = None
 ) -> statetimeline.Panel:
-    """Coloured bars over clock time; `values` maps a value to its word and colour, `empty` is said without any."""
-    panel = filled(statetimeline.Panel(), text, size, _ranges((query,)))
+    """Coloured bars over clock time; `values` maps a value to its word and colour."""
+    panel = fill(statetimeline.Panel(), text, range_targets(query), empty)
     mapped = {value: model.ValueMappingResult(text=word, color=colour) for value, (word, colour) in values.items()}
     legend = common.VizLegendOptions().display_mode(options.LegendDisplayMode.LIST).show_legend(True)
     panel.mappings([model.ValueMap(options=mapped)]).legend(legend.placement(options.LegendPlacement.BOTTOM))
-    panel.merge_values(True).show_value(options.VisibilityMode.NEVER).row_height(0.8)
-    return panel if empty is None else panel.no_value(empty)
+    return panel.merge_values(True).show_value(options.VisibilityMode.NEVER).row_height(0.8)
 
 
 def labels(
-    text: Text,
-    query: Query,
-    columns: Sequence[str],
-    size: Size = Size(),
-    wide: str | None = None,
-    empty: str | None = None,
+    text: Text, query: Query, columns: Sequence[str], wide: str | None = None, empty: str | None = None
 ) -> table.Panel:
     """A row a series, its labels in these columns, sorted by the first; without the value, which says nothing. The
-    texts of the column `wide` are wrapped, `empty` is said without any row."""
-    panel = filled(table.Panel(), text, size, [dataquery(0, query, PromQueryFormat.TABLE).instant()])
+    texts of the column `wide` are wrapped."""
+    panel = fill(table.Panel(), text, instant_targets(query), empty)
     order = {name: position for position, name in enumerate(columns)}
-    for name, settings in (
-        ("organize", {"indexByName": order, "excludeByName": {"Time": True, "Value": True}}),
-        ("sortBy", {"fields": {}, "sort": [{"field": columns[0]}]}),
-    ):
-        panel.with_transformation(model.DataTransformerConfig(id_val=name, options=settings))
     if wide is not None:
-        wrapped = {"custom.wrapText": True, "custom.minWidth": 600}
-        panel.override_by_name(wide, [model.DynamicConfigValue(id_val=one, value=wrapped[one]) for one in wrapped])
-    return panel if empty is None else panel.no_value(empty)
+        panel.override_by_name(wide, properties({"custom.wrapText": True, "custom.minWidth": 600}))
+    organized = {"indexByName": order, "excludeByName": {"Time": True, "Value": True}}
+    return transform(panel, organize=organized, sortBy=sorting(columns[0]))
 
 
-def number(text: Text, query: Query, bad_from: float, empty: str, size: Size = Size()) -> stat.Panel:
+def number(text: Text, query: Query, bad_from: float, empty: str) -> stat.Panel:
     """The newest value, large: green from 0, red from `bad_from` on; `empty`, in grey, without one."""
-    panel = filled(stat.Panel(), text, size, [dataquery(0, query).instant()]).no_value(empty)
+    panel = fill(stat.Panel(), text, instant_targets(query, form=PromQueryFormat.TIME_SERIES), empty)
     panel.thresholds(_steps((None, IDLE), (0, FINE), (bad_from, INVALID))).graph_mode(options.BigValueGraphMode.NONE)
     newest = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     return panel.color_mode(options.BigValueColorMode.BACKGROUND).reduce_options(newest)

@@ -36,10 +36,10 @@ def memory_limit(*matchers: str) -> str:
 
 def at_generator(rule: str) -> str:
     """A rule of runs as a figure of the approach that is under test."""
-    return f'label_replace({rule}{{approach=~"$approach"}}, "service", "$1", "approach", "(.+)")'
+    return _by_service(f'{rule}{{approach=~"$approach"}}')
 
 
-def chosen(expr: str, without: str = UNMEASURED) -> str:
+def measured(expr: str, without: str = UNMEASURED) -> str:
     """What was measured of the chosen experiments and JDKs, without warm-ups."""
     return (
         f'({expr}) * on (service) service:lab_run:info{{experiment=~"$experiment", jdk=~"$jdk"}}'
@@ -51,8 +51,8 @@ def so_far(rule: str, judged: str, without_run: str) -> str:
     """A rule of runs that is of their measured phases up to then; where no run of an approach goes on, `judged` of its
     newest run that is not invalid; `without_run` of approaches that are up without a run."""
     of_jdk = 'last_over_time(service:lab_run:info{jdk=~"$jdk"}[$__interval])'
-    told = f'last_over_time({rule}{{experiment=~"$experiment", approach=~"$approach"}}[$__interval])'
-    goes_on = f"max by (service) ({_by_service(f'{told} and on (experiment, run) {of_jdk}')})"
+    live = f'last_over_time({rule}{{experiment=~"$experiment", approach=~"$approach"}}[$__interval])'
+    goes_on = f"max by (service) ({_by_service(f'{live} and on (experiment, run) {of_jdk}')})"
     counted = f'{JUDGED}, verdict!="invalid"'
     newest = f"topk by (approach) (1, lab_result_finished_seconds{{{counted}}})"
     ended = f"max by (service) ({_by_service(f'{judged}{{{counted}}} and on (experiment, run) {newest}')})"
@@ -79,7 +79,6 @@ def by_seconds(expr: str, since_s: int = WINDOW_FULL_S) -> str:
     one after another lie over each other. One instant query, at the end of the dashboard's range."""
     elapsed = f'run:lab_elapsed_seconds:max{{experiment=~"$experiment"}} >= {since_s}'
     folder = f'label_join(count_values without () ("seconds", {elapsed}), "run", "/", "experiment", "run")'
-    of_service = f'label_replace({folder}, "service", "$1", "approach", "(.+)")'
-    timed = f"{expr} * on (service) group_left (run, seconds) {of_service}"
+    timed = f"{expr} * on (service) group_left (run, seconds) {_by_service(folder)}"
     of_jdk = 'service:lab_run:info{jdk=~"$jdk"}'
     return f"max by (run, seconds) (max_over_time(({timed} and on (service) {of_jdk})[$__range:1s]))"

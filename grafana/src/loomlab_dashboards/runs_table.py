@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from grafana_foundation_sdk.builders import table
-from grafana_foundation_sdk.cog.builder import Builder
-from grafana_foundation_sdk.cog.variants import Dataquery
-from grafana_foundation_sdk.models import dashboard as model
-from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 from loomlab_dashboards.palette import FINE, INVALID, SUSPECT
-from loomlab_dashboards.panels import RESULTS, Query, Size, Text, dataquery, filled
+from loomlab_dashboards.panels import RESULTS, Query, Text, fill, instant_targets, properties, sorting, transform
 
 FIGURES = Path(__file__).parents[2] / "figures.json"
 """Written by `loomlab figures`."""
+TIME = "dateTimeAsIso"
 LABELS = "experiment, run, approach, load, jdk, verdict"
 VERDICTS = {"valid": FINE, "suspect": SUSPECT, "invalid": INVALID}
 COMPARE, ONE_RUN = "/d/loomlab-compare/compare", "/d/loomlab-one-run/one-run"
@@ -48,22 +45,22 @@ def _of_experiment(aggregation: str, name: str, matchers: str) -> str:
 
 def _figures(matchers: str) -> list[Figure]:
     hidden = {"custom.hideFrom.viz": True}
-    known = json.loads(FIGURES.read_text(encoding="utf-8"))
-    return [
-        *(
-            Figure(
-                one["heading"],
-                _result(one["name"], matchers),
-                one["unit"],
-                {} if one["decimals"] is None else {"decimals": one["decimals"]},
-            )
-            for one in known
-        ),
-        Figure("began", f"1000 * {_result('started_seconds', matchers)}", "dateTimeAsIso"),
-        Figure("ended", f"1000 * {_result('finished_seconds', matchers)}", "dateTimeAsIso"),
-        Figure("experiment_began", _of_experiment("min", "started_seconds", matchers), "dateTimeAsIso", hidden),
-        Figure("experiment_ended", _of_experiment("max", "finished_seconds", matchers), "dateTimeAsIso", hidden),
+    figures = [
+        Figure(
+            figure["heading"],
+            _result(figure["name"], matchers),
+            figure["unit"],
+            {} if figure["decimals"] is None else {"decimals": figure["decimals"]},
+        )
+        for figure in json.loads(FIGURES.read_text(encoding="utf-8"))
     ]
+    times = [
+        Figure("began", f"1000 * {_result('started_seconds', matchers)}", TIME),
+        Figure("ended", f"1000 * {_result('finished_seconds', matchers)}", TIME),
+        Figure("experiment_began", _of_experiment("min", "started_seconds", matchers), TIME, hidden),
+        Figure("experiment_ended", _of_experiment("max", "finished_seconds", matchers), TIME, hidden),
+    ]
+    return [*figures, *times]
 
 
 def _within(start: str, end: str) -> str:
@@ -90,41 +87,28 @@ def _of_labels() -> dict[str, Properties]:
     }
 
 
-FIRST, LAST = ("run", "load", "jdk", "verdict"), ("reasons", "experiment")
-"""Columns before the figures, and before the times."""
+BEFORE_FIGURES, BEFORE_TIMES = ("run", "load", "jdk", "verdict"), ("reasons", "experiment")
 
 
-def runs(text: Text, matchers: str, size: Size) -> table.Panel:
+def runs(text: Text, matchers: str) -> table.Panel:
     """Of the runs that these matchers choose, the newest first; without a warm-up in any figure."""
     figures = _figures(matchers)
     info = Query(f"max by ({LABELS}, reasons) (lab_result_info{{{matchers}}})", "verdict")
-    queries = [info, *(Query(figure.expr, figure.column) for figure in figures)]
-    targets: list[Builder[Dataquery]] = [
-        dataquery(place, query, PromQueryFormat.TABLE).instant() for place, query in enumerate(queries)
-    ]
-    panel = filled(table.Panel(), text, size, targets).no_value(NOTHING_JUDGED)
-    for name, settings in _transformations(figures):
-        panel.with_transformation(model.DataTransformerConfig(id_val=name, options=settings))
-    properties = _of_labels() | {one.column: {"unit": one.unit, **one.properties} for one in figures}
-    for column, of_column in properties.items():
-        panel.override_by_name(
-            column, [model.DynamicConfigValue(id_val=name, value=of_column[name]) for name in of_column]
-        )
-    return panel
+    targets = instant_targets(info, *(Query(figure.expr, figure.column) for figure in figures))
+    panel = fill(table.Panel(), text, targets, NOTHING_JUDGED)
+    columns = _of_labels() | {figure.column: {"unit": figure.unit, **figure.properties} for figure in figures}
+    for column, settings in columns.items():
+        panel.override_by_name(column, properties(settings))
+    return transform(panel, merge={}, organize=_organized(figures), sortBy=sorting("began", desc=True))
 
 
-def _transformations(figures: Sequence[Figure]) -> list[tuple[str, dict[str, Any]]]:
-    value_of = {figure.column: f"Value #{chr(ord('B') + place)}" for place, figure in enumerate(figures)}
+def _organized(figures: Sequence[Figure]) -> dict[str, Any]:
+    field_of = {figure.column: f"Value #{chr(ord('B') + position)}" for position, figure in enumerate(figures)}
     names = [figure.column for figure in figures]
     times = names.index("began")
-    order = [*FIRST, *names[:times], *LAST, *names[times:]]
-    organised = {
-        "indexByName": {value_of.get(column, column): place for place, column in enumerate(order)},
-        "renameByName": {name: column for column, name in value_of.items()},
+    order = [*BEFORE_FIGURES, *names[:times], *BEFORE_TIMES, *names[times:]]
+    return {
+        "indexByName": {field_of.get(column, column): position for position, column in enumerate(order)},
+        "renameByName": {name: column for column, name in field_of.items()},
         "excludeByName": {"Time": True, "Value #A": True, "approach": True},
     }
-    return [
-        ("merge", {}),
-        ("organize", organised),
-        ("sortBy", {"fields": {}, "sort": [{"field": "began", "desc": True}]}),
-    ]

@@ -13,10 +13,6 @@ ANYTHING = ".*"
 VARIABLE = re.compile(r"\$(\w+)")
 
 
-class UnknownVariableError(Exception):
-    """A variable that the dashboard does not have, with those it has."""
-
-
 @dataclass(frozen=True)
 class PanelQuery:
     dashboard: str
@@ -34,32 +30,28 @@ class Window:
     end: float
     """Unix times, in seconds."""
 
-    @property
-    def step_s(self) -> int:
-        return max(MIN_STEP_S, round((self.end - self.start) / MAX_POINTS))
-
     def values(self) -> dict[str, str]:
         """What Grafana puts for the intervals in this window."""
+        step_s = max(MIN_STEP_S, round((self.end - self.start) / MAX_POINTS))
         return {
-            "__interval": f"{self.step_s}s",
-            "__rate_interval": f"{max(self.step_s + MIN_STEP_S, 4 * MIN_STEP_S)}s",
+            "__interval": f"{step_s}s",
+            "__rate_interval": f"{max(step_s + MIN_STEP_S, 4 * MIN_STEP_S)}s",
             "__range": f"{max(round(self.end - self.start), 1)}s",
         }
 
 
 def replaced(expr: str, values: Mapping[str, str]) -> str:
-    """`$name` by its value; `$1`, which belongs to label_replace, stays."""
-    return VARIABLE.sub(lambda found: found[0] if found[1].isdigit() else values[found[1]], expr)
+    """The expression with `$name` by its value; `$1`, which belongs to label_replace, stays."""
+    return VARIABLE.sub(lambda match: match[0] if match[1].isdigit() else values[match[1]], expr)
 
 
 def values_of(document: Json, window: Window, chosen: Mapping[str, str]) -> dict[str, str]:
-    """A value for every variable: a chosen one, which is a regular expression, or one that matches anything."""
+    """A value for every variable: a chosen one, which is a regular expression, or one that matches anything. Raises
+    ValueError for a variable that the dashboard does not have."""
     names = [variable["name"] for variable in document["templating"]["list"]]
     unknown = chosen.keys() - set(names)
     if unknown:
-        raise UnknownVariableError(
-            f"The dashboard {document['title']} has no variable {min(unknown)}: use one of {', '.join(names)}."
-        )
+        raise ValueError(f"{document['title']} has no variable {min(unknown)}: use one of {', '.join(names)}.")
     return dict.fromkeys(names, ANYTHING) | dict(chosen) | window.values()
 
 
@@ -68,18 +60,14 @@ def panels(document: Json) -> list[Json]:
     return [panel for panel in document["panels"] if panel["type"] != "row"]
 
 
-def panel_queries(document: Json, panel: Json, values: Mapping[str, str]) -> Iterator[PanelQuery]:
-    unit = panel["fieldConfig"]["defaults"]["unit"]
-    for target in panel["targets"]:
-        kind = "instant" if target["instant"] else "range"
-        expr = replaced(target["expr"], values)
-        yield PanelQuery(document["title"], panel["title"], kind, expr, unit, target["legendFormat"])
-
-
 def queries(document: Json, values: Mapping[str, str]) -> Iterator[PanelQuery]:
     """Every query of every panel."""
     for panel in panels(document):
-        yield from panel_queries(document, panel, values)
+        unit = panel["fieldConfig"]["defaults"]["unit"]
+        for target in panel["targets"]:
+            kind = "instant" if target["instant"] else "range"
+            expr = replaced(target["expr"], values)
+            yield PanelQuery(document["title"], panel["title"], kind, expr, unit, target["legendFormat"])
 
 
 def annotations(document: Json, values: Mapping[str, str]) -> Iterator[str]:

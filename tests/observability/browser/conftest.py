@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
-from browser.opened import DESK, Opened, opened
+from browser.opened import DESK, Opened, launch, opened
 
 REPORTS = Path(os.environ.get("REPORTS", "/reports"))
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
@@ -23,11 +22,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Debian's; its sandbox needs privileges that a container has not."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-        )
+        browser = launch(playwright)
         yield browser
         browser.close()
 

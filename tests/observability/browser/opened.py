@@ -1,10 +1,12 @@
 """A report that is open in a window."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize
 
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 DESK: ViewportSize = {"width": 1280, "height": 900}
 OWN = {"file:", "data:"}
 """How addresses begin that need no network."""
@@ -16,6 +18,13 @@ class Opened:
 
     page: Page
     said: list[str] = field(default_factory=list)
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Debian's Chromium; its sandbox needs privileges that a container has not."""
+    return playwright.chromium.launch(
+        executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+    )
 
 
 def opened(

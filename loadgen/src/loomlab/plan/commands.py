@@ -98,6 +98,6 @@ def schema() -> None:
 
 
 def variables() -> None:
-    """Print bin/variables.tsv, from which the host's shell knows names and verbs."""
+    """Print bin/variables.tsv, from which the host's shell knows names, examples and verbs."""
     for row in table():
-        print("\t".join(row))  # noqa: T201
+        print("\t".join(row[:3]))  # noqa: T201

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# A whole experiment of two runs, with an engine of our making.
+
+# shellcheck disable=SC2030,SC2031  # every test is a process
+load ../helpers
+
+setup() {
+  stubbed_lab
+  ASKED=$BATS_TEST_TMPDIR/asked
+  EXPERIMENT=$LAB/results/e
+  unset COMPOSE_FILE CONTAINER_METRICS
+  export UP="" JUDGED=0 LASTS=0 MEASURED=0
+  stub docker "echo \"\$*\" | sed 's#.*loom-lab/loadgen ##; s#compose --project-directory [^ ]* ##' >>$ASKED
+    case \$* in
+      info*ServerVersion*) echo '\"engine\": \"28\"' ;;
+      'image inspect'*) echo sha256:0123456789abcdef ;;
+      ps*service*) echo \"\$UP\" ;;
+      *'loadgen plan run-ab') mkdir -p $EXPERIMENT/runs
+        printf '%s\n' LAB_EXPERIMENT=e EXPECTED_S=120 LONGEST_S=300 BACKEND_WARMUP_S=0 NOTE= DELAY=300 \
+          'run 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300' 'run 2-b b GC=zgc EXPECTED_S=60 LONGEST_S=150' ;;
+      *'loadgen judge /results/e/runs/1-a') exit \$JUDGED ;;
+      *'loadgen again '*) echo 'run 1-a-try-2 a GC=g1 EXPECTED_S=60 LONGEST_S=150' ;;
+      *'loadgen summarise '*) touch $EXPERIMENT/summary.json ;;
+      *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings ;;
+      *' ps --all --quiet '*) echo 0123456789ab ;;
+      'logs --follow'*) exec sleep \$LASTS ;;
+      'inspect --format'*) echo \$MEASURED ;;
+      inspect*) echo '[{}]' ;;
+    esac"
+}
+
+# order PATTERN: of what was asked of the engine, what fits, on one line.
+order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
+
+@test "every run is started, measured, kept, removed and judged, then all are summed up" {
+  CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(order '^up --detach --no-deps --wait [ab]$|runs/[12]-[ab] --start|^rm --force loom-lab-gen.*' | sed 's/generator-[0-9]*/G/g')" = \
+    "up --detach --no-deps --wait a runs/1-a --start rm --force loom-lab-G-1 0123456789ab up --detach --no-deps --wait b runs/2-b --start rm --force loom-lab-G-2 0123456789ab" ] ||
+    { cat "$ASKED"; return 1; }
+  [ "$(order '^(judge|summarise) .*')" = "judge /results/e/runs/1-a judge /results/e/runs/2-b summarise /results/e" ]
+  [[ $output == *"experiment e: 2 runs (a, b), about 2 min, 5 at most"*"[1/2 a] starting"*"[2/2 b] starting; about 1 min left, 3 at most"*"results: results/e"* ]]
+  [ "$(cat "$EXPERIMENT/runs/2-b/raw/container.json")" = '[{}]' ]
+  grep -q '"images": {"a": "sha256:0123456789abcdef", "b"' "$EXPERIMENT/engine.json"
+  [ "$(readlink "$LAB/results/latest")" = e ]
+  grep -q '^zgc e$' "$BATS_TEST_TMPDIR/settings"
+  grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
+}
+
+@test "what was up is stopped, and started again without the experiment's name" {
+  UP=$'tomcat-virtual\nbackend' CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  grep -q '^stop --timeout 5 tomcat-virtual$' "$ASKED"
+  [ "$(tail -n 1 "$BATS_TEST_TMPDIR/settings")" = " " ]
+  [ "$(order 'up --detach --no-deps tomcat.*')" = "up --detach --no-deps tomcat-virtual backend" ]
+  grep -q 'started again after it: tomcat-virtual"' "$EXPERIMENT/engine.json"
+}
+
+@test "a run that is invalid for the host's sake is made again" {
+  JUDGED=1 CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(order 'runs/[^ ]* --start')" = "runs/1-a --start runs/2-b --start runs/1-a-try-2 --start" ] || { order 'runs/[^ ]* --start'; return 1; }
+  [[ $output == *"[3/3 a-try-2] starting"* ]]
+}
+
+@test "the lab's own failure is the experiment's" {
+  MEASURED=4 CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 4 ]
+}
+
+@test "Ctrl-C ends the generator, keeps the run and leaves nothing up" {
+  export LASTS=20 CONCURRENCY=7
+  set -m
+  env --default-signal=INT "$LAB/bin/run" run-ab >"$BATS_TEST_TMPDIR/log" 2>&1 3>&- &
+  until grep -q 'logs --follow' "$ASKED" 2>/dev/null; do sleep 0.05; done
+  kill -INT -- "-$!"
+  status=0
+  wait $! || status=$?
+  set +m
+  [ "$status" -eq 130 ]
+  grep -q '^kill --signal INT loom-lab-generator' "$ASKED"
+  [ "$(order '^judge .*|^summarise .*')" = "judge /results/e/runs/1-a summarise --interrupted /results/e" ] || { cat "$ASKED"; return 1; }
+  grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
+  [ ! -L "$LAB/results/latest" ]
+}
