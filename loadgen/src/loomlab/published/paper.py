@@ -10,8 +10,7 @@ from typing import Literal, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from loomlab.plan.scenarios.file import load_scenario
-from loomlab.plan.scenarios.model import ApproachName, ToolName
+from loomlab.plan.scenarios.model import ApproachName, ToolName, load_scenario
 from loomlab.plan.scenarios.model import names as scenario_names
 from loomlab.records.yamlfile import path_of
 

@@ -9,8 +9,8 @@ from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
-from loomlab.plan.scenarios.file import load_scenario
-from loomlab.plan.walk import seconds_of
+from loomlab.plan.scenarios.model import load_scenario
+from loomlab.plan.shell import seconds_left
 from loomlab.published.paper import Claim, Published
 from loomlab.published.runs import approach_cpus
 from loomlab.records.order import Order
@@ -57,12 +57,12 @@ def plan_of(published: Published, given: Mapping[str, str], results: Path, host:
                 missing -= max(run.request.repeat for run in order.runs)
                 if any(run.state != "judged" for run in order.runs):
                     lines.append(f"finish RESUME={folder.name}")
-                    seconds += seconds_of(order, order.runs).expected
+                    seconds += seconds_left(order, order.runs).expected
         if missing > 0:
             settings = (f"{key}={value}" for key, value in step.variables.items() if key != "REPEATS")
             lines.append(" ".join([step.verb, *settings, f"REPEATS={missing}"]))
             blocks = max(run.request.repeat for run in step.order.runs)
-            seconds += seconds_of(step.order, step.order.runs).expected * missing / blocks
+            seconds += seconds_left(step.order, step.order.runs).expected * missing / blocks
     return Plan(lines, notes, round(seconds / MINUTE_S))
 
 
