@@ -1,5 +1,6 @@
 """The commands that judge a run."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,6 @@ import typer
 
 from loomlab.answer.again import again
 from loomlab.basics.errors import EXIT_INVALID
-from loomlab.cli import say
 from loomlab.judge.judge import judge_run
 from loomlab.plan.shell import shell_line
 from loomlab.records.order import set_state
@@ -47,5 +47,5 @@ def plan_again(run_dir: RunDir) -> None:
     planned = again(run_dir)
     if planned is not None:
         order, run = planned
-        say(f"The host disturbed {run_dir.name}: {run.run} measures it again")
+        print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
         print(shell_line(order, run))  # noqa: T201
