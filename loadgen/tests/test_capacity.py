@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.plan.host import Host, auto_size
+from loomlab.plan.host import Host
 from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
 from loomlab.plan.scenarios.capacity import (
     APPROACH_MS,
@@ -124,7 +124,7 @@ def test_a_scenario_runs_at_full_size_on_its_cpus_and_not_on_fewer(name: str) ->
     def scale(cpus: int) -> float:
         order = list(range(cpus))
         host = Host(cpus=cpus, memory_mb=99_000, open_files=need.open_files, cpu_order=order, free_mb=100_000)
-        return largest_scale(ALL[name], room_of(host, auto_size(host, 60_000)), SCENARIOS)[0]
+        return largest_scale(ALL[name], room_of(host, "auto", SCENARIOS), SCENARIOS)[0]
 
     assert scale(need.cpus) == 1
     assert need.cpus == 2 or scale(need.cpus - 2) < 1

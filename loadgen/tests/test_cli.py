@@ -2,12 +2,10 @@
 
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
-import typer
 
-from loomlab.cli import ROOMS, main, program
+from loomlab.cli import COMMANDS, main
 
 
 def code_of(words: list[str]) -> object:
@@ -40,19 +38,10 @@ def test_what_the_lab_did_wrong_itself_is_not_taken_for_an_invalid_run(
     def broken(_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("loomlab.cli.judging.judge_run", broken)
+    monkeypatch.setattr("loomlab.cli.results.judge_run", broken)
 
     assert code_of(["judge", "no/such"]) == 4
     assert "ZeroDivisionError" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_adds_the_commands_that_are_told_of_it(room: str) -> None:
-    app = typer.Typer()
-    import_module(room).register(app)
-
-    names = {command.name or str(command.callback and command.callback.__name__) for command in app.registered_commands}
-    assert {name.replace("_", "-") for name in names} == set(ROOMS[room])
 
 
 def test_a_command_imports_what_it_needs() -> None:
@@ -63,4 +52,10 @@ def test_a_command_imports_what_it_needs() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
 
     assert done.stdout == "set() []\n"
-    assert len(program("").registered_commands) == sum(map(len, ROOMS.values()))
+
+
+def test_without_a_command_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["--help"]) == 0
+
+    told = capsys.readouterr().out
+    assert [name for name in COMMANDS if f" {name} " not in told] == []

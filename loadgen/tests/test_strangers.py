@@ -316,7 +316,7 @@ def test_a_file_that_ends_too_early_is_no_interruption(
     def cut_off(_: object) -> None:
         raise EOFError("ended before the end")
 
-    monkeypatch.setattr("loomlab.cli.judging.judge_run", cut_off)
+    monkeypatch.setattr("loomlab.cli.results.judge_run", cut_off)
 
     assert ends("judge", "no/such") == 4
     assert "ended before the end" in capsys.readouterr().err

@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.variables import FIELDS, MOST_REPEATS, Words, model_of, table, verbs_of
+from loomlab.plan.variables import FIELDS, MOST_REPEATS, model_of, table, verbs_of
 from ordered import ENV, SETTINGS
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
-WORDS = Words(["tomcat-virtual", "webflux-netty"], ["ec2", "smoke"], ["smoketest", "soak"], ["smoketest", "soak"])
+KNOWN = {
+    "approaches": ["tomcat-virtual", "webflux-netty"],
+    "sizes": ["ec2", "smoke"],
+    "scenarios": ["smoketest", "soak"],
+    "papers": ["smoketest", "soak"],
+}
 NAMES = Path(__file__).parents[2] / "bin" / "variables.tsv"
 LIMITS = [
     f"taken REPEATS={MOST_REPEATS}", f"refused REPEATS={MOST_REPEATS + 1}", "refused RATE=.5", "refused RATE=0.1234",
@@ -29,7 +34,7 @@ def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> N
     name, value = setting.split("=", 1)
     verb = "sweep" if "sweep" in verbs_of(name) else verbs_of(name)[0]
     try:
-        model_of(verb, {name: value}, WORDS, ENV)
+        model_of(verb, {name: value}, KNOWN, ENV)
     except UsageError as refused:
         said = str(refused)
         assert verdict == "refused"
@@ -55,25 +60,25 @@ def test_loads_that_do_not_rise_or_are_too_many_are_refused(verb: str, setting: 
     name, value = setting.split("=")
 
     with pytest.raises(UsageError) as refused:
-        model_of(verb, {name: value}, WORDS, ENV)
+        model_of(verb, {name: value}, KNOWN, ENV)
     assert str(refused.value).startswith(setting)
     assert str(refused.value).endswith(cure)
 
 
 def test_what_the_verb_does_not_take_is_no_part_of_it() -> None:
-    asked = model_of("run-ab", {"NAME": "my-computer", "CONCURRENCY": "7"}, WORDS, ENV)
+    asked = model_of("run-ab", {"NAME": "my-computer", "CONCURRENCY": "7"}, KNOWN, ENV)
 
     assert (asked.scenario, asked.connections, asked.tool) == (None, [7], "ab")
     assert asked.given == {"CONCURRENCY": "7"}
 
 
 def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -> None:
-    asked = model_of("sweep", {"GC": "zgc", "RATE": "100,200.5"}, WORDS, ENV | {"DELAY": "uniform:1:2"})
+    asked = model_of("sweep", {"GC": "zgc", "RATE": "100,200.5"}, KNOWN, ENV | {"DELAY": "uniform:1:2"})
 
     assert asked.settings == SETTINGS | {"GC": "zgc"}
     assert (asked.delay, asked.size, asked.endpoint) == ("uniform:1:2", "auto", "/capabilities")
     assert (asked.tool, asked.rates_rps) == ("vegeta", [100, 200.5])
-    assert model_of("sweep", {"CONCURRENCY": "7"}, WORDS, ENV).tool == "ab"
+    assert model_of("sweep", {"CONCURRENCY": "7"}, KNOWN, ENV).tool == "ab"
 
 
 @pytest.mark.skipif(not NAMES.exists(), reason="only the package is here")

@@ -1,5 +1,5 @@
-"""The command line. Everything it does is done elsewhere, in rooms that are imported by the command that needs them:
-every run starts this program several times."""
+"""The command line. A command's module is imported when the command is used: every run starts this program several
+times."""
 
 import sys
 import traceback
@@ -10,29 +10,44 @@ import typer
 
 from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
 
-ROOMS = {
-    "loomlab.cli.measuring": ("measure", "warm-backend"),
-    "loomlab.cli.judging": ("collect", "judge", "again"),
-    "loomlab.cli.summing_up": ("summarise", "finish", "report", "resume"),
-    "loomlab.plan.commands": ("plan", "scenarios", "schema", "variables"),
-    "loomlab.published.commands": ("papers", "reproduce", "claims", "keep-published", "reproduced"),
-    "loomlab.exporter.commands": ("export-containers", "sees-containers"),
-    "loomlab.show.server": ("serve-results", "figures"),
+COMMANDS = {
+    "plan": "plan.commands:plan_experiment",
+    "scenarios": "plan.commands:scenarios",
+    "schema": "plan.commands:schema",
+    "variables": "plan.commands:variables",
+    "measure": "cli.measuring:measure",
+    "warm-backend": "cli.measuring:warm_backend",
+    "collect": "cli.results:collect",
+    "judge": "cli.results:judge",
+    "again": "cli.results:plan_again",
+    "summarise": "cli.results:sum_up",
+    "finish": "cli.results:finish_killed",
+    "report": "cli.results:report",
+    "resume": "cli.results:resume_experiment",
+    "papers": "published.commands:list_papers",
+    "reproduce": "published.commands:plan_paper",
+    "claims": "published.commands:show_claims",
+    "keep-published": "published.commands:keep_runs",
+    "reproduced": "published.commands:write_page",
+    "export-containers": "exporter.commands:export_containers",
+    "sees-containers": "exporter.commands:sees_containers",
+    "serve-results": "show.server:serve_results",
+    "figures": "show.server:figures",
 }
-"""The commands that a module's `register` adds."""
+"""The module and the function of each."""
 
 
 def program(name: str) -> typer.Typer:
-    """The program with the commands of the room that has one of that name; with all commands, where none has."""
+    """The program with the command of that name; with all of them, where there is none."""
     app = typer.Typer(
         add_completion=False,
-        no_args_is_help=False,
         pretty_exceptions_enable=False,
         help="Plan an experiment, load an approach, judge the run, sum the experiment up.",
     )
-    for room in [room for room, commands in ROOMS.items() if name in commands] or ROOMS:
-        import_module(room).register(app)
-    app.callback()(lambda: None)  # a program with one command would not want its name
+    app.callback()(lambda: None)  # a program of one command would not want its name
+    for command in [name] if name in COMMANDS else COMMANDS:
+        module, _, function = COMMANDS[command].partition(":")
+        app.command(command)(getattr(import_module(f"loomlab.{module}"), function))
     return app
 
 

@@ -24,12 +24,6 @@ BACKEND_BURST_S = 2
 """The first approach waits for the backend's warm-up."""
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command()(measure)
-    app.command()(warm_backend)
-
-
 def measure(
     run_dir: Annotated[Path, typer.Argument(help="The run's folder below runs/, as order.json names it.")],
     prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",

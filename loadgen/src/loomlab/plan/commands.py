@@ -11,9 +11,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from loomlab.plan.host import size_of, this_host
+from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import SCENARIO_CONNECTIONS, plan
+from loomlab.plan.planning import plan
 from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
 from loomlab.plan.scenarios.model import Scenario, load_scenario, names
 from loomlab.plan.shell import description, shell_lines
@@ -26,14 +26,6 @@ WIDTH = 140
 LabDir = Annotated[Path, typer.Option(help="The checkout.")]
 ScenariosDir = Annotated[Path, typer.Option(help="Where the scenario files are.")]
 Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command("plan")(plan_experiment)
-    app.command("scenarios")(scenarios)
-    app.command("schema")(schema)
-    app.command("variables")(variables)
 
 
 def plan_experiment(
@@ -58,7 +50,7 @@ def plan_experiment(
 def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path("/scenarios")) -> None:
     """List the scenarios, what each needs at full size, and how much of it this host can hold."""
     lab, host = Lab(lab_dir, scenarios_dir), this_host(Path("/"))
-    room = room_of(host, size_of(os.environ.get("SIZE") or "auto", host, SCENARIO_CONNECTIONS, lab.sizes))
+    room = room_of(host, os.environ.get("SIZE") or "auto", lab.sizes)
     rows = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
     texts = ("scenario", "tool", "SCALE=auto on this host")
     numbers = ("connections", "open files", "requests/s", "minutes", "CPUs for SCALE=1")

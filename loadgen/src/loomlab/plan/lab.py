@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from loomlab.plan.scenarios.model import names
-from loomlab.plan.variables import Asked, Words, model_of
+from loomlab.plan.variables import Asked, model_of
 
 SOURCES = (
     "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
@@ -43,8 +43,8 @@ class Lab:
 
     def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
         """What is asked for with a verb of make. Raises UsageError, as `model_of`."""
-        words = Words(self.approaches, names(self.sizes, "env"), names(self.scenarios), names(self.papers))
-        return model_of(verb, given, words, self.defaults)
+        files = {"sizes": names(self.sizes, "env"), "scenarios": names(self.scenarios), "papers": names(self.papers)}
+        return model_of(verb, given, {"approaches": self.approaches, **files}, self.defaults)
 
     def tool_version(self, tool: str) -> str | None:
         """Of those that the image is built with, and of ab as it tells it; None where that is not known."""

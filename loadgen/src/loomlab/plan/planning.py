@@ -27,8 +27,6 @@ TIMEOUT_S = 30
 OPEN_RUN_S = 60
 FEWEST_REPEATS, SWEEP_REPEATS = 3, 5
 """For an interval, and for one that is not called coarse."""
-SCENARIO_CONNECTIONS = 60_000
-"""For the size of the host that loads are yet to be fitted to: those of the largest scenario."""
 IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
 RUNGS = (16, 4, 1)
@@ -136,8 +134,7 @@ def _load_work(asked: Asked, host: Host, lab: Lab) -> Work:
     else:
         connections = asked.connections
         if not connections and asked.sweep:
-            size = size_of(asked.size, host, SCENARIO_CONNECTIONS, lab.sizes)
-            connections = ladder(asked.tool, room_of(host, size), endpoint, answer)
+            connections = ladder(asked.tool, room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     if not shapes:
         raise UsageError(
@@ -190,8 +187,7 @@ def _scenario_work(asked: Asked, host: Host, lab: Lab) -> Work:
         if approach not in lab.approaches:
             raise UsageError(f"{name}.yaml names {approach}: use names of {', '.join(lab.approaches)}.")
     if asked.scale == "auto":
-        size = size_of(asked.size, host, SCENARIO_CONNECTIONS, lab.sizes)
-        factor, _ = largest_scale(scenario, room_of(host, size), lab.scenarios)
+        factor, _ = largest_scale(scenario, room_of(host, asked.size, lab.sizes), lab.scenarios)
     else:
         factor = float(asked.scale)
     scaling = Scaling(factor, asked.duration_s)

@@ -3,7 +3,6 @@
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
 
@@ -27,16 +26,6 @@ QUERY = {
     "parallel": ("true", "false"),
 }
 """Parameters of endpoints, and what they may be."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """The names that the lab has."""
-
-    approaches: Sequence[str]
-    sizes: Sequence[str]
-    scenarios: Sequence[str]
-    papers: Sequence[str]
 
 
 def _written(pattern: str, what: str) -> BeforeValidator:
@@ -72,18 +61,14 @@ def _known(kind: str, *others: str) -> AfterValidator:
     """A name of that kind that the lab has, or another word; of approaches, several with commas between them."""
 
     def check(text: str, info: ValidationInfo) -> str:
-        names = getattr(info.context, kind, None)
         parts = text.split(",") if kind == "approaches" else [text]
-        unknown = [part for part in parts if names is not None and part not in names]
+        names = info.context[kind] if info.context else parts
+        unknown = [part for part in parts if part not in names]
         if unknown and text not in others:
             raise ValueError(f"{unknown[0]!r} is unknown: use {', '.join([*others, *names])}")
         return text
 
     return AfterValidator(check)
-
-
-def _delay(text: str) -> str:
-    return delay_of(text).text and text
 
 
 def _endpoint(text: str) -> str:
@@ -165,7 +150,7 @@ class Asked(Record):
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
     )  # fmt: skip
-    delay: Annotated[str, AfterValidator(_delay)] = variable(
+    delay: Annotated[str, AfterValidator(lambda text: delay_of(text) and text)] = variable(
         "DELAY", (*OF_LOADS, "up"),
         "how long the backend waits before it answers, in ms: `300`, `uniform:200:400` (from, to), `lognormal:300:900` "
         "(median, p99)", "{env}", "300",
@@ -291,9 +276,12 @@ def _example(name: str) -> str:
     return str(example)
 
 
-def model_of(verb: str, given: Mapping[str, str], words: Words, defaults: Mapping[str, str]) -> Asked:
-    """What is asked for with a verb of make; `defaults` are those of .env. Raises UsageError for a value that cannot
-    be. That a variable goes with its verb is checked on the host (bin/variables.sh)."""
+def model_of(
+    verb: str, given: Mapping[str, str], names: Mapping[str, Sequence[str]], defaults: Mapping[str, str]
+) -> Asked:
+    """What is asked for with a verb of make; `names` are those that the lab has of each kind, `defaults` those of .env.
+    Raises UsageError for a value that cannot be. That a variable goes with its verb is checked on the host
+    (bin/variables.sh)."""
     asked = {name: value for name in FIELDS if verb in verbs_of(name) and (value := given.get(name))}
     fields: dict[str, Any] = {
         "SEED": str(random.SystemRandom().randrange(1_000_000)),
@@ -303,7 +291,7 @@ def model_of(verb: str, given: Mapping[str, str], words: Words, defaults: Mappin
     }
     fields |= {name: defaults[name] for name in OF_ENV if name in defaults} | asked
     try:
-        model = Asked.model_validate(fields, context=words)
+        model = Asked.model_validate(fields, context=names)
     except ValidationError as error:
         raise UsageError(_refusal(error, fields)) from error
     for name, loads in (("CONCURRENCY", model.connections), ("RATE", model.rates_rps)):

@@ -28,15 +28,6 @@ Name = Annotated[str, typer.Argument(help="The paper, as `make papers` lists it.
 PAPERS, SCENARIOS, RESULTS = Path("/lab/loadgen/published"), Path("/scenarios"), Path("/results")
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command(name="papers")(list_papers)
-    app.command(name="reproduce")(plan_paper)
-    app.command(name="claims")(show_claims)
-    app.command(name="keep-published")(keep_runs)
-    app.command(name="reproduced")(write_page)
-
-
 def _table(*titles: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
     for title in titles:

@@ -6,7 +6,7 @@ from decimal import ROUND_DOWN, Context
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.plan.host import Host, Size, memory_mb_of
+from loomlab.plan.host import Host, memory_mb_of, size_of
 from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
 from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
 from loomlab.plan.scenarios.model import Scenario
@@ -21,6 +21,8 @@ BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
 USER_MB = 0.03
 TYPICAL_WARM_UP_S = 75
+SCENARIO_CONNECTIONS = 60_000
+"""Those of the largest scenario."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,9 @@ class Room:
     open_files: int
 
 
-def room_of(host: Host, size: Size) -> Room:
-    """What a host of that size gives a scenario."""
+def room_of(host: Host, size_name: str, sizes: Path) -> Room:
+    """What a host of that size gives loads that are yet to be fitted to it."""
+    size = size_of(size_name, host, SCENARIO_CONNECTIONS, sizes)
     approach, backend, generator = (
         parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")
     )

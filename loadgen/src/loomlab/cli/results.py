@@ -1,31 +1,53 @@
-"""The commands that sum experiments up, and go on with those that were cut off."""
+"""The commands that judge runs, sum experiments up, and go on with those that were cut off."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from loomlab.answer.again import made_again
+from loomlab.answer.again import again, made_again
 from loomlab.answer.finish import finish, killed, resume, unfinished
 from loomlab.answer.summary import WIDEST_TABLE, show, summarise
 from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, LoomlabError
 from loomlab.cli import say
+from loomlab.judge.judge import judge_run
+from loomlab.plan.commands import LabDir, Results, ScenariosDir
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.shell import shell_lines
+from loomlab.plan.shell import shell_line, shell_lines
 from loomlab.records.models import Summary
+from loomlab.records.order import set_state
+from loomlab.run.measure import collect_again
 
+RunDir = Annotated[Path, typer.Argument(help="A folder below runs/.")]
 ExperimentDir = Annotated[Path, typer.Argument(help="A folder below results/.")]
-Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
+PrometheusUrl = Annotated[str, typer.Option(help="Where the metrics are.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command("summarise")(sum_up)
-    app.command("finish")(finish_killed)
-    app.command("report")(report)
-    app.command("resume")(resume_experiment)
+def collect(run_dir: RunDir, prometheus_url: PrometheusUrl = "http://prometheus:9090") -> None:
+    """Fetch a run's samples again, as far as Prometheus still has them, and judge it."""
+    collect_again(run_dir, prometheus_url)
+    judge(run_dir)
+
+
+def judge(run_dir: RunDir) -> None:
+    """Judge a run from its raw files: writes run.json."""
+    run = judge_run(run_dir)
+    set_state(run_dir, "judged" if run.finished else "failed")
+    print(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else ""))  # noqa: T201
+    if run.verdict == "invalid":
+        raise typer.Exit(EXIT_INVALID)
+
+
+def plan_again(run_dir: RunDir) -> None:
+    """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
+    planned = again(run_dir)
+    if planned is not None:
+        order, run = planned
+        print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
+        print(shell_line(order, run))  # noqa: T201
 
 
 def sum_up(
@@ -60,24 +82,20 @@ def finish_killed(results: Results = Path("/results")) -> None:
 
 def report(experiment_dir: ExperimentDir) -> None:
     """Make report.html and table.csv of an experiment from its folder, without a network."""
-    print(f"report: {_write_report(experiment_dir)}")  # noqa: T201
+    from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
+
+    print(f"report: {write_report(experiment_dir)}")  # noqa: T201
 
 
 def resume_experiment(
     name: Annotated[str, typer.Argument(help="latest, or a folder below results/.")],
     results: Results = Path("/results"),
-    lab_dir: Annotated[Path, typer.Option(help="The checkout.")] = Path("/lab"),
-    scenarios_dir: Annotated[Path, typer.Option(help="Where the scenario files are.")] = Path("/scenarios"),
+    lab_dir: LabDir = Path("/lab"),
+    scenarios_dir: ScenariosDir = Path("/scenarios"),
 ) -> None:
     """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
     order = resume(unfinished(results, name), this_host(results), Lab(lab_dir, scenarios_dir).checksum)
     print("\n".join(shell_lines(order)))  # noqa: T201
-
-
-def _write_report(folder: Path) -> Path:
-    from loomlab.report.page import write_report  # noqa: PLC0415 - what draws is needed by few commands
-
-    return write_report(folder)
 
 
 def _show(folder: Path, summary: Summary) -> None:
@@ -86,7 +104,9 @@ def _show(folder: Path, summary: Summary) -> None:
     show(summary, Console(width=min(console.width, WIDEST_TABLE) if console.is_terminal else WIDEST_TABLE))
     try:
         if summary.runs:
-            _write_report(folder)
+            from loomlab.report.page import write_report  # noqa: PLC0415 - as above
+
+            write_report(folder)
     except LoomlabError as error:
         say(f"no report: {error}")
     except Exception as error:
