@@ -46,10 +46,6 @@ def _seconds(text: Any) -> Any:
     return int(time[1]) * (60 if time[2] == "m" else 1)
 
 
-def _split(text: Any) -> Any:
-    return text.split(",") if isinstance(text, str) else text
-
-
 def _rising(numbers: list[Any]) -> list[Any]:
     rising = sorted(set(numbers))
     if numbers != rising:
@@ -109,7 +105,8 @@ Share = _written(r"0|0?\.[0-9]{1,4}|1(\.0{1,4})?", "a share from 0 to 1, with up
 Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=1, le=3600)] | None
 Port = Annotated[Whole, Field(ge=1, le=65535)] | None
 Flag = Literal["1"] | None
-LIST = (BeforeValidator(_split), AfterValidator(_rising))
+Parts = BeforeValidator(lambda text: text.split(",") if isinstance(text, str) else text)
+Rising = AfterValidator(_rising)
 
 
 class Asked(Record):
@@ -121,13 +118,13 @@ class Asked(Record):
         "APPROACH", MEASURING, "`headline` (four approaches), `all` (ten), or [names](#the-parts) separated by commas",
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
-    connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], *LIST] = variable(
+    connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
         "CONCURRENCY", ("run-ab!", "run-hey!", "run-users!", "run-vegeta", "sweep"),
         "connections, each with one request at a time; of a sweep, several",
         "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
         "a quarter and all of those that the host can hold", "1000", [],
     )  # fmt: skip
-    rates_rps: Annotated[list[Rate], *LIST] = variable(
+    rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
         "RATE", ("run-vegeta!", "sweep"),
         "offered rate, requests per second, sent on schedule even if answers are late (vegeta)",
         "none", "500", [],

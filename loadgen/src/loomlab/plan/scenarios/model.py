@@ -49,10 +49,6 @@ def rate_rps(value: object) -> float:
     return float(match[1])
 
 
-def _one_or_more(value: object) -> object:
-    return value if isinstance(value, list) else [value]
-
-
 def _text(pattern: str, example: str) -> dict[str, Any]:
     return {"type": "string", "pattern": pattern, "examples": [example]}
 
@@ -66,9 +62,9 @@ WholeSeconds = Annotated[int, BeforeValidator(whole_seconds), WithJsonSchema(_te
 Span = Annotated[tuple[float, float], BeforeValidator(span_seconds), WithJsonSchema(_text(r"^\S+-\S+$", "1s-3s"))]
 Rate = Annotated[float, BeforeValidator(rate_rps), WithJsonSchema(RATE_TEXT)]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-SEVERAL = (BeforeValidator(_one_or_more), Field(min_length=1))
-Counts = Annotated[list[Count], *SEVERAL, _or_list({"type": "integer", "minimum": 1})]
-Rates = Annotated[list[Rate], *SEVERAL, _or_list(RATE_TEXT)]
+OneOrMore = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+Counts = Annotated[list[Count], OneOrMore, Field(min_length=1), _or_list({"type": "integer", "minimum": 1})]
+Rates = Annotated[list[Rate], OneOrMore, Field(min_length=1), _or_list(RATE_TEXT)]
 
 
 def _rising(rates: list[float]) -> list[float]:
@@ -81,10 +77,6 @@ def _not_too_long(duration_s: int) -> int:
     if duration_s > LONGEST_HANG_S:
         raise ValueError(f"the backend hangs for {LONGEST_HANG_S}s at most")
     return duration_s
-
-
-def _delay(text: str) -> str:
-    return delay_of(text).text
 
 
 class Part(BaseModel):
@@ -140,14 +132,14 @@ class SpikeLoad(Part):
 
 
 AnyLoad = Annotated[ClosedLoad | RateLoad | LadderLoad | SpikeLoad, Field(discriminator="shape")]
-Path_ = Annotated[str | None, Field(pattern=r"^/[!-~]*$")]
+PathAndQuery = Annotated[str | None, Field(pattern=r"^/[!-~]*$")]
 
 
 class RequestKind(Part):
     """One kind of request. Every kind gets an equal share."""
 
-    get: Path_ = None
-    post: Path_ = None
+    get: PathAndQuery = None
+    post: PathAndQuery = None
     body: Annotated[str | None, Field(pattern=r"^[a-z0-9-]+\.json$", description="A file beside the scenario.")] = None
 
     @property
@@ -186,7 +178,7 @@ class Scenario(Part):
     question: str = Field(description="What the scenario is to show.")
     tool: ToolName
     approaches: list[ApproachName] = Field(min_length=1)
-    delay: Annotated[str, AfterValidator(_delay)] = Field(
+    delay: Annotated[str, AfterValidator(lambda text: delay_of(text).text)] = Field(
         default="300", description="The backend's: ms, uniform:FROM:TO or lognormal:MEDIAN:P99."
     )
     requests: list[RequestKind] = Field(min_length=1)
