@@ -2,28 +2,26 @@
 is its own."""
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
+from loads import load_of
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.load import Closed, Load, OpenRate, Shape
 from loomlab.records.requestlog import RequestLog
 from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.backend import Behaviour
-from loomlab.run.progress import Progress
+from loomlab.run.backend import Backend
+from loomlab.run.console import Progress, Stop
+from loomlab.run.management import Process
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.stop import Stop
-from loomlab.run.warmup.compiling import BURST_S
-from loomlab.run.warmup.process import Process
-from loomlab.run.warmup.warmer import Subject, Warmer
+from loomlab.run.warmup.warmer import Warmer
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 
 CONNECT_S = 0.1
-LADDER = OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60)))
 
 
 @dataclass
@@ -94,8 +92,8 @@ class Approach:
         self.now_s += taken_s + CONNECT_S
         self.last = ToolReport(completed=requests, attempted=requests, failed=0, duration_s=taken_s)
 
-    def lend(self, delay_ms: int, lasting_ms: int) -> None:
-        self._tell(f"lend {lasting_ms // 1000} s")
+    def lend(self, delay_ms: int) -> None:
+        self._tell("lend")
         self.delay = delay_of(str(delay_ms))
 
     def set_delay(self, delay: Delay) -> None:
@@ -115,39 +113,40 @@ class MadeUp(Ab):
         self._approach = approach
         self._program = program
 
-    def command(self, load: Load, raw: Path, stem: str) -> list[str]:  # noqa: ARG002 - all is told by the approach
+    def command(self, load: Load, raw: Path) -> list[str]:  # noqa: ARG002 - all is told by the approach
         self._approach.serve(load)
         return [self._program]
 
-    def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
+    def report(self, raw: Path) -> ToolReport:  # noqa: ARG002
         return self._approach.last
 
-    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
+    def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
         return RequestLog([0], [self._approach.latency_ms])
 
 
-def load_of(connections: int, shape: Shape, target: str | Sequence[str] = "/capabilities") -> Load:
-    targets = [target] if isinstance(target, str) else target
-    return Load("http://127.0.0.1:1", tuple(Target(one) for one in targets), connections, shape, timeout_s=1)
-
-
-def warmer(
+def warmed(
     approach: Approach,
     connections: int = 1000,
+    *targets: str,
     cap_s: float = 140,
-    target: str | Sequence[str] = "/capabilities",
-    burst_s: float = BURST_S,
+    shape: Shape = Closed(1, 60),  # noqa: B008 - it is frozen
     program: str = "true",
     stop: Stop | None = None,
     stream: io.StringIO | None = None,
-    shape: Shape = Closed(1, 60),  # noqa: B008 - it is frozen
-) -> Warmer:
-    load = load_of(connections, shape, target)
-    subject = Subject(load, delay_of("300"), approach.process, compile_burst_s=burst_s)
-    behaviour = cast("Behaviour", approach)
-    progress = Progress(stream or io.StringIO())
-    return Warmer(MadeUp(approach, program), subject, behaviour, cap_s, stop or Stop(), progress, approach.clock)
+    **warmer: Any,
+) -> Warmup:
+    """What its warm-up was."""
+    load = load_of(shape, connections, *targets, origin="http://127.0.0.1:1")
+    return Warmer(
+        MadeUp(approach, program), load, delay_of("300"), approach.process, cast("Backend", approach), cap_s,
+        stop or Stop(), Progress(stream or io.StringIO()), clock=approach.clock, **warmer,
+    ).run()  # fmt: skip
 
 
 def phase(warmup: Warmup, name: str) -> list[Burst]:
     return [burst for burst in warmup.bursts if burst.phase == name]
+
+
+def sent_in(approach: Approach, warmup: Warmup, name: str) -> list[Load]:
+    """The loads of that phase."""
+    return [load for load, burst in zip(approach.sent, warmup.bursts, strict=True) if burst.phase == name]

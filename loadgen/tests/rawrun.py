@@ -16,6 +16,8 @@ from test_metrics import matrix
 BEGIN = 1_795_000_000.5
 SECONDS = 40
 CONCURRENCY = 20
+DATE = "Sat Nov 21 06:12:24 2026"
+"""In ab's file of requests, beside the epoch second that counts."""
 LATENCY_MS = 920
 APPROACH_CPU, BACKEND_CPU, GENERATOR_CPU = 0.5, 0.1, 0.05
 SAMPLED = range(-2, SECONDS + 5)
@@ -211,8 +213,8 @@ class RawRun:
         host = {"samples": self.samples, "network_before": before, "network_after": self.network}
         write(folder, "host.json", host | {"peaks_reset": self.peaks_reset})
         write(folder, "about.json", self.about)
-        answered = "".join(f"x\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
-        closed = f"x\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered
+        answered = "".join(f"{DATE}\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
+        closed = f"{DATE}\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered
         with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
             log.write(REQUEST_COLUMNS + "\n" + answered + closed)
         return folder

@@ -1,20 +1,83 @@
 """Small HTTP servers that stand for a port of a process, each on a free port of 127.0.0.1."""
 
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@dataclass
+class Served:
+    """A server that runs, and what it was asked."""
+
+    origin: str = ""
+    asked: list[str] = field(default_factory=list)
+    """Such as `GET /about`."""
+    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    connections: int = 0
+
+    @property
+    def port(self) -> int:
+        return int(self.origin.rpartition(":")[2])
 
 
 @contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """The origin of a server, which writes nothing on stderr and ends with the block even if that fails."""
-    quiet = type("Quiet", (handler,), {"log_message": lambda *_: None})
-    with ThreadingHTTPServer(("127.0.0.1", 0), quiet) as server:
+def serving(answer: Callable[[str], tuple[int, bytes]], port: int = 0) -> Iterator[Served]:
+    """`answer` gives status and body for what is asked, such as `GET /about`; it ends with the block even if that
+    fails."""
+    served = Served()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            served.connections += 1
+            super().setup()
+
+        def reply(self) -> None:
+            asked = f"{self.command} {self.path}"
+            served.asked.append(asked)
+            status, body = answer(asked)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            served.arrived.release()
+
+        do_GET = do_POST = do_PUT = reply  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Nothing on stderr."""
+
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
+        served.origin = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield served
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def prometheus(*answers: Any, port: int = 0) -> Iterator[tuple[str, list[str]]]:
+    """Gives these results one after another, the last one for ever, and the queries; a number is a status, another
+    value the whole answer."""
+    queries: list[str] = []
+
+    def answer(asked: str) -> tuple[int, bytes]:
+        queries.append(parse_qs(urlparse(asked.partition(" ")[2]).query)["query"][0])
+        value = answers[min(len(queries), len(answers)) - 1]
+        if isinstance(value, int):
+            return value, b""
+        return 200, json.dumps({"data": {"result": value}} if isinstance(value, list) else value).encode()
+
+    with serving(answer, port) as served:
+        yield served.origin, queries

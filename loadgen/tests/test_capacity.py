@@ -13,8 +13,6 @@ from loomlab.plan.scenarios.capacity import (
     APPROACH_MS,
     BACKEND_MS,
     BUSY_LIMIT,
-    GENERATOR_MS,
-    USER_MB,
     Room,
     largest_scale,
     need_of,
@@ -43,7 +41,7 @@ ROOMS = st.builds(
 def beyond(scenario: Scenario, room: Room, scale: float) -> list[str]:
     """The room's limits that the scenario at that scale exceeds."""
     need = need_of(scenario, SCENARIOS, Scaling(scale))
-    generator_ms = GENERATOR_MS[scenario.tool] + (BACKEND_MS if room.shared else 0)
+    generator_ms = need.tool.cpu_ms_per_request + (BACKEND_MS if room.shared else 0)
     busy_ms = 1000 * BUSY_LIMIT * 1.000001
     platform = any(name.endswith("-platform") for name in scenario.approaches)
     within = {
@@ -54,7 +52,7 @@ def beyond(scenario: Scenario, room: Room, scale: float) -> list[str]:
         "ports": need.connections + GENERATOR_FILES <= PORTS,
         "ports to the backend": need.connections * need.backend_connections <= PORTS,
         "threads": not platform or need.connections * need.platform_threads <= THREADS,
-        "memory": scenario.tool != "users" or need.connections * USER_MB <= room.generator_memory_mb,
+        "memory": need.connections * need.tool.memory_mb_per_connection <= room.generator_memory_mb,
     }
     return [limit for limit, kept in within.items() if not kept]
 

@@ -17,8 +17,7 @@ from loomlab.basics.errors import CannotMeasureError
 from loomlab.exporter.engine import Engine
 from loomlab.exporter.page import ContainerFigures
 from loomlab.exporter.seen import figures_of
-from loomlab.run.collect import CONTAINER_METRICS
-from loomlab.run.prometheus import answered
+from loomlab.run.prometheus import CONTAINER_METRICS, answered
 
 MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:   1500000 kB\nInactive(file):   9 kB\n"
 LIMITED, FREE = "a" * 64, "b" * 64

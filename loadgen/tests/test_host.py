@@ -7,7 +7,7 @@ import pytest
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host, auto_size, cpu_model, cpu_order, cpus_given, governor, named_size, this_host
-from ordered import SMALL, lab_in
+from ordered import SMALL
 
 SIZES = next((path for path in (Path(__file__).parents[2] / "sizes", Path("/lab/sizes")) if path.exists()), Path())
 
@@ -89,20 +89,6 @@ def test_governors_are_told_once_each_and_none_where_there_is_none(tmp_path: Pat
 
     assert governor(tmp_path) == "performance, powersave"
     assert governor(tmp_path / "none") is None
-
-
-def test_a_tool_has_the_version_that_the_image_is_built_with(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path)
-    modules, program = (tmp_path / "loadgen" / name for name in ("tools/go.mod", "users/Cargo.toml"))
-    for file in (modules, program):
-        file.parent.mkdir(parents=True)
-    modules.write_text((Path(__file__).parent.parent / "tools" / "go.mod").read_text())
-    program.write_text('[package]\nname = "users"\nversion = "1.2.3"\n\n[dependencies]\nhyper = { version = "1" }\n')
-
-    assert [str(lab.tool_version(name))[:2] for name in ("hey", "vegeta")] == ["v0", "v1"]
-    assert lab.tool_version("users") == "1.2.3"
-    modules.unlink()
-    assert lab.tool_version("hey") is None
 
 
 def host(cpus: int, memory_mb: int = 24_000, order: list[int] | None = None) -> Host:

@@ -65,10 +65,10 @@ def judged_log(
         name = "vegeta"
         discards = False
 
-        def report(self, raw: Path, stem: str) -> ToolReport:  # noqa: ARG002
+        def report(self, raw: Path) -> ToolReport:  # noqa: ARG002
             return report
 
-        def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
+        def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
             return log
 
     monkeypatch.setattr(facts, "tool", lambda _: Known())

@@ -160,8 +160,8 @@ def test_a_request_that_failed_after_long_stands_for_those_it_kept_from_being_se
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Failing(Draining):
-        def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
-            log = super().requests(raw, stem, floor_ms)
+        def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
+            log = super().requests(raw, floor_ms)
             assert log is not None
             return RequestLog(log.start_s, log.latency_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
 

@@ -1,65 +1,44 @@
 """What can be seen of a run while it goes, over real HTTP."""
 
 import io
-import json
 import socket
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
-from urllib.parse import parse_qs, urlparse
 
 import pytest
+from prometheus_client import CollectorRegistry
 
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
-from loomlab.records.models import HostSample, Request
+from loads import CLOSED, load_of, request_of
+from loomlab.records.load import OpenRate, RateStep, Shape
+from loomlab.records.models import HostSample
 from loomlab.run import live
-from loomlab.run.live import LiveFigures, LiveProgress
-from loomlab.run.progress import Progress
-from loomlab.run.prometheus import exposed_values
+from loomlab.run.console import Progress
+from loomlab.run.hoststat import CLOCK_TICKS
+from loomlab.run.live import CpuSets, LiveFigures, LiveProgress
+from loomlab.run.management import exposed_values
 from loomlab.tools.known import tool
-from served import serving
+from served import NOBODY, prometheus
 
-LADDER = OpenRate((RateStep(250, 60), RateStep(500, 30), RateStep(1000, 60)))
-CLOSED = Closed(requests=1200, duration_s=60)
-
-
-def load_of(shape: Shape) -> Load:
-    return Load("http://app:8080", (Target("/epoch-millis?delayInMillis=5"),), 200, shape, timeout_s=30)
-
-
-def request_of(shape: Shape, scenario: str | None = None) -> Request:
-    return Request(
-        tool="vegeta", approach="tomcat-virtual", load=load_of(shape), delay="300", scenario=scenario, repeat=1, jdk=25,
-        gc="parallel", generator_cpus="", backend_cpus="", approach_cpus="", warmup_cap_s=5, started=0,
-    )  # fmt: skip
-
-
-class Clock:
-    """Stands for the module's time."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def monotonic(self) -> float:
-        return self.now
+STEPS = OpenRate((RateStep(250, 60), RateStep(500, 30), RateStep(1000, 60)))
+RUN_DIR = Path("results/20261121T060000Z-ladder/runs/3-tomcat-virtual")
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    fixed = Clock()
-    monkeypatch.setattr(live, "time", SimpleNamespace(monotonic=fixed.monotonic, time=lambda: 1_795_000_000.0))
-    return fixed
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """Its one element stands for the module's monotonic time."""
+    now = [1000.0]
+    monkeypatch.setattr(live, "time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: 1_795_000_000.0))
+    yield now
 
 
 def served(shape: Shape, scenario: str | None = None) -> tuple[LiveFigures, int]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    run_dir = Path("results/20261121T060000Z-ladder/runs/3-tomcat-virtual")
-    return LiveFigures(request_of(shape, scenario), run_dir, Progress(), port), port
+    load = load_of(shape, 200, "/epoch-millis?delayInMillis=5")
+    request = request_of(load, tool="vegeta", approach="tomcat-virtual", scenario=scenario)
+    return LiveFigures(request, RUN_DIR, Progress(), port), port
 
 
 def page(port: int) -> str:
@@ -67,31 +46,14 @@ def page(port: int) -> str:
         return str(answer.read().decode())
 
 
-def phases(port: int) -> dict[str, float]:
-    text = page(port)
-    return {
-        phase: float(line.split()[-1])
-        for phase in live.PHASES
-        for line in text.splitlines()
-        if line.startswith(f'lab_run_phase{{phase="{phase}"}}')
-    }
+@pytest.mark.parametrize("scenario", ["rate-ladder", None])
+def test_the_run_that_goes_on_is_named(scenario: str | None) -> None:
+    _, port = served(STEPS, scenario)
 
-
-def test_the_run_that_goes_on_is_named() -> None:
-    _, port = served(LADDER, "rate-ladder")
-
-    (line,) = [line for line in page(port).splitlines() if line.startswith("lab_run_info")]
-
-    assert line == (
+    assert (
         'lab_run_info{approach="tomcat-virtual",endpoint="/epoch-millis",experiment="20261121T060000Z-ladder",'
-        'jdk="25",run="3-tomcat-virtual",scenario="rate-ladder",tool="vegeta"} 1.0'
-    )
-
-
-def test_a_run_without_a_scenario_has_an_empty_one() -> None:
-    _, port = served(CLOSED)
-
-    assert 'scenario=""' in page(port)
+        f'jdk="25",run="3-tomcat-virtual",scenario="{scenario or ""}",tool="vegeta"}} 1.0\n'
+    ) in page(port)
 
 
 def test_one_phase_is_current() -> None:
@@ -99,85 +61,35 @@ def test_one_phase_is_current() -> None:
     for current in live.PHASES:
         figures.phase(current)
 
-        assert phases(port) == {phase: float(phase == current) for phase in live.PHASES}
+        text = page(port)
+        assert all(f'lab_run_phase{{phase="{phase}"}} {float(phase == current)}\n' in text for phase in live.PHASES)
 
 
 def test_a_closed_load_offers_connections_and_no_rate() -> None:
     _, port = served(CLOSED)
 
-    assert exposed_values(page(port)).get("lab_offered_connections") == 200
-    assert "lab_offered_rate_rps" not in page(port)
-
-
-def test_the_offered_rate_follows_the_steps(clock: Clock) -> None:
-    figures, port = served(LADDER)
-
-    def offered(after_s: float) -> float | None:
-        clock.now = 1000 + after_s
-        return exposed_values(page(port)).get("lab_offered_rate_rps")
-
-    figures.phase("warm-up")
-    assert offered(0) == 0
-    figures.phase("measure")
-    assert [offered(second) for second in (0, 59, 60, 89, 90, 149, 150)] == [250, 250, 500, 500, 1000, 1000, 0]
-    figures.phase("collect")
-    assert offered(20) == 0
-
-
-def test_the_seconds_are_those_of_the_measure_phase(clock: Clock) -> None:
-    figures, port = served(CLOSED)
-
-    def elapsed(after_s: float) -> float | None:
-        clock.now = 1000 + after_s
-        return exposed_values(page(port)).get("lab_run_elapsed_seconds")
-
-    figures.phase("warm-up")
-    assert elapsed(7) == 0
-    figures.phase("measure")
-    assert [elapsed(second) for second in (7, 7.5, 67)] == [0, 0.5, 60]
-    figures.phase("collect")
-    assert elapsed(70) == 0
-
-
-def test_the_run_tells_the_idle_time_of_its_cpus() -> None:
-    _, port = served(CLOSED)
-
     text = page(port)
 
-    assert exposed_values(text).get("lab_available_cpus")
+    assert exposed_values(text).get("lab_offered_connections") == 200
+    assert "lab_offered_rate_rps" not in text
     assert 'lab_idle_cpu_seconds_total{role="loadgen"}' in text
-    assert 'lab_idle_cpu_seconds_total{role="backend"}' in text
 
 
-@contextmanager
-def prometheus(*answers: dict[str, float] | None) -> Iterator[tuple[str, list[str]]]:
-    """Gives these counts by outcome one after another, the last one for ever; None: an error."""
-    queries: list[str] = []
+def test_the_offered_rate_follows_the_steps_and_the_seconds_are_those_of_the_measure_phase(clock: list[float]) -> None:
+    figures, port = served(STEPS)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            queries.append(parse_qs(urlparse(self.path).query)["query"][0])
-            counts = answers[min(len(queries), len(answers)) - 1]
-            self.send_response(200 if counts is not None else 503)
-            result: list[Any] = [
-                {"metric": {"outcome": outcome}, "value": [0, str(count)]} for outcome, count in (counts or {}).items()
-            ]
-            body = json.dumps({"data": {"result": result}}).encode()
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def told(after_s: float) -> tuple[float, float]:
+        clock[0] = 1000 + after_s
+        values = exposed_values(page(port))
+        return values["lab_run_elapsed_seconds"], values["lab_offered_rate_rps"]
 
-    with serving(Handler) as origin:
-        yield origin, queries
-
-
-def shown(url: str, tool_name: str, seconds: list[float]) -> list[str]:
-    """The progress line of each of these seconds."""
-    stream = io.StringIO()
-    progress = LiveProgress("tomcat-virtual", load_of(LADDER), tool(tool_name), url, Unthrottled(stream))
-    for second in seconds:
-        progress.show(HostSample(time=1000 + second, cpus={}, tool_threads={}), second)
-    return stream.getvalue().splitlines()
+    figures.phase("warm-up")
+    assert told(0) == (0, 0)
+    figures.phase("measure")
+    steps = {0: 250, 59: 250, 60: 500, 89: 500, 90: 1000, 149: 1000, 150: 0}
+    assert [told(second) for second in steps] == [*steps.items()]
+    figures.phase("collect")
+    assert told(20) == (0, 0)
 
 
 class Unthrottled(Progress):
@@ -188,48 +100,122 @@ class Unthrottled(Progress):
         super().show(phase, percent, seconds_left, text)
 
 
+def shown(url: str, name: str, *seconds: float) -> list[str]:
+    """The progress line of each of these seconds."""
+    stream = io.StringIO()
+    progress = LiveProgress("tomcat-virtual", load_of(STEPS), tool(name), url, Unthrottled(stream))
+    for second in seconds:
+        progress.show(HostSample(time=1000 + second, cpus={}, tool_threads={}), second)
+    return stream.getvalue().splitlines()
+
+
+def counts(**outcomes: float) -> list[dict[str, object]]:
+    return [{"metric": {"outcome": outcome}, "value": [0, str(count)]} for outcome, count in outcomes.items()]
+
+
 def test_a_tool_with_live_figures_tells_them() -> None:
-    with prometheus({"ok": 500}, {"ok": 1400, "failed": 100}) as (url, queries):
-        lines = shown(url, "vegeta", [30, 32])
+    with prometheus(counts(ok=500), counts(ok=1400, failed=100)) as (url, queries):
+        lines = shown(url, "vegeta", 30, 32, 400)
 
     assert lines == [
         "measure 20 %, 120 s left  500 requests, 0 errors (vegeta)",
         "measure 21 %, 118 s left  1,500 requests, 500/s, 100 errors (vegeta)",
+        "measure 100 %, 0 s left  1,500 requests, 0/s, 100 errors (vegeta)",
     ]
     assert set(queries) == {tool("vegeta").done_query}
 
 
 def test_of_a_tool_without_live_figures_the_server_counts_since_the_start() -> None:
-    with prometheus({"ok": 10_000, "failed": 5}, {"ok": 10_600, "failed": 6}) as (url, queries):
-        lines = shown(url, "ab", [75])
+    with prometheus(counts(ok=10_000, failed=5), counts(ok=10_600, failed=6)) as (url, queries):
+        lines = shown(url, "ab", 75)
 
     assert lines == ["measure 50 %, 75 s left  601 requests, 1 errors (the server's count)"]
-    assert 'service="tomcat-virtual"' in queries[0]
+    ok, failed = queries[0].split(" or ")
+    assert ok == (
+        'label_replace(sum(lab_requests_seconds_count{service="tomcat-virtual",status=~"2.."}), '
+        '"outcome", "ok", "", "")'
+    )
+    assert failed == ok.replace("=~", "!~").replace('"ok"', '"failed"')
 
 
-def test_over_time_is_not_more_than_all_of_it() -> None:
-    with prometheus({"ok": 5}) as (url, _):
-        (line,) = shown(url, "vegeta", [400])
-
-    assert line.startswith("measure 100 %, 0 s left  5 requests")
-
-
-@pytest.mark.parametrize("tool_name", ["ab", "vegeta"])
-def test_without_prometheus_the_count_is_unknown(tool_name: str) -> None:
-    assert shown("http://127.0.0.1:9", tool_name, [30]) == ["measure 20 %, 120 s left  requests so far: unknown"]
+@pytest.mark.parametrize("name", ["ab", "vegeta"])
+def test_without_prometheus_the_count_is_unknown(name: str) -> None:
+    assert shown(NOBODY, name, 30) == ["measure 20 %, 120 s left  requests so far: unknown"]
 
 
 def test_a_count_that_was_missing_comes_back() -> None:
-    with prometheus({"ok": 100}, None, {"ok": 400}) as (url, _):
-        lines = shown(url, "vegeta", [1, 2, 3])
+    with prometheus(counts(), counts(ok=100), 503, counts(ok=400)) as (url, _):
+        lines = shown(url, "vegeta", 0, 1, 2, 3)
 
     assert [line.split("  ", 1)[1] for line in lines] == [
+        "requests so far: unknown",
         "100 requests, 0 errors (vegeta)",
         "requests so far: unknown",
         "400 requests, 150/s, 0 errors (vegeta)",
     ]
 
 
-def test_a_metric_that_is_not_there_yet_is_unknown() -> None:
-    with prometheus({}) as (url, _):
-        assert shown(url, "vegeta", [1])[0].endswith("requests so far: unknown")
+@pytest.fixture
+def on_cpu_3(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The load generator's."""
+    monkeypatch.setattr("loomlab.run.live.os.sched_getaffinity", lambda _: {3})
+
+
+def write_stat(proc: Path, *idle_and_iowait: tuple[int, int]) -> None:
+    """Of a host with a CPU for each pair, in seconds."""
+    lines = ["cpu  1 2 3 4 5 6 7 8 9 10"]
+    for cpu, (idle, iowait) in enumerate(idle_and_iowait):
+        seconds = (50, 2, 30, idle, iowait, 70, 80, cpu + 1, 0, 0)
+        lines.append(" ".join([f"cpu{cpu}", *(str(second * CLOCK_TICKS) for second in seconds)]))
+    (proc / "stat").write_text("\n".join(lines) + "\n")
+
+
+def cpu_sets(proc: Path, backend_cpus: str, approach_cpus: str, monitoring_cpus: str | None = "1") -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(CpuSets(backend_cpus, approach_cpus, monitoring_cpus, proc))
+    return registry
+
+
+def of_role(registry: CollectorRegistry, figure: str, *roles: str) -> list[float | None]:
+    return [registry.get_sample_value(f"lab_{figure}", {"role": role}) for role in roles]
+
+
+@pytest.mark.usefixtures("on_cpu_3")
+def test_figures_are_those_of_the_cpus_a_role_may_run_on_without_interrupts(tmp_path: Path) -> None:
+    write_stat(tmp_path, (1, 0), (20, 5), (300, 0), (4000, 50))
+    registry, roles = cpu_sets(tmp_path, "1-2", "0"), ("loadgen", "backend", "approach")
+
+    assert of_role(registry, "available_cpus", *roles) == [1, 2, 1]
+    assert of_role(registry, "idle_cpu_seconds_total", *roles) == [4050, 325, 1]
+    assert of_role(registry, "busy_cpu_seconds_total", *roles) == [82, 164, 82]
+    assert of_role(registry, "stolen_cpu_seconds_total", *roles) == [4, 2 + 3, 1]
+
+
+@pytest.mark.usefixtures("on_cpu_3")
+@pytest.mark.parametrize(
+    ("approach_cpus", "monitoring_cpus", "alone"),
+    [
+        ("0", "1,3", True), ("0", None, True), ("0", "0-1", False), ("0", "", False),
+        ("", "1", False), ("1", "1", False), ("3", "1", False), ("0-1", "1", False),
+    ],
+)  # fmt: skip
+def test_of_cpus_that_the_approach_shares_with_the_lab_nothing_is_told(
+    tmp_path: Path, approach_cpus: str, monitoring_cpus: str | None, alone: bool
+) -> None:
+    write_stat(tmp_path, (1, 0), (20, 5), (3, 0), (4, 5))
+
+    registry = cpu_sets(tmp_path, "1", approach_cpus, monitoring_cpus)
+
+    assert of_role(registry, "available_cpus", "approach") == [1 if alone else None]
+
+
+@pytest.mark.usefixtures("on_cpu_3")
+def test_idle_time_never_falls_and_a_backend_without_a_set_has_every_cpu(tmp_path: Path) -> None:
+    write_stat(tmp_path, (10, 5), (1, 0))
+    registry = cpu_sets(tmp_path, "", "")
+    seconds = []
+    for iowait in (5, 4, 6):
+        write_stat(tmp_path, (10, iowait), (1, 0))
+        seconds += of_role(registry, "idle_cpu_seconds_total", "backend")
+
+    assert seconds == [16, 16, 17]

@@ -10,25 +10,25 @@ from typing import Any, cast
 
 import pytest
 
-from loomlab.records.about import platform_threads
+from loads import load_of, rate, request_of
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
+from loomlab.records.load import Closed, Load
 from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.backend import Behaviour
-from loomlab.run.liveset import LONGEST_WAIT_MS, SPARE_WAIT_MS, Crowd, LiveSet, crowd_of, hold_s, no_live_set, wait_ms
-from loomlab.run.progress import Progress
+from loomlab.run.backend import Backend, Waits
+from loomlab.run.console import Progress, Stop
+from loomlab.run.liveset import LEFTOVERS_S, LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, crowd_of, hold_s, wait_ms
+from loomlab.run.management import Process
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.stop import Stop
-from loomlab.run.waits import Waits
-from loomlab.run.warmup.process import Process
-from loomlab.run.warmup.warmer import Subject
+from loomlab.run.warmup.bursts import Bursts
 from loomlab.tools.ab import Ab
 
 CONNECTIONS = 100
 BEFORE = MemoryAnswer(asked=1, answered=2, answer={"heap_used_bytes": 1})
 COLD = Warmup(cap_s=0, compiled=None, changing=None, failed=False, duration_s=0, compiling_s=0, bursts=[])
+PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 1500}}
+VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Holding:
     begun: threading.Event = field(default_factory=threading.Event)
     now_s: float = 0
     told: list[str] = field(default_factory=list)
-    commands: list[Load] = field(default_factory=list)
+    sent: list[Load] = field(default_factory=list)
 
     def clock(self) -> float:
         return self.now_s
@@ -72,10 +72,8 @@ class Holding:
         return not self.at_work() and ended.wait()
 
     def process(self) -> Process:
-        return Process(inflight=self.waiting(), cpus=1)
-
-    def backend(self) -> Process:
-        return Process(backend_connections=self.backend_connections)
+        """Of approach and backend."""
+        return Process(inflight=self.waiting(), cpus=1, backend_connections=self.backend_connections)
 
     def ask(self) -> MemoryAnswer:
         self.told.append("memory")
@@ -84,21 +82,13 @@ class Holding:
             self.passes(self.tool_s)
         return answer
 
-    def lend(self, delay_ms: int, _lasting_ms: int) -> None:
+    def lend(self, delay_ms: int) -> None:
         if not self.backend_answers:
             raise UnreachableError("http://backend did not answer")
         self.told.append(f"lend {delay_ms}")
 
     def set_delay(self, delay: Delay) -> None:
         self.told.append(f"set {delay.text}")
-
-
-class Passing(Stop):
-    """Its pauses are over at once."""
-
-    def __init__(self, approach: Holding) -> None:
-        super().__init__()
-        self.pause = approach.passes  # type: ignore[method-assign]
 
 
 class Lasting(Ab):
@@ -108,9 +98,9 @@ class Lasting(Ab):
         self._approach = approach
         self._program = program
 
-    def command(self, load: Load, raw: Path, stem: str) -> list[str]:  # noqa: ARG002
+    def command(self, load: Load, raw: Path) -> list[str]:  # noqa: ARG002
         self._approach.began = self._approach.now_s
-        self._approach.commands.append(load)
+        self._approach.sent.append(load)
         self._approach.over.unlink(missing_ok=True)
         self._approach.begun.set()
         return [self._program, "-c", f"until [ -e '{self._approach.over}' ]; do sleep 0.01; done"]
@@ -128,20 +118,25 @@ def measured(
     approach: Holding,
     target: str = "/capabilities",
     program: str = "sh",
-    busy: int = CONNECTIONS,
-    delay_ms: int = 300,
+    shape: Any = Closed(1, 60),  # noqa: B008 - it is frozen
+    delay: str = "300",
     warmup: Warmup = COLD,
+    about: Any = VIRTUAL,
+    before: MemoryAnswer = BEFORE,
+    **asked: Any,
 ) -> MemoryLog:
-    load = Load("http://127.0.0.1:1", (Target(target),), CONNECTIONS, Closed(1, 60), timeout_s=1)
-    delay = delay_of(str(delay_ms))
-    endpoint = endpoint_of(target, delay)
-    progress = Progress(io.StringIO())
-    waits = Waits(endpoint, delay, cast("Behaviour", approach), progress)
-    subject = Subject(load, delay, approach.process)
-    crowd = Crowd(busy, CONNECTIONS, threads=False, connections=True, backend=approach.backend)
-    tool, stop, clock = Lasting(approach, program), Passing(approach), approach.clock
-    live_set = LiveSet(tool, subject, crowd, waits, approach.ask, stop, progress, clock, approach.wait)
-    return live_set.measure(BEFORE, warmup, endpoint)
+    request = request_of(load_of(shape, CONNECTIONS, target), delay=delay, **asked)
+    stop, progress = Stop(), Progress(io.StringIO())
+    stop.pause = approach.passes  # type: ignore[method-assign]  # its pauses are over at once
+    waits = Waits(endpoint_of(target, delay_of(delay)), delay_of(delay), cast("Backend", approach), progress)
+    bursts = Bursts(Lasting(approach, program), approach.process, stop, LEFTOVERS_S, approach.clock)
+    live_set = LiveSet(request, about, bursts, waits, approach.ask, progress, approach.wait)
+    return live_set.measure(before, warmup)
+
+
+def in_flight(answer: MemoryAnswer | None) -> float | None:
+    """When the process was asked; None: it was not."""
+    return answer and answer.figure("requests_in_flight")
 
 
 def test_the_process_is_asked_while_all_requests_wait_and_when_none_does(holding: Make) -> None:
@@ -149,132 +144,91 @@ def test_the_process_is_asked_while_all_requests_wait_and_when_none_does(holding
 
     log = measured(approach)
 
-    assert log.before == BEFORE
-    assert log.loaded is not None
-    assert log.loaded.figure("requests_in_flight") == 0
-    assert log.error is None
-    assert log.waiting is not None
-    assert log.waiting.figure("requests_in_flight") == CONNECTIONS
-    assert log.idle is not None
-    assert log.idle.figure("requests_in_flight") == 0
+    assert (log.before, log.error) == (BEFORE, None)
+    assert [in_flight(answer) for answer in (log.loaded, log.waiting, log.idle)] == [0, CONNECTIONS, 0]
     assert log.hold is not None
     assert (log.hold.connections, log.hold.wait_ms) == (CONNECTIONS, SPARE_WAIT_MS)
-
-
-def test_every_call_waits_longer_until_the_process_has_been_asked(holding: Make) -> None:
-    approach = holding()
-
-    measured(approach)
-
     assert approach.told == ["memory", f"lend {SPARE_WAIT_MS}", "memory", "lend 1", "set 300", "memory"]
-    (load,) = approach.commands
+    (load,) = approach.sent
     assert (load.shape, load.timeout_s) == (Closed(requests=CONNECTIONS, duration_s=9), 9)
     assert load.targets[0].target == "/capabilities"
 
 
-def test_a_request_that_says_itself_how_long_it_waits_is_told_to(holding: Make) -> None:
+@pytest.mark.parametrize(
+    ("asked", "sent", "backend_told"),
+    [
+        ("/epoch-millis?delayInMillis=100", f"/epoch-millis?delayInMillis={SPARE_WAIT_MS}", False),
+        ("/capabilities?cpuMicros=50000&calls=2", "/capabilities?cpuMicros=0&calls=2", True),
+        ("/capabilities?calls=2&cpuMicros=50000", "/capabilities?calls=2&cpuMicros=0", True),
+    ],
+)
+def test_held_requests_say_themselves_how_long_they_wait_and_ask_for_no_cpu_work(
+    asked: str, sent: str, backend_told: bool, holding: Make
+) -> None:
     approach = holding()
 
-    measured(approach, "/epoch-millis?delayInMillis=100")
+    measured(approach, asked)
 
-    assert approach.told == ["memory"] * 3
-    assert approach.commands[0].targets[0].target == f"/epoch-millis?delayInMillis={SPARE_WAIT_MS}"
-
-
-@pytest.mark.parametrize("query", ["cpuMicros={}&calls=2", "calls=2&cpuMicros={}"])
-def test_held_requests_ask_for_no_cpu_work(query: str, holding: Make) -> None:
-    approach = holding()
-
-    measured(approach, f"/capabilities?{query.format(50_000)}")
-
-    assert approach.commands[0].targets[0].target == f"/capabilities?{query.format(0)}"
+    assert approach.sent[0].targets[0].target == sent
+    assert (approach.told != ["memory"] * 3) is backend_told
 
 
 def test_requests_that_outlast_the_load_are_not_waited_for_long(holding: Make) -> None:
-    approach = holding(outlast_s=10)
-
-    log = measured(approach)
-
-    assert log.idle is not None
-    assert log.idle.figure("requests_in_flight") == CONNECTIONS
+    assert in_flight(measured(holding(outlast_s=10)).idle) == CONNECTIONS
 
 
 def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(holding: Make) -> None:
-    log = measured(holding(in_flight=CONNECTIONS // 2, tool_s=2))
-
-    assert log.waiting is not None
-    assert log.waiting.figure("requests_in_flight") == CONNECTIONS // 2
+    assert in_flight(measured(holding(in_flight=CONNECTIONS // 2, tool_s=2)).waiting) == CONNECTIONS // 2
 
 
-@pytest.mark.parametrize(("in_flight", "asked"), [(97, False), (98, True)])
+@pytest.mark.parametrize(("in_flight", "asked"), [(0, False), (97, False), (98, True)])
 def test_the_process_is_not_asked_before_nearly_all_have_come(in_flight: int, asked: bool, holding: Make) -> None:
     """The wave is over before most of the first one's wait is."""
-    assert (measured(holding(in_flight=in_flight)).waiting is not None) is asked
-
-
-def test_a_load_that_never_comes_is_told(holding: Make) -> None:
-    approach = holding(in_flight=0)
+    approach = holding(in_flight=in_flight)
 
     log = measured(approach)
 
-    assert log.waiting is None
+    assert (log.waiting is not None) is asked
     assert log.idle is not None
     assert approach.told[-2:] == ["set 300", "memory"]
 
 
-def test_a_backend_that_takes_no_delay_leaves_no_load(holding: Make) -> None:
-    approach = holding(backend_answers=False)
+@pytest.mark.parametrize(
+    ("changes", "program", "error", "loads"),
+    [
+        ({"backend_answers": False}, "sh", "the backend accepts no other delay: http://backend did not answer", 0),
+        ({}, "no-such-tool", "no-such-tool cannot be started (No such file or directory): is it installed?", 1),
+    ],
+)
+def test_what_cannot_be_had_is_told_and_does_not_cost_the_run(
+    changes: dict[str, Any], program: str, error: str, loads: int, holding: Make
+) -> None:
+    approach = holding(**changes)
 
-    log = measured(approach)
+    log = measured(approach, program=program)
 
-    assert log.error == "the backend accepts no other delay: http://backend did not answer"
-    assert (log.hold, log.waiting, log.idle) == (None, None, None)
-    assert approach.commands == []
-
-
-def test_a_tool_that_cannot_be_started_does_not_cost_the_run(holding: Make) -> None:
-    log = measured(holding(), program="no-such-tool")
-
-    assert log.error is not None
-    assert log.error.startswith("no-such-tool cannot be started")
-
-
-def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes(holding: Make) -> None:
-    waited_for = measured(holding(leftovers_s=1.5), delay_ms=1000)
-    left = measured(holding(leftovers_s=20), delay_ms=60)
-
-    assert waited_for.loaded is not None
-    assert waited_for.loaded.figure("requests_in_flight") == 0
-    assert left.loaded is not None
-    assert left.loaded.figure("requests_in_flight") == 3
+    assert (log.error, log.hold, log.waiting, log.idle) == (error, None, None, None)
+    assert len(approach.sent) == loads
 
 
-def test_requests_wait_on_all_connections_that_a_pool_has_kept(holding: Make) -> None:
-    approach = holding(in_flight=70, backend_connections=70)
+@pytest.mark.parametrize(("leftovers_s", "delay", "left"), [(1.5, "1000", 0), (20, "60", 3)])
+def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes(
+    leftovers_s: float, delay: str, left: int, holding: Make
+) -> None:
+    assert in_flight(measured(holding(leftovers_s=leftovers_s), delay=delay).loaded) == left
 
-    log = measured(approach, busy=20)
 
-    (load,) = approach.commands
+@pytest.mark.parametrize(("in_flight", "asked"), [(70, True), (30, False)])
+def test_requests_wait_on_all_connections_that_a_pool_has_kept(in_flight: int, asked: bool, holding: Make) -> None:
+    approach = holding(in_flight=in_flight, backend_connections=70)
+
+    log = measured(approach, shape=rate(20), warmup=warmed(10))
+
+    (load,) = approach.sent
     assert (load.connections, load.shape) == (70, Closed(requests=70, duration_s=9))
     assert log.hold is not None
-    assert log.hold.connections == 70
-    assert log.waiting is not None
-
-
-def test_the_process_is_not_asked_before_the_crowd_has_come(holding: Make) -> None:
-    assert measured(holding(in_flight=30, backend_connections=70), busy=20).waiting is None
-
-
-def test_the_crowd_waits_until_its_last_request_has_come(holding: Make) -> None:
-    log = measured(holding(in_flight=70, backend_connections=70), busy=20, warmup=warmed(10))
-
-    assert log.hold is not None
-    assert log.hold.wait_ms == SPARE_WAIT_MS + 70 * 10
-
-
-OPEN = Load("http://127.0.0.1:1", (Target("/capabilities"),), 2000, OpenRate((RateStep(200, 60),)), timeout_s=1)
-PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 1500}}
-VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
+    assert (log.hold.connections, log.hold.wait_ms) == (70, SPARE_WAIT_MS + 70 * 10)
+    assert (log.waiting is not None) is asked
 
 
 @pytest.mark.parametrize(
@@ -296,12 +250,9 @@ def test_as_many_requests_wait_as_fill_what_pools_have_kept(
     target: str, about: dict[str, Any], threads: int, connections: float | None, requests: int
 ) -> None:
     before, loaded = (MemoryAnswer(asked=1, answered=2, answer={"threads": told}) for told in (25, 25 + threads))
-    backend = Process(backend_connections=connections)
+    backend, endpoint = Process(backend_connections=connections), endpoint_of(target, delay_of("300"))
 
-    crowd = crowd_of(OPEN, endpoint_of(target, delay_of("300")), about, lambda: backend)
-
-    assert crowd.busy == 180
-    assert crowd.requests(before, loaded) == requests
+    assert crowd_of(load_of(rate(200), 2000), endpoint, about, before, loaded, lambda: backend) == requests
 
 
 def warmed(cost_ms: float | None) -> Warmup:
@@ -337,36 +288,38 @@ def test_no_request_waits_longer_than_its_load_lasts(connections: int) -> None:
 
 
 KEPT_THREADS = "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
+NO_WARMUP = "there was no warm-up, so the memory of the process itself still grows"
+FEW = PLATFORM | {"inbound": {"max_threads": CONNECTIONS}}
+FEWER = PLATFORM | {"inbound": {"max_threads": CONNECTIONS - 1}}
 
 
 @pytest.mark.parametrize(
-    ("target", "connections", "jdk", "threads", "hindrance"),
+    ("target", "about", "asked", "hindrance"),
     [
-        ("/capabilities", 100, 25, 100, None),
-        ("/capabilities", 101, 25, 100, "100 platform threads cannot hold 101 requests at once"),
-        ("/capabilities?calls=5&parallel=true", 100, 25, 100, KEPT_THREADS),
-        ("/capabilities?calls=5", 100, 25, 100, None),
-        ("/capabilities?calls=5&parallel=true", 100, 25, None, None),
-        ("/capabilities", 101, 25, None, None),
-        ("/pinned?delayInMillis=9", 50, 21, None, "requests of /pinned wait one after another on JDK 21"),
-        ("/pinned?delayInMillis=9", 50, 25, None, None),
+        ("/capabilities", FEW, {}, None),
+        ("/capabilities", FEWER, {}, "99 platform threads cannot hold 100 requests at once"),
+        ("/capabilities", VIRTUAL | {"inbound": {"max_threads": 99}}, {}, None),
+        ("/capabilities?calls=5&parallel=true", FEW, {}, KEPT_THREADS),
+        ("/capabilities?calls=5", FEW, {}, None),
+        ("/capabilities?calls=5&parallel=true", VIRTUAL, {}, None),
+        ("/pinned?delayInMillis=9", VIRTUAL, {"jdk": 21}, "requests of /pinned wait one after another on JDK 21"),
+        ("/pinned?delayInMillis=9", VIRTUAL, {"jdk": 25}, None),
+        ("/capabilities", VIRTUAL, {"warmup_cap_s": 4}, NO_WARMUP),
+        ("/capabilities", VIRTUAL, {"warmup_cap_s": 0, "warmup_load_s": 60}, None),
     ],
 )
 def test_requests_that_cannot_wait_at_once_are_not_held(
-    target: str, connections: int, jdk: int, threads: int | None, hindrance: str | None
+    target: str, about: Any, asked: dict[str, Any], hindrance: str | None, holding: Make
 ) -> None:
-    assert no_live_set(endpoint_of(target, delay_of("300")), connections, jdk, threads) == hindrance
+    approach = holding()
+
+    log = measured(approach, target, about=about, **asked)
+
+    assert log.error == hindrance
+    assert len(approach.sent) == (hindrance is None)
 
 
-@pytest.mark.parametrize(
-    ("about", "threads"),
-    [
-        ({"concurrency": "platform-threads", "inbound": {"max_threads": 100}}, 100),
-        ({"concurrency": "virtual-threads", "inbound": {"max_threads": None}}, None),
-        ({"concurrency": "virtual-threads", "inbound": {"max_threads": 100}}, None),
-        ({"error": "no answer"}, None),
-        ({}, None),
-    ],
-)
-def test_only_platform_threads_bound_how_many_requests_wait(about: dict[str, Any], threads: int | None) -> None:
-    assert platform_threads(about) == threads
+def test_a_process_that_does_not_tell_its_memory_is_not_held(holding: Make) -> None:
+    before = MemoryAnswer(asked=1, answered=2, error="it answered 404")
+
+    assert measured(holding(), before=before) == MemoryLog(before=before, error="it answered 404")

@@ -1,4 +1,4 @@
-"""Real runs of the real ab against a real server on a loopback address; without Prometheus."""
+"""Real runs of real tools against a real server on a loopback address, from the order to the verdict."""
 
 import json
 import os
@@ -6,123 +6,29 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
 from loomlab.records.order import read_order
 from loomlab.run import hoststat
+from loomlab.run.console import Stop
 from loomlab.run.process import run_tool
-from loomlab.run.stop import Stop
-from loomlab.tools.known import tool
+from loomlab.tools.known import KNOWN, tool
 from ordered import ordered
 from saying import failed
-from server import running
-from test_prometheus import prometheus
+from served import NOBODY, prometheus
+from server import EVERY, HELD, running
 
-pytestmark = pytest.mark.tools
-
-NO_PROMETHEUS = "http://127.0.0.1:9"
-
-
-def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "loomlab", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-
-
-def small(folder: Path, address: str, **changes: Any) -> Path:
-    """The folder of a small run that is planned."""
-    quick: dict[str, Any] = {"connections": 20, "requests": 2400, "duration_s": 4, "delay": "30", "warmup_cap_s": 0}
-    return ordered(folder, address, **(quick | changes))
-
-
-def measure(out: Path, path: str = os.environ["PATH"], prometheus_url: str = NO_PROMETHEUS) -> subprocess.Popen[str]:
-    return loomlab("measure", str(out), "--label", "1/1 here", "--prometheus-url", prometheus_url, path=path)
-
-
-def judged(out: Path) -> Run:
-    process = loomlab("judge", str(out))
-    line, problems = process.communicate(timeout=30)
-    run = Run.model_validate_json((out / "run.json").read_text())
-    assert process.returncode == (1 if run.verdict == "invalid" else 0)
-    assert line.startswith(f"{run.approach}: {run.verdict}")
-    assert not problems
-    return run
-
-
-def raw(out: Path, name: str) -> Any:
-    return json.loads((out / "raw" / name).read_text())
-
-
-def complete(approach: str) -> list[dict[str, Any]]:
-    """Samples that are past the end of any run, so that none is waited for."""
-    wanted = (
-        *(("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")),
-        ("process_start_time_seconds", approach),
-        ("process_start_time_seconds", "backend"),
-    )
-    sample = [time.time() + 3600, "1"]
-    return [
-        {"metric": {"__name__": name, "service": service}, "values": [sample], "value": sample}
-        for name, service in wanted
-    ]
-
-
-def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -> None:
-    out = small(tmp_path, "127.0.0.11", warmup_cap_s=6, duration_s=8)
-    with running("127.0.0.11", 0.09):
-        process = measure(out)
-        _, progress = process.communicate(timeout=90)
-    assert process.returncode == 0
-
-    run = judged(out)
-    assert run.throughput_rps is not None
-    assert 100 < run.throughput_rps < 1.05 * 20 / 0.09
-    assert run.little_ratio == pytest.approx(1, abs=0.05)
-    assert run.errors == 0
-    assert run.requests == run.keepalive_requests
-    assert run.requests is not None
-    assert run.requests > 1000
-    assert run.cpu_ms_per_request is run.rss_max_bytes is run.threads_max is None
-    assert run.verdict == "invalid"
-    assert "monitoring_gone" in failed(run.rules)
-    assert raw(out, "request.json")["finished"] is True
-    assert state(out) == "judged"
-    assert raw(out, "warmup.json")["changing"] == "there were too few bursts to tell"
-    assert raw(out, "warmup.json")["compiled"] is None
-    assert raw(out, "backend.json") == {"before": None, "after": None}
-    assert (
-        "The warm-up was cut short by its cap of 6 s: there were too few bursts to tell; use WARMUP_CAP=120s."
-        in run.reasons
-    )
-    assert raw(out, "warmup.json")["bursts"][0]["cpu_ms_per_request"] > 0
-    asked_in_vain = len(raw(out, "host.json")["samples"])
-    assert run.connections_opened is not None
-    assert 20 <= run.connections_opened <= 20 + asked_in_vain
-    assert run.response_bytes_per_request == pytest.approx(72, abs=8)
-    probe = raw(out, "probe.json")
-    assert probe["error"] is None
-    assert [answer["kept"] for answer in probe["answers"].values()] == [True, True]
-    assert raw(out, "about.json")["outbound"]["max_connections_per_route"] == 1000
-    assert len(raw(out, "host.json")["samples"]) >= 8
-    assert run.boot_id == raw(out, "host.json")["boot_id"] == hoststat.boot_id()
-    assert (out / "raw" / "latency.hlog").exists()
-    assert not (out / "raw" / "failed.hlog").exists()
-    phases = [line.split()[2] for line in progress.splitlines() if line.startswith("[1/1 here] ")]
-    assert sorted(set(phases)) == ["collect", "live", "measure", "warm-up"]
-    assert run.notes == [
-        "What a waiting request holds is not known: the backend accepts no other delay: "
-        f"{raw(out, 'memory.json')['error'].partition(': ')[2]}."
-    ]
-
-
+TOOLS = pytest.mark.tools
+RATE = {"rate_rps": 200, "requests": None}
+BOTH = pytest.mark.parametrize(("name", "load"), [("users", {}), ("vegeta", RATE)])
+GARBAGE = "echo '\\000\\377 <html>502</html>'"
 SCENARIO = """\
 title: A rate
 question: Is every part of a scenario run?
@@ -141,13 +47,127 @@ hangs:
 """
 
 
+def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen[str]:
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "loomlab", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def small(folder: Path, address: str, *scenarios: Path, **changes: Any) -> Path:
+    """The folder of a small run that is planned."""
+    quick: dict[str, Any] = {"connections": 20, "requests": 2400, "duration_s": 4, "delay": "30", "warmup_cap_s": 0}
+    return ordered(folder, address, *scenarios, **(quick | changes))
+
+
+@contextmanager
+def monitored(out: Path, path: str = os.environ["PATH"]) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """The measurement, which runs, and what it asks of Prometheus: that has samples past the end of any run, so that
+    none is waited for."""
+    approach = read_order(out.parent.parent).run(out.name).request.approach
+    wanted = [("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")]
+    wanted += [("process_start_time_seconds", service) for service in (approach, "backend")]
+    sample = [time.time() + 3600, "1"]
+    series = [
+        {"metric": {"__name__": metric, "service": service}, "values": [sample], "value": sample}
+        for metric, service in wanted
+    ]
+    with prometheus(series) as (url, queries):
+        yield loomlab("measure", str(out), "--label", "1/1 here", "--prometheus-url", url, path=path), queries
+
+
+def measured(out: Path, address: str, behaviour: str | None = "well", delay_s: float = 0.05, **options: str) -> str:
+    """What it said on stderr, against a server that behaves so; None: there is none."""
+    server = running(address, delay_s, behaviour) if behaviour else nullcontext()
+    with server, monitored(out, **options) as (process, _):
+        _, said = process.communicate(timeout=90)
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+    return said
+
+
+def judged(out: Path) -> Run:
+    process = loomlab("judge", str(out))
+    line, problems = process.communicate(timeout=30)
+    run = Run.model_validate_json((out / "run.json").read_text())
+    assert process.returncode == (1 if run.verdict == "invalid" else 0)
+    assert line.startswith(f"{run.approach}: {run.verdict}")
+    assert not problems
+    return run
+
+
+def raw(out: Path, name: str) -> Any:
+    return json.loads((out / "raw" / name).read_text())
+
+
+def state(out: Path) -> str:
+    return read_order(out.parent.parent).run(out.name).state
+
+
+@TOOLS
+def test_a_run_without_prometheus_has_figures_of_the_tool_only(tmp_path: Path) -> None:
+    out = small(tmp_path, "127.0.0.11", warmup_cap_s=6, duration_s=8)
+    with running("127.0.0.11", 0.09):
+        process = loomlab("measure", str(out), "--label", "1/1 here", "--prometheus-url", NOBODY)
+        _, progress = process.communicate(timeout=90)
+    assert process.returncode == 0
+
+    run = judged(out)
+    assert run.throughput_rps is not None and run.requests is not None
+    assert 100 < run.throughput_rps < 1.05 * 20 / 0.09
+    assert run.little_ratio == pytest.approx(1, abs=0.05)
+    assert (run.errors, run.requests) == (0, run.keepalive_requests)
+    assert run.requests > 1000
+    assert run.cpu_ms_per_request is run.rss_max_bytes is run.threads_max is None
+    assert "monitoring_gone" in failed(run.rules)
+    assert raw(out, "request.json")["finished"] is True
+    assert state(out) == "judged"
+    warmup = raw(out, "warmup.json")
+    assert (warmup["compiled"], warmup["changing"]) == (None, "there were too few bursts to tell")
+    assert warmup["bursts"][0]["cpu_ms_per_request"] > 0
+    assert raw(out, "backend.json") == {"before": None, "after": None}
+    samples = raw(out, "host.json")["samples"]
+    assert len(samples) >= 8
+    assert run.connections_opened is not None
+    assert 20 <= run.connections_opened <= 20 + len(samples)
+    assert run.response_bytes_per_request == pytest.approx(72, abs=8)
+    probe = raw(out, "probe.json")
+    assert probe["error"] is None
+    assert [answer["kept"] for answer in probe["answers"].values()] == [True, True]
+    assert raw(out, "about.json")["outbound"]["max_connections_per_route"] == 1000
+    assert run.boot_id == raw(out, "host.json")["boot_id"] == hoststat.boot_id()
+    phases = [line.split()[2] for line in progress.splitlines() if line.startswith("[1/1 here] ")]
+    assert sorted(set(phases)) == ["collect", "live", "measure", "warm-up"]
+    assert run.notes == [
+        "What a waiting request holds is not known: the backend accepts no other delay: "
+        f"{raw(out, 'memory.json')['error'].partition(': ')[2]}."
+    ]
+
+
+@pytest.mark.real_tool
+def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
+    out = small(tmp_path, "127.0.0.19", endpoint="/epoch-millis?delayInMillis=50", warmup_cap_s=5)
+    measured(out, "127.0.0.19")
+
+    run, memory, load = judged(out), raw(out, "memory.json"), raw(out, "tool.json")
+
+    assert run.live_requests == 20
+    assert run.live_bytes_per_request == LiveBytes(heap=HELD["heap_used_bytes"])
+    few = "because only 20 requests waited, and 100 are needed"
+    assert run.notes == [f"What a waiting request holds is not known: stacks_off_heap {few}; kernel {few}."]
+    assert memory["before"]["answered"] < load["started"] < load["ended"] < memory["loaded"]["asked"]
+    assert memory["hold"]["started"] < memory["waiting"]["asked"] < memory["idle"]["asked"]
+    assert (memory["hold"]["requests"], memory["hold"]["errors"]) == (20, 0)
+
+
+@TOOLS
 def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(SCENARIO)
-    out = ordered(
-        tmp_path, "127.0.0.17", tmp_path, scenario="mine", scale="0.05", duration_s=6, connections=None, warmup_cap_s=0
-    )
-    with running("127.0.0.17", 0.05), prometheus(complete("127.0.0.17")) as (url, queries):
-        process = measure(out, prometheus_url=url)
+    out = small(tmp_path, "127.0.0.17", tmp_path, scenario="mine", scale="0.05", duration_s=6, connections=None)
+    with running("127.0.0.17", 0.05), monitored(out) as (process, queries):
         _, said = process.communicate(timeout=60)
     assert process.returncode == 0
 
@@ -161,29 +181,12 @@ def test_a_scenario_is_run_at_its_scale_and_judged(tmp_path: Path) -> None:
     assert len(run.episodes) == 1
     assert "The backend could not be told to hang" in said
     assert tool("vegeta").done_query in queries
-    assert (out / "raw" / "latency.hlog").exists()
 
 
-def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path) -> None:
-    out = small(tmp_path, "127.0.0.12")
-    with prometheus(complete("127.0.0.12")) as (url, _):
-        process = measure(out, prometheus_url=url)
-        process.communicate(timeout=60)
-    assert process.returncode == 0
-
-    run = judged(out)
-    assert run.verdict == "invalid"
-    assert run.errors == run.requests
-    assert run.throughput_rps is run.latency_ms.p50 is None
-    assert "100 % of the requests failed" in " ".join(run.reasons)
-
-
+@TOOLS
 def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Path) -> None:
     out = small(tmp_path, "no-such-host.invalid")
-    with prometheus(complete("no-such-host.invalid")) as (url, _):
-        process = measure(out, prometheus_url=url)
-        process.communicate(timeout=60)
-    assert process.returncode == 0
+    measured(out, "", None)
 
     run = judged(out)
     assert run.requests is run.errors is run.throughput_rps is None
@@ -191,35 +194,57 @@ def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Pat
     assert not any("too short" in reason for reason in run.reasons)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
-    out = small(tmp_path, "127.0.0.13", duration_s=60, requests=100_000)
-    with running("127.0.0.13", 0.09), prometheus(complete("127.0.0.13")) as (url, _):
-        process = measure(out, prometheus_url=url)
-        wait_until((out / "raw" / "ab.txt").exists)
-        time.sleep(3)
-        process.send_signal(number)
-        process.communicate(timeout=40)
-    assert process.returncode == 130
-    assert raw(out, "request.json")["finished"] is False
-    assert raw(out, "tool.json")["stopped_by"] == "interrupt"
+@TOOLS
+@pytest.mark.parametrize(("name", "load"), [("ab", {}), ("users", {}), ("vegeta", RATE)])
+def test_a_server_that_is_not_there_is_judged_not_skipped(tmp_path: Path, name: str, load: dict[str, Any]) -> None:
+    out = small(tmp_path, "127.0.0.12", tool=name, **load)
+    measured(out, "", None)
 
     run = judged(out)
-    assert run.verdict == "invalid"
-    assert run.finished is None
-    assert state(out) == "failed"
+    assert "too_many_errors" in failed(run.rules)
+    assert run.errors == run.requests
+    assert run.throughput_rps is run.latency_ms.p50 is None
+    assert name == "ab" or run.failures == {"connection refused": run.requests}
+
+
+@TOOLS
+@BOTH
+def test_a_twentieth_that_is_refused_is_too_much(tmp_path: Path, name: str, load: dict[str, Any]) -> None:
+    out = small(tmp_path, "127.0.0.61", tool=name, **load)
+    measured(out, "127.0.0.61", "non2xx")
+
+    run = judged(out)
+    assert "too_many_errors" in failed(run.rules)
     assert run.requests is not None
-    assert run.requests > 50
-    assert "interrupted" in run.reasons[0]
+    assert run.errors == run.failures["503"] == pytest.approx(run.requests / EVERY, rel=0.2)
 
 
-def wait_until(true: Any) -> None:
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+@TOOLS
+def test_users_send_nothing_twice_and_vegeta_does_on_a_new_connection(tmp_path: Path) -> None:
+    runs = {}
+    for name, address, load in (("users", "127.0.0.64", {}), ("vegeta", "127.0.0.65", RATE)):
+        out = small(tmp_path / name, address, tool=name, **load)
+        measured(out, address, "reset")
+        runs[name] = judged(out)
+
+    assert "too_many_errors" in failed(runs["users"].rules)
+    assert runs["users"].errors == runs["users"].failures["connection reset"] > 0
+    assert "connections_reopened" in failed(runs["vegeta"].rules)
+    assert not runs["vegeta"].errors
 
 
+@TOOLS
+def test_what_a_stalled_server_leaves_waiting_times_out(tmp_path: Path) -> None:
+    out = small(tmp_path, "127.0.0.63", tool="users", duration_s=20)
+    measured(out, "127.0.0.63", "stall")
+
+    run = judged(out)
+    assert "too_many_errors" in failed(run.rules)
+    assert run.errors == run.failures["time-out"] >= 20
+    assert run.failed_latency_ms.p50 == pytest.approx(30_000, rel=0.1)
+
+
+@TOOLS
 def test_a_stall_is_cut_short_so_that_ab_reports_what_it_has(tmp_path: Path) -> None:
     output = tmp_path / "ab.txt"
     with running("127.0.0.14", 0.05, "stall"):
@@ -231,10 +256,61 @@ def test_a_stall_is_cut_short_so_that_ab_reports_what_it_has(tmp_path: Path) -> 
     assert len(samples) >= 3
 
 
+@TOOLS
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_what_was_measured(tmp_path: Path, number: signal.Signals) -> None:
+    out = small(tmp_path, "127.0.0.13", duration_s=60, requests=100_000)
+    with running("127.0.0.13", 0.09), monitored(out) as (process, _):
+        wait_until((out / "raw" / "ab.txt").exists)
+        time.sleep(3)
+        process.send_signal(number)
+        process.communicate(timeout=40)
+    assert process.returncode == 130
+    assert raw(out, "request.json")["finished"] is False
+    assert raw(out, "tool.json")["stopped_by"] == "interrupt"
+
+    run = judged(out)
+    assert (run.verdict, run.finished, state(out)) == ("invalid", None, "failed")
+    assert run.requests is not None and run.requests > 50
+    assert "interrupted" in run.reasons[0]
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def with_program(folder: Path, program: str, body: str) -> str:
+    """A PATH that begins with a program of that name: no real tool fails on request."""
+    script = folder / program
+    script.write_text(f"#!/bin/sh\n{body}\n")
+    script.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@TOOLS
+@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize(("body", "code"), [(GARBAGE, 0), (f"{GARBAGE}; exit 3", 3), ("kill -9 $$", -9), ("exit 1", 1)])
+def test_a_tool_that_prints_garbage_exits_or_is_killed_makes_the_run_invalid(
+    tmp_path: Path, name: str, body: str, code: int
+) -> None:
+    program = {"vegeta": "lab-rates", "users": "lab-users"}.get(name, name)
+    out = small(tmp_path, "127.0.0.51", tool=name, duration_s=2, **(RATE if name == "vegeta" else {}))
+    measured(out, "127.0.0.51", delay_s=0.01, path=with_program(tmp_path, program, body))
+
+    run = judged(out)
+    assert (run.verdict, run.throughput_rps) == ("invalid", None)
+    assert name in run.reasons[0]
+    assert raw(out, "tool.json")["exit_code"] == code
+    assert (out / "raw" / f"{name}.txt").exists()
+
+
+@TOOLS
 def test_a_tool_that_is_not_installed_is_one_sentence(tmp_path: Path) -> None:
     out = small(tmp_path, "127.0.0.15")
-    with prometheus(complete("127.0.0.15")) as (url, _):
-        process = measure(out, path=str(tmp_path), prometheus_url=url)
+    with monitored(out, path=str(tmp_path)) as (process, _):
         _, problems = process.communicate(timeout=30)
 
     assert process.returncode == 4
@@ -243,31 +319,19 @@ def test_a_tool_that_is_not_installed_is_one_sentence(tmp_path: Path) -> None:
     assert state(out) == "running"
 
 
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+@TOOLS
+@pytest.mark.parametrize(
+    ("folder", "code", "said"),
+    [("here", 4, "loom-lab: "), ("2-x", 2, "2-x is no run of"), ("../../x/1-x", 2, "no order")],
+)
+def test_a_folder_that_is_no_planned_run_is_one_sentence(tmp_path: Path, folder: str, code: int, said: str) -> None:
     out = small(tmp_path, "127.0.0.16")
-    out.write_text("")
+    if folder == "here":
+        out.write_text("")
+    process = loomlab("measure", str(out if folder == "here" else (out.parent / folder).resolve()))
 
-    process = measure(out)
     _, problems = process.communicate(timeout=30)
 
-    assert process.returncode == 4
-    assert problems.startswith("loom-lab: ")
+    assert process.returncode == code
+    assert said in problems
     assert len(problems.splitlines()) == 1
-
-
-def test_a_run_that_is_not_planned_is_one_sentence(tmp_path: Path) -> None:
-    out = small(tmp_path, "127.0.0.18")
-
-    for folder, said in (
-        (out.with_name("2-x"), "2-x is no run of"),
-        (tmp_path / "e" / "runs" / "1-x", "no order"),
-    ):
-        process = measure(folder)
-        _, problems = process.communicate(timeout=30)
-        assert process.returncode == 2
-        assert said in problems
-        assert len(problems.splitlines()) == 1
-
-
-def state(out: Path) -> str:
-    return read_order(out.parent.parent).run(out.name).state

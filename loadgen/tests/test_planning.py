@@ -17,6 +17,7 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed
 from loomlab.records.order import Order, PlannedRun
+from loomlab.tools.known import tool
 from ordered import SETTINGS, STAMP, TWO_CPUS, lab_in, planned
 from saying import figures
 
@@ -244,7 +245,7 @@ SWEEP = {"verb": "sweep", "connections": (500, 2000)}
         (UsageError, {"tool": "hey", "rate_rps": 500}, "hey vegeta"),
         (UsageError, {"tool": "users", "rate_rps": 500}, "users vegeta"),
         (UsageError, VEGETA, "RATE=500"),
-        (UsageError, {"tool": "vegeta"}, "vegeta rates"),
+        (UsageError, {"tool": "vegeta"}, "vegeta ab,"),
         (UsageError, VEGETA | {"rate_rps": 500, "requests": 100}, "REQUESTS=100 RATE=500 DURATION"),
         (UsageError, VEGETA | {"rate_rps": 0.0005}, "0.0005/s RATE"),
         (UsageError, {"delay": "6667"}, "ENDPOINT=/capabilities DELAY=6667 20001 20000"),
@@ -254,7 +255,7 @@ SWEEP = {"verb": "sweep", "connections": (500, 2000)}
         (UsageError, {"approaches": ["helidon-virtual"], "settings": IDIOMATIC}, "helidon-virtual STYLE=lean"),
         (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),
-        (UsageError, SWEEP | {"tool": "vegeta"}, "vegeta rates"),
+        (UsageError, SWEEP | {"tool": "vegeta"}, "vegeta ab,"),
         (UsageError, SWEEP | {"rate_rps": (5.0, 9.0), "connections": 9}, "ab vegeta"),
         (UsageError, SWEEP | {"tool": "vegeta", "rate_rps": 5.0}, "CONCURRENCY=500,2000 RATE=5"),
         (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
@@ -361,8 +362,8 @@ CPUS, MEMORY_MB, FILES = st.integers(1, 64), st.integers(256, 9_000), st.integer
     st.builds(Room, CPUS, CPUS, st.booleans(), MEMORY_MB, FILES),
     st.integers(0, 20_000),
 )
-def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(tool: str, room: Room, delay_ms: int) -> None:
-    levels = ladder(tool, room, endpoint_of("/capabilities", delay_of(str(delay_ms))), 3 * delay_ms)
+def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(name: str, room: Room, delay_ms: int) -> None:
+    levels = ladder(tool(name), room, endpoint_of("/capabilities", delay_of(str(delay_ms))), 3 * delay_ms)
 
     assert levels[0] >= 1
     assert all(low < high for low, high in pairwise(levels))

@@ -1,50 +1,54 @@
-"""Watching a tool, when telling of it hangs."""
+"""Watching a tool: when it is told to stop, also when telling of it hangs."""
 
 import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from loomlab.records.models import HostSample
+from loomlab.run import process
+from loomlab.run.console import Stop
 from loomlab.run.process import Teller, Watch, run_tool
-from loomlab.run.stop import Stop
-
-
-def reading() -> HostSample:
-    return HostSample(time=0, cpus={}, tool_threads={})
-
-
-def wait_for(event: threading.Event) -> None:
-    event.wait(60)
 
 
 def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) -> None:
     hangs = threading.Event()
 
-    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), lambda *_: wait_for(hangs))
+    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), lambda *_: hangs.wait(60) and None)
     hangs.set()
 
-    assert run.stopped_by == "hard cap"
+    assert (run.stopped_by, run.killed) == ("hard cap", False)
     assert len(samples) >= 4
     assert run.ended - run.started < 30
 
 
+def test_a_tool_that_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "REPORT_GRACE_S", 0.5)
+    command = ["sh", "-c", "trap '' INT; while :; do sleep 0.1; done"]
+
+    run, _ = run_tool(command, tmp_path / "out", 0.5, 60, Stop(), lambda *_: None)
+
+    assert (run.stopped_by, run.killed, run.exit_code) == ("hard cap", True, -9)
+
+
 def test_while_one_sample_is_told_later_ones_are_left_out() -> None:
-    told: list[float] = []
+    seconds: list[float] = []
     go_on = threading.Event()
 
     def tell(_: HostSample, elapsed_s: float) -> None:
-        told.append(elapsed_s)
+        seconds.append(elapsed_s)
         go_on.wait(30)
 
-    teller = Teller(tell)
+    teller, sample = Teller(tell), HostSample(time=0, cpus={}, tool_threads={})
     for second in (1.0, 2.0, 3.0):
-        teller.tell(reading(), second)
+        teller.tell(sample, second)
     go_on.set()
     deadline = time.monotonic() + 30
-    while len(told) < 2 and time.monotonic() < deadline:
-        teller.tell(reading(), 4.0)
+    while len(seconds) < 2 and time.monotonic() < deadline:
+        teller.tell(sample, 4.0)
 
-    assert told[:2] == [1.0, 4.0]
+    assert seconds[:2] == [1.0, 4.0]
 
 
 def test_the_watch_asks_for_an_end_once_nothing_more_is_read() -> None:
@@ -62,5 +66,4 @@ def test_the_watch_asks_for_an_end_once_nothing_more_is_read() -> None:
 def test_a_kernel_that_does_not_tell_what_was_read_accuses_nobody() -> None:
     watch = Watch(0, hard_cap_s=100, stall_s=25)
 
-    assert watch.reason(1, None, Stop()) is None
-    assert watch.reason(90, None, Stop()) is None
+    assert [watch.reason(second, None, Stop()) for second in (1, 90)] == [None, None]

@@ -2,46 +2,30 @@
 
 import json
 import socket
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from loomlab.basics.errors import CannotMeasureError
-from loomlab.run.collect import collect, wait_for_samples
+from loomlab.basics.errors import CannotMeasureError, UsageError
+from loomlab.run.console import Stop
 from loomlab.run.measure import collect_again
-from loomlab.run.prometheus import Prometheus, UnreachableError, exposed_values, get_json
-from loomlab.run.stop import Stop
+from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
 from rawrun import BEGIN, RawRun, write
-from served import serving
+from served import NOBODY, prometheus, serving
+
+ERROR = {"status": "error"}
 
 
-@contextmanager
-def prometheus(*answers: Any) -> Iterator[tuple[str, list[str]]]:
-    """Gives these results one after another, the last one for ever; records the queries."""
-    queries: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            queries.append(parse_qs(urlparse(self.path).query)["query"][0])
-            answer = answers[min(len(queries), len(answers)) - 1]
-            body = json.dumps({"data": {"result": answer}} if isinstance(answer, list) else answer).encode()
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(body)
-
-    with serving(Handler) as origin:
-        yield origin, queries
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries are made again without a pause."""
+    monkeypatch.setattr("loomlab.run.prometheus.RETRY_AFTER_S", (0.0, 0.0, 0.0))
 
 
 def sampled(at: float) -> list[dict[str, Any]]:
-    values = [[at - 1, "1"], [at, "2"]]
+    """A sample at that time, and one before it, of all that is waited for."""
     wanted = (
         ("container_cpu_usage_seconds_total", "app"),
         ("container_cpu_usage_seconds_total", "backend"),
@@ -49,13 +33,14 @@ def sampled(at: float) -> list[dict[str, Any]]:
         ("process_start_time_seconds", "app"),
         ("process_start_time_seconds", "backend"),
     )
+    values = [[at - 1, "1"], [at, "2"]]
     return [{"metric": {"__name__": name, "service": service}, "values": values} for name, service in wanted]
 
 
 def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
     start = time.time() - 60
     with prometheus(sampled(start)) as (url, queries):
-        got = collect(Prometheus(url), "tomcat-virtual", start, start + 50)
+        got = Prometheus(url).collect("tomcat-virtual", start, start + 50)
 
     assert got["error"] is None
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
@@ -68,20 +53,20 @@ def test_the_last_samples_are_waited_for() -> None:
     container_only = sampled(end + 1)[:3] + sampled(end - 2)[3:]
     without_backend = sampled(end + 1)[:4] + sampled(end - 2)[4:]
     with prometheus([], sampled(end - 2), container_only, without_backend, sampled(end + 1)) as (url, queries):
-        wait_for_samples(Prometheus(url), "app", end, Stop())
+        Prometheus(url).wait_for_samples("app", end, Stop())
 
     assert len(queries) == 5
 
 
-def test_a_query_that_fails_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.run.collect.TRY_AGAIN_S", (0.0, 0.0, 0.0))
+@pytest.mark.parametrize("tries", [3, 4])
+def test_a_query_that_fails_is_made_again_three_times(tries: int) -> None:
     start = time.time() - 60
-    with prometheus({"status": "error"}, {"status": "error"}, {"status": "error"}, sampled(start)) as (url, queries):
-        got = collect(Prometheus(url), "app", start, start + 50)
+    with prometheus(*[ERROR] * tries, sampled(start)) as (url, _):
+        got = Prometheus(url).collect("app", start, start + 50)
 
-    assert got["error"] is None
-    assert got["containers"] == sampled(start)
-    assert len(queries) == 3 + 3
+    assert got["containers"] == (sampled(start) if tries == 3 else [])
+    assert got["error"] == (None if tries == 3 else f"{url} did not return a query result")
+    assert got["backend"] == sampled(start)
 
 
 def test_a_long_run_is_asked_for_in_pieces_whose_edges_count_once() -> None:
@@ -90,22 +75,12 @@ def test_a_long_run_is_asked_for_in_pieces_whose_edges_count_once() -> None:
     earlier = [{"metric": {"__name__": "a"}, "values": [[edge - 1, "1"], [edge, "2"]]}]
     later = [{"metric": {"__name__": "a"}, "values": [[edge, "2"], [edge + 1, "3"]]}]
     with prometheus([], [], earlier, later, []) as (url, queries):
-        got = collect(Prometheus(url), "app", end - 900, end)
+        got = Prometheus(url).collect("app", end - 900, end)
 
-    assert got["containers"] == [
-        {"metric": {"__name__": "a"}, "values": [[edge - 1, "1"], [edge, "2"], [edge + 1, "3"]]}
-    ]
+    values = [[edge - 1, "1"], [edge, "2"], [edge + 1, "3"]]
+    assert got["containers"] == [{"metric": {"__name__": "a"}, "values": values}]
     assert len(queries) == 3 * 4
     assert [query[query.index("[") :] for query in queries[:4]] == ["[30s]", "[300s]", "[300s]", "[300s]"]
-
-
-def test_what_cannot_be_fetched_is_told_in_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loomlab.run.collect.TRY_AGAIN_S", (0.0,))
-    with prometheus({"status": "error"}) as (url, _):
-        got = collect(Prometheus(url), "app", time.time(), time.time())
-
-    assert got["containers"] == []
-    assert "did not return a query result" in got["error"]
 
 
 def test_samples_can_be_fetched_later(tmp_path: Path) -> None:
@@ -115,6 +90,8 @@ def test_samples_can_be_fetched_later(tmp_path: Path) -> None:
         collect_again(folder, url)
 
     assert json.loads((folder / "raw" / "metrics.json").read_text())["containers"] == sampled(BEGIN)
+    with pytest.raises(UsageError, match="not a run that was measured"):
+        collect_again(tmp_path, url)
 
 
 def test_samples_that_are_gone_do_not_replace_what_there_is(tmp_path: Path) -> None:
@@ -129,77 +106,40 @@ def test_samples_that_are_gone_do_not_replace_what_there_is(tmp_path: Path) -> N
     assert (folder / "raw" / "metrics.json").read_bytes() == before
 
 
-def test_nobody_there() -> None:
-    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 did not answer"):
-        get_json("http://127.0.0.1:9")
-
-
-def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() -> None:
-    page = (
-        "# TYPE process_cpu_time_ns_total counter\n"
-        'process_cpu_time_ns_total{approach="a"} 1.5E9\n'
-        "process_cpu_time_ns_total 5\n"
-        "process_cpu_time_ns_total_more 7\n"
-    )
-
-    assert exposed_values(page) == {"process_cpu_time_ns_total": 1.5e9 + 5, "process_cpu_time_ns_total_more": 7}
-
-
-def test_another_page_is_no_page_of_metrics() -> None:
-    with pytest.raises(UnreachableError, match="does not hold metrics"):
-        exposed_values("<html>502</html>\n")
-
-
 def test_queries_share_one_connection() -> None:
-    answer = json.dumps({"data": {"result": []}}).encode()
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer)
-    opened: list[socket.socket] = []
+    with serving(lambda _: (200, b'{"data": {"result": []}}')) as server:
+        client = Prometheus(server.origin)
+        assert [client.query("up", time.time()) for _ in range(3)] == [[], [], []]
 
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                opened.append(connection)
-                while connection.recv(65_536):
-                    connection.sendall(head + answer)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=serve)
-        thread.start()
-        prometheus_ = Prometheus(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-        assert [prometheus_.query("up", time.time()) for _ in range(3)] == [[], [], []]
-        opened[0].shutdown(socket.SHUT_RDWR)
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
-
-    assert len(opened) == 1
+    assert server.connections == 1
 
 
 def test_a_server_that_comes_back_is_asked_again() -> None:
     with socket.create_server(("127.0.0.1", 0)) as reserved:
         port = reserved.getsockname()[1]
-    client = Prometheus(f"http://127.0.0.1:{port}")
+    client = Prometheus(f"http://127.0.0.1:{port}/")
     with pytest.raises(UnreachableError, match="did not answer"):
-        client.query("up", time.time())
+        client.query("up", 0)
 
-    with socket.create_server(("127.0.0.1", port)) as listener:
-        thread = threading.Thread(target=lambda: answer_once(listener))
-        thread.start()
-        assert client.query("up", time.time()) == []
-        thread.join()
+    with prometheus([], port=port):
+        assert client.query("up", 0) == []
 
 
-def answer_once(listener: socket.socket, status: bytes = b"200 OK") -> None:
-    connection, _ = listener.accept()
-    with connection:
-        connection.recv(65_536)
-        connection.sendall(b'HTTP/1.0 %s\r\n\r\n{"data": {"result": []}}' % status)
+@pytest.mark.parametrize(("answer", "why"), [(503, "/api/v1/query answered 503"), (ERROR, "a query result")])
+def test_another_answer_is_no_result(answer: Any, why: str) -> None:
+    with prometheus(answer) as (url, _), pytest.raises(UnreachableError, match=why):
+        Prometheus(url).query("up", 0)
 
 
-def test_another_status_is_told() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=lambda: answer_once(listener, b"503 Busy"))
-        thread.start()
-        with pytest.raises(UnreachableError, match="/api/v1/query answered 503"):
-            Prometheus(f"http://127.0.0.1:{listener.getsockname()[1]}").query("up", time.time())
-        thread.join()
+@pytest.mark.parametrize(
+    ("status", "body", "why"),
+    [(404, b"{}", "answered 404"), (200, b"cpu 3\n", "did not answer JSON"), (200, b"[]", "did not answer an object")],
+)
+def test_another_answer_is_no_json_object(status: int, body: bytes, why: str) -> None:
+    with serving(lambda _: (status, body)) as server, pytest.raises(UnreachableError, match=why):
+        json_object(server.origin)
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 did not answer"):
+        json_object(NOBODY)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -30,15 +29,11 @@ def page(cpu_s: float, identity: str = f"/docker/{ID}d8125e") -> str:
 def served(wrong: bool = False) -> Iterator[str]:
     """A page that tells this process's CPU time; or one that knows other containers only."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = page(time.process_time(), f"/docker/{'0' if wrong else ''}{ID}").encode()
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(_: str) -> tuple[int, bytes]:
+        return 200, page(time.process_time(), f"/docker/{'0' if wrong else ''}{ID}").encode()
 
-    with serving(Handler) as origin:
-        yield f"{origin}/metrics"
+    with serving(answer) as server:
+        yield f"{server.origin}/metrics"
 
 
 @pytest.mark.parametrize(

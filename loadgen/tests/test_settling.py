@@ -6,31 +6,25 @@ import random
 import pytest
 
 from loomlab.records.warmup import REST_CORES, Burst
-from loomlab.run.warmup.compiling import at_rest, burst_waves, first_wait_ms, next_wait_ms
-from loomlab.run.warmup.settling import burst_waves as settle_waves
-from loomlab.run.warmup.settling import changing, latency_ms
+from loomlab.run.warmup.warm import at_rest, changing, first_wait_ms, latency_ms, next_wait_ms, waves_within
 from saying import figures
 
 FLAT = [1.0] * 8
 
 
 def burst(
-    latency: float = 1.0, cpu: float | None = 1.0, memory: float | None = 1.0, jit_s: float | None = 0.1,
-    requests: int = 4000, duration_s: float = 5,
-) -> Burst:  # fmt: skip
+    latency: float = 1.0,
+    cpu: float | None = 1.0,
+    memory: float | None = 1.0,
+    jit_s: float | None = 0.1,
+    requests: int = 4000,
+) -> Burst:
+    """Of five seconds."""
     return Burst(
-        phase="settle",
-        start=0,
-        duration_s=duration_s,
-        wait_ms=900,
-        requests=requests,
-        errors=0,
-        throughput_rps=800,
-        mean_latency_ms=920 * latency,
-        cpu_s=None if cpu is None else cpu + (jit_s or 0),
-        jit_cpu_s=jit_s,
+        phase="settle", start=0, duration_s=5, wait_ms=900, requests=requests, errors=0, throughput_rps=800,
+        mean_latency_ms=920 * latency, cpu_s=None if cpu is None else cpu + (jit_s or 0), jit_cpu_s=jit_s,
         rss_bytes=None if memory is None else 1e9 * memory,
-    )
+    )  # fmt: skip
 
 
 def falling(share: float, count: int = 8) -> list[float]:
@@ -80,9 +74,7 @@ def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
 
 
 def test_without_figures_of_the_process_latency_alone_tells() -> None:
-    blind = [burst(cpu=None, memory=None, jit_s=None)] * 5
-
-    assert changing(blind) is None
+    assert changing([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
 
 
 @pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
@@ -124,9 +116,12 @@ def test_the_latency_it_ended_with_is_that_of_the_last_four_bursts() -> None:
     assert latency_ms([]) is None
 
 
-@pytest.mark.parametrize(("latency", "waves"), [(900, 4), (300, 13), (5000, 1), (0, 4000)])
-def test_a_burst_is_of_some_four_seconds(latency: float, waves: int) -> None:
-    assert settle_waves(latency) == waves
+@pytest.mark.parametrize(
+    ("seconds", "latency_ms", "fewest", "waves"),
+    [(4, 900, 1, 4), (4, 300, 1, 13), (4, 5000, 1, 1), (4, 0, 1, 4000), (5, 250, 2, 20), (5, 9000, 2, 2)],
+)
+def test_a_burst_has_the_waves_of_some_seconds(seconds: float, latency_ms: float, fewest: int, waves: int) -> None:
+    assert waves_within(seconds, latency_ms, fewest) == waves
 
 
 def test_compilers_rest_after_enough_requests_that_hardly_cost_them_cpu() -> None:
@@ -145,9 +140,9 @@ def test_compilers_of_which_nothing_is_known_do_not_rest() -> None:
 
 
 def test_compilers_that_requests_leave_no_cpu_to_do_not_rest() -> None:
-    assert at_rest([burst(requests=30_000, cpu=4.0, duration_s=5)], cpus=1)
-    assert not at_rest([burst(requests=30_000, cpu=4.01, duration_s=5)], cpus=1)
-    assert at_rest([burst(requests=30_000, cpu=4.01, duration_s=5)], cpus=2)
+    assert at_rest([burst(requests=30_000, cpu=4.0)], cpus=1)
+    assert not at_rest([burst(requests=30_000, cpu=4.01)], cpus=1)
+    assert at_rest([burst(requests=30_000, cpu=4.01)], cpus=2)
 
 
 @pytest.mark.parametrize(
@@ -172,14 +167,9 @@ def test_the_next_burst_waits_so_long_that_its_requests_take_half_of_the_cpu(
 
 def test_two_cpus_take_twice_the_requests() -> None:
     assert next_wait_ms(burst(cpu=2.5), 900, cpus=2) == next_wait_ms(burst(cpu=1.25), 900, cpus=1)
-    assert first_wait_ms(500, cpus=2) == first_wait_ms(250, cpus=1) == 1000
-    assert first_wait_ms(10_000, cpus=1) == 6000
+    assert first_wait_ms(500, 2, 2.0) == first_wait_ms(250, 1, 2.0) == first_wait_ms(500, 1, 1.0) == 1000
+    assert first_wait_ms(10_000, 1, 2.0) == 6000
 
 
 def test_a_burst_that_tells_nothing_changes_nothing() -> None:
     assert next_wait_ms(burst(cpu=None), 700, cpus=1) == 700
-
-
-def test_a_first_phase_burst_is_of_some_five_seconds() -> None:
-    assert burst_waves(250) == 20
-    assert burst_waves(9000) == 2

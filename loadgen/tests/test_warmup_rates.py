@@ -1,23 +1,26 @@
-"""The warm-up before a rate, on a made-up approach whose costs are known."""
+"""The warm-up before a rate, on a made-up approach whose costs are known, and the loads of bursts."""
 
 import itertools
 import math
 
 import pytest
 
-from approach import LADDER, Approach, phase, warmer
-from loomlab.records.load import OpenRate, RateStep, Shape
+from approach import Approach, phase, sent_in, warmed
+from loads import LADDER, load_of, rate
+from loomlab.records.load import Closed, OpenRate, RateStep, Shape, Users, UserStage
+from loomlab.run.warmup.bursts import burst_of, busy_connections
+
+CROWD = (UserStage(25_000, 240), UserStage(0, 60))
 
 
 def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
     approach = Approach()
 
-    got = warmer(approach, 400, shape=OpenRate((RateStep(200, 60),))).run()
+    got = warmed(approach, 400, shape=rate(200))
 
     assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
-    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
-    assert {sent[burst.start].shape for burst in phase(got, "settle")} == {OpenRate((RateStep(200, 4),))}
-    assert {sent[burst.start].connections for burst in phase(got, "settle")} == {400}
+    settling = sent_in(approach, got, "settle")
+    assert {(load.shape, load.connections) for load in settling} == {(rate(200, 4), 400)}
     last = phase(got, "compile")[-1]
     assert (last.requests or 0) / last.duration_s > 2 * 200
 
@@ -36,33 +39,28 @@ def test_a_rate_settles_at_its_own_however_soon_requests_are_answered(
     rate_rps: float, wait_ms: int, settles_at: RateStep
 ) -> None:
     """But at ten a second at least, and at no more than 400 connections can carry."""
-    approach, target = Approach(), f"/epoch-millis?delayInMillis={wait_ms}"
+    approach = Approach()
 
-    got = warmer(approach, 400, cap_s=400, target=target, shape=OpenRate((RateStep(rate_rps, 60),))).run()
+    got = warmed(approach, 400, f"/epoch-millis?delayInMillis={wait_ms}", cap_s=400, shape=rate(rate_rps))
 
-    sent = dict(zip([burst.start for burst in got.bursts], approach.sent, strict=True))
-    assert {sent[burst.start].shape for burst in phase(got, "settle")} == {OpenRate((settles_at,))}
+    assert {load.shape for load in sent_in(approach, got, "settle")} == {OpenRate((settles_at,))}
 
 
 def test_cold_requests_that_queue_under_a_rate_slow_it_down_by_their_cost_only() -> None:
     """250/s of 20 ms are five times what one CPU carries, and queue for seconds."""
     approach = Approach(cost_ms=lambda served: 0.25 + 20 * 0.9 ** (served / 500))
 
-    got = warmer(approach, 400, shape=OpenRate((RateStep(100, 60),))).run()
+    got = warmed(approach, 400, shape=rate(100))
 
-    rates = [load.rate_rps or 0 for load in approach.sent[: len(phase(got, "compile"))]]
+    rates = [load.rate_rps or 0 for load in sent_in(approach, got, "compile")]
     assert all(later >= earlier / 3.1 for earlier, later in itertools.pairwise(rates)), rates
     assert min(rates) > 20
 
 
 def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
-    approach = Approach()
+    last = phase(warmed(Approach(), 1000, cap_s=1000, shape=rate(100)), "compile")[-1]
 
-    got = warmer(approach, 1000, cap_s=1000, shape=OpenRate((RateStep(100, 60),))).run()
-
-    last = phase(got, "compile")[-1]
-    assert last.cpu_s is not None
-    assert last.jit_cpu_s is not None
+    assert last.cpu_s is not None and last.jit_cpu_s is not None
     assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
 
 
@@ -70,27 +68,25 @@ def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
 def test_requests_of_a_rate_do_not_pile_up_far_beyond_what_the_load_keeps_in_flight(cpus: int) -> None:
     approach = Approach(cost_ms=lambda served: 0.25 + 20 * cpus * 0.9 ** (served / 500), cpus=cpus)
 
-    got = warmer(approach, 400, cap_s=1000, shape=OpenRate((RateStep(200, 60),))).run()
+    got = warmed(approach, 400, cap_s=1000, shape=rate(200))
 
-    sent = approach.sent[: len(phase(got, "compile"))]
-    assert {load.connections for load in sent} == {math.ceil(1.25 * 200 * 0.9)}
+    assert {load.connections for load in sent_in(approach, got, "compile")} == {math.ceil(1.25 * 200 * 0.9)}
     assert approach.most_in_flight == 225
 
 
-def test_the_longest_answer_tells_how_many_requests_of_a_rate_are_in_flight() -> None:
-    approach, targets = Approach(), ["/epoch-millis?delayInMillis=10", "/capabilities"]
-
-    warmer(approach, 400, target=targets, shape=OpenRate((RateStep(200, 60),))).run()
-
-    assert approach.sent[0].connections == 225
-
-
-def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:
+@pytest.mark.parametrize(
+    ("connections", "rate_rps", "targets", "used"),
+    [(400, 200, ["/epoch-millis?delayInMillis=10", "/capabilities"], 225), (5, 5, ["/capabilities"], 5)],
+)
+def test_the_longest_answer_tells_how_many_connections_a_rate_warms_up_on(
+    connections: int, rate_rps: float, targets: list[str], used: int
+) -> None:
     approach = Approach()
 
-    warmer(approach, 5, shape=OpenRate((RateStep(5, 60),))).run()
+    warmed(approach, connections, *targets, shape=rate(rate_rps))
 
-    assert {load.connections for load in approach.sent} == {5}
+    assert approach.sent[0].connections == used
+    assert max(load.connections for load in approach.sent) == connections
 
 
 @pytest.mark.parametrize(
@@ -101,9 +97,9 @@ def test_a_rate_on_few_connections_never_uses_more_of_them() -> None:
         (0.5, LADDER, ["/capabilities"], 2, 3200),
         (0.5, LADDER, ["/capabilities?cpuMicros=1500"], 1, 400),
         (0.5, LADDER, ["/capabilities", "/capabilities?cpuMicros=3000"], 1, 400),
-        (0.5, OpenRate((RateStep(4000, 60),)), ["/capabilities"], 1, 4000),
-        (0.5, OpenRate((RateStep(2, 60),)), ["/capabilities?cpuMicros=160000"], 1, 4.98),
-        (0.5, OpenRate((RateStep(7, 60),)), ["/capabilities?cpuMicros=160000"], 1, 7),
+        (0.5, rate(4000), ["/capabilities"], 1, 4000),
+        (0.5, rate(2), ["/capabilities?cpuMicros=160000"], 1, 4.98),
+        (0.5, rate(7), ["/capabilities?cpuMicros=160000"], 1, 7),
     ],
 )
 def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
@@ -112,14 +108,53 @@ def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
     """But a rate at itself, whatever comes of it; at more than itself only as far as that does not queue."""
     approach = Approach(cost_ms=lambda _: cost_ms, cpus=cpus)
 
-    warmer(approach, 8000, cap_s=400, target=targets, shape=shape).run()
+    warmed(approach, 8000, *targets, cap_s=400, shape=shape)
 
     assert approach.sent[-1].rate_rps == pytest.approx(settles_at, rel=0.01)
 
 
 def test_a_ladder_whose_first_phase_is_not_to_be_had_does_not_queue_for_the_work_it_asks_for() -> None:
-    approach, target = Approach(tells_jit=False, cpus=2), "/capabilities?cpuMicros=4000"
+    approach = Approach(tells_jit=False, cpus=2)
 
-    warmer(approach, 8000, cap_s=400, target=target, shape=LADDER).run()
+    warmed(approach, 8000, "/capabilities?cpuMicros=4000", cap_s=400, shape=LADDER)
 
     assert {load.rate_rps for load in approach.sent} == {400}
+
+
+@pytest.mark.parametrize(
+    ("connections", "shape", "answer_s", "expected"),
+    [
+        (1000, Closed(requests=120_000, duration_s=60), 0.9, 1000),
+        (3, Closed(requests=120, duration_s=60), 0.9, 3),
+        (10_000, rate(10_000), 0.1, 1000),
+        (8000, LADDER, 0.9, 3600),
+        (500, LADDER, 0.9, 500),
+        (5000, rate(5), 0.1, 10),
+        (5, rate(5), 0.1, 5),
+        (25_000, Users(CROWD, (1, 3)), 0.1, 1191),
+        (25_000, Users(CROWD), 0.1, 25_000),
+        (25_000, Users(CROWD, (0, 2)), 0, 10),
+    ],
+)
+def test_as_many_connections_warm_up_as_will_be_busy(
+    connections: int, shape: Shape, answer_s: float, expected: int
+) -> None:
+    assert busy_connections(load_of(shape, connections), answer_s) == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "limit_s", "expected", "connections"),
+    [
+        (Closed(1, 60), 7.9, Closed(requests=360, duration_s=7), 90),
+        (Users(CROWD), 7.9, Closed(requests=360, duration_s=7), 90),
+        (rate(3), 7.9, rate(100, 4), 400),
+        (LADDER, 2.2, rate(100, 2), 400),
+        (LADDER, 0.1, rate(100, 1), 400),
+    ],
+)
+def test_a_burst_has_the_model_of_its_load_and_ends_within_its_limit(
+    shape: Shape, limit_s: float, expected: Shape, connections: int
+) -> None:
+    got = burst_of(load_of(shape, 400), connections=90, waves=4, latency_ms=900, limit_s=limit_s)
+
+    assert (got.shape, got.connections) == (expected, connections)

@@ -11,13 +11,11 @@ from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import read_order, set_state
-from loomlab.run.backend import Behaviour
-from loomlab.run.measure import measure as measure_run
-from loomlab.run.progress import Progress
-from loomlab.run.stop import Stop
-from loomlab.run.warmup.process import process_of
-from loomlab.run.warmup.warmer import Subject, Warmer
-from loomlab.tools.known import tool
+from loomlab.run.backend import Backend
+from loomlab.run.console import Progress, Stop
+from loomlab.run.measure import Measurement
+from loomlab.run.warmup.warmer import Warmer
+from loomlab.tools.known import WARMER, tool
 
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 BACKEND_BURST_S = 2
@@ -40,7 +38,7 @@ def measure(
     stop.install()
     set_state(run_dir, "running")
     progress = Progress(label=label, terminal=terminal)
-    finished = measure_run(request, tool(request.tool), run_dir, prometheus_url, stop, progress)
+    finished = Measurement(request, tool(request.tool), run_dir, prometheus_url, stop, progress).run()
     progress.end()
     if not finished:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -57,6 +55,10 @@ def warm_backend(
     load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
-    subject = Subject(load, delay_of(delay), process_of("backend"), BACKEND_COLD_COST_MS, BACKEND_BURST_S)
-    if not Warmer(tool("ab"), subject, Behaviour(), cap_s, stop, Progress()).compile(cap_s):
+    backend = Backend()
+    warmer = Warmer(
+        tool(WARMER), load, delay_of(delay), backend.process, backend, cap_s, stop, Progress(),
+        BACKEND_COLD_COST_MS, BACKEND_BURST_S,
+    )  # fmt: skip
+    if not warmer.compile(cap_s):
         raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")

@@ -75,7 +75,7 @@ def outcome_of(facts: Facts) -> Outcome:
     report = ToolReport()
     try:
         log = _of_run(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
-        report = _of_its_time(driver.report(raw, driver.name), log, process)
+        report = _of_its_time(driver.report(raw), log, process)
     except (OSError, ParseError) as error:
         broken = f"What {driver.name} wrote cannot be read: {error}"
     failure = broken or _failure(driver.name, process, report)

@@ -1,9 +1,6 @@
 """What the lab has, read from the checkout."""
 
 import hashlib
-import re
-import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -45,20 +42,6 @@ class Lab:
         """What is asked for with a verb of make. Raises UsageError, as `model_of`."""
         files = {"sizes": names(self.sizes, "env"), "scenarios": names(self.scenarios), "papers": names(self.papers)}
         return model_of(verb, given, {"approaches": self.approaches, **files}, self.defaults)
-
-    def tool_version(self, tool: str) -> str | None:
-        """Of those that the image is built with, and of ab as it tells it; None where that is not known."""
-        if tool == "ab":
-            path = shutil.which(tool)
-            command = subprocess.run([path, "-V"], capture_output=True, text=True, check=False) if path else None  # noqa: S603
-            text, pattern = command.stdout if command else "", r"Version (\S+)"
-        else:
-            own = tool == "users"
-            pins = self.root / "loadgen" / ("users/Cargo.toml" if own else "tools/go.mod")
-            text = pins.read_text(encoding="utf-8") if pins.exists() else ""
-            pattern = r'^version = "(\S+)"' if own else rf"^\s+\S+/{tool}(?:/v\d+)? (v\S+)"
-        version = re.search(pattern, text, re.MULTILINE)
-        return version[1] if version else None
 
     @cached_property
     def checksum(self) -> str:

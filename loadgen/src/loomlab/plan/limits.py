@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.host import Host
 from loomlab.records.load import Closed, Load, OpenRate, Users
+from loomlab.tools.tool import Tool
 
 PORTS = 64_511
 """1024 to 65535 of one address, which compose.yaml gives every container."""
@@ -17,8 +18,6 @@ THREADS = 32_000
 ANSWER_MS = 20_000
 """Every tool gives a request up after 30 s."""
 QUEUE_MS = 30_000
-WORKING_BYTES = {"ab": 60, "hey": 70, "vegeta": 70, "users": 70}
-"""Of a request, while its run goes: what the tool writes."""
 KEPT_BYTES = 40
 """Of a request, packed."""
 SAMPLES_BYTES_PER_SECOND = 10_000
@@ -101,13 +100,13 @@ def pool_of(
 
 
 def check_space(
-    free_mb: int, tool: str, loads: Sequence[Load], runs_of_each: int, answer_ms: float, *, counted: bool
+    free_mb: int, tool: Tool, loads: Sequence[Load], runs_of_each: int, answer_ms: float, *, counted: bool
 ) -> None:
     """Raises HostError where results of so many runs would not fit; `counted`: closed loads end at their requests."""
     requests = [_most_requests(load, answer_ms, counted=counted) for load in loads]
     samples = sum(load.shape.duration_s for load in loads) * SAMPLES_BYTES_PER_SECOND
     kept = runs_of_each * (sum(requests) * KEPT_BYTES + samples)
-    need_mb = SPARE_MB + (kept + max(requests) * WORKING_BYTES[tool]) // 2**20
+    need_mb = SPARE_MB + (kept + max(requests) * tool.bytes_per_request) // 2**20
     if free_mb < need_mb:
         raise HostError(
             f"results/ has {free_mb} MB free and this experiment may need {need_mb} MB: "

@@ -19,8 +19,8 @@ from loomlab.records.endpoints import Endpoint, answer_ms, completed, endpoint_o
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.models import Hang, Request, SideBySide
 from loomlab.records.order import Order, PlannedRun
-from loomlab.tools.ab import MAX_CONCURRENCY
 from loomlab.tools.known import tool
+from loomlab.tools.tool import Tool
 
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
@@ -31,6 +31,8 @@ IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
 RUNGS = (16, 4, 1)
 """A ladder's connections: what the host holds, divided by these."""
+MOST_RUNG = 20_000
+"""The most that the published experiments with ab have, whatever the tool."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,9 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     be run."""
     work = _scenario_work(asked, host, lab) if asked.scenario else _load_work(asked, host, lab)
     asked = work.asked
+    generator = tool(asked.tool)
     for load in work.loads:
-        tool(asked.tool).check(load)
+        generator.check(load)
     _check_style(work, lab)
     left_out: list[str] = []
     if asked.paper:
@@ -89,7 +92,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     pool = _pool(work, host)
     counted = asked.scenario is not None or asked.requests is not None
     runs_of_each = work.repeats * len(work.subjects)
-    check_space(host.free_mb, asked.tool, work.loads, runs_of_each, work.answer_ms, counted=counted)
+    check_space(host.free_mb, generator, work.loads, runs_of_each, work.answer_ms, counted=counted)
     cap_s = default_cap_s(work.connections, work.answer_ms) if asked.warmup_cap_s is None else asked.warmup_cap_s
     fitted = work.free and asked.duration_s is None
     seconds = [
@@ -111,7 +114,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         paper=asked.paper,
         left_out=left_out,
         sweep=asked.sweep,
-        tool_version=lab.tool_version(asked.tool),
+        tool_version=generator.version(lab.root),
         lab_sha256=lab.checksum,
         margin=asked.margin,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
@@ -134,7 +137,7 @@ def _load_work(asked: Asked, host: Host, lab: Lab) -> Work:
     else:
         connections = asked.connections
         if not connections and asked.sweep:
-            connections = ladder(asked.tool, room_of(host, asked.size, lab.sizes), endpoint, answer)
+            connections = ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     if not shapes:
         raise UsageError(
@@ -166,11 +169,11 @@ def _connections_for(rate_rps: float, answer_ms: float) -> int:
     return max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate_rps) + 1) * answer_ms / 1000))
 
 
-def ladder(tool: str, room: Room, endpoint: Endpoint, answer_ms: float) -> list[int]:
+def ladder(generator: Tool, room: Room, endpoint: Endpoint, answer_ms: float) -> list[int]:
     """Connections, of one figure, up to the most at which the host is not what limits the runs, as `SCALE=auto` has
     it."""
-    rates_rps, connections = most_of(tool, room, endpoint.work_ms, endpoint.connections_held)
-    most = min(*connections.values(), min(rates_rps.values()) * answer_ms / 1000, MAX_CONCURRENCY)
+    rates_rps, connections = most_of(generator, room, endpoint.work_ms, endpoint.connections_held)
+    most = min(*connections.values(), min(rates_rps.values()) * answer_ms / 1000, MOST_RUNG)
     digits = [str(max(int(most / rung), 1)) for rung in RUNGS]
     return sorted({int(number[0].ljust(len(number), "0")) for number in digits})
 

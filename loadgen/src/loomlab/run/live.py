@@ -1,25 +1,61 @@
 """What the world sees of a run while it goes: metrics on a port of the load generator, and progress lines."""
 
+import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
+from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.models import HostSample, Request
-from loomlab.run.cpusets import CpuSets
-from loomlab.run.progress import Progress
+from loomlab.run import hoststat
+from loomlab.run.console import Progress
+from loomlab.run.hoststat import IDLE, IOWAIT, NICE, STEAL, SYSTEM, USER
 from loomlab.run.prometheus import Prometheus, UnreachableError
-from loomlab.tools.tool import Tool
+from loomlab.tools.tool import Tool, by_outcome
 
 PORT = 9646
 PHASES = ("warm-up", "measure", "collect")
-SERVED = (
-    'label_replace(sum(lab_requests_seconds_count{{service="{approach}",status=~"2.."}}), "outcome", "ok", "", "") or '
-    'label_replace(sum(lab_requests_seconds_count{{service="{approach}",status!~"2.."}}), "outcome", "failed", "", "")'
-)
-"""What the approach itself has counted, for tools that tell nothing before their end."""
-Counts = dict[str, float]
+SPENT = {"idle": (IDLE, IOWAIT), "busy": (USER, NICE, SYSTEM), "stolen": (STEAL,)}
+"""Columns of a CPU, by the figure that they are told in: interrupts are in none."""
+
+
+class CpuSets(Collector):
+    """`lab_available_cpus` and, of these CPUs since the host's start, whoever used them, `lab_idle_cpu_seconds_total`,
+    `lab_busy_cpu_seconds_total` and `lab_stolen_cpu_seconds_total` (which the hypervisor gave to other machines), by
+    `role`: load generator, backend, and approach where its CPUs are nobody else's."""
+
+    def __init__(
+        self, backend_cpus: str, approach_cpus: str, monitoring_cpus: str | None = None, proc: Path = hoststat.PROC
+    ) -> None:
+        self._proc = proc
+        every = set(hoststat.cpu_jiffies(proc))
+        own = {str(cpu) for cpu in os.sched_getaffinity(0)}
+        self._sets = {"loadgen": own, "backend": parse_cpu_list(backend_cpus) or every}
+        approach = parse_cpu_list(approach_cpus) or every
+        monitoring = set() if monitoring_cpus is None else parse_cpu_list(monitoring_cpus) or every
+        if not approach & (own | self._sets["backend"] | monitoring):
+            self._sets["approach"] = approach
+        self._spent_s = {(role, what): 0.0 for role in self._sets for what in SPENT}
+
+    def collect(self) -> Iterator[Metric]:
+        """The kernel's own counters may fall a little; these do not."""
+        cpus = hoststat.cpu_jiffies(self._proc)
+        count = GaugeMetricFamily("lab_available_cpus", "CPUs that the role may run on", labels=["role"])
+        for role, members in self._sets.items():
+            count.add_metric([role], len(members))
+        yield count
+        for what, columns in SPENT.items():
+            spent = CounterMetricFamily(f"lab_{what}_cpu_seconds", f"{what} time of these CPUs", labels=["role"])
+            for role, members in self._sets.items():
+                jiffies = sum(cpus[cpu][column] for cpu in members & cpus.keys() for column in columns)
+                self._spent_s[role, what] = max(self._spent_s[role, what], jiffies / hoststat.CLOCK_TICKS)
+                spent.add_metric([role], self._spent_s[role, what])
+            yield spent
 
 
 class LiveFigures:
@@ -64,10 +100,8 @@ class LiveFigures:
         return 0.0 if self._measuring_since is None else time.monotonic() - self._measuring_since
 
     def _offered_rps(self, shape: OpenRate) -> float:
-        if self._measuring_since is None:
-            return 0.0
         left_s = self._elapsed_s()
-        for step in shape.steps:
+        for step in shape.steps if self._measuring_since is not None else ():
             if left_s < step.duration_s:
                 return step.rate_rps
             left_s -= step.duration_s
@@ -79,34 +113,32 @@ class LiveProgress:
     or, where it has none, from what the approach has counted."""
 
     def __init__(self, approach: str, load: Load, tool: Tool, prometheus_url: str, progress: Progress) -> None:
-        self._load = load
+        self._duration_s = load.shape.duration_s
         self._progress = progress
         self._prometheus = Prometheus(prometheus_url)
-        self._query = tool.done_query or SERVED.format(approach=approach)
-        self._by = tool.name if tool.done_query else "the server's count"
-        self._before = None if tool.done_query else self._counts()
+        self._query = tool.done_query or by_outcome("lab_requests_seconds_count", f'service="{approach}"')
+        self._source = tool.name if tool.done_query else "the server's count"
+        self._before = {} if tool.done_query else self._counts()
         self._last: tuple[float, float] | None = None
 
     def show(self, sample: HostSample, elapsed_s: float) -> None:
-        duration_s = self._load.shape.duration_s
-        share = 100 * min(elapsed_s / duration_s, 1)
-        self._progress.show("measure", share, duration_s - elapsed_s, self._text(sample.time))
+        share = 100 * min(elapsed_s / self._duration_s, 1)
+        self._progress.show("measure", share, self._duration_s - elapsed_s, self._text(sample.time))
 
     def _text(self, now: float) -> str:
         counts = self._counts()
-        if counts is None:
+        if not counts:
             return "requests so far: unknown"
-        before = self._before or {}
-        done = {outcome: max(count - before.get(outcome, 0.0), 0.0) for outcome, count in counts.items()}
+        done = {outcome: max(count - self._before.get(outcome, 0.0), 0.0) for outcome, count in counts.items()}
         total = sum(done.values())
         last, self._last = self._last, (now, total)
         rate = f", {(total - last[1]) / (now - last[0]):,.0f}/s" if last and now > last[0] else ""
-        return f"{total:,.0f} requests{rate}, {done.get('failed', 0):,.0f} errors ({self._by})"
+        return f"{total:,.0f} requests{rate}, {done.get('failed', 0):,.0f} errors ({self._source})"
 
-    def _counts(self) -> Counts | None:
+    def _counts(self) -> dict[str, float]:
+        """By outcome; none where Prometheus does not tell."""
         try:
             result = self._prometheus.query(self._query, time.time())
         except UnreachableError:
-            return None
-        counts = {entry["metric"].get("outcome", ""): float(entry["value"][1]) for entry in result}
-        return counts or None
+            return {}
+        return {series["metric"].get("outcome", ""): float(series["value"][1]) for series in result}

@@ -17,11 +17,18 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     What cannot be had (no connection, no answer within `timeout_s`, no HTTP) stands in `error`.
     """
     record = Probe(target=target)
+
+    def ask(version: str) -> Answer:
+        with socket.create_connection((host, port), timeout_s) as connection, connection.makefile("rb") as reader:
+            answer = _exchange(connection, reader, host, target, version, headers)
+            with suppress(OSError, ValueError):  # closed: that is the finding
+                _exchange(connection, reader, host, "/about", version, ())  # is answered at once
+                answer.kept = True
+            return answer
+
     with ThreadPoolExecutor(len(VERSIONS)) as beside:
-        asked = {
-            version: beside.submit(_ask, (host, port), target, version, headers, timeout_s) for version in VERSIONS
-        }
-    for version, answer in asked.items():
+        answers = {version: beside.submit(ask, version) for version in VERSIONS}
+    for version, answer in answers.items():
         try:
             record.answers[version] = answer.result()
         except (OSError, ValueError) as error:
@@ -29,40 +36,23 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     return record
 
 
-def _ask(address: tuple[str, int], target: str, version: str, headers: tuple[str, ...], timeout_s: float) -> Answer:
-    with socket.create_connection(address, timeout_s) as connection, connection.makefile("rb") as reader:
-        return _answer(connection, reader, address[0], target, version, headers)
-
-
-def _answer(
-    connection: socket.socket, reader: BinaryIO, host: str, target: str, version: str, headers: tuple[str, ...]
-) -> Answer:
-    status, answered, body_bytes = _exchange(connection, reader, host, target, version, headers)
-    kept = False
-    with suppress(OSError, ValueError):  # closed: that is the finding
-        _exchange(connection, reader, host, "/about", version, ())  # is answered at once
-        kept = True
-    return Answer(status=status, headers=answered, body_bytes=body_bytes, kept=kept)
-
-
 def _exchange(
     connection: socket.socket, reader: BinaryIO, host: str, target: str, version: str, headers: tuple[str, ...]
-) -> tuple[str, list[tuple[str, str]], int | None]:
+) -> Answer:
     keep = ("Connection: keep-alive",) if version == "1.0" else ()
     lines = (f"GET {target} HTTP/{version}", f"Host: {host}", "Accept: */*", *keep, *headers, "", "")
     connection.sendall("\r\n".join(lines).encode("ascii"))
-    status = _line(reader)
-    if not status.startswith("HTTP/"):
-        raise ValueError(f"the status line is {status!r}")
-    answered: list[tuple[str, str]] = []
+    answer = Answer(status=_line(reader), headers=[], body_bytes=None, kept=False)
+    if not answer.status.startswith("HTTP/"):
+        raise ValueError(f"the status line is {answer.status!r}")
     while line := _line(reader):
         name, _, value = line.partition(":")
-        answered.append((name, value.strip()))
-    fields = {name.lower(): value for name, value in answered}
-    if "transfer-encoding" in fields:
-        return status, answered, None
-    length = int(fields.get("content-length", -1))  # without one the body ends with the connection
-    return status, answered, len(reader.read(length))
+        answer.headers.append((name, value.strip()))
+    fields = {name.lower(): value for name, value in answer.headers}
+    if "transfer-encoding" not in fields:
+        length = int(fields.get("content-length", -1))  # without one the body ends with the connection
+        answer.body_bytes = len(reader.read(length))
+    return answer
 
 
 def _line(reader: BinaryIO) -> str:

@@ -6,13 +6,14 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.models import HostSample, ToolRun
 from loomlab.run import hoststat
-from loomlab.run.stop import TICK_S, Stop
+from loomlab.run.console import TICK_S, Stop
 
 SAMPLE_EVERY_S = 1.0
 STALL_S = 25.0
@@ -20,30 +21,29 @@ STALL_S = 25.0
 REPORT_GRACE_S = 30.0
 """After SIGINT a tool may take so long to sort and print what it has."""
 
-OnSample = Callable[[HostSample, float], None]
 StoppedBy = Literal["stall", "hard cap", "interrupt"]
+OnSample = Callable[[HostSample, float], None]
 
 
+@dataclass
 class Watch:
     """When the tool must be told to stop: on request, at the hard cap, or when it has read nothing for `stall_s`."""
 
-    def __init__(self, started: float, hard_cap_s: float, stall_s: float) -> None:
-        self._last_read_at = self._started = started
-        self._hard_cap_s = hard_cap_s
-        self._stall_s = stall_s
-        self._read_bytes: int | None = None
+    started: float
+    hard_cap_s: float
+    stall_s: float
+    read_bytes: int | None = None
+    last_read_at: float = 0
 
     def reason(self, now: float, read_bytes: int | None, stop: Stop) -> StoppedBy | None:
         """`now` in seconds of the clock `started` was read from."""
-        if read_bytes is None or read_bytes != self._read_bytes:
-            self._read_bytes, self._last_read_at = read_bytes, now
+        if read_bytes is None or read_bytes != self.read_bytes:
+            self.read_bytes, self.last_read_at = read_bytes, now
         if stop.requested:
             return "interrupt"
-        if now - self._last_read_at >= self._stall_s:
+        if now - self.last_read_at >= self.stall_s:
             return "stall"
-        if now - self._started >= self._hard_cap_s:
-            return "hard cap"
-        return None
+        return "hard cap" if now - self.started >= self.hard_cap_s else None
 
 
 def run_tool(
@@ -54,69 +54,48 @@ def run_tool(
     stdout and stderr go to `output`. The tool is told to stop by SIGINT, so that it reports what it has, and killed
     30 s later. Raises CannotMeasureError when it cannot be started.
     """
+    run = ToolRun(command=command, started=time.time(), ended=0, exit_code=0)
     with output.open("wb") as sink:
-        started = time.time()
         try:
             # A session of its own: Ctrl-C reaches the tool only through `stop`, in order.
             process = subprocess.Popen(  # noqa: S603 - the command is built by a Tool, no shell
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=sink,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
             )
         except OSError as error:
             raise CannotMeasureError(f"{command[0]} cannot be started ({error.strerror}): is it installed?") from error
-        try:
-            run, samples = _follow(
-                process, command, started, Watch(time.monotonic(), hard_cap_s, stall_s), stop, on_sample
-            )
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+    try:
+        samples = _follow(process, run, Watch(time.monotonic(), hard_cap_s, stall_s), stop, on_sample)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
     return run, samples
 
 
 def _follow(
-    process: subprocess.Popen[bytes],
-    command: list[str],
-    started: float,
-    watch: Watch,
-    stop: Stop,
-    on_sample: OnSample,
-) -> tuple[ToolRun, list[HostSample]]:
+    process: subprocess.Popen[bytes], run: ToolRun, watch: Watch, stop: Stop, on_sample: OnSample
+) -> list[HostSample]:
+    """The samples; how the process ended is told in `run`."""
     samples = [hoststat.sample(process.pid)]
     sampled_at = time.monotonic()
     teller = Teller(on_sample)
-    stopped_by: StoppedBy | None = None
-    killed = False
     kill_at = 0.0
     while not _ended(process):
         now = time.monotonic()
         if now - sampled_at >= SAMPLE_EVERY_S:
             sampled_at = now
             samples.append(hoststat.sample(process.pid))
-            teller.tell(samples[-1], time.time() - started)
-        if stopped_by is None:
-            stopped_by = watch.reason(now, hoststat.read_bytes(process.pid), stop)
-            if stopped_by:
+            teller.tell(samples[-1], time.time() - run.started)
+        if run.stopped_by is None:
+            run.stopped_by = watch.reason(now, hoststat.read_bytes(process.pid), stop)
+            if run.stopped_by:
                 os.kill(process.pid, signal.SIGINT)
                 kill_at = now + REPORT_GRACE_S
-        elif now >= kill_at and not killed:
-            killed = True
+        elif now >= kill_at and not run.killed:
+            run.killed = True
             process.kill()
-    ended = time.time()
-    samples.append(hoststat.sample(process.pid))
-    run = ToolRun(
-        command=command,
-        started=started,
-        ended=ended,
-        exit_code=process.returncode,
-        stopped_by=stopped_by,
-        killed=killed,
-    )
-    return run, samples
+    run.ended, run.exit_code = time.time(), process.returncode
+    return [*samples, hoststat.sample(process.pid)]
 
 
 class Teller:
@@ -125,12 +104,12 @@ class Teller:
 
     def __init__(self, on_sample: OnSample) -> None:
         self._on_sample = on_sample
-        self._told: threading.Thread | None = None
+        self._thread: threading.Thread | None = None
 
     def tell(self, sample: HostSample, elapsed_s: float) -> None:
-        if self._told is None or not self._told.is_alive():
-            self._told = threading.Thread(target=self._on_sample, args=(sample, elapsed_s), daemon=True)
-            self._told.start()
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._on_sample, args=(sample, elapsed_s), daemon=True)
+            self._thread.start()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:

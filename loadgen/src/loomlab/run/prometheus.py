@@ -1,15 +1,35 @@
-"""Talks HTTP to Prometheus and to the services' own metrics page."""
+"""Talks HTTP: to services of the lab, and to Prometheus for what it stored about a run."""
 
 import http.client
 import json
+import math
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any
 
-from prometheus_client.parser import text_string_to_metric_families
+from loomlab.run.console import Stop
 
 TIMEOUT_S = 5.0
+PADDING_S = 10.0
+"""Samples before and after the run, so that counters can be interpolated at its ends."""
+WAIT_S = 10.0
+PIECE_S = 300.0
+RETRY_AFTER_S = (1.0, 2.0, 5.0)
+"""A busy host's Prometheus may be late once."""
+CONTAINER_METRICS = (
+    "cpu_usage_seconds_total",
+    "cpu_cfs_periods_total",
+    "cpu_cfs_throttled_periods_total",
+    "memory_rss",
+    "threads",
+    "oom_events_total",
+    "start_time_seconds",
+    "spec_cpu_quota",
+    "spec_cpu_period",
+)
+OWN_METRICS = "(lab|backend|jvm|process)_.*"
 
 
 class UnreachableError(Exception):
@@ -29,25 +49,15 @@ def answered(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> str
         raise UnreachableError(f"{address} did not answer ({error})") from error
 
 
-def get_json(url: str, timeout_s: float = TIMEOUT_S) -> Any:
-    """The parsed body; raises UnreachableError."""
+def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
+    """The JSON object that is answered; raises UnreachableError."""
     try:
-        return json.loads(answered(url, timeout_s=timeout_s))
+        body = json.loads(answered(url, method, timeout_s))
     except ValueError as error:
-        raise UnreachableError(f"{url} did not return JSON") from error
-
-
-def exposed_values(page: str) -> dict[str, float]:
-    """The metrics of a text-format page by name, each the sum over all of its label sets; raises UnreachableError for
-    another page."""
-    values: dict[str, float] = {}
-    try:
-        for family in text_string_to_metric_families(page):
-            for sample in family.samples:
-                values[sample.name] = values.get(sample.name, 0.0) + sample.value
-    except ValueError as error:
-        raise UnreachableError(f"the page does not hold metrics ({error})") from error
-    return values
+        raise UnreachableError(f"{url} did not answer JSON ({error})") from error
+    if not isinstance(body, dict):
+        raise UnreachableError(f"{url} did not answer an object")
+    return body
 
 
 class Prometheus:
@@ -77,3 +87,67 @@ class Prometheus:
         except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self._url} did not return a query result") from error
         return result
+
+    def wait_for_samples(self, approach: str, past: float, stop: Stop) -> None:
+        """Returns when the containers of approach, backend and load generator and the processes of the first two have a
+        sample past that Unix time, or after 10 s."""
+        wanted = {
+            *(("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")),
+            *(("process_start_time_seconds", service) for service in (approach, "backend")),
+        }
+        names = "|".join(sorted({name for name, _ in wanted}))
+        expression = f'{{__name__=~"{names}",service=~"{approach}|backend|loadgen"}}[30s]'
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline and not stop.requested:
+            try:
+                result = self.query(expression, time.time())
+            except UnreachableError:
+                result = []
+            sampled = {
+                (series["metric"].get("__name__"), series["metric"].get("service"))
+                for series in result
+                if float(series["values"][-1][0]) > past
+            }
+            if wanted <= sampled:
+                return
+            stop.pause(0.5)
+
+    def collect(self, approach: str, start: float, end: float) -> dict[str, Any]:
+        """Raw samples from 10 s before the run to 20 s after it, or up to now; `error` says why there are none."""
+        now = min(time.time(), end + 2 * PADDING_S)
+        names, services = "|".join(CONTAINER_METRICS), f"{approach}|backend|loadgen|prometheus|cadvisor"
+        selectors = {
+            "containers": f'{{__name__=~"container_({names})",service=~"{services}"}}',
+            "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',
+            "backend": f'{{__name__=~"{OWN_METRICS}",service="backend"}}',
+        }
+        record: dict[str, Any] = {"start": start, "end": end, "fetched": now, "error": None}
+        for name, selector in selectors.items():
+            try:
+                record[name] = self._samples(selector, start - PADDING_S, now)
+            except UnreachableError as error:
+                record[name] = []
+                record["error"] = str(error)
+        return record
+
+    def _samples(self, selector: str, start: float, end: float) -> list[dict[str, Any]]:
+        """In pieces that Prometheus can answer in time, however long the run was."""
+        samples: dict[str, dict[str, Any]] = {}
+        pieces = max(math.ceil((end - start) / PIECE_S), 1)
+        for piece in range(pieces):
+            until = end - (pieces - 1 - piece) * PIECE_S
+            length_s = math.ceil(min(PIECE_S, until - start))
+            for series in self._query_again(f"{selector}[{length_s}s]", until):
+                labels = json.dumps(series["metric"], sort_keys=True)
+                values = samples.setdefault(labels, {"metric": series["metric"], "values": []})["values"]
+                last = values[-1][0] if values else -math.inf
+                values += [value for value in series["values"] if value[0] > last]
+        return list(samples.values())
+
+    def _query_again(self, expression: str, at: float) -> list[dict[str, Any]]:
+        for pause_s in RETRY_AFTER_S:
+            try:
+                return self.query(expression, at)
+            except UnreachableError:
+                time.sleep(pause_s)
+        return self.query(expression, at)

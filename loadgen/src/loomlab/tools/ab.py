@@ -1,105 +1,78 @@
 """Apache Bench: its command line and what it prints and writes (read off its source, support/ab.c of httpd 2.4)."""
 
 import re
-import sys
+import shutil
+import string
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.packed import columns_of, pack, packed_bytes, rows_below
-from loomlab.tools.tool import ToolReport
+from loomlab.tools.reading import columns_of, rows_below
+from loomlab.tools.tool import Tool, ToolReport
 
-MAX_CONCURRENCY = 20_000
-DATE_LENGTH = len("Thu Jan  1 00:00:00 1970")
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
 
-_COUNT = {
-    "completed": re.compile(r"^Complete requests:\s+(\d+)$", re.MULTILINE),
-    "write_errors": re.compile(r"^Write errors:\s+(\d+)$", re.MULTILINE),
-    "non_2xx": re.compile(r"^Non-2xx responses:\s+(\d+)$", re.MULTILINE),
-    "keepalive": re.compile(r"^Keep-Alive requests:\s+(\d+)$", re.MULTILINE),
-    "received": re.compile(r"^Total transferred:\s+(\d+) bytes$", re.MULTILINE),
-}
-_DURATION = re.compile(r"^Time taken for tests:\s+(\d+(?:\.\d+)?) seconds$", re.MULTILINE)
+_FIGURE = re.compile(
+    r"^(Complete requests|Write errors|Non-2xx responses|Keep-Alive requests|Total transferred|Time taken for tests):"
+    r"\s+(\d{1,15}(?:\.\d+)?)(?: bytes| seconds)?$",
+    re.MULTILINE,
+)
 _FAILURES = re.compile(r"^\s+\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^(?:Completed|Finished|Total of) (\d+) requests(?: completed)?\s*$", re.MULTILINE)
 _ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
-_BANNER = re.compile(r"^(?:This is ApacheBench|Benchmarking )", re.MULTILINE)
+DATE_WORDS = (string.ascii_letters + ":").encode()
+"""Without them, the date in the first column is three numbers: day, time and year."""
 
 
-class Ab:
+class Ab(Tool):
     """`-n` comes after `-t`, which would set it to 50,000; `-l` because answers vary in length; `-r` goes on after
     a reset. With `-t` ab ends at the first event after the limit and discards what is in flight."""
 
     name = "ab"
+    shapes = ("closed",)
+    instead = "vegeta or users"
+    one_target = True
+    max_connections = 20_000
+    bytes_per_request = 60
+    cpu_ms_per_request = 0.05
     discards = True
-    stops_by_time = True
-    quotas = False
-    tells_unended = False
-    most_requests = sys.maxsize
     resolution_ms = 1.0
-    done_query = None
+    suffix = "tsv"
 
-    def check(self, load: Load) -> None:
-        if load.connections > MAX_CONCURRENCY:
-            raise UsageError(
-                f"ab opens at most {MAX_CONCURRENCY} connections, not {load.connections}: lower CONCURRENCY."
-            )
-        requests = _closed(load).requests
-        if requests < load.connections:
-            raise UsageError(
-                f"ab wants at least as many requests as connections, got {requests} for {load.connections}: "
-                "raise REQUESTS."
-            )
-        if len(load.targets) > 1 or load.targets[0].method != "GET":
-            raise UsageError("ab sends one kind of GET request here, but others were asked for: use users.")
+    def problems(self, load: Load) -> Iterator[str]:
+        yield from super().problems(load)
+        if load.targets[0].method != "GET":
+            yield f"sends only GET requests here, not {load.targets[0].method}: use hey or users"
 
-    def command(self, load: Load, raw: Path, stem: str) -> list[str]:
-        shape = _closed(load)
+    def command(self, load: Load, raw: Path) -> list[str]:
+        assert isinstance(load.shape, Closed)
         return [
             *("ab", "-k", "-l", "-r"),
             *("-s", str(load.timeout_s)),
-            *("-t", str(shape.duration_s)),
-            *("-n", str(shape.requests)),
+            *("-t", str(load.shape.duration_s)),
+            *("-n", str(load.shape.requests)),
             *("-c", str(load.connections)),
-            *("-g", str(raw / f"{stem}-requests.tsv")),
+            *("-g", str(self.rows(raw))),
             *(word for header in load.targets[0].headers for word in ("-H", header)),
             load.url,
         ]
 
-    def output(self, raw: Path, stem: str) -> Path:
-        return raw / f"{stem}.txt"
+    def version(self, checkout: Path) -> str | None:  # noqa: ARG002 - it is the distribution's
+        """Of the one that is installed, as it says itself."""
+        path = shutil.which("ab")
+        said = subprocess.run([path, "-V"], capture_output=True, text=True, check=False).stdout if path else ""  # noqa: S603
+        match = re.search(r"Version (\S+)", said)
+        return match and match[1]
 
-    def finish(self, raw: Path, stem: str) -> None:
-        plain = raw / f"{stem}-requests.tsv"
-        if plain.exists():
-            pack(plain, _packed(raw, stem))
+    def report(self, raw: Path) -> ToolReport:
+        return parse_report(self.output(raw).read_text(errors="replace"))
 
-    def report(self, raw: Path, stem: str) -> ToolReport:
-        return parse_report(self.output(raw, stem).read_text(errors="replace"))
-
-    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
-        path = _packed(raw, stem)
-        if not path.exists():
-            return None
-        log, report = parse_requests(packed_bytes(path), floor_ms), self.report(raw, stem)
-        rows = len(log) + log.unanswered
-        if report.duration_s is not None and report.completed != rows:
-            raise ParseError(f"ab counts {report.completed} requests, but its rows hold {rows}: measure again.")
-        return log
-
-
-def _closed(load: Load) -> Closed:
-    if not isinstance(load.shape, Closed):
-        raise UsageError("ab knows no rate and no ramp, only a closed load: use vegeta or users.")
-    return load.shape
-
-
-def _packed(raw: Path, stem: str) -> Path:
-    return raw / f"{stem}-requests.tsv.gz"
+    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
+        return parse_requests(rows, floor_ms)
 
 
 def parse_report(text: str) -> ToolReport:
@@ -109,32 +82,23 @@ def parse_report(text: str) -> ToolReport:
     it once, and only failures without a completed request (Connect, surplus Exceptions) add to `attempted`.
     Without its report, only the number of completed requests is known, from the last progress line.
     """
-    counts = {name: int(match[1]) for name, pattern in _COUNT.items() if (match := pattern.search(text))}
-    duration = _DURATION.search(text)
-    if "completed" not in counts or duration is None:
-        return _without_report(text)
+    figures = {name: float(number) for name, number in _FIGURE.findall(text)}
+    counts = {name: int(number) for name, number in figures.items()}
+    if "Complete requests" not in figures or "Time taken for tests" not in figures:
+        completed = max(map(int, _PROGRESS.findall(text)), default=None)
+        return ToolReport(completed=completed, aborted=(_ABORT.findall(text) or ["ab ended without a report"])[-1])
     failures = _FAILURES.search(text)
     connect, receive, length, exceptions = map(int, failures.groups()) if failures else (0, 0, 0, 0)
     surplus_exceptions = max(exceptions - receive, 0)
     return ToolReport(
-        completed=counts["completed"],
-        attempted=counts["completed"] + connect + surplus_exceptions,
-        failed=connect + receive + length + surplus_exceptions + counts.get("write_errors", 0),
-        non_2xx=counts.get("non_2xx", 0),
-        keepalive_requests=counts.get("keepalive"),
-        received_bytes=counts.get("received"),
-        duration_s=float(duration[1]),
-    )
-
-
-def _without_report(text: str) -> ToolReport:
-    if not _BANNER.search(text) and not _ABORT.search(text):
-        raise ParseError("This is not ab's output: neither its banner nor a report is in it.")
-    progress = [int(match[1]) for match in _PROGRESS.finditer(text)]
-    last_words = [match[0] for match in _ABORT.finditer(text)]
-    return ToolReport(
-        completed=max(progress, default=None),
-        aborted=last_words[-1] if last_words else "ab ended without a report",
+        completed=counts["Complete requests"],
+        attempted=counts["Complete requests"] + connect + surplus_exceptions,
+        failed=connect + receive + length + surplus_exceptions + counts.get("Write errors", 0),
+        non_2xx=counts.get("Non-2xx responses", 0),
+        keepalive_requests=counts.get("Keep-Alive requests"),
+        received_bytes=counts.get("Total transferred"),
+        duration_s=figures["Time taken for tests"],
+        rows=counts["Complete requests"],
     )
 
 
@@ -144,21 +108,7 @@ def parse_requests(text: bytes, floor_ms: int) -> RequestLog:
     A connection that closes before a byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes
     `floor_ms` > 1 at least, such rows are not answers. Raises ParseError for anything but such rows.
     """
-    rows = columns_of(
-        _without_dates(rows_below(text, REQUEST_COLUMNS, "ab's -g file")), 5, "\t", np.int64, "ab's -g file"
-    )
-    seconds, _, _, total, waited = rows.T
-    answered = waited > 0 if floor_ms > 1 else np.ones(len(rows), dtype=bool)
+    rows = rows_below(text, REQUEST_COLUMNS, "ab").translate(None, DATE_WORDS)
+    _, _, _, seconds, _, _, total, waited = columns_of(rows, 8, " ", np.int64, "ab").T
+    answered = (waited > 0) | (floor_ms <= 1)
     return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)
-
-
-def _without_dates(rows: bytes) -> bytes:
-    """The rows without their first column, the date, which has the same length in all of them."""
-    told = np.frombuffer(rows, dtype=np.uint8)
-    begins = np.concatenate([[0], np.flatnonzero(told == ord("\n"))[:-1] + 1]) if len(told) else np.empty(0, dtype=int)
-    if len(begins) and (begins[-1] + DATE_LENGTH >= len(told) or (told[begins + DATE_LENGTH] != ord("\t")).any()):
-        raise ParseError("ab's -g file has lines that are no requests: measure again.")
-    kept = np.ones(len(told), dtype=bool)
-    for offset in range(DATE_LENGTH + 1):
-        kept[begins + offset] = False
-    return told[kept].tobytes()

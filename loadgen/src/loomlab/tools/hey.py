@@ -3,24 +3,19 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from pydantic import Field
 
-from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import read_record, write_json, write_text
+from loomlab.basics.errors import ParseError
+from loomlab.records.files import read_record, whole, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.record import EpochSeconds, Record
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.gohttp import is_success, reason
-from loomlab.tools.packed import columns_of, packed_bytes, packing, rows_below
-from loomlab.tools.tool import ToolReport
+from loomlab.tools.reading import columns_of, reason, rows_below
+from loomlab.tools.tool import Tool, ToolReport
 
-MAX_REQUESTS = 1_000_000
-"""hey keeps the times of so many answers and forgets those of the others."""
 REQUEST_COLUMNS = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
 TEMPLATE = f"""
 Summary:
@@ -50,26 +45,25 @@ _REQUESTS = re.compile(r"^  Requests:\t([0-9]{1,12})$", re.MULTILINE)
 _TOTAL = re.compile(r"^  Total:\t([0-9]{1,9}\.[0-9]{6}) secs$", re.MULTILINE)
 _STATUS = re.compile(r"^  \[([0-9]{3})\]\t([0-9]{1,12}) responses$", re.MULTILINE)
 _ERROR = re.compile(r'^  \[([0-9]{1,12})\]\t"(.*)"$', re.MULTILINE)
-_ROW = re.compile(
-    r"^([0-9]{1,9}\.[0-9]{6}),(-?[0-9]{1,9}\.[0-9]{6})(?:,-?[0-9]{1,9}\.[0-9]{6}){4},([0-9]{3}),([0-9]{1,9}\.[0-9]{6})$"
-)
-_LAST_WORDS = re.compile(
-    r"^(?:Usage: hey |panic: |fatal error: |runtime: |open .+: |parse |could not parse )", re.MULTILINE
+_HEAD = re.compile(b"^" + re.escape(REQUEST_COLUMNS.encode()) + b"$", re.MULTILINE)
+_ROWS = re.compile(
+    _HEAD.pattern + rb"\n?|^[0-9]{1,9}\.[0-9]{6}(?:,-?[0-9]{1,9}\.[0-9]{6}){5},[0-9]{3},[0-9]{1,9}\.[0-9]{6}$\n?",
+    re.MULTILINE,
 )
 
 
 class Started(Record):
-    """`<stem>-load.json`: `requests` hey sends unless it is stopped, on so many connections, each for `timeout_s` at
-    most; epoch seconds just before it was started."""
+    """`<stem>-load.json`: what hey was started with."""
 
-    requests: int = Field(ge=0)
+    requests: int = Field(ge=0, description="That it sends unless it is stopped")
     connections: int = Field(ge=1)
-    timeout_s: float = Field(gt=0)
-    started: EpochSeconds
+    timeout_s: float = Field(gt=0, description="Of each request")
+    started: EpochSeconds = Field(description="Just before its start")
 
 
-class Hey:
-    """hey tells starts in seconds since its own; the epoch second of that is taken in `command`, some ms early.
+class Hey(Tool):
+    """hey tells starts in seconds since its own; the epoch second of that is taken in `command`, some ms early. It runs
+    without `-z`: the lab stops it at its time limit, and it then waits for what is in flight.
 
     It keeps 500 idle connections at most: what is idle beyond that, at one moment, is closed and opened again (its rows
     show dials). Go sends a GET again when a kept connection closes before a byte of the answer; such a request counts
@@ -77,39 +71,25 @@ class Hey:
     but Go closes such a connection, and the next request dials."""
 
     name = "hey"
-    discards = False
+    shapes = ("closed",)
+    instead = "vegeta or users"
+    one_target = True
+    max_requests = 1_000_000  # whose times it keeps; it forgets those of others
+    cpu_ms_per_request = 0.15
     stops_by_time = False
     quotas = True
-    tells_unended = False
-    most_requests = MAX_REQUESTS
     resolution_ms = 1e-3
-    done_query = None
 
-    def check(self, load: Load) -> None:
-        requests = _closed(load).requests
-        if len(load.targets) > 1:
-            raise UsageError(f"hey sends one kind of request, but {len(load.targets)} were asked for: use users.")
-        if requests < load.connections:
-            raise UsageError(
-                f"hey wants at least as many requests as connections, got {requests} for {load.connections}: "
-                "raise REQUESTS."
-            )
-        if requests > MAX_REQUESTS:
-            raise UsageError(
-                f"hey keeps the times of {MAX_REQUESTS} requests, but {requests} were asked for: lower REQUESTS."
-            )
-
-    def command(self, load: Load, raw: Path, stem: str) -> list[str]:
-        """Without `-z`: the caller stops hey at its time limit, and it then waits for what is in flight."""
-        requests = _closed(load).requests
+    def command(self, load: Load, raw: Path) -> list[str]:
+        assert isinstance(load.shape, Closed)
         target = load.targets[0]
         # The same number for each connection: hey leaves the remainder out.
-        sent = requests // load.connections * load.connections
-        told = Started(requests=sent, connections=load.connections, timeout_s=load.timeout_s, started=time.time())
-        write_json(_load_file(raw, stem), told)
+        sent = load.shape.requests // load.connections * load.connections
+        started = Started(requests=sent, connections=load.connections, timeout_s=load.timeout_s, started=time.time())
+        write_json(_load_file(raw), started)
         return [
             *("hey", "-disable-redirects"),
-            *("-n", str(requests)),
+            *("-n", str(load.shape.requests)),
             *("-c", str(load.connections)),
             *("-t", str(load.timeout_s)),
             *("-o", TEMPLATE),
@@ -119,136 +99,72 @@ class Hey:
             load.url,
         ]
 
-    def output(self, raw: Path, stem: str) -> Path:
-        return raw / f"{stem}.txt"
+    def finish(self, raw: Path) -> None:
+        """Moves the rows to a file of their own; the summary, and whatever else is there, stays."""
+        output = self.output(raw)
+        text = output.read_bytes() if output.exists() else b""
+        if _HEAD.search(text):
+            with whole(self.rows(raw)) as rows:
+                rows.writelines(match[0] for match in _ROWS.finditer(text))
+            with whole(output) as others:
+                others.write(_ROWS.sub(b"", text))
+        super().finish(raw)
 
-    def finish(self, raw: Path, stem: str) -> None:
-        """Moves the rows to `<stem>-requests.csv.gz`; the summary, and whatever else is there, stays."""
-        output = self.output(raw, stem)
-        if output.exists():
-            _split(output, _packed(raw, stem))
+    def report(self, raw: Path) -> ToolReport:
+        started = read_record(_load_file(raw), Started)
+        return parse_report(self.output(raw).read_text(errors="replace"), started.requests if started else None)
 
-    def report(self, raw: Path, stem: str) -> ToolReport:
-        started = read_record(_load_file(raw, stem), Started)
-        return parse_report(self.output(raw, stem).read_text(errors="replace"), started.requests if started else None)
-
-    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:  # noqa: ARG002 - no row lacks an answer
-        path = _packed(raw, stem)
-        if not path.exists():
-            return None
-        started = read_record(_load_file(raw, stem), Started)
-        summary = parse_summary(self.output(raw, stem).read_text(errors="replace"))
-        if started is None or summary is None:
-            raise ParseError(f"{path.name} lacks hey's summary or {_load_file(raw, stem).name}: measure again.")
-        return parse_requests(packed_bytes(path), started, summary)
+    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
+        started = read_record(_load_file(raw), Started)
+        if started is None or report.completed is None:
+            raise ParseError(f"hey's rows lack its summary or {_load_file(raw).name}: measure again.")
+        return parse_requests(rows, started, report)
 
 
-def _closed(load: Load) -> Closed:
-    if not isinstance(load.shape, Closed):
-        raise UsageError("hey knows no rate and no ramp here, only a closed load: use vegeta or users.")
-    return load.shape
-
-
-def _packed(raw: Path, stem: str) -> Path:
-    return raw / f"{stem}-requests.csv.gz"
-
-
-def _load_file(raw: Path, stem: str) -> Path:
-    return raw / f"{stem}-load.json"
-
-
-def _split(output: Path, packed: Path) -> None:
-    kept: list[str] = []
-    with output.open(encoding="utf-8", errors="replace") as lines:
-        if not any(map(_names_columns, lines)):
-            return
-        lines.seek(0)
-        with packing(packed) as rows:
-            for line in lines:
-                if _names_columns(line) or _ROW.match(line):
-                    rows.write(line.encode("ascii"))
-                else:
-                    kept.append(line)
-    write_text(output, "".join(kept))
-
-
-def _names_columns(line: str) -> bool:
-    return line.rstrip("\n") == REQUEST_COLUMNS
-
-
-@dataclass(frozen=True)
-class Summary:
-    """`requests` ended within `duration_s`; answers by `statuses`, the others by reason in `errors`."""
-
-    requests: int
-    duration_s: float
-    statuses: Mapping[int, int]
-    errors: Mapping[str, int]
-
-
-def parse_summary(text: str) -> Summary | None:
-    """What stands above the rows, None where it is missing; raises ParseError when its counts do not add up."""
-    requests, total = _REQUESTS.search(text), _TOTAL.search(text)
-    if requests is None or total is None:
-        return None
-    statuses, errors = Counter[int](), Counter[str]()
-    for match in _STATUS.finditer(text):
-        statuses[int(match[1])] += int(match[2])
-    for match in _ERROR.finditer(text):
-        errors[reason(match[2].replace('\\"', '"'))] += int(match[1])
-    if statuses.total() + errors.total() != int(requests[1]):
-        raise ParseError(
-            f"hey's summary is damaged: of {requests[1]} requests it lists {statuses.total()} answers and "
-            f"{errors.total()} errors: measure again."
-        )
-    return Summary(int(requests[1]), float(total[1]), statuses, errors)
+def _load_file(raw: Path) -> Path:
+    return raw / "hey-load.json"
 
 
 def parse_report(text: str, wanted: int | None) -> ToolReport:
     """What hey printed, as a report; `wanted` is how many requests it was to send (None: unknown). hey prints nothing
     before its end."""
-    summary = parse_summary(text)
-    if summary is None:
-        return _without_summary(text)
-    stopped = wanted is not None and summary.requests < wanted
+    requests, total = _REQUESTS.search(text), _TOTAL.search(text)
+    if requests is None or total is None:
+        return ToolReport(aborted=text.strip().partition("\n")[0] or "hey ended without a report")
+    attempted = int(requests[1])
+    statuses, errors = Counter[str](), Counter[str]()
+    for status, count in _STATUS.findall(text):
+        statuses[status] += int(count)
+    for count, error in _ERROR.findall(text):
+        errors[reason(error.replace('\\"', '"'))] += int(count)
+    stopped = wanted is not None and attempted < wanted
     return ToolReport(
-        completed=sum(summary.statuses.values()),
-        attempted=summary.requests,
-        failed=sum(summary.errors.values()),
-        non_2xx=sum(count for status, count in summary.statuses.items() if not is_success(status)),
-        duration_s=summary.duration_s,
+        completed=statuses.total(),
+        attempted=attempted,
+        failed=attempted - statuses.total(),
+        non_2xx=sum(count for status, count in statuses.items() if not status.startswith("2")),
+        duration_s=float(total[1]),
         aborted=f"hey was stopped before its {wanted} requests were done" if stopped else None,
+        rows=statuses.total(),
+        failures=errors,
     )
 
 
-def _without_summary(text: str) -> ToolReport:
-    if not text.strip():
-        return ToolReport(aborted="hey ended without a report")
-    if not _LAST_WORDS.search(text):
-        raise ParseError("This is not hey's output: neither its summary nor an error of it is in it.")
-    return ToolReport(aborted=text.strip().splitlines()[0])
-
-
-def parse_requests(text: bytes, started: Started, summary: Summary) -> RequestLog:
+def parse_requests(text: bytes, started: Started, report: ToolReport) -> RequestLog:
     """hey's rows. A row is an answer, unless it took as long as the time-out; of other requests without one only their
-    number and reasons are known. Raises ParseError for other rows, and when there are not as many as the summary
-    counts."""
-    rows = rows_below(text, REQUEST_COLUMNS, "hey's rows")
-    told = columns_of(rows.replace(b"\n", b",\n"), 8, ",", np.float64, "hey's file of requests")
-    took_s, dial_s, status, offset_s = told[:, 0], told[:, 1], told[:, 6], told[:, 7]
-    timed_out = took_s >= started.timeout_s
+    number and reasons are known. Raises ParseError for other rows."""
+    rows = rows_below(text, REQUEST_COLUMNS, "hey").replace(b"\n", b",\n")
+    latency_s, dial_s, _, _, _, _, status, offset_s = columns_of(rows, 8, ",", np.float64, "hey").T
+    timed_out = latency_s >= started.timeout_s
     answered = (status // 100 == 2) & ~timed_out
-    failures = Counter(summary.errors) + Counter(str(int(one)) for one in status[~answered & ~timed_out])
+    failures = Counter(report.failures) + Counter(str(int(code)) for code in status[~answered & ~timed_out])
     failures["time-out"] += int(timed_out.sum())
-    counted = sum(summary.statuses.values())
-    if len(told) != counted:
-        raise ParseError(f"hey counts {counted} answers, but its rows hold {len(told)}: measure again.")
     start_s = started.started + offset_s
     return RequestLog(
         start_s[answered],
-        1000 * took_s[answered],
+        1000 * latency_s[answered],
         failed_start_s=start_s[~answered],
-        failed_latency_ms=1000 * took_s[~answered],
+        failed_latency_ms=1000 * latency_s[~answered],
         failures=+failures,
         doubtful=max(int((dial_s > 0).sum()) - started.connections, 0),
     )

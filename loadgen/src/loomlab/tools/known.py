@@ -5,11 +5,12 @@ from collections.abc import Callable
 from loomlab.basics.errors import UsageError
 from loomlab.tools.ab import Ab
 from loomlab.tools.hey import Hey
+from loomlab.tools.programs import LabUsers, Vegeta
 from loomlab.tools.tool import Tool
-from loomlab.tools.users import UsersProgram
-from loomlab.tools.vegeta import Vegeta
 
-KNOWN: dict[str, Callable[[], Tool]] = {"ab": Ab, "hey": Hey, "vegeta": Vegeta, "users": UsersProgram}
+WARMER, HOLDER = "ab", "hey"
+"""Those that warm the backend up, and that hold requests after a run: ab would send one alone first."""
+KNOWN: dict[str, Callable[[], Tool]] = {one.name: one for one in (Ab, Hey, Vegeta, LabUsers)}
 
 
 def tool(name: str) -> Tool:

@@ -1,77 +1,143 @@
-"""What every load generator does."""
+"""What a load generator is, and what all of them share."""
 
-from dataclasses import dataclass
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles
-from loomlab.records.load import Load
+from loomlab.records.load import Closed, Load
 from loomlab.records.requestfile import requests_kept
 from loomlab.records.requestlog import RequestLog
+from loomlab.tools.reading import pack, packed_bytes
+
+GO_PINS = "loadgen/tools/go.mod"
 
 
 @dataclass(frozen=True)
 class ToolReport:
-    """What a tool said. None: it did not say. `failed` counts each failed request once and leaves out `non_2xx`;
-    `attempted` is what succeeded, failed or was answered with another status, without what was in flight at the end.
-    `dropped` are requests the tool should have started and did not. `duration_s` is from the first request to the last
-    answer. `aborted` is the tool's own reason when it gave up without a report."""
+    """What a tool said of its run; None: it did not say."""
 
     completed: int | None = None
-    attempted: int | None = None
-    failed: int | None = None
+    attempted: int | None = None  # succeeded, failed or had another status; without what was in flight at the end
+    failed: int | None = None  # each failed request once, without `non_2xx`
     non_2xx: int | None = None
-    dropped: int | None = None
+    dropped: int | None = None  # requests that the tool should have started and did not
     keepalive_requests: int | None = None
     received_bytes: int | None = None
-    duration_s: float | None = None
-    aborted: str | None = None
+    duration_s: float | None = None  # from the first request to the last answer
+    aborted: str | None = None  # the tool's own reason for giving up, or for ending early
+    rows: int | None = None  # how many requests its file of requests must hold
+    failures: Mapping[str, int] = field(default_factory=dict)  # requests of which there is no row, by reason
 
 
-class Tool(Protocol):
-    """A load generator. `report` and `requests` are pure functions of files, so that reports can be made again; a run's
-    files are those in `raw` whose names begin with `stem`."""
+class Tool(ABC):
+    """A load generator: what it can do and costs, its command line, and how its output is read. Its files in a run's
+    `raw` have names that begin with its own; reading them needs nothing else, so that it can be done again."""
 
     name: str
-    discards: bool
-    """Whether it loses what is in flight at its end, and everything after a long silence."""
-    stops_by_time: bool
-    quotas: bool
-    """Whether each connection has a number of requests of its own, and idles when they are done."""
-    tells_unended: bool
-    """Whether it tells of requests that never ended, so that none is missing where a connection dies."""
-    most_requests: int
-    """That it can tell of in one run."""
-    resolution_ms: float
-    """To whose multiples it rounds latencies."""
+    shapes: tuple[str, ...]  # kinds of load that it offers
+    instead: str  # what to use for the other kinds
+    one_target = False  # it sends one kind of request only
+    max_connections = sys.maxsize
+    max_requests = sys.maxsize  # in one run
+    bytes_per_request = 70  # that it writes while its run goes
+    cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")
+    memory_mb_per_connection = 0.0
+    discards = False  # it loses what is in flight at its end, and everything after a long silence
+    stops_by_time = True
+    quotas = False  # each connection has a number of requests of its own, and idles when they are done
+    tells_unended = False  # of requests that never ended, so that none is missing where a connection dies
+    resolution_ms: float  # to whose multiples it rounds latencies
+    done_query: str | None = None  # PromQL for the requests that have ended, by `outcome`, from its own live figures
+    suffix = "csv"  # of its file of requests
 
     def check(self, load: Load) -> None:
         """Raises UsageError for what the tool cannot do."""
+        for problem in self.problems(load):
+            raise UsageError(f"{self.name} {problem}.")
 
-    def command(self, load: Load, raw: Path, stem: str) -> list[str]:
+    def problems(self, load: Load) -> Iterator[str]:
+        """What of the load the tool cannot do, each with its cure; what follows one may be wrong because of it."""
+        shape, connections = load.shape, load.connections
+        if shape.kind not in self.shapes:
+            yield f"offers only loads of the kind {' or '.join(self.shapes)}, not {shape.kind}: use {self.instead}"
+        if len(load.targets) > 1 and self.one_target:
+            yield f"sends one kind of request, but {len(load.targets)} were asked for: use users"
+        if connections > self.max_connections:
+            most = self.max_connections
+            yield f"opens at most {most} connections, not {connections}: use CONCURRENCY={most} or less"
+        if isinstance(shape, Closed) and shape.requests < connections:
+            yield f"needs a request for each of {connections} connections, got {shape.requests}: raise REQUESTS"
+        if isinstance(shape, Closed) and shape.requests > self.max_requests:
+            most = self.max_requests
+            yield f"keeps the times of {most} requests, not of {shape.requests}: use REQUESTS={most} or less"
+
+    @abstractmethod
+    def command(self, load: Load, raw: Path) -> list[str]:
         """The command line; writes the files it needs."""
 
-    def output(self, raw: Path, stem: str) -> Path:
+    def version(self, checkout: Path) -> str | None:
+        """What the image is built with, by the checkout's pins; None where that is not known."""
+        return pinned(checkout / GO_PINS, rf"^\s+\S+/{self.name}(?:/v\d+)? (v\S+)")
+
+    def output(self, raw: Path) -> Path:
         """Where the tool's stdout and stderr are kept."""
+        return raw / f"{self.name}.txt"
 
-    def finish(self, raw: Path, stem: str) -> None:
-        """Makes, from what the tool left, the files that are kept; what is large is thinned or compressed. Does not
-        raise for what the tool failed to leave."""
+    def rows(self, raw: Path) -> Path:
+        """The file of requests, as the tool writes it."""
+        return raw / f"{self.name}-requests.{self.suffix}"
 
-    def report(self, raw: Path, stem: str) -> ToolReport:
-        """Raises ParseError for files that are not the tool's, OSError for one that cannot be read."""
+    def packed(self, raw: Path) -> Path:
+        """The file of requests, as it is kept."""
+        return raw / f"{self.name}-requests.{self.suffix}.gz"
 
-    def requests(self, raw: Path, stem: str, floor_ms: int) -> RequestLog | None:
-        """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`. Raises
-        ParseError for files that are not the tool's."""
+    def finish(self, raw: Path) -> None:
+        """Packs what the tool left; does not raise for what it failed to leave."""
+        if self.rows(raw).exists():
+            pack(self.rows(raw), self.packed(raw))
 
-    @property
-    def done_query(self) -> str | None:
-        """PromQL for the requests that have ended, by `outcome` (`ok`, `failed`), from the tool's own live figures;
-        None where it has none."""
+    @abstractmethod
+    def report(self, raw: Path) -> ToolReport:
+        """What the tool said. Raises ParseError for files that are not the tool's, OSError for one that cannot be
+        read."""
+
+    def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
+        """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`. Raises as
+        `report`, and ParseError where it is not of as many requests as the tool counted."""
+        if not self.packed(raw).exists():
+            return None
+        report = self.report(raw)
+        log = self.read(packed_bytes(self.packed(raw)), report, raw, floor_ms)
+        rows = len(log.starts_s) + log.unanswered
+        if report.rows not in {None, rows}:
+            raise ParseError(f"{self.name} counts {report.rows} requests, but its rows hold {rows}: measure again.")
+        return log
+
+    @abstractmethod
+    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:
+        """The file of requests, as columns; raises ParseError."""
+
+
+def by_outcome(counter: str, labels: str) -> str:
+    """PromQL for the requests that a counter has by `status`, by `outcome` (`ok`, `failed`)."""
+    return " or ".join(
+        f'label_replace(sum({counter}{{{labels},status{match}"2.."}}), "outcome", "{outcome}", "", "")'
+        for match, outcome in (("=~", "ok"), ("!~", "failed"))
+    )
+
+
+def pinned(path: Path, pattern: str) -> str | None:
+    """The version in a list of pins; None where there is none."""
+    match = re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE) if path.exists() else None
+    return match and match[1]
 
 
 def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:
     """The requests of a run, parsed once and then kept beside its raw files; as `Tool.requests`."""
     sources = sorted(files.raw.glob(f"{tool.name}*"))
-    return requests_kept(files.run_dir / "requests.npz", sources, lambda: tool.requests(files.raw, tool.name, floor_ms))
+    return requests_kept(files.run_dir / "requests.npz", sources, lambda: tool.requests(files.raw, floor_ms))

@@ -12,14 +12,13 @@ from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
 from loomlab.plan.scenarios.model import Scenario
 from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.records.load import Closed, Load, OpenRate, Users
+from loomlab.tools.known import tool
+from loomlab.tools.tool import Tool
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
-GENERATOR_MS = {"ab": 0.05, "hey": 0.15, "vegeta": 0.2, "users": 0.12}
-"""Of the whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")."""
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
-USER_MB = 0.03
 TYPICAL_WARM_UP_S = 75
 SCENARIO_CONNECTIONS = 60_000
 """Those of the largest scenario."""
@@ -56,7 +55,7 @@ def room_of(host: Host, size_name: str, sizes: Path) -> Room:
 class Need:
     """What a scenario takes, for all of its approaches and repeats."""
 
-    tool: str
+    tool: Tool
     connections: int
     """The most at once."""
     backend_connections: int
@@ -84,8 +83,8 @@ class Need:
         def needed(request_ms: float) -> int:
             return math.ceil(round(self.rate_rps * request_ms / 1000 / BUSY_LIMIT, 6))
 
-        approach, generator = needed(APPROACH_MS + self.work_ms), needed(GENERATOR_MS[self.tool])
-        if max(approach, needed(GENERATOR_MS[self.tool] + BACKEND_MS)) <= 1:
+        approach, generator = needed(APPROACH_MS + self.work_ms), needed(self.tool.cpu_ms_per_request)
+        if max(approach, needed(self.tool.cpu_ms_per_request + BACKEND_MS)) <= 1:
             return 2
         return max(2 * approach, 4 * generator - 2, 4)
 
@@ -98,7 +97,7 @@ def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) ->
     around_s = START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S
     seconds = sum(_lasts_s(load, answer_s) + around_s for load in loads)
     return Need(
-        tool=scenario.tool,
+        tool=tool(scenario.tool),
         connections=max(load.connections for load in loads),
         backend_connections=max(one.connections_held for one in endpoints),
         rate_rps=max(_rate_rps(load, answer_s) for load in loads),
@@ -136,22 +135,22 @@ def largest_scale(scenario: Scenario, room: Room, folder: Path) -> tuple[float, 
 
 
 def most_of(
-    tool: str, room: Room, work_ms: float, backend_connections: int
+    tool: Tool, room: Room, work_ms: float, backend_connections: int
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Requests a second, and connections, beyond which the room would be the limit, by what would. `work_ms` is the CPU
     that a request asks for, `backend_connections` how many it holds at once."""
     sharing_ms = BACKEND_MS if room.shared else 0.0
     rates_rps = {
         "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / (APPROACH_MS + work_ms),
-        f"{tool}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (GENERATOR_MS[tool] + sharing_ms),
+        f"{tool.name}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (tool.cpu_ms_per_request + sharing_ms),
     }
     files = max(room.open_files - APPROACH_FILES, 1) / (1 + backend_connections)
     connections = {
         "open files": min(files, max(room.open_files - GENERATOR_FILES, 1)),
         "the ports of one address": (PORTS - GENERATOR_FILES) / max(backend_connections, 1),
     }
-    if tool == "users":
-        connections["users' memory"] = room.generator_memory_mb / USER_MB
+    if tool.memory_mb_per_connection:
+        connections["users' memory"] = room.generator_memory_mb / tool.memory_mb_per_connection
     return rates_rps, connections
 
 

@@ -1,0 +1,135 @@
+"""One load of a warm-up by the tool: its shape, and what it cost the process that served it."""
+
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loomlab.basics.errors import ParseError
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users
+from loomlab.records.models import ToolRun
+from loomlab.records.requestlog import latency_figures
+from loomlab.records.warmup import Burst, BurstPhase
+from loomlab.run.console import Stop
+from loomlab.run.management import Process, ReadProcess
+from loomlab.run.process import STALL_S, run_tool
+from loomlab.tools.tool import Tool, ToolReport
+
+FEWEST_CONNECTIONS = FEWEST_RPS = 10
+"""That a burst keeps busy, or sends a second, so that it has a throughput to speak of."""
+DRAIN_TICK_S = 0.2
+LONGEST_DRAIN_S = 120
+"""A burst that its limit cuts off leaves up to one request a connection behind; one pinned carrier serves 200 of them,
+of 300 ms each, in a minute."""
+
+
+def busy_connections(load: Load, answer_s: float) -> int:
+    """As many as the load will keep busy at its height when an answer takes `answer_s`; at least ten, where there are
+    as many."""
+    shape = load.shape
+    busy: float = load.connections
+    if isinstance(shape, OpenRate):
+        busy = max(step.rate_rps for step in shape.steps) * answer_s
+    elif isinstance(shape, Users):
+        think_s = sum(shape.think_s) / 2
+        users = max(stage.users for stage in shape.stages)
+        busy = users * answer_s / (answer_s + think_s) if think_s else users
+    return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
+
+
+def settled_rps(shape: OpenRate, connections: int, answer_s: float, carried_rps: float) -> float:
+    """The highest rate of the load, of a ladder no more than `carried_rps`: what pools keep from requests that queue
+    would be there in its lower steps, too. Ten at least, where as many are carried; and no more than so many
+    connections carry when an answer takes `answer_s`."""
+    highest_rps = max(step.rate_rps for step in shape.steps)
+    if len(shape.steps) > 1:
+        highest_rps = min(highest_rps, carried_rps)
+    offered_rps = max(highest_rps, min(FEWEST_RPS, carried_rps))
+    return min(offered_rps, connections / answer_s) if answer_s else offered_rps
+
+
+def at_rate(load: Load, rate_rps: float, lasts_s: float) -> Load:
+    return replace(load, shape=OpenRate((RateStep(round(rate_rps, 3), max(round(lasts_s), 1)),)))
+
+
+def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_s: float) -> Load:
+    """A burst of this load that keeps `connections` busy for so many waves of `latency_ms`. A closed load takes them in
+    whole waves, and is told to stop after `limit_s`. Under a rate, requests arrive one by one, which takes other code
+    and more CPU time; so its bursts are rates, too, on all of its connections, and no longer than `limit_s`."""
+    if isinstance(load.shape, OpenRate):
+        return at_rate(load, 1000 * connections / max(latency_ms, 1), min(waves * latency_ms / 1000, limit_s))
+    shape = Closed(requests=waves * connections, duration_s=max(int(limit_s), 1))
+    return replace(load, connections=connections, shape=shape)
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Runs bursts: loads that end with their last answer, not by the clock. A client that leaves early makes a reactive
+    approach break off its backend connections, and the next load would pay for new ones."""
+
+    tool: Tool
+    process: ReadProcess
+    stop: Stop
+    longest_drain_s: float = LONGEST_DRAIN_S
+    clock: Callable[[], float] = time.monotonic
+
+    def run(self, phase: BurstPhase, load: Load, wait_ms: int, show: Callable[[], None]) -> Burst:
+        """`wait_ms` is what a request waits at least."""
+        with tempfile.TemporaryDirectory() as folder:
+            raw = Path(folder)
+            before = self.process()
+            run, _ = run_tool(
+                self.tool.command(load, raw),
+                self.tool.output(raw),
+                load.shape.duration_s + load.timeout_s + STALL_S,
+                STALL_S if self.tool.discards else math.inf,
+                self.stop,
+                lambda *_: show(),
+            )
+            self.drain(self.longest_drain_s)
+            after = self.process()
+            self.tool.finish(raw)
+            return self._record(phase, raw, run, wait_ms, before, after)
+
+    def drain(self, longest_s: float) -> None:
+        """Waits for what a load left behind, lest it be served in the next one."""
+        deadline = self.clock() + longest_s
+        while self.process().inflight and self.clock() < deadline and not self.stop.requested:
+            self.stop.pause(DRAIN_TICK_S)
+
+    def _record(
+        self, phase: BurstPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
+    ) -> Burst:
+        try:
+            report, log = self.tool.report(raw), self.tool.requests(raw, wait_ms)
+        except (OSError, ParseError):
+            report, log = ToolReport(), None
+        done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
+        errors = None if report.failed is None else report.failed + (report.non_2xx or 0)
+        if done is not None and errors is not None and errors >= done:
+            done = 0
+        seconds = report.duration_s or run.ended - run.started
+        cpu_s = growth(before.cpu_s, after.cpu_s)
+        return Burst(
+            phase=phase,
+            start=run.started,
+            duration_s=seconds,
+            wait_ms=wait_ms,
+            requests=done,
+            errors=errors,
+            throughput_rps=done / seconds if done and seconds else None,
+            mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
+            received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
+            cpu_ms_per_request=1000 * cpu_s / done if done and cpu_s is not None else None,
+            cpu_s=cpu_s,
+            jit_cpu_s=growth(before.jit_cpu_s, after.jit_cpu_s),
+            gc_cpu_s=growth(before.gc_cpu_s, after.gc_cpu_s),
+            rss_bytes=after.rss_bytes,
+        )
+
+
+def growth(before: float | None, after: float | None) -> float | None:
+    """What a counter grew by, None where either reading is missing."""
+    return None if before is None or after is None else after - before

@@ -1,0 +1,192 @@
+"""The lab's own load generators: `lab-rates` (loadgen/tools/lab-rates in Go) keeps every offered rate by vegeta's
+library; `lab-users` (loadgen/users in Rust) has connections that are always busy, and users who come, think and go."""
+
+import re
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from loomlab.basics.errors import ParseError
+from loomlab.records.files import write_json
+from loomlab.records.load import Closed, Load, OpenRate, Target, Users, UserStage
+from loomlab.records.requestlog import RequestLog
+from loomlab.tools.reading import columns_of, reason, rows_below
+from loomlab.tools.tool import Tool, ToolReport, by_outcome, pinned
+
+COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error\n"
+"""Of a request: epoch ns at which it was due and at which it started, ns to the last byte of its answer, status (0: no
+answer) and the length of the body, and why there is no answer."""
+_UNANSWERED = re.compile(rb",0,0,([^,\n]+)\n")
+METRICS_PORT = 8880
+LONGEST_RATE_UNIT_S = 1000
+NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
+MS_PER_S = 1000
+
+
+class Program(Tool):
+    """A program that writes a row a request while it runs, and a report once all requests have ended. Latency begins
+    when a request starts, before it has a connection; redirects are not followed."""
+
+    program: str
+    tells_unended = True
+    resolution_ms = 1e-6
+
+    @abstractmethod
+    def settings(self, load: Load) -> Mapping[str, Any]:
+        """What the load file holds beside the requests and their time-out."""
+
+    def command(self, load: Load, raw: Path) -> list[str]:
+        settings = raw / f"{self.name}-load.json"
+        requests = [_request(target) for target in load.targets]
+        write_json(settings, {**self.settings(load), "timeout_ms": load.timeout_s * MS_PER_S, "requests": requests})
+        return [self.program, str(settings), str(self.rows(raw)), str(self._report(raw))]
+
+    def report(self, raw: Path) -> ToolReport:
+        if self._report(raw).exists():
+            return parse_report(self._report(raw).read_bytes())
+        said = self.output(raw).read_text(errors="replace").strip().splitlines()
+        return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
+
+    def _report(self, raw: Path) -> Path:
+        return raw / f"{self.name}-report.json"
+
+    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
+        return parse_rows(rows)
+
+
+class Vegeta(Program):
+    """Requests start when they are due, dealt out in turn. With all connections busy they start late; what is over a
+    second late at the end is not started, and told as unsent. Go sends a GET again when a kept connection closes before
+    a byte of the answer; such a request counts once."""
+
+    name = "vegeta"
+    program = "lab-rates"
+    shapes = ("open-rate",)
+    instead = "ab, hey or users"
+    cpu_ms_per_request = 0.2
+    done_query = by_outcome("request_seconds_count", 'job="vegeta"')
+
+    def problems(self, load: Load) -> Iterator[str]:
+        yield from super().problems(load)
+        assert isinstance(load.shape, OpenRate)
+        lowest_rps = min(step.rate_rps for step in load.shape.steps)
+        if lowest_rps < 1 / LONGEST_RATE_UNIT_S:
+            yield f"sends a request in {LONGEST_RATE_UNIT_S} s at least, got {lowest_rps}/s: raise RATE"
+
+    def settings(self, load: Load) -> Mapping[str, Any]:
+        assert isinstance(load.shape, OpenRate)
+        return {
+            "origin": load.origin,
+            "connections": load.connections,
+            "metrics_port": METRICS_PORT,
+            "steps": [{"rate_rps": step.rate_rps, "seconds": step.duration_s} for step in load.shape.steps],
+        }
+
+
+class LabUsers(Program):
+    """Each user, or each connection that is always busy, opens its connection with its first request. What is in flight
+    at the end is waited for; nothing is sent twice."""
+
+    name = "users"
+    program = "lab-users"
+    shapes = ("closed", "users")
+    instead = "vegeta"
+    cpu_ms_per_request = 0.12
+    memory_mb_per_connection = 0.03
+
+    def problems(self, load: Load) -> Iterator[str]:
+        yield from super().problems(load)
+        if isinstance(load.shape, Users):
+            users, kinds = max(stage.users for stage in load.shape.stages), len(load.targets)
+            if users < kinds:
+                yield f"needs a user for each of {kinds} kinds of requests, got {users}: raise CONCURRENCY or SCALE"
+            if users > load.connections:
+                yield f"needs a connection for each of {users} users, got {load.connections}: raise CONCURRENCY"
+
+    def version(self, checkout: Path) -> str | None:
+        return pinned(checkout / "loadgen/users/Cargo.toml", r'^version = "(\S+)"')
+
+    def settings(self, load: Load) -> Mapping[str, Any]:
+        shape = load.shape
+        most_requests = self.max_requests
+        if isinstance(shape, Closed):
+            at_once = UserStage(load.connections, 0), UserStage(load.connections, shape.duration_s)
+            shape, most_requests = Users(at_once), shape.requests
+        assert isinstance(shape, Users)
+        return {
+            "address": urlsplit(load.origin).netloc,
+            "stages": [{"users": stage.users, "seconds": stage.duration_s} for stage in shape.stages],
+            "think_seconds": shape.think_s,
+            "most_requests": most_requests,
+            "dealt_to_requests": isinstance(load.shape, Closed),
+        }
+
+
+def _request(target: Target) -> dict[str, Any]:
+    headers = [header.split(":", 1) for header in target.headers]
+    return {
+        "method": target.method,
+        "target": target.target,
+        "headers": [(name.strip(), value.strip()) for name, value in headers],
+        "body": str(target.body.resolve()) if target.body else None,
+    }
+
+
+class _Report(BaseModel):
+    requests: int
+    without_answer: int
+    not_2xx: int
+    unsent: int = 0
+    bytes: int | None = None
+    first_start_ns: int | None
+    last_end_ns: int
+
+
+def parse_report(text: bytes | str) -> ToolReport:
+    """The counts; raises ParseError for another file."""
+    try:
+        counts = _Report.model_validate_json(text)
+    except ValidationError as error:
+        raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
+    duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
+    return ToolReport(
+        completed=counts.requests - counts.without_answer,
+        attempted=counts.requests,
+        failed=counts.without_answer,
+        non_2xx=counts.not_2xx,
+        dropped=counts.unsent,
+        received_bytes=counts.bytes,
+        duration_s=duration_ns / NS_PER_S,
+        aborted=None if counts.requests else "it sent no request",
+        rows=counts.requests,
+    )
+
+
+def parse_rows(text: bytes) -> RequestLog:
+    """The requests; raises ParseError for anything else. A line without its end, which a killed program leaves, is left
+    out."""
+    rows = rows_below(text or COLUMNS.encode(), COLUMNS.strip(), "rates or users")
+    rows = rows[: rows.rfind(b"\n") + 1]
+    reasons = [error.decode(errors="replace") for error in _UNANSWERED.findall(rows)] if b",0,0," in rows else []
+    numbers = columns_of(_UNANSWERED.sub(rb",0,0,\n", rows) if reasons else rows, 5, ",", np.int64, "rates or users")
+    due_ns, start_ns, latency_ns, status, _ = numbers.T
+    answered = status // 100 == 2
+    start_s = start_ns // NS_PER_S + start_ns % NS_PER_S / NS_PER_S
+    latency_ms, lag_ms = latency_ns / NS_PER_MS, (start_ns - due_ns) / NS_PER_MS
+    failures = Counter(map(reason, reasons)) + Counter(str(code) for code in status[~answered & (status > 0)])
+    failures[reason("")] += int((status == 0).sum()) - len(reasons)
+    return RequestLog(
+        start_s[answered],
+        latency_ms[answered],
+        failed_start_s=start_s[~answered],
+        failed_latency_ms=latency_ms[~answered],
+        failures=+failures,
+        lag_ms=lag_ms[answered],
+        failed_lag_ms=lag_ms[~answered],
+    )
