@@ -230,8 +230,8 @@ def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(
     assert order.experiment.endswith(f"-vegeta-r{rate_rps}")
 
 
-VEGETA = {"tool": "vegeta", "connections": None}
-SWEEP = {"verb": "sweep", "connections": (500, 2000)}
+VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
+SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
 
 
 @pytest.mark.parametrize(
@@ -284,18 +284,26 @@ def test_what_tool_or_host_cannot_do_is_refused_in_one_sentence(
     assert "\n" not in said
 
 
-def test_room_for_results_is_that_of_the_runs_asked_for(tmp_path: Path) -> None:
-    some = TWO_CPUS.model_copy(update={"free_mb": 400})
-    for fits in ({}, {"scenario": "smoketest"}, VEGETA | {"rate_rps": 1000.0, "duration_s": 60}):
-        assert planned(tmp_path, host=some, **fits)
-
-    for full, need in (
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({}, None),
         ({"repeats": 100}, "may need 3384 MB"),
+        ({"scenario": "smoketest"}, None),
         ({"delay": "0", "connections": 9_000}, "free the disk"),
+        (VEGETA | {"rate_rps": 1000.0, "duration_s": 60}, None),
         (VEGETA | {"rate_rps": 1000.0, "duration_s": 3600}, "free the disk"),
-    ):
-        with pytest.raises(HostError, match=need):
-            planned(tmp_path, host=some, **full)
+    ],
+)
+def test_room_for_results_is_that_of_the_runs_asked_for(
+    tmp_path: Path, changes: dict[str, Any], refusal: str | None
+) -> None:
+    some = TWO_CPUS.model_copy(update={"free_mb": 400})
+    if refusal is None:
+        assert planned(tmp_path, host=some, **changes)
+    else:
+        with pytest.raises(HostError, match=refusal):
+            planned(tmp_path, host=some, **changes)
 
 
 def test_a_block_has_every_approach_once_at_one_load_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:
