@@ -19,8 +19,8 @@ from loomlab.plan.scenarios.capacity import (
     room_of,
     two_figures,
 )
-from loomlab.plan.scenarios.cells import Scaling
 from loomlab.plan.scenarios.model import RequestKind, Scenario, load_scenario, names
+from loomlab.plan.scenarios.scaling import Scaling
 from ordered import SCENARIOS
 
 ALL = {name: load_scenario(SCENARIOS, name) for name in names(SCENARIOS)}

@@ -10,8 +10,8 @@ from loomlab.plan.host import Host, Size, size_of
 from loomlab.plan.lab import Lab
 from loomlab.plan.limits import THREADS, Pool, check_answer, check_space, handover, pool_of
 from loomlab.plan.scenarios.capacity import Room, largest_scale, most_of, room_of
-from loomlab.plan.scenarios.cells import Scaling, hangs_of, loads_of, side_by_side
 from loomlab.plan.scenarios.model import load_scenario
+from loomlab.plan.scenarios.scaling import Scaling, hangs_of, loads_of, side_by_side
 from loomlab.plan.seconds import RunSeconds, default_cap_s, run_seconds, too_few, too_short
 from loomlab.plan.variables import Asked
 from loomlab.records.delay import delay_of
@@ -86,7 +86,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     _check_style(work, lab)
     left_out: list[str] = []
     if asked.paper:
-        work, left_out = _held_by(host, work)
+        work, left_out = _without_too_large(host, work)
     check_answer(work.loads[0].targets[0].target, asked.delay, work.answer_ms)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     pool = _pool(work, host)
@@ -105,8 +105,8 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         size=asked.size,
         settings=asked.settings | {"JDK": str(work.jdk), "DELAY": asked.delay, "SEED": str(asked.seed)} | size,
         host=host.model_dump(),
-        expected_s=max(one.expected for one in seconds),
-        longest_s=max(one.longest for one in seconds),
+        expected_s=max(run.expected for run in seconds),
+        longest_s=max(run.longest for run in seconds),
         note=" ".join([*left_out, *_notes(work)]) or None,
         suspect=[pool.suspicion] if pool.suspicion else [],
         scenario=work.side_by_side,
@@ -223,7 +223,7 @@ def _check_style(work: Work, lab: Lab) -> None:
         )
 
 
-def _held_by(host: Host, work: Work) -> tuple[Work, list[str]]:
+def _without_too_large(host: Host, work: Work) -> tuple[Work, list[str]]:
     """The work without the loads that the host cannot hold, and why it cannot. Raises HostError where it holds none."""
     loads: list[Load] = []
     left_out: list[str] = []

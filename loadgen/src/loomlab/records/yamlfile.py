@@ -49,7 +49,7 @@ def parse[M: BaseModel](text: str, file: str, model: type[M], union: str) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise UsageError("\n".join(_sentence(one, node, file, union) for one in error.errors())) from None
+        raise UsageError("\n".join(_sentence(mistake, node, file, union) for mistake in error.errors())) from None
 
 
 def _sentence(error: ErrorDetails, node: yaml.Node | None, file: str, union: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.host import Host, memory_mb_of, size_of
 from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
-from loomlab.plan.scenarios.cells import Scaling, endpoints_of, loads_of
 from loomlab.plan.scenarios.model import Scenario
+from loomlab.plan.scenarios.scaling import Scaling, endpoints_of, loads_of
 from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.records.load import Closed, Load, OpenRate, Users
 from loomlab.tools.known import tool
@@ -92,16 +92,16 @@ class Need:
 def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) -> Need:
     """What the scenario takes, at full size where there is no scaling."""
     endpoints = endpoints_of(scenario)
-    answer_s = max(sum(one.mean_ms for one in endpoints) / len(endpoints) / 1000, 0.001)
+    answer_s = max(sum(endpoint.mean_ms for endpoint in endpoints) / len(endpoints) / 1000, 0.001)
     loads = loads_of(scenario, scaling or Scaling(), folder)
     around_s = START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S
     seconds = sum(_lasts_s(load, answer_s) + around_s for load in loads)
     return Need(
         tool=tool(scenario.tool),
         connections=max(load.connections for load in loads),
-        backend_connections=max(one.connections_held for one in endpoints),
+        backend_connections=max(endpoint.connections_held for endpoint in endpoints),
         rate_rps=max(_rate_rps(load, answer_s) for load in loads),
-        work_ms=sum(one.work_ms for one in endpoints) / len(endpoints),
+        work_ms=sum(endpoint.work_ms for endpoint in endpoints) / len(endpoints),
         minutes=len(scenario.approaches) * scenario.repeats * seconds / 60,
     )
 

@@ -116,7 +116,7 @@ def _stages(shape: str, users: int, lasts_s: int) -> tuple[UserStage, ...]:
 def side_by_side(name: str, scenario: Scenario, scaling: Scaling, folder: Path) -> SideBySide:
     """The scenario's parameters as they were published or designed, and as they are run."""
     published = _parameters(scenario, loads_of(scenario, Scaling(), folder))
-    here = _parameters(scenario, loads_of(scenario, scaling, folder))
+    actual = _parameters(scenario, loads_of(scenario, scaling, folder))
     source = scenario.published
     return SideBySide(
         name=name,
@@ -126,7 +126,7 @@ def side_by_side(name: str, scenario: Scenario, scaling: Scaling, folder: Path) 
         run=source and source.run,
         differs=source.differs if source else [],
         scale=scaling.factor,
-        parameters=[Parameter(name=key, published=value, here=here[key]) for key, value in published.items()],
+        parameters=[Parameter(name=key, published=value, here=actual[key]) for key, value in published.items()],
     )
 
 
