@@ -93,7 +93,7 @@ def variable(
 ) -> Any:
     """The field of a variable: `verbs` take it, and those with a ! need it; `default` is what applies without it, in
     words; the model has `value` then."""
-    table = {"verbs": [*verbs], "default": default}
+    table: dict[str, Any] = {"verbs": [*verbs], "default": default}
     return Field(value, alias=name, description=meaning, examples=[example], json_schema_extra=table, **limits)
 
 
