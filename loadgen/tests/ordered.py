@@ -14,23 +14,15 @@ from loomlab.records.order import Order, order_file
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 TWO_CPUS = Host(cpus=2, memory_mb=24_000, open_files=20_000, cpu_order=[0, 1], free_mb=10_000)
 STAMP = "20260101T000000Z"
-ENV = """\
-# Defaults.
-JDK=25
-GC=parallel
-HTTP_CLIENT=default
-STYLE=lean
-SAVE_MOVIES=false
-DELAY=300
-ERROR_SHARE=0
-"""
+SETTINGS = {"GC": "parallel", "HTTP_CLIENT": "default", "STYLE": "lean", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
+ENV = {"JDK": "25", "DELAY": "300"} | SETTINGS
 APPROACHES = (
     "tomcat-platform", "tomcat-virtual", "webflux-netty", "jetty-platform", "jetty-virtual", "virtual-netty",
     "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
 )  # fmt: skip
 SERVICES = {
-    name: {"profiles": ["headline", "idiomatic", "all"] if place < 3 else ["all"]}
-    for place, name in enumerate(APPROACHES)
+    name: {"profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"]}
+    for number, name in enumerate(APPROACHES)
 }
 SMALL = """\
 # A small one.
@@ -47,20 +39,18 @@ MONITORING_CPUSET=1
 """
 
 
-SETTINGS = {"GC": "parallel", "HTTP_CLIENT": "default", "STYLE": "lean", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
-
-
 def lab_in(folder: Path, scenarios: Path = SCENARIOS) -> Lab:
     """A checkout with what plans are made of."""
     (folder / "sizes").mkdir(parents=True, exist_ok=True)
     (folder / "sizes" / "smoke.env").write_text(SMALL)
-    (folder / ".env").write_text(ENV)
+    (folder / ".env").write_text("# Defaults.\n" + "".join(f"{name}={value}\n" for name, value in ENV.items()))
     (folder / "compose.yaml").write_text(json.dumps({"services": {"backend": {}} | SERVICES}))
     return Lab(folder, scenarios)
 
 
 def asked_for(**changes: Any) -> Asked:
-    """1,000 connections under ab, with the defaults."""
+    """1,000 connections under ab, with the defaults; `changes` are of the model's fields, of which `rate_rps`,
+    `approaches` and `twin` may be given in short."""
     tool = changes.get("tool", "ab")
     plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "seed": 1}
     asked = SETTINGS | plain | {"given": {"CONCURRENCY": "1000"}} | changes.pop("settings", {}) | changes

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
-from loomlab.judge.rule import RULES
-from loomlab.plan import planning
+from loomlab.judge.verdict import RULES
+from loomlab.plan import planning, seconds
 from loomlab.plan.variables import FIELDS, table
 from loomlab.records.models import Run
 from loomlab.statistics import comparison
@@ -66,7 +66,7 @@ def variables(*, planning_ones: bool) -> list[str]:
         f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
         "repeats": f"1; with `sweep`, {planning.SWEEP_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
-        "warmup": f"{planning.default_cap_s(1, 0)} s, more with many connections or slow answers",
+        "warmup": f"{seconds.default_cap_s(1, 0)} s, more with many connections or slow answers",
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
     for name, _, _, default, meaning in table():

@@ -1,9 +1,11 @@
 """A user's mistake: exit code 2 and one sentence that names the value; a mistake of the lab's own: exit code 4."""
 
+import subprocess
+import sys
+
 import pytest
 
-from loomlab import cli
-from loomlab.cli import main
+from loomlab.cli import COMMANDS, main
 
 
 def code_of(words: list[str]) -> object:
@@ -36,7 +38,24 @@ def test_what_the_lab_did_wrong_itself_is_not_taken_for_an_invalid_run(
     def broken(_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "judge_run", broken)
+    monkeypatch.setattr("loomlab.cli.results.judge_run", broken)
 
     assert code_of(["judge", "no/such"]) == 4
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_command_imports_what_it_needs() -> None:
+    script = (
+        "import sys; from loomlab.cli import program; before = {*sys.modules}; program('measure'); "
+        "print({'pydantic', 'numpy'} & before, [name for name in sys.modules if name.startswith('loomlab.plan')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+
+    assert done.stdout == "set() []\n"
+
+
+def test_without_a_command_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(["--help"]) == 0
+
+    told = capsys.readouterr().out
+    assert [name for name in COMMANDS if f" {name} " not in told] == []

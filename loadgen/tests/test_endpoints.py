@@ -1,13 +1,18 @@
-"""What a request asks of the approach and the backend."""
+"""What a request asks of the approach and the backend, and how long that takes."""
+
+import math
+from statistics import NormalDist
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import answer_ms, endpoint_of, with_wait
+from loomlab.basics.errors import UsageError
+from loomlab.records.delay import LONGEST_MS, NORMAL_P99, Delay, delay_of
+from loomlab.records.endpoints import answer_ms, endpoint_of, with_wait, with_work
 from loomlab.records.load import Target
 
 MS_300 = delay_of("300")
-NONE = delay_of("0")
 
 
 @pytest.mark.parametrize(
@@ -34,52 +39,43 @@ def test_calls_and_delays(target: str, label: str, calls: int, backend_delay_ms:
 
     assert (got.label, got.backend_calls) == (label, calls)
     assert (got.backend_delay_ms, got.floor_ms) == (backend_delay_ms, floor_ms)
+    assert got.mean_ms == answer_ms(got, MS_300) == floor_ms
+    assert got.headers == (("Authorization: Bearer loom-lab",) if label == "/meetings" else ())
+    assert got.constant_body is (label in {"/meetings", "/movies", "/httpbin/block/{seconds}"})
+    assert got.waits_as_configured is (label in {"/capabilities", "/meetings", "/"})
 
 
-def test_only_meetings_wants_a_header() -> None:
-    assert endpoint_of("/meetings", MS_300).headers == ("Authorization: Bearer loom-lab",)
-    assert endpoint_of("/capabilities", MS_300).headers == ()
+def test_a_delay_that_varies_has_a_floor_a_mean_and_a_middle() -> None:
+    delay = delay_of("lognormal:200:1000")
+    got = endpoint_of("/capabilities", delay)
 
-
-def test_bodies_of_one_length() -> None:
-    assert endpoint_of("/movies?directorLastName=Allen", NONE).constant_body
-    assert endpoint_of("/httpbin/block/1", NONE).constant_body
-    assert not endpoint_of("/capabilities", NONE).constant_body
-
-
-def test_a_delay_that_varies_has_a_floor_and_a_mean() -> None:
-    got = endpoint_of("/capabilities", delay_of("uniform:200:400"))
-
-    assert (got.backend_delay_ms, got.floor_ms, got.mean_ms) == (300, 600, 900)
-
-
-def test_an_answer_takes_on_average_its_calls_or_its_wait() -> None:
-    assert endpoint_of("/epoch-millis?delayInMillis=70", MS_300).mean_ms == 70
-    assert endpoint_of("/httpbin/block/3", NONE).mean_ms == 3000
-    assert endpoint_of("/meetings", MS_300).mean_ms == 900
+    assert (got.floor_ms, answer_ms(got, delay)) == (0, 600)
+    assert got.mean_ms == pytest.approx(3 * delay.mean_ms)
+    assert endpoint_of("/capabilities", delay_of("uniform:200:400")).floor_ms == 600
 
 
 def test_calls_at_once_are_one_wait() -> None:
-    fanning_out = endpoint_of("/capabilities?calls=5&parallel=true", MS_300)
+    at_once = endpoint_of("/capabilities?calls=5&parallel=true", MS_300)
     in_turn = endpoint_of("/capabilities?calls=5", MS_300)
+    none = endpoint_of("/epoch-millis?delayInMillis=70", MS_300)
 
-    assert (fanning_out.at_once, fanning_out.rounds, fanning_out.mean_ms) == (5, 3, 900)
-    assert (in_turn.at_once, in_turn.rounds, in_turn.mean_ms) == (1, 7, 2100)
-    assert answer_ms(fanning_out, MS_300) == 900
-    assert endpoint_of("/epoch-millis?delayInMillis=70", MS_300).rounds == 0
+    assert (at_once.at_once, at_once.connections_held, at_once.rounds) == (5, 5, 3)
+    assert (in_turn.at_once, in_turn.connections_held, in_turn.rounds) == (1, 1, 7)
+    assert (none.connections_held, none.rounds) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    ("target", "work_ms"),
+    ("target", "work_ms", "other"),
     [
-        ("/capabilities?cpuMicros=2500", 2.5),
-        ("/epoch-millis?delayInMillis=70&cpuMicros=100", 0.1),
-        ("/capabilities", 0),
-        ("/movies?cpuMicros=2500", 0),
+        ("/capabilities?cpuMicros=2500", 2.5, "/capabilities?cpuMicros=7"),
+        ("/epoch-millis?delayInMillis=70&cpuMicros=100", 0.1, "/epoch-millis?delayInMillis=70&cpuMicros=7"),
+        ("/capabilities", 0, "/capabilities"),
+        ("/movies?cpuMicros=2500", 0, "/movies?cpuMicros=7"),
     ],
 )
-def test_a_request_may_ask_for_cpu(target: str, work_ms: float) -> None:
+def test_a_request_may_ask_for_cpu(target: str, work_ms: float, other: str) -> None:
     assert endpoint_of(target, MS_300).work_ms == work_ms
+    assert with_work(Target(target), 7) == Target(other)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +90,48 @@ def test_a_request_may_ask_for_cpu(target: str, work_ms: float) -> None:
     ],
 )
 def test_a_request_that_carries_its_wait_can_carry_another(target: str, waiting: str) -> None:
-    asked = Target(target, "POST", ("A: b",))
-
-    assert with_wait(asked, 40) == Target(waiting, "POST", ("A: b",))
+    assert with_wait(Target(target, "POST", ("A: b",)), 40) == Target(waiting, "POST", ("A: b",))
 
 
-def test_only_some_requests_wait_as_the_backend_is_set() -> None:
-    assert endpoint_of("/capabilities", MS_300).waits_as_configured
-    assert not endpoint_of("/httpbin/block/1", MS_300).waits_as_configured
-    assert not endpoint_of("/movies?delayInMillis=5", MS_300).waits_as_configured
+@pytest.mark.parametrize(
+    ("text", "told", "floor_ms", "mean_ms"),
+    [
+        ("0", "0", 0, 0),
+        ("0300", "300", 300, 300),
+        ("60000", "60000", 60_000, 60_000),
+        ("uniform:200:400", "uniform:200:400", 200, 300),
+        ("uniform:050:100", "uniform:50:100", 50, 75),
+        ("uniform:300:300", "uniform:300:300", 300, 300),
+    ],
+)
+def test_a_delay_is_told_as_the_backend_tells_it(text: str, told: str, floor_ms: int, mean_ms: float) -> None:
+    assert delay_of(text) == Delay(told, floor_ms, mean_ms, mean_ms)
+
+
+@given(median_ms=st.integers(1, LONGEST_MS - 1), times=st.floats(1.01, 20))
+def test_a_log_normal_delay_has_no_floor_and_the_mean_of_its_distribution(median_ms: int, times: float) -> None:
+    p99_ms = min(math.ceil(median_ms * times), LONGEST_MS)
+    got = delay_of(f"lognormal:{median_ms}:{p99_ms}")
+
+    sigma = math.log(p99_ms / median_ms) / NormalDist().inv_cdf(0.99)
+    assert got.floor_ms == 0
+    assert got.mean_ms == pytest.approx(math.exp(math.log(median_ms) + sigma**2 / 2), rel=1e-3)
+    assert got.middle_ms == median_ms < got.mean_ms
+    assert pytest.approx(NormalDist().inv_cdf(0.99), abs=5e-5) == NORMAL_P99
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "-1", "300ms", "0.3", "60001", "300\n", "\uff13\uff10\uff10", "uniform", "uniform:200", "uniform:400:200",
+        "uniform:0:60001", "uniform:-1:5", "lognormal:0:900", "lognormal:900:900", "lognormal:900:300",
+        "lognormal:300:60001", "normal:300:900", "uniform:1:2:3",
+    ],
+)  # fmt: skip
+def test_what_is_no_delay_is_refused_with_its_value_and_examples(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        delay_of(text)
+
+    said = str(refused.value)
+    assert repr(text) in said
+    assert "such as 300, uniform:200:400" in said

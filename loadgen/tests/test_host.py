@@ -1,37 +1,48 @@
-"""What the host has."""
+"""What the host has, and how it is shared out."""
 
 from pathlib import Path
 
 import pytest
 
-from loomlab.plan.host import cpu_model, cpu_order, cpus_given, governor, this_host
+from loomlab.basics.cpus import parse_cpu_list
+from loomlab.basics.errors import HostError
+from loomlab.plan.host import Host, auto_size, cpu_model, cpu_order, cpus_given, governor, named_size, this_host
+from ordered import SMALL
+
+SIZES = next((path for path in (Path(__file__).parents[2] / "sizes", Path("/lab/sizes")) if path.exists()), Path())
 
 
-def topology(folder: Path, *cores: tuple[int, int]) -> Path:
-    """A CPU for each pair of package and core."""
+@pytest.mark.parametrize(("text", "cpus"), [("", None), ("1", {"1"}), ("0-2,5", {"0", "1", "2", "5"})])
+def test_cpu_lists(text: str, cpus: set[str] | None) -> None:
+    assert parse_cpu_list(text) == cpus
+
+
+@pytest.mark.parametrize("text", ["x", "5-3", "0-99999", "1,,2"])
+def test_what_names_no_cpus_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        parse_cpu_list(text)
+
+
+@pytest.mark.parametrize(
+    ("cores", "cpus", "order"),
+    [
+        (((0, 0), (0, 1), (0, 0), (0, 1)), [0, 1, 2, 3], [0, 2, 1, 3]),
+        (((0, 0), (1, 0), (0, 1), (1, 1)), [0, 1, 2, 3], [0, 2, 1, 3]),
+        (((0, 0), (0, 1), (0, 0), (0, 0)), [1, 3], [3, 1]),
+        (((0, 1), (0, 0)), [0, 1, 2], [0, 1, 2]),
+    ],
+    ids=["threads of a core are neighbours", "by package", "only those given", "by number where one is not told"],
+)
+def test_cpus_are_ordered_by_package_and_core(
+    tmp_path: Path, cores: tuple[tuple[int, int], ...], cpus: list[int], order: list[int]
+) -> None:
     for number, (package, core) in enumerate(cores):
-        place = folder / f"cpu{number}" / "topology"
-        place.mkdir(parents=True)
-        (place / "physical_package_id").write_text(f"{package}\n")
-        (place / "core_id").write_text(f"{core}\n")
-    return folder
+        topology = tmp_path / f"cpu{number}" / "topology"
+        topology.mkdir(parents=True)
+        (topology / "physical_package_id").write_text(f"{package}\n")
+        (topology / "core_id").write_text(f"{core}\n")
 
-
-def test_hardware_threads_of_a_core_are_next_to_each_other(tmp_path: Path) -> None:
-    assert cpu_order(range(4), topology(tmp_path, (0, 0), (0, 1), (0, 0), (0, 1))) == [0, 2, 1, 3]
-
-
-def test_a_package_after_the_other(tmp_path: Path) -> None:
-    assert cpu_order(range(4), topology(tmp_path, (0, 0), (1, 0), (0, 1), (1, 1))) == [0, 2, 1, 3]
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_where_the_kernel_does_not_tell_all_cpus_go_by_number(tmp_path: Path, count: int) -> None:
-    assert cpu_order(range(count), topology(tmp_path, (0, 1), (0, 0))) == list(range(count))
-
-
-def test_only_cpus_that_the_engine_may_use_are_handed_out(tmp_path: Path) -> None:
-    assert cpu_order([1, 3], topology(tmp_path, (0, 0), (0, 1), (0, 0), (0, 0))) == [3, 1]
+    assert cpu_order(cpus, tmp_path) == order
 
 
 @pytest.mark.parametrize(
@@ -54,7 +65,7 @@ def test_the_engine_may_use_what_its_cgroup_has(tmp_path: Path, name: str, text:
 def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
     host = this_host(tmp_path)
 
-    assert sorted(host.cpu_order) == list(range(host.cpus))
+    assert len(host.cpu_order) == host.cpus
     assert host.memory_mb > 500
     assert host.open_files >= 1024
     assert host.free_mb > 0
@@ -72,9 +83,66 @@ def test_a_cpu_tells_its_model(tmp_path: Path) -> None:
 
 def test_governors_are_told_once_each_and_none_where_there_is_none(tmp_path: Path) -> None:
     for number, name in enumerate(("performance", "powersave", "performance")):
-        place = tmp_path / f"cpu{number}" / "cpufreq"
-        place.mkdir(parents=True)
-        (place / "scaling_governor").write_text(f"{name}\n")
+        file = tmp_path / f"cpu{number}" / "cpufreq" / "scaling_governor"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"{name}\n")
 
     assert governor(tmp_path) == "performance, powersave"
     assert governor(tmp_path / "none") is None
+
+
+def host(cpus: int, memory_mb: int = 24_000, order: list[int] | None = None) -> Host:
+    return Host(cpus=cpus, memory_mb=memory_mb, open_files=20_000, cpu_order=order or list(range(cpus)), free_mb=9_999)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (host(1), ["0", "0", "0", "0"]),
+        (host(2), ["0", "1", "1", "1"]),
+        (host(4), ["0,1", "2", "3", "2,3"]),
+        (host(8, order=[0, 4, 1, 5, 2, 6, 3, 7]), ["0,4,1,5", "2,6", "3,7", "2,3,6,7"]),
+    ],
+)
+def test_cpus_are_split_two_to_one_to_one_and_few_are_shared(given: Host, expected: list[str]) -> None:
+    size = auto_size(given, 1000)
+
+    assert [size[f"{part}_CPUSET"] for part in ("APPROACH", "BACKEND", "LOADGEN", "MONITORING")] == expected
+
+
+@pytest.mark.parametrize(
+    ("connections", "memory_mb", "expected"),
+    [(10_000, 24_000, "6024m"), (200, 24_000, "1124m"), (10_000, 8000, "4000m")],
+)
+def test_the_approachs_memory_follows_the_connections_up_to_half_of_the_host(
+    connections: int, memory_mb: int, expected: str
+) -> None:
+    assert auto_size(host(2, memory_mb), connections)["APPROACH_MEMORY"] == expected
+
+
+def test_the_sizes_of_the_lab_set_every_part() -> None:
+    assert sorted(path.stem for path in SIZES.glob("*.env")) == ["ec2", "ec2-c5.2xlarge", "smoke"]
+    for path in SIZES.glob("*.env"):
+        assert set(named_size(path.stem, host(64, 70_000), SIZES)) == set(auto_size(host(2), 1))
+    assert named_size("ec2", host(32, 70_000), SIZES)["APPROACH_CPUSET"] == "0-15"
+
+
+@pytest.mark.parametrize(
+    ("given", "refusal"),
+    [
+        (host(32, 2560), None),
+        (host(31, 2560), "32 CPUs.* 31 "),
+        (host(32, 2559), "2560 MB.* 2559 MB"),
+        (host(32, 2560, order=[*range(1, 33)]), r"CPU 0\b"),
+    ],
+)
+def test_a_named_size_needs_the_cpus_of_its_sets_and_the_sum_of_its_memories(
+    tmp_path: Path, given: Host, refusal: str | None
+) -> None:
+    (tmp_path / "big.env").write_text(SMALL.replace("CPUSET=1", "CPUSET=4-31"))
+
+    if refusal is None:
+        assert named_size("big", given, tmp_path)["LOADGEN_CPUSET"] == "4-31"
+    else:
+        with pytest.raises(HostError, match=f"^SIZE=big .*{refusal}.*: use SIZE=auto"):
+            named_size("big", given, tmp_path)

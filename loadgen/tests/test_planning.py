@@ -1,28 +1,46 @@
 """What the lab makes of a request on a host of two CPUs with 20,000 open files, and what it refuses."""
 
+import shlex
+from itertools import batched, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
+from hypothesis import given
+from hypothesis import strategies as st
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.plan.limits import pool_of
-from loomlab.plan.walk import lines_of
+from loomlab.plan.planning import ladder, plan
+from loomlab.plan.scenarios.capacity import APPROACH_MS, BUSY_LIMIT, Room
+from loomlab.plan.shell import description, shell_lines
+from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed
 from loomlab.records.order import Order, PlannedRun
-from ordered import SETTINGS, TWO_CPUS, lab_in, planned
+from loomlab.tools.known import tool
+from ordered import SETTINGS, STAMP, TWO_CPUS, lab_in, planned
 from saying import figures
+
+HEADLINE = ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
+IDIOMATIC = SETTINGS | {"STYLE": "idiomatic"}
+FANNING_OUT = "/capabilities?calls=5&parallel=true"
+THIRTY_TWO = TWO_CPUS.model_copy(update={"cpus": 32, "cpu_order": list(range(32)), "open_files": 1_000_000})
 
 
 def first(order: Order) -> PlannedRun:
     return order.runs[0]
 
 
-def refused(error: type[Exception], tmp_path: Path, **changes: Any) -> str:
-    with pytest.raises(error) as refusal:
-        planned(tmp_path, **changes)
-    return str(refusal.value)
+def swept(folder: Path, **changes: Any) -> Order:
+    return planned(folder, **({"verb": "sweep", "connections": (500, 2000)} | changes))
+
+
+def connections_of(order: Order) -> list[int]:
+    return list(dict.fromkeys(run.request.load.connections for run in order.runs))
+
+
+def approaches_of(order: Order) -> list[str]:
+    return [run.request.approach for run in order.runs]
 
 
 def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
@@ -30,21 +48,43 @@ def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
     run = first(order)
 
     assert order.experiment == "20260101T000000Z-ab-c1000"
-    assert sorted(one.request.approach for one in order.runs) == ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
+    assert sorted(approaches_of(order)) == HEADLINE
     assert {one.state for one in order.runs} == {"planned"}
     assert run.settings == {"PLATFORM_THREADS": "1000", "BACKEND_CONNECTIONS": "1004"}
     assert run.request.load.origin == f"http://{run.request.approach}:8080"
     assert run.request.load.shape == Closed(1000, 210)
     assert (run.request.fit_duration, run.request.fit_requests, run.request.warmup_cap_s) == (True, True, 140)
     assert order.settings.items() >= {"JDK": "25", "DELAY": "300", "GC": "parallel", "APPROACH_CPUSET": "0"}.items()
-    assert (order.note, order.suspect) == (None, [])
+    assert (order.note, order.suspect, order.margin) == (None, [], None)
+
+
+def test_variables_become_an_order(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    variables = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "GC": "zgc", "RATE": "", "MARGIN": "0.05",
+                 "PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10", "STYLE": "idiomatic"}  # fmt: skip
+    order = plan(lab.asked("run-ab", variables), TWO_CPUS, lab, STAMP)
+
+    assert sorted(approaches_of(order)) == HEADLINE
+    assert order.settings.items() >= (IDIOMATIC | {"GC": "zgc"}).items()
+    assert "STYLE=idiomatic" in list(shell_lines(order))
+    assert {(run.request.style, run.request.warmup_cap_s) for run in order.runs} == {("idiomatic", 45)}
+    assert order.margin == 0.05
+    assert first(order).request.load.shape == Closed(50, 120)
+    assert first(order).settings == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
+    every = plan(lab.asked("run-ab", {"CONCURRENCY": "50", "APPROACH": "all"}), TWO_CPUS, lab, STAMP)
+    assert sorted(approaches_of(every)) == sorted(lab.approaches)
 
 
 def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
-    lines = list(lines_of(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
+    lines = list(shell_lines(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
 
-    assert lines[0] == "LAB_EXPERIMENT=20260101T000000Z-ab-c1000"
-    assert lines[1:3] == ["EXPECTED_S=276", "LONGEST_S=804"]
+    assert lines[:5] == [
+        "LAB_EXPERIMENT=20260101T000000Z-ab-c1000",
+        "EXPECTED_S=276",
+        "LONGEST_S=804",
+        "BACKEND_WARMUP_S=30",
+        "NOTE=",
+    ]
     settings = "webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004"
     assert lines[-2:] == [
         f"run 1-webflux-netty {settings} EXPECTED_S=276 LONGEST_S=804",
@@ -52,56 +92,22 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     ]
 
 
-def test_variables_become_a_request(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path)
-    given = {"CONCURRENCY": "50", "DURATION": "2m", "WARMUP_CAP": "45", "APPROACH": "all", "GC": "zgc", "RATE": ""}
-    asked = lab.asked("run-ab", given)
-
-    assert (asked.connections, asked.duration_s, asked.warmup_cap_s, asked.rates_rps) == ([50], 120, 45, [])
-    assert asked.approach == lab.approaches
-    assert asked.settings == SETTINGS | {"GC": "zgc"}
+@pytest.mark.parametrize(("cap_s", "backend_s"), [(4, 0), (5, 5), (30, 30), (31, 30)])
+def test_the_backend_is_warmed_up_where_the_approach_is(tmp_path: Path, cap_s: int, backend_s: int) -> None:
+    assert f"BACKEND_WARMUP_S={backend_s}" in list(shell_lines(planned(tmp_path, warmup_cap_s=cap_s)))
 
 
-def test_the_style_goes_to_the_container_and_into_the_request(tmp_path: Path) -> None:
-    order = planned(tmp_path, settings=SETTINGS | {"STYLE": "idiomatic"})
+def test_a_reader_is_told_block_by_block(tmp_path: Path) -> None:
+    order = swept(tmp_path, repeats=2, seed=3)
+    head, note, *blocks, last = description(order)
 
-    assert "STYLE=idiomatic" in list(lines_of(order))
-    assert {run.request.style for run in order.runs} == {"idiomatic"}
-
-
-def test_a_style_that_an_approach_does_not_have_is_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    said = refused(
-        UsageError,
-        tmp_path,
-        approaches=["webflux-netty", "helidon-virtual"],
-        settings=SETTINGS | {"STYLE": "idiomatic"},
-    )
-
-    assert said == snapshot
-
-
-def test_another_client_is_refused_in_the_idiomatic_style(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    said = refused(UsageError, tmp_path, settings=SETTINGS | {"STYLE": "idiomatic", "HTTP_CLIENT": "reactor"})
-
-    assert said == snapshot
-
-
-def test_a_missing_concurrency_names_the_cure(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    said = refused(UsageError, tmp_path, connections=None)
-
-    assert said == snapshot
-
-
-def test_more_connections_than_ab_opens_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    said = refused(UsageError, tmp_path, connections=20_001)
-
-    assert said == snapshot
-
-
-def test_fewer_requests_than_connections_are_refused(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    said = refused(UsageError, tmp_path, connections=100, requests=99)
-
-    assert said == snapshot
+    assert head == f"{order.experiment}: 12 runs, about 28 min, {-(-12 * order.longest_s // 60)} at most"
+    assert note.startswith("note: REPEATS=2 ")
+    assert [line.partition(":")[0] for line in blocks] == [
+        f"block {repeat} at {load} connections" for repeat in (1, 2) for load in ("500", "2,000")
+    ]
+    assert blocks[0].endswith(": " + ", ".join(approaches_of(order)[:3]))
+    assert last.startswith("SEED=3 ")
 
 
 @pytest.mark.parametrize(
@@ -116,242 +122,252 @@ def test_a_duration_that_cannot_hold_a_valid_run_is_told_with_one_that_can(
 ) -> None:
     note = planned(tmp_path, connections=100, duration_s=duration_s, delay=delay).note
 
-    if enough_s is None:
-        assert note is None
-    else:
-        assert note is not None
-        assert (f"DURATION={duration_s}s" if duration_s else " 210 s") in note
-        assert f"use DURATION={enough_s}s" in note
+    assert (note is None) is (enough_s is None)
+    assert note is None or (f"DURATION={duration_s}s" if duration_s else " 210 s") in note
+    assert note is None or f"use DURATION={enough_s}s" in note
 
 
 @pytest.mark.parametrize(
     ("requests", "delay", "enough"),
-    [
-        (1000, "300", 3900),
-        (2199, "300", 3900),
-        (2200, "300", None),
-        (2199, "3000", 2900),
-        (2199, "0", 2900),
-    ],
+    [(1000, "300", 3900), (2199, "300", 3900), (2200, "300", None), (2199, "3000", 2900), (2199, "0", 2900)],
 )
 def test_requests_that_cannot_make_a_valid_run_are_told_with_a_number_that_can(
     tmp_path: Path, requests: int, delay: str, enough: int | None
 ) -> None:
     note = planned(tmp_path, connections=100, requests=requests, delay=delay).note
 
-    if enough is None:
-        assert note is None
-    else:
-        assert note is not None
-        assert note.startswith(f"REQUESTS={requests} ")
-        assert f"use REQUESTS={enough} " in note
-
-
-def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(tmp_path: Path) -> None:
-    plain = planned(tmp_path)
-    short = planned(tmp_path, duration_s=100, warmup_cap_s=30)
-
-    assert (plain.expected_s, plain.longest_s) == (138, 402)
-    assert (short.expected_s, short.longest_s) == (158, 182)
-    assert first(planned(tmp_path, delay="3000")).request.warmup_cap_s == 220
+    assert (note is None) is (enough is None)
+    assert note is None or (note.startswith(f"REQUESTS={requests} ") and f"use REQUESTS={enough} " in note)
 
 
 @pytest.mark.parametrize(
-    ("asked", "sent"),
+    ("changes", "seconds"),
+    [
+        ({}, (138, 402)),
+        ({"duration_s": 100, "warmup_cap_s": 30}, (158, 182)),
+        ({"duration_s": 100, "warmup_cap_s": 4}, (126, 136)),
+        ({"delay": "3000"}, (396, 490)),
+        ({"endpoint": "/capabilities?cpuMicros=10000"}, (398, 402)),
+        ({"tool": "vegeta", "connections": None, "rate_rps": 500.0}, (164, 271)),
+    ],
+)
+def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(
+    tmp_path: Path, changes: dict[str, Any], seconds: tuple[int, int]
+) -> None:
+    order = planned(tmp_path, **changes)
+
+    assert (order.expected_s, order.longest_s) == seconds
+
+
+def test_the_time_told_is_that_of_all_runs_and_of_those_that_are_left(tmp_path: Path) -> None:
+    order = swept(tmp_path, connections=(500, 8000), repeats=1)
+    each = [run.expected_s or 0 for run in order.runs]
+    lines = list(shell_lines(order))
+
+    assert f"EXPECTED_S={sum(each)}" in lines
+    left = [int(line.partition("EXPECTED_S=")[2].split()[0]) for line in lines if line.startswith("run ")]
+    assert left == [sum(each[number:]) for number in range(6)]
+    assert each[0] < each[3] == order.expected_s
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "sent"),
     [
         ("/capabilities", "/capabilities"),
         ("/meetings?x=1", "/meetings?x=1"),
         ("/epoch-millis", "/epoch-millis?delayInMillis=250"),
+        ("/epoch-millis?", "/epoch-millis?delayInMillis=250"),
         ("/pinned?delayInMillis=0", "/pinned?delayInMillis=0"),
         ("/movies", "/movies?directorLastName=Allen&delayInMillis=250"),
         ("/movies?directorLastName=Kubrick", "/movies?directorLastName=Kubrick&delayInMillis=250"),
         ("/movies?delayInMillis=7", "/movies?delayInMillis=7&directorLastName=Allen"),
-        ("/movies?directorLastName=Allen&delayInMillis=250", "/movies?directorLastName=Allen&delayInMillis=250"),
-        ("/epoch-millis?", "/epoch-millis?delayInMillis=250"),
         ("/httpbin/block/20.000", "/httpbin/block/20.000"),
     ],
 )
-def test_an_endpoint_is_completed_by_what_it_needs_and_lacks(tmp_path: Path, asked: str, sent: str) -> None:
-    assert first(planned(tmp_path, endpoint=asked, delay="250", connections=100)).request.endpoint == sent
+def test_an_endpoint_is_completed_by_what_it_needs_and_lacks(tmp_path: Path, endpoint: str, sent: str) -> None:
+    assert first(planned(tmp_path, endpoint=endpoint, delay="250", connections=100)).request.endpoint == sent
 
 
 @pytest.mark.parametrize(
-    ("changes", "shown", "after"),
+    ("changes", "pool", "suspect"),
     [
-        ({"delay": "6667"}, "ENDPOINT=/capabilities with DELAY=6667", "20001"),
-        ({"endpoint": "/httpbin/block/20.001"}, "ENDPOINT=/httpbin/block/20.001 with DELAY=300", "20001"),
-        ({"endpoint": "/pinned?delayInMillis=20001"}, "ENDPOINT=/pinned?delayInMillis=20001", "20001"),
+        ({"connections": 100}, 104, ""),
+        ({"connections": 100, "host": TWO_CPUS.model_copy(update={"cpus": 16, "cpu_order": list(range(16))})}, 116, ""),
+        ({"connections": 100, "backend_connections": 10}, 10, ""),
+        ({"connections": 9_748}, 9_752, ""),
+        ({"connections": 9_749}, 9_751, "20000"),
+        ({"connections": 10_000}, 9_500, "20000"),
+        ({"connections": 10_000, "endpoint": "/epoch-millis"}, 9_500, ""),
+        ({"connections": 1_000, "endpoint": "/capabilities?calls=5"}, 1_004, ""),
+        ({"connections": 1_000, "endpoint": FANNING_OUT}, 5_004, ""),
+        ({"connections": 5_000, "endpoint": FANNING_OUT}, 14_500, "20000"),
+        ({"connections": 10_000, "endpoint": "/capabilities?calls=20&parallel=true", "host": THIRTY_TWO}, 64_511,
+         "ports"),
+    ],
+)  # fmt: skip
+def test_all_approaches_get_a_pool_that_holds_their_calls_or_it_is_told_why_not(
+    tmp_path: Path, changes: dict[str, Any], pool: int, suspect: str
+) -> None:
+    order = planned(tmp_path, **changes)
+
+    assert {run.settings["BACKEND_CONNECTIONS"] for run in order.runs} == {f"{pool}"}
+    assert (order.suspect == []) is (suspect == "")
+    assert all(f" {pool} connections for " in reason and suspect in reason for reason in order.suspect)
+
+
+@pytest.mark.parametrize(
+    ("rate_rps", "connections", "given"), [(500, None, 1803), (200.5, None, 723), (0.5, None, 100), (0.5, 30, 30)]
+)
+def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(
+    tmp_path: Path, rate_rps: float, connections: int | None, given: int
+) -> None:
+    order = planned(tmp_path, tool="vegeta", rate_rps=rate_rps, connections=connections)
+
+    assert (first(order).request.load.rate_rps, connections_of(order)) == (rate_rps, [given])
+    assert order.experiment.endswith(f"-vegeta-r{rate_rps}")
+
+
+VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
+SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
+
+
+@pytest.mark.parametrize(
+    ("error", "changes", "parts"),
+    [
+        (UsageError, {"connections": None}, "CONCURRENCY=1000"),
+        (UsageError, {"connections": 20_001}, "20000 20001"),
+        (UsageError, {"connections": 100, "requests": 99}, "99 100 REQUESTS"),
+        (UsageError, {"tool": "hey", "connections": 100, "requests": 1_000_001}, "1000001 1000000 REQUESTS"),
+        (UsageError, {"rate_rps": 500}, "ab vegeta"),
+        (UsageError, {"tool": "hey", "rate_rps": 500}, "hey vegeta"),
+        (UsageError, {"tool": "users", "rate_rps": 500}, "users vegeta"),
+        (UsageError, VEGETA, "RATE=500"),
+        (UsageError, {"tool": "vegeta"}, "vegeta ab,"),
+        (UsageError, VEGETA | {"rate_rps": 500, "requests": 100}, "REQUESTS=100 RATE=500 DURATION"),
+        (UsageError, VEGETA | {"rate_rps": 0.0005}, "0.0005/s RATE"),
+        (UsageError, {"delay": "6667"}, "ENDPOINT=/capabilities DELAY=6667 20001 20000"),
+        (UsageError, {"endpoint": "/httpbin/block/20.001"}, "ENDPOINT=/httpbin/block/20.001 20001"),
+        (UsageError, {"endpoint": "/pinned?delayInMillis=20001"}, "ENDPOINT=/pinned?delayInMillis=20001 20001"),
+        (UsageError, {"connections": 100, "backend_connections": 1}, "BACKEND_CONNECTIONS=1 90 BACKEND_CONNECTIONS=4"),
+        (UsageError, {"approaches": ["helidon-virtual"], "settings": IDIOMATIC}, "helidon-virtual STYLE=lean"),
+        (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
+        (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),
+        (UsageError, SWEEP | {"tool": "vegeta"}, "vegeta ab,"),
+        (UsageError, SWEEP | {"rate_rps": (5.0, 9.0), "connections": 9}, "ab vegeta"),
+        (UsageError, SWEEP | {"tool": "vegeta", "rate_rps": 5.0}, "CONCURRENCY=500,2000 RATE=5"),
+        (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
+        (HostError, {"connections": 19_000}, "CONCURRENCY=19000 34 -Hn"),
+        (HostError, {"tool": "users", "connections": 70_000}, "CONCURRENCY=70000 64511"),
+        (HostError, SWEEP | {"connections": (500, 19_999)}, "CONCURRENCY=19999"),
+        (HostError, SWEEP | VEGETA | {"rate_rps": (5.0, 30_000.0)}, "RATE=30000 RATE"),
+        (HostError, {"scenario": "60k-vus-smooth-spike-get-post-movies", "tool": ""}, "60000 20000 SCALE=auto"),
+        (HostError, {"size": "smoke", "host": TWO_CPUS.model_copy(update={"cpus": 1, "cpu_order": [0]})}, "SIZE=auto"),
+        (HostError, {"host": TWO_CPUS.model_copy(update={"free_mb": 12})}, "results/ 12"),
+        (UsageError, {"scenario": "slow-backend", "duration_s": 20}, "20 DURATION"),
+    ],
+)  # fmt: skip
+def test_what_tool_or_host_cannot_do_is_refused_in_one_sentence(
+    tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str
+) -> None:
+    with pytest.raises(error) as refused:
+        planned(tmp_path, **changes)
+
+    said = str(refused.value)
+    assert [part for part in parts.split() if part not in figures(said) and part not in said] == []
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({}, None),
+        ({"repeats": 100}, "may need 3384 MB"),
+        ({"scenario": "smoketest"}, None),
+        ({"delay": "0", "connections": 9_000}, "free the disk"),
+        (VEGETA | {"rate_rps": 1000.0, "duration_s": 60}, None),
+        (VEGETA | {"rate_rps": 1000.0, "duration_s": 3600}, "free the disk"),
     ],
 )
-def test_an_answer_later_than_tools_would_wait_for_is_refused(
-    tmp_path: Path, changes: dict[str, str], shown: str, after: str
+def test_room_for_results_is_that_of_the_runs_asked_for(
+    tmp_path: Path, changes: dict[str, Any], refusal: str | None
 ) -> None:
-    said = refused(UsageError, tmp_path, connections=100, **changes)
-
-    assert shown in said
-    assert f"{after} ms" in said
-    assert "20000 ms" in said
-
-
-def test_threads_are_as_many_as_connections_and_backend_connections_a_few_more_unless_asked_for(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    plain = first(planned(tmp_path, connections=100)).settings
-    asked = first(planned(tmp_path, connections=100, platform_threads=4, backend_connections=10)).settings
-
-    assert plain == {"PLATFORM_THREADS": "100", "BACKEND_CONNECTIONS": "104"}
-    assert asked == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
-    assert planned(tmp_path, connections=100, backend_connections=10).suspect == []
-    said = refused(UsageError, tmp_path, connections=100, backend_connections=1)
-    assert said == snapshot
-
-
-def test_calls_at_once_need_a_pool_that_holds_them_all(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    fanning_out = "/capabilities?calls=5&parallel=true"
-    order = planned(tmp_path, connections=1000, endpoint=fanning_out)
-    cut = planned(tmp_path, connections=5000, endpoint=fanning_out)
-
-    assert first(order).settings["BACKEND_CONNECTIONS"] == "5004"
-    assert order.suspect == []
-    assert first(cut).settings["BACKEND_CONNECTIONS"] == "14500"
-    assert cut.suspect == snapshot
-    in_turn = planned(tmp_path, connections=1000, endpoint="/capabilities?calls=5")
-    assert first(in_turn).settings["BACKEND_CONNECTIONS"] == "1004"
-
-
-def test_a_pool_is_no_larger_than_one_address_has_ports(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    host = TWO_CPUS.model_copy(update={"open_files": 500_000})
-    order = planned(tmp_path, host=host, connections=10_000, endpoint="/capabilities?calls=20&parallel=true")
-
-    assert first(order).settings["BACKEND_CONNECTIONS"] == "64511"
-    assert order.suspect == snapshot
-
-
-def test_work_that_requests_ask_for_is_in_the_time_of_a_wave(tmp_path: Path) -> None:
-    plain = planned(tmp_path)
-    working = planned(tmp_path, endpoint="/capabilities?cpuMicros=10000")
-
-    assert working.expected_s > plain.expected_s + 200
-
-
-def test_an_endpoint_that_needs_no_backend_does_not_queue_for_its_connections(tmp_path: Path) -> None:
-    assert planned(tmp_path, connections=10_000, endpoint="/epoch-millis").suspect == []
-
-
-def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(tmp_path: Path) -> None:
-    spare = planned(tmp_path, tool="vegeta", rate_rps=500, connections=None)
-    asked = planned(tmp_path, tool="vegeta", rate_rps=0.5, connections=30)
-
-    assert first(spare).request.load.connections == 1803
-    assert first(spare).request.load.rate_rps == 500
-    assert first(asked).request.load.connections == 30
-    assert spare.experiment.endswith("-vegeta-r500")
-
-
-def test_hey_gets_no_more_requests_than_it_remembers(tmp_path: Path) -> None:
-    assert planned(tmp_path, tool="hey", connections=9000)
-    said = refused(UsageError, tmp_path, tool="hey", connections=100, requests=1_000_001)
-    assert {"1000001", "1000000"} <= figures(said)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"tool": "ab", "rate_rps": 500},
-        {"tool": "hey", "rate_rps": 500},
-        {"tool": "users", "rate_rps": 500},
-        {"tool": "vegeta"},
-        {"tool": "vegeta", "rate_rps": 500, "requests": 100},
-    ],
-)
-def test_a_rate_is_refused_where_the_tool_has_none_and_asked_for_where_it_has_nothing_else(
-    tmp_path: Path, changes: dict[str, Any], snapshot: SnapshotAssertion
-) -> None:
-    assert refused(UsageError, tmp_path, **changes) == snapshot
-
-
-def test_a_size_larger_than_the_host_is_the_hosts_lack(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    one = TWO_CPUS.model_copy(update={"cpus": 1, "cpu_order": [0]})
-
-    said = refused(HostError, tmp_path, host=one, size="smoke")
-    assert said == snapshot
-
-
-def test_the_flagship_fits_under_20000_open_files_with_one_smaller_pool_for_all_and_says_so(
-    tmp_path: Path, snapshot: SnapshotAssertion
-) -> None:
-    order = planned(tmp_path, connections=10_000)
-
-    assert [run.settings for run in order.runs] == 3 * [{"PLATFORM_THREADS": "10000", "BACKEND_CONNECTIONS": "9500"}]
-    assert order.suspect == snapshot
-
-
-def test_backend_connections_to_spare_are_as_many_as_cpus(tmp_path: Path) -> None:
-    host = TWO_CPUS.model_copy(update={"cpus": 16, "cpu_order": list(range(16))})
-
-    assert first(planned(tmp_path, host=host, connections=100)).settings["BACKEND_CONNECTIONS"] == "116"
-
-
-@pytest.mark.parametrize(("connections", "suspect"), [(9_748, 0), (9_749, 1), (9_751, 1)])
-def test_connections_that_are_not_to_spare_are_told(tmp_path: Path, connections: int, suspect: int) -> None:
-    assert len(planned(tmp_path, connections=connections).suspect) == suspect
-
-
-@pytest.mark.parametrize(
-    ("connections", "said"),
-    [(20_000, "20501 20000"), (19_000, "34")],
-)
-def test_more_connections_than_open_files_allow_are_the_hosts_lack(tmp_path: Path, connections: int, said: str) -> None:
-    problem = refused(HostError, tmp_path, connections=connections)
-
-    assert problem.startswith(f"CONCURRENCY={connections} ")
-    assert set(said.split()) <= figures(problem)
-    assert "ulimit -Hn" in problem
-
-
-@pytest.mark.parametrize(("connections", "open_files"), [(60_000, 20_000), (19_000, 20_000), (64_500, 200_000)])
-def test_a_scenario_that_is_too_large_for_the_host_is_cured_by_its_scale(connections: int, open_files: int) -> None:
-    host = TWO_CPUS.model_copy(update={"open_files": open_files})
-
-    with pytest.raises(HostError, match=rf"^NAME=sixty with {connections} connections .*use SCALE=auto\.$"):
-        pool_of(host, connections, None, 900, "NAME=sixty")
-
-
-def test_connections_beyond_the_ports_of_one_address_are_the_hosts_lack(tmp_path: Path) -> None:
-    said = refused(HostError, tmp_path, tool="users", connections=70_000)
-
-    assert {"70000", "64511"} <= figures(said)
-
-
-def test_results_without_room_are_the_hosts_lack(tmp_path: Path) -> None:
-    full = TWO_CPUS.model_copy(update={"free_mb": 12})
-
-    assert refused(HostError, tmp_path, host=full).startswith("results/ has 12 MB free")
-
-
-def test_room_for_results_is_that_of_the_runs_asked_for(tmp_path: Path) -> None:
     some = TWO_CPUS.model_copy(update={"free_mb": 400})
-
-    assert planned(tmp_path, host=some)
-    assert "may need 3384 MB" in refused(HostError, tmp_path, host=some, repeats=100)
-    assert planned(tmp_path, host=some, connections=None, scenario="smoketest")
-    assert "free the disk" in refused(HostError, tmp_path, host=some, delay="0", connections=9_000)
-    assert planned(tmp_path, host=some, tool="vegeta", connections=None, rate_rps=1000.0, duration_s=60)
-    assert "free the disk" in refused(HostError, tmp_path, host=some, tool="vegeta", rate_rps=1000.0, duration_s=3600)
+    if refusal is None:
+        assert planned(tmp_path, host=some, **changes)
+    else:
+        with pytest.raises(HostError, match=refusal):
+            planned(tmp_path, host=some, **changes)
 
 
-def order_of(order: Order) -> list[str]:
-    return [run.request.approach for run in order.runs]
+def test_a_block_has_every_approach_once_at_one_load_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:
+    order = swept(tmp_path, seed=7)
+    blocks = list(batched(order.runs, 3, strict=True))
+
+    assert order.experiment.endswith("-sweep-ab-c500-2000")
+    assert all(sorted(run.request.approach for run in block) == HEADLINE for block in blocks)
+    assert [{run.block for run in block} for block in blocks] == [{number} for number in range(1, 11)]
+    loads = [
+        {(run.request.cell, run.request.repeat, run.request.load.connections) for run in block} for block in blocks
+    ]
+    assert loads == [{(cell, repeat, 500 if cell == 1 else 2000)} for repeat in range(1, 6) for cell in (1, 2)]
+    assert {block[0].request.approach for block in blocks} == set(HEADLINE)
+    assert swept(tmp_path, seed=7) == order
+    assert approaches_of(swept(tmp_path, seed=8)) != approaches_of(order)
 
 
-def test_every_block_has_every_approach_once_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:
-    order = planned(tmp_path, repeats=20, seed=7)
-    blocks = [order_of(order)[start : start + 3] for start in range(0, 60, 3)]
+@pytest.mark.parametrize(
+    ("changes", "cure"), [({"repeats": 1}, "REPEATS=3"), ({"approaches": ["jetty-virtual"]}, "AA=1")]
+)
+def test_a_sweep_that_gives_no_answer_is_told_with_the_cure(tmp_path: Path, changes: dict[str, Any], cure: str) -> None:
+    assert cure in (swept(tmp_path, **changes).note or "")
+    assert cure not in (planned(tmp_path, **changes).note or "")
 
-    assert [run.block for run in order.runs] == [1 + place // 3 for place in range(60)]
-    assert [run.request.repeat for run in order.runs] == [1 + place // 3 for place in range(60)]
-    assert all(sorted(block) == sorted(blocks[0]) for block in blocks)
-    assert {block[0] for block in blocks} == set(blocks[0])
-    assert order_of(planned(tmp_path, repeats=20, seed=7)) == order_of(order)
-    assert order_of(planned(tmp_path, repeats=20, seed=8)) != order_of(order)
-    assert len({tuple(order_of(planned(tmp_path, seed=seed))) for seed in range(20)}) > 2
+
+def test_a_twin_is_the_first_approach_once_more_in_every_block(tmp_path: Path) -> None:
+    order = swept(tmp_path, twin=True, approaches=["tomcat-virtual", "webflux-netty"], seed=5)
+
+    named = ["tomcat-virtual", "tomcat-virtual-twin", "webflux-netty"]
+    assert all(sorted(run.request.name for run in block) == named for block in batched(order.runs, 3, strict=True))
+    twins = [run for run in order.runs if run.request.twin]
+    assert {run.request.load.origin for run in twins} == {"http://tomcat-virtual:8080"}
+    assert all(run.run.endswith("-tomcat-virtual-twin") for run in twins)
+    walked = next(line for line in shell_lines(order) if line.startswith(f"run {twins[0].run} "))
+    assert walked.split()[2] == "tomcat-virtual"
+    alone = swept(tmp_path, twin=True, approaches=["tomcat-virtual"])
+    assert (alone.note, len(alone.runs)) == (None, 20)
+
+
+def test_the_command_makes_the_same_order_again(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path / "lab")
+    variables = {"CONCURRENCY": "500,2000", "ENDPOINT": "/movies?a=b&delayInMillis=5", "MARGIN": "0.05", "PLAN": "1"}
+    order = plan(lab.asked("sweep", variables), TWO_CPUS, lab, STAMP)
+
+    make, verb, *words = shlex.split(order.command)
+    assert (make, verb) == ("make", "sweep")
+    again = dict(word.split("=", 1) for word in words)
+    assert again == {name: variables[name] for name in variables if name != "PLAN"} | {"SEED": str(order.seed)}
+    repeated = plan(lab.asked("sweep", again), TWO_CPUS, lab, STAMP)
+    assert repeated.model_copy(update={"asked": order.asked}) == order
+
+
+def test_a_sweep_without_loads_has_a_ladder_that_fits_the_host(tmp_path: Path) -> None:
+    assert connections_of(swept(tmp_path, connections=None)) == [50, 200, 900]
+    assert connections_of(swept(tmp_path, connections=None, host=THIRTY_TWO)) == [900, 3000, 10_000]
+
+
+CPUS, MEMORY_MB, FILES = st.integers(1, 64), st.integers(256, 9_000), st.integers(1024, 1_000_000)
+
+
+@given(
+    st.sampled_from(["ab", "hey", "users"]),
+    st.builds(Room, CPUS, CPUS, st.booleans(), MEMORY_MB, FILES),
+    st.integers(0, 20_000),
+)
+def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(name: str, room: Room, delay_ms: int) -> None:
+    levels = ladder(tool(name), room, endpoint_of("/capabilities", delay_of(str(delay_ms))), 3 * delay_ms)
+
+    assert levels[0] >= 1
+    assert all(low < high for low, high in pairwise(levels))
+    most_rps = 1000 * BUSY_LIMIT * room.approach_cpus / APPROACH_MS
+    assert levels[-1] <= max(most_rps * 3 * delay_ms / 1000, 1)

@@ -1,212 +1,313 @@
-"""The shipped scenarios are what was published, and editors are told what a file may hold."""
+"""From scenarios to loads and plans: what was published, and what a scale and a DURATION change."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from loomlab.plan.scenarios.capacity import full_size
-from loomlab.plan.scenarios.cells import Scaling, loads_of
-from loomlab.plan.scenarios.file import load_scenario
-from loomlab.plan.scenarios.model import Scenario, duration_s, json_schema, names
-from loomlab.records.load import Closed, OpenRate, RateStep, Users, UserStage
+from loomlab.basics.errors import UsageError
+from loomlab.plan.scenarios.model import Scenario, load_scenario, names
+from loomlab.plan.scenarios.scaling import FEWEST_PER_SPIKE, Scaling, hangs_of, loads_of, side_by_side
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
+from ordered import SCENARIOS, planned
 
-SCENARIOS = Path(__file__).parent.parent / "scenarios"
-LEVELS = (1000, 5000, 10_000, 15_000, 20_000)
 MOVIES = "/movies?directorLastName=Allen&delayInMillis=100"
-RATES = {
-    "loom-vs-webflux": ("vegeta", 10_000, 10_000, 60, "/epoch-millis?delayInMillis=100", 2),
-    "smoketest": ("vegeta", 5, 5, 60, "/epoch-millis?delayInMillis=100", 1),
-    "5k-vus-and-rps-get-time": ("vegeta", 5000, 5000, 300, "/epoch-millis?delayInMillis=100", 1),
-    "5k-vus-and-rps-get-movies": ("vegeta", 5000, 5000, 300, MOVIES, 1),
-    "10k-vus-and-rps-get-movies": (
-        "vegeta",
-        10_000,
-        10_000,
-        300,
-        "/movies?directorLastName=Allen&delayInMillis=100",
-        1,
+LEVELS = [1000, 5000, 10_000, 15_000, 20_000]
+THREE = "tomcat-virtual, virtual-netty, webflux-netty"
+PUBLISHED: dict[str, tuple[Any, ...]] = {
+    "project-loom-comparison": (
+        "ab", "microhttp-platform, microhttp-virtual, microhttp-async", 1, 30, "/meetings", LEVELS,
     ),
-}
-SPIKES = {
-    "25k-vus-stepped-spike-get-movies": (25_000, ["Allen"]),
-    "25k-vus-smooth-spike-get-movies": (25_000, ["Allen"]),
-    "25k-vus-smooth-spike-get-post-movies": (25_000, ["Allen", "Kubrick", "Hitchcock", "POST"]),
-    "60k-vus-smooth-spike-get-post-movies": (60_000, ["Allen", "Kubrick", "Hitchcock", "POST"]),
-}
-LOOM_WEBFLUX_BENCHMARKS = [*SPIKES, *(name for name in RATES if name != "loom-vs-webflux")]
-PUBLISHED = ["project-loom-comparison", "project-loom-comparison-spring", "virtual-threads-hey", *RATES, *SPIKES]
+    "project-loom-comparison-spring": (
+        "ab", "jetty-platform, jetty-virtual, webflux-netty", 1, 30, "/capabilities", LEVELS,
+    ),
+    "virtual-threads-hey": (
+        "hey", "tomcat-platform, tomcat-virtual, webflux-netty, virtual-netty", 1, 20, "/httpbin/block/3", [50],
+    ),
+    "loom-vs-webflux": ("vegeta", "tomcat-virtual, webflux-netty", 2, 30, "/epoch-millis?delayInMillis=100", [10_000]),
+    "smoketest": ("vegeta", THREE, 1, 60, "/epoch-millis?delayInMillis=100", [5]),
+    "5k-vus-and-rps-get-time": ("vegeta", THREE, 1, 60, "/epoch-millis?delayInMillis=100", [5000]),
+    "5k-vus-and-rps-get-movies": ("vegeta", THREE, 1, 60, MOVIES, [5000]),
+    "10k-vus-and-rps-get-movies": ("vegeta", THREE, 1, 60, MOVIES, [10_000]),
+    "25k-vus-smooth-spike-get-movies": ("users", THREE, 1, 60, MOVIES, [25_000]),
+    "25k-vus-stepped-spike-get-movies": ("users", THREE, 1, 60, MOVIES, [25_000]),
+    "25k-vus-smooth-spike-get-post-movies": ("users", THREE, 1, 60, MOVIES, [25_000]),
+    "60k-vus-smooth-spike-get-post-movies": ("users", THREE, 1, 60, MOVIES, [60_000]),
+}  # fmt: skip
 OWN = ["cpu-work", "fan-out", "few-or-many-connections", "rate-ladder", "slow-backend", "soak"]
+CLOSED = {"shape": "closed", "connections": [1000, 5000], "requests_per_connection": 120}
+RATE = {"shape": "rate", "rate": ["100/s", "300/s"], "connections": 50, "duration": "2m"}
+LADDER = {"shape": "rate-ladder", "rates": ["250/s", "500/s", "1000/s"], "connections": 8000, "step": "60s"}
+SMOOTH = {"shape": "smooth-spike", "users": 25_000, "think_time": "1s-3s", "duration": "5m"}
+STEPPED = SMOOTH | {"shape": "stepped-spike"}
 
 
-def scenario(name: str) -> Scenario:
-    return load_scenario(SCENARIOS, name)
+def shipped(name: str, factor: float = 1.0, duration_s: int | None = None) -> list[Load]:
+    return loads_of(load_scenario(SCENARIOS, name), Scaling(factor, duration_s), SCENARIOS)
+
+
+def scenario(load: dict[str, Any], **changes: Any) -> Scenario:
+    fields = {
+        "title": "A load", "question": "Does it load?", "tool": "users", "approaches": ["tomcat-virtual"],
+        "requests": [{"get": "/capabilities"}], "load": load,
+    }  # fmt: skip
+    return Scenario.model_validate(fields | changes)
+
+
+def loads(load: dict[str, Any], factor: float = 1.0, duration_s: int | None = None) -> list[Load]:
+    return loads_of(scenario(load, timeout="20s"), Scaling(factor, duration_s), Path("scenarios"), "http://app:8080")
 
 
 def test_what_was_published_can_be_run_by_name_and_so_can_the_labs_own() -> None:
-    assert names(SCENARIOS) == sorted(PUBLISHED + OWN)
-    assert len(PUBLISHED) == 12
+    assert names(SCENARIOS) == sorted([*PUBLISHED, *OWN])
+    assert all(load_scenario(SCENARIOS, name).published is None for name in OWN)
+    for name in names(SCENARIOS):
+        assert (
+            (SCENARIOS / f"{name}.yaml")
+            .read_text()
+            .startswith("# yaml-language-server: $schema=scenario.schema.json\n")
+        )
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_run_says_where_it_is_from_and_what_is_not_followed(name: str) -> None:
-    published = scenario(name).published
-
-    assert published is not None
-    assert published.experiment
-    assert published.run
-    assert published.differs
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_the_labs_own_scenarios_claim_no_publication(name: str) -> None:
-    assert scenario(name).published is None
-
-
-@pytest.mark.parametrize("name", LOOM_WEBFLUX_BENCHMARKS)
-def test_a_run_of_loom_webflux_benchmarks_has_its_name_its_approaches_and_its_timeout(name: str) -> None:
-    got = scenario(name)
+def test_a_published_run_is_what_was_published(name: str) -> None:
+    tool, approaches, repeats, timeout_s, target, connections = PUBLISHED[name]
+    got, every = load_scenario(SCENARIOS, name), shipped(name)
 
     assert got.published is not None
-    assert (got.published.experiment, got.published.run) == ("loom-webflux-benchmarks", name)
-    assert got.approaches == ["tomcat-virtual", "virtual-netty", "webflux-netty"]
-    assert got.timeout == 60
+    assert got.published.run
+    assert got.published.differs
+    assert (got.tool, ", ".join(got.approaches), got.repeats, got.timeout) == (tool, approaches, repeats, timeout_s)
+    assert every[0].targets[0].target == target
+    assert [load.connections for load in every] == connections
+    for load in every:
+        match load.shape:
+            case Closed(requests):
+                assert requests == (100 if tool == "hey" else 120 * load.connections)
+            case OpenRate(steps):
+                assert steps == (RateStep(load.connections, 60 if name in {"smoketest", "loom-vs-webflux"} else 300),)
+            case Users() as users:
+                assert (users.most, users.think_s, users.duration_s) == (load.connections, (1, 3), 300)
 
 
-@pytest.mark.parametrize(
-    ("name", "target", "delay", "approaches"),
-    [
-        (
-            "project-loom-comparison",
-            "/meetings",
-            "333",
-            ["microhttp-platform", "microhttp-virtual", "microhttp-async"],
-        ),
-        (
-            "project-loom-comparison-spring",
-            "/capabilities",
-            "300",
-            ["jetty-platform", "jetty-virtual", "webflux-netty"],
-        ),
-    ],
-)
-def test_the_comparisons_by_ab_have_five_levels_of_120_requests_a_connection(
-    name: str, target: str, delay: str, approaches: list[str]
-) -> None:
-    got = scenario(name)
-    loads = loads_of(got, Scaling(), SCENARIOS)
+@pytest.mark.parametrize("name", ["25k-vus-smooth-spike-get-post-movies", "60k-vus-smooth-spike-get-post-movies"])
+def test_a_published_mix_of_users_has_four_kinds_of_requests(name: str) -> None:
+    (load,) = shipped(name)
+    *gets, post = load.targets
 
-    assert (got.tool, got.delay, got.approaches) == ("ab", delay, approaches)
-    assert tuple(load.connections for load in loads) == LEVELS
-    for load in loads:
-        assert isinstance(load.shape, Closed)
-        assert load.shape.requests == 120 * load.connections
-        assert [one.target for one in load.targets] == [target]
-
-
-def test_the_run_by_hey_has_100_requests_50_at_a_time_and_four_threads() -> None:
-    got = scenario("virtual-threads-hey")
-    (load,) = loads_of(got, Scaling(), SCENARIOS)
-
-    assert (got.tool, got.platform_threads) == ("hey", 4)
-    assert load.connections == 50
-    assert isinstance(load.shape, Closed)
-    assert load.shape.requests == 100
-    assert load.targets[0].target == "/httpbin/block/3"
-    assert load.timeout_s == 20
-
-
-@pytest.mark.parametrize("name", RATES)
-def test_a_published_rate_is_offered_over_its_connections(name: str) -> None:
-    tool, rate_rps, connections, lasts_s, target, repeats = RATES[name]
-    got = scenario(name)
-    (load,) = loads_of(got, Scaling(), SCENARIOS)
-
-    assert (got.tool, got.repeats) == (tool, repeats)
-    assert (load.connections, load.shape) == (connections, OpenRate((RateStep(rate_rps, lasts_s),)))
-    assert [one.target for one in load.targets] == [target]
-
-
-@pytest.mark.parametrize("name", SPIKES)
-def test_a_published_spike_has_its_users_who_think_for_one_to_three_seconds(name: str) -> None:
-    users, kinds = SPIKES[name]
-    got = scenario(name)
-    (load,) = loads_of(got, Scaling(), SCENARIOS)
-
-    assert got.tool == "users"
-    assert isinstance(load.shape, Users)
-    assert load.shape.think_s == (1, 3)
-    assert load.shape.duration_s == 300
-    assert max(stage.users for stage in load.shape.stages) == load.connections == users
-    assert len(load.targets) == len(kinds)
-    for target, kind in zip(load.targets, kinds, strict=True):
-        assert target.target.endswith("delayInMillis=100")
-        assert target.method == "POST" if kind == "POST" else f"directorLastName={kind}&" in target.target
-
-
-def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one() -> None:
-    (load,) = loads_of(scenario("25k-vus-smooth-spike-get-movies"), Scaling(), SCENARIOS)
-
-    assert isinstance(load.shape, Users)
-    assert load.shape.stages == (UserStage(25_000, 240), UserStage(0, 60))
-
-
-def test_a_stepped_spike_has_four_risers_of_18_s_and_treads_of_42_s() -> None:
-    (load,) = loads_of(scenario("25k-vus-stepped-spike-get-movies"), Scaling(), SCENARIOS)
-
-    assert isinstance(load.shape, Users)
-    assert load.shape.stages == (
-        UserStage(6250, 18),
-        UserStage(6250, 42),
-        UserStage(12_500, 18),
-        UserStage(12_500, 42),
-        UserStage(18_750, 18),
-        UserStage(18_750, 42),
-        UserStage(25_000, 18),
-        UserStage(25_000, 42),
-        UserStage(0, 60),
-    )
-
-
-def test_the_labs_ladder_climbs_from_250_to_4000_requests_a_second() -> None:
-    (load,) = loads_of(scenario("rate-ladder"), Scaling(), SCENARIOS)
-
-    assert isinstance(load.shape, OpenRate)
-    assert [step.rate_rps for step in load.shape.steps] == [250, 500, 1000, 2000, 4000]
-    assert {step.duration_s for step in load.shape.steps} == {60}
-
-
-def test_the_body_that_is_posted_is_json() -> None:
-    (load,) = loads_of(scenario("60k-vus-smooth-spike-get-post-movies"), Scaling(), SCENARIOS)
-    post = load.targets[-1]
-
+    assert [target.target for target in gets] == [
+        MOVIES.replace("Allen", director) for director in ("Allen", "Kubrick", "Hitchcock")
+    ]
+    assert (post.method, post.target) == ("POST", "/movies?delayInMillis=100")
     assert post.body is not None
     assert json.loads(post.body.read_text())
     assert "Content-Type: application/json" in post.headers
 
 
+def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one_and_a_stepped_one_has_risers_and_treads() -> None:
+    assert [load.shape for load in shipped("25k-vus-smooth-spike-get-movies")] == [
+        Users((UserStage(25_000, 240), UserStage(0, 60)), (1, 3))
+    ]
+    steps = [UserStage(users, lasts_s) for users in (6250, 12_500, 18_750, 25_000) for lasts_s in (18, 42)]
+    assert [load.shape for load in shipped("25k-vus-stepped-spike-get-movies")] == [
+        Users((*steps, UserStage(0, 60)), (1, 3))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("load", "factor", "expected"),
+    [
+        (CLOSED, 1, [(1000, Closed(120_000, 3600)), (5000, Closed(600_000, 3600))]),
+        (CLOSED, 0.02, [(20, Closed(2400, 3600)), (100, Closed(12_000, 3600))]),
+        (RATE, 0.5, [(25, OpenRate((RateStep(50, 120),))), (25, OpenRate((RateStep(150, 120),)))]),
+        (
+            RATE | {"rate": "500/s", "connections": [100, 5000]}, 0.1,
+            [(10, OpenRate((RateStep(50, 120),))), (500, OpenRate((RateStep(50, 120),)))],
+        ),
+        (LADDER, 0.02, [(160, OpenRate((RateStep(5, 60), RateStep(10, 60), RateStep(20, 60))))]),
+        (SMOOTH, 0.02, [(500, Users((UserStage(500, 240), UserStage(0, 60)), (1, 3)))]),
+    ],
+)  # fmt: skip
+def test_a_scale_changes_connections_rates_and_users(load: dict[str, Any], factor: float, expected: list[Any]) -> None:
+    got = loads(load, factor)
+
+    assert [(one.connections, one.shape) for one in got] == expected
+    assert {(one.url, one.timeout_s) for one in got} == {("http://app:8080/capabilities", 20)}
+
+
+@pytest.mark.parametrize("factor", [0.0001, 0.02, 1])
 @pytest.mark.parametrize("name", names(SCENARIOS))
-def test_a_scenario_lasts_as_long_as_its_loads(name: str) -> None:
-    got = scenario(name)
-
-    assert {load.shape.duration_s for load in loads_of(got, Scaling(), SCENARIOS)} == {duration_s(got.load)}
-
-
-def test_the_schema_beside_the_files_is_the_current_one() -> None:
-    stored = (SCENARIOS / "scenario.schema.json").read_text(encoding="utf-8")
-
-    assert stored == json.dumps(json_schema(), indent=2) + "\n", "write it anew: loomlab schema > scenario.schema.json"
-
-
-@pytest.mark.parametrize("name", names(SCENARIOS))
-def test_editors_are_pointed_to_the_schema(name: str) -> None:
-    first = (SCENARIOS / f"{name}.yaml").read_text().splitlines()[0]
-
-    assert first == "# yaml-language-server: $schema=scenario.schema.json"
+def test_no_scale_leaves_nothing_of_a_shipped_scenario(name: str, factor: float) -> None:
+    for load in shipped(name, factor):
+        match load.shape:
+            case Closed(requests):
+                assert requests >= load.connections >= 1
+            case OpenRate(steps):
+                assert all(step.rate_rps > 0 for step in steps)
+            case Users() as users:
+                assert users.most == load.connections >= 1
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_scenarios_file_says_what_its_full_size_takes(name: str) -> None:
-    needed = full_size(scenario(name), SCENARIOS)
+@pytest.mark.parametrize("load", [CLOSED, RATE, LADDER, SMOOTH, STEPPED], ids=lambda load: str(load["shape"]))
+def test_a_duration_replaces_the_scenarios(load: dict[str, Any]) -> None:
+    assert {one.shape.duration_s for one in loads(load, duration_s=30)} == {30}
+    assert {one.shape.duration_s for one in loads(load)} == {scenario(load).load.duration}
 
-    assert (SCENARIOS / f"{name}.yaml").read_text().splitlines()[1] == f"# SCALE=1 takes {needed}."
+
+@given(shape=st.sampled_from([SMOOTH, STEPPED]), lasts_s=st.integers(FEWEST_PER_SPIKE, 4000), factor=st.floats(1e-4, 1))
+def test_the_stages_of_a_spike_fill_its_duration(shape: dict[str, Any], lasts_s: int, factor: float) -> None:
+    (load,) = loads(shape, factor, lasts_s)
+
+    assert isinstance(load.shape, Users)
+    assert load.shape.duration_s == lasts_s
+    assert min(stage.duration_s for stage in load.shape.stages) >= 1
+    *rise, last = (stage.users for stage in load.shape.stages)
+    assert rise == sorted(rise)
+    assert last == 0
+
+
+@pytest.mark.parametrize(
+    ("load", "lasts_s", "cure"),
+    [(LADDER, 23, "use 24s or more"), (SMOOTH, 15, "use 16s or more"), (STEPPED, 15, "use 16s or more")],
+)
+def test_a_duration_too_short_for_the_shape_is_refused(load: dict[str, Any], lasts_s: int, cure: str) -> None:
+    with pytest.raises(UsageError, match=f"DURATION={lasts_s}s is too short .*: {cure}"):
+        loads(load, duration_s=lasts_s)
+    assert loads(load, duration_s=lasts_s + 1)
+
+
+@given(lasts_s=st.integers(24, 4000), at_s=st.integers(1, 170))
+def test_the_steps_of_a_ladder_are_alike_and_a_hang_ends_before_its_load_does(lasts_s: int, at_s: int) -> None:
+    ladder, scaling = scenario(LADDER, hangs=[{"at": f"{at_s}s", "duration": "5s"}]), Scaling(duration_s=lasts_s)
+    (load,) = loads_of(ladder, scaling, Path("scenarios"))
+
+    assert isinstance(load.shape, OpenRate)
+    assert len({step.duration_s for step in load.shape.steps}) == 1
+    assert lasts_s - 3 < load.shape.duration_s <= lasts_s
+    try:
+        (hang,) = hangs_of(ladder, scaling)
+    except UsageError:
+        assert at_s * load.shape.duration_s / 180 + 5 >= load.shape.duration_s
+    else:
+        assert hang.at_s + hang.duration_s < load.shape.duration_s
+
+
+@pytest.mark.parametrize(("lasts_s", "at_s"), [(None, 60), (60, 30), (21, 10.5), (20, None), (240, 120)])
+def test_a_hang_keeps_its_share_of_the_run_and_its_length_as_long_as_it_fits(
+    lasts_s: int | None, at_s: float | None
+) -> None:
+    hanging = scenario(RATE, hangs=[{"at": "60s", "duration": "10s"}])
+
+    if at_s is None:
+        with pytest.raises(UsageError, match=rf"hang of 10 s .*{lasts_s} s: use a longer DURATION"):
+            hangs_of(hanging, Scaling(0.02, lasts_s))
+    else:
+        assert [(hang.at_s, hang.duration_s) for hang in hangs_of(hanging, Scaling(0.02, lasts_s))] == [(at_s, 10)]
+
+
+def test_a_request_carries_its_headers_and_a_body_that_is_there(tmp_path: Path) -> None:
+    mixed = scenario(CLOSED, requests=[{"get": "/meetings"}, {"post": "/movies?delayInMillis=5", "body": "m.json"}])
+    with pytest.raises(UsageError, match=r"There is no m\.json beside the scenario"):
+        loads_of(mixed, Scaling(), tmp_path)
+    (tmp_path / "m.json").write_text("[]")
+    get, post = loads_of(mixed, Scaling(), tmp_path)[0].targets
+
+    assert (get.method, get.headers, get.body) == ("GET", ("Authorization: Bearer loom-lab",), None)
+    assert (post.target, post.method) == ("/movies?delayInMillis=5", "POST")
+    assert (post.headers, post.body) == (("Content-Type: application/json",), tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "scaling", "expected"),
+    [
+        (
+            "project-loom-comparison-spring",
+            Scaling(0.02, 30),
+            {
+                "tool": ("ab", "ab"),
+                "requests": ("GET /capabilities", "GET /capabilities"),
+                "backend's delay, ms": ("300", "300"),
+                "connections": ("1,000, 5,000, 10,000, 15,000, 20,000", "20, 100, 200, 300, 400"),
+                "requests in all": (
+                    "120,000, 600,000, 1,200,000, 1,800,000, 2,400,000",
+                    "2,400, 12,000, 24,000, 36,000, 48,000",
+                ),
+                "duration, s": ("at most 600", "at most 30"),
+                "time-out, s": ("30", "30"),
+                "repeats": ("1", "1"),
+            },
+        ),
+        ("loom-vs-webflux", Scaling(0.1), {"offered rate, requests/s": ("10,000", "1,000"), "tool": 2 * ("vegeta",)}),
+        (
+            "60k-vus-smooth-spike-get-post-movies",
+            Scaling(0.01),
+            {"users at most": ("60,000", "600"), "think time, s": ("1 to 3", "1 to 3")},
+        ),
+        ("rate-ladder", Scaling(0.5), {"offered rate, requests/s": (
+            "250, 500, 1,000, 2,000, 4,000", "125, 250, 500, 1,000, 2,000",
+        )}),
+        ("virtual-threads-hey", Scaling(), {"platform threads": ("4", "4")}),
+        ("slow-backend", Scaling(), {"the backend hangs for, s": ("10", "10")}),
+    ],
+)  # fmt: skip
+def test_what_was_published_is_shown_beside_what_is_run(name: str, scaling: Scaling, expected: dict[str, Any]) -> None:
+    got = side_by_side(name, load_scenario(SCENARIOS, name), scaling, SCENARIOS)
+    pairs = {one.name: (one.published, one.here) for one in got.parameters}
+
+    assert pairs.items() >= expected.items()
+    assert len(expected) in {1, 2, len(pairs)}
+    assert (got.scale, got.experiment is None) == (scaling.factor, name in OWN)
+
+
+def test_a_scenario_has_a_block_for_each_load_and_what_was_published_beside_it(tmp_path: Path) -> None:
+    order = planned(tmp_path, scenario="project-loom-comparison-spring", scale="0.02", connections=None)
+
+    assert order.experiment.endswith("-project-loom-comparison-spring")
+    assert [run.request.load.connections for run in order.runs[::3]] == [20, 100, 200, 300, 400]
+    assert [run.settings["PLATFORM_THREADS"] for run in order.runs[::3]] == ["20", "100", "200", "300", "400"]
+    assert [run.request.cell for run in order.runs[::3]] == [1, 2, 3, 4, 5]
+    assert order.scenario is not None
+    assert order.scenario.scale == 0.02
+    assert not order.runs[0].request.fit_duration
+
+
+def test_a_scenario_says_its_threads_and_a_duration_replaces_its_own(tmp_path: Path) -> None:
+    assert planned(tmp_path, scenario="virtual-threads-hey").runs[0].settings["PLATFORM_THREADS"] == "4"
+    soak = planned(tmp_path, scenario="soak", duration_s=90)
+    assert soak.runs[0].request.load.shape.duration_s == 90
+
+
+def test_auto_is_the_largest_scale_the_host_can_hold(tmp_path: Path) -> None:
+    scaled = planned(tmp_path, scenario="loom-vs-webflux", scale="auto")
+    whole = planned(tmp_path, scenario="smoketest", scale="auto")
+
+    assert scaled.scenario is not None
+    assert 0 < scaled.scenario.scale < 1
+    assert scaled.runs[0].request.load.connections == round(10_000 * scaled.scenario.scale)
+    assert whole.scenario is not None
+    assert whole.scenario.scale == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "parts"),
+    [
+        ("soak", "tomcat-virtual", "tomcat-green", "soak.yaml tomcat-green tomcat-platform,"),
+        ("soak", "500/s", "500", "soak.yaml, line 10, load.rate.0 500"),
+        ("soak", "tool: vegeta", "tool: ab", "ab vegeta"),
+        ("soak", "tool: vegeta", "tool: users", "users vegeta"),
+        ("slow-backend", "at: 60s", "at: 110s", "10 120 DURATION"),
+    ],
+)
+def test_a_scenario_that_is_wrong_in_itself_is_refused(
+    tmp_path: Path, name: str, old: str, new: str, parts: str
+) -> None:
+    text = (SCENARIOS / f"{name}.yaml").read_text()
+    assert old in text
+    (tmp_path / f"{name}.yaml").write_text(text.replace(old, new))
+
+    with pytest.raises(UsageError) as refused:
+        planned(tmp_path, scenarios=tmp_path, scenario=name)
+    assert [part for part in parts.split() if part not in str(refused.value)] == []

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from loomlab import cli
 from loomlab.answer.finish import finish, resume
 from loomlab.answer.summary import summarise
 from loomlab.basics.errors import ParseError, UsageError
@@ -317,7 +316,7 @@ def test_a_file_that_ends_too_early_is_no_interruption(
     def cut_off(_: object) -> None:
         raise EOFError("ended before the end")
 
-    monkeypatch.setattr(cli, "judge_run", cut_off)
+    monkeypatch.setattr("loomlab.cli.results.judge_run", cut_off)
 
     assert ends("judge", "no/such") == 4
     assert "ended before the end" in capsys.readouterr().err

@@ -5,57 +5,80 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.variables import FIELDS, MOST_REPEATS, Words, model_of, table, verbs_of
-from ordered import SETTINGS
+from loomlab.plan.variables import FIELDS, MOST_REPEATS, model_of, table, verbs_of
+from ordered import ENV, SETTINGS
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
-WORDS = Words(["tomcat-virtual", "webflux-netty"], ["ec2", "smoke"], ["smoketest", "soak"], ["smoketest", "soak"])
+KNOWN = {
+    "approaches": ["tomcat-virtual", "webflux-netty"],
+    "sizes": ["ec2", "smoke"],
+    "scenarios": ["smoketest", "soak"],
+    "papers": ["smoketest", "soak"],
+}
 NAMES = Path(__file__).parents[2] / "bin" / "variables.tsv"
+LIMITS = [
+    f"taken REPEATS={MOST_REPEATS}", f"refused REPEATS={MOST_REPEATS + 1}", "refused RATE=.5", "refused RATE=0.1234",
+    "taken ERROR_SHARE=.5", "refused ERROR_SHARE=1.1", "refused ERROR_SHARE=.",
+]  # fmt: skip
+EXAMPLES = [
+    f"taken {name}={example}"
+    for name, field in FIELDS.items()
+    for example in field.examples or []
+    if name not in {"APPROACH", "PAPER"}
+]
 
 
-def refusal(setting: str) -> str | None:
+@pytest.mark.parametrize("line", [*CASES.read_text().splitlines(), *LIMITS, *EXAMPLES])
+def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> None:
+    verdict, setting = line.split(" ", 1)
     name, value = setting.split("=", 1)
     verb = "sweep" if "sweep" in verbs_of(name) else verbs_of(name)[0]
     try:
-        model_of(verb, {name: value}, WORDS, SETTINGS | {"DELAY": "300"})
+        model_of(verb, {name: value}, KNOWN, ENV)
     except UsageError as refused:
-        return str(refused)
-    return None
+        said = str(refused)
+        assert verdict == "refused"
+        assert said.startswith(f"{setting}: ")
+        assert "use " in said
+        assert said.endswith(".")
+    else:
+        assert verdict == "taken"
 
 
-@pytest.mark.parametrize("line", CASES.read_text().splitlines())
-def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> None:
-    verdict, setting = line.split(" ", 1)
-    said = refusal(setting)
+@pytest.mark.parametrize(
+    ("verb", "setting", "cure"),
+    [
+        ("sweep", "CONCURRENCY=2000,500", "use 500,2000."),
+        ("sweep", "CONCURRENCY=500,500", "use 500."),
+        ("sweep", "RATE=20,3.5", "use 3.5,20."),
+        ("sweep", "RATE=20,20.0", "use 20."),
+        ("run-ab", "CONCURRENCY=5,9", "make sweep CONCURRENCY=5,9."),
+        ("run-vegeta", "RATE=5,9", "make sweep RATE=5,9."),
+    ],
+)
+def test_loads_that_do_not_rise_or_are_too_many_are_refused(verb: str, setting: str, cure: str) -> None:
+    name, value = setting.split("=")
 
-    assert verdict == ("taken" if said is None else "refused")
-    assert said is None or (said.startswith(f"{setting} ") and ": use " in said and said.endswith("."))
-
-
-def test_every_example_is_taken() -> None:
-    for name, field in FIELDS.items():
-        if name not in {"APPROACH", "NAME", "PAPER", "SIZE"}:
-            (example,) = field.examples or []
-            assert refusal(f"{name}={example}") is None
-
-
-def test_the_largest_number_is_taken_and_the_next_one_refused() -> None:
-    assert refusal(f"REPEATS={MOST_REPEATS}") is None
-    assert refusal(f"REPEATS={MOST_REPEATS + 1}") is not None
+    with pytest.raises(UsageError) as refused:
+        model_of(verb, {name: value}, KNOWN, ENV)
+    assert str(refused.value).startswith(setting)
+    assert str(refused.value).endswith(cure)
 
 
 def test_what_the_verb_does_not_take_is_no_part_of_it() -> None:
-    asked = model_of("run-ab", {"NAME": "my-computer", "CONCURRENCY": "7"}, WORDS, SETTINGS | {"DELAY": "300"})
+    asked = model_of("run-ab", {"NAME": "my-computer", "CONCURRENCY": "7"}, KNOWN, ENV)
 
     assert (asked.scenario, asked.connections, asked.tool) == (None, [7], "ab")
     assert asked.given == {"CONCURRENCY": "7"}
 
 
-def test_defaults_are_those_of_env() -> None:
-    asked = model_of("run-ab", {"GC": "zgc"}, WORDS, SETTINGS | {"DELAY": "uniform:1:2"})
+def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -> None:
+    asked = model_of("sweep", {"GC": "zgc", "RATE": "100,200.5"}, KNOWN, ENV | {"DELAY": "uniform:1:2"})
 
     assert asked.settings == SETTINGS | {"GC": "zgc"}
     assert (asked.delay, asked.size, asked.endpoint) == ("uniform:1:2", "auto", "/capabilities")
+    assert (asked.tool, asked.rates_rps) == ("vegeta", [100, 200.5])
+    assert model_of("sweep", {"CONCURRENCY": "7"}, KNOWN, ENV).tool == "ab"
 
 
 @pytest.mark.skipif(not NAMES.exists(), reason="only the package is here")

@@ -13,8 +13,8 @@ class LoomlabError(Exception):
     exit_code = EXIT_LAB
 
 
-class UsageError(LoomlabError):
-    """The request was wrong."""
+class UsageError(LoomlabError, ValueError):
+    """The request was wrong. A ValueError, too: so pydantic tells it as a mistake in a field."""
 
     exit_code = EXIT_USAGE
 

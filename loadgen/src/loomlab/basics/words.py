@@ -2,6 +2,6 @@
 
 
 def percent(share: float) -> str:
-    """Of a share, with three digits that count, or with all before the point."""
+    """The share in percent, with three digits that count, or with all before the point."""
     value = 100 * share
     return f"{value:,.0f} %" if abs(value) >= 999.5 else f"{value:.3g} %"

@@ -13,12 +13,6 @@ from loomlab.exporter.page import ContainerFigures
 from loomlab.exporter.seen import prove
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command(name="export-containers")(export_containers)
-    app.command(name="sees-containers")(sees_containers)
-
-
 def export_containers(
     engine: Annotated[Path, typer.Option(help="The engine's socket.")] = Path("/var/run/docker.sock"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served.")] = 8080,

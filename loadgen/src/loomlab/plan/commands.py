@@ -13,13 +13,11 @@ from rich.table import Table
 
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import SCENARIO_CONNECTIONS, plan
-from loomlab.plan.scenarios.capacity import full_size, largest_scale, need_of, room_of
-from loomlab.plan.scenarios.file import load_scenario
-from loomlab.plan.scenarios.model import json_schema, names
-from loomlab.plan.sizes import size_of
+from loomlab.plan.planning import plan
+from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
+from loomlab.plan.scenarios.model import Scenario, load_scenario, names
+from loomlab.plan.shell import description, shell_lines
 from loomlab.plan.variables import table
-from loomlab.plan.walk import lines_of, told_of
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file
 
@@ -28,14 +26,6 @@ WIDTH = 140
 LabDir = Annotated[Path, typer.Option(help="The checkout.")]
 ScenariosDir = Annotated[Path, typer.Option(help="Where the scenario files are.")]
 Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command(name="plan")(plan_experiment)
-    app.command(name="scenarios")(scenarios)
-    app.command(name="schema")(schema)
-    app.command(name="variables")(variables)
 
 
 def plan_experiment(
@@ -54,50 +44,41 @@ def plan_experiment(
         folder = results / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
-    for line in told_of(order) if tell else lines_of(order):
-        print(line)  # noqa: T201
+    print("\n".join(description(order) if tell else shell_lines(order)))  # noqa: T201
 
 
 def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path("/scenarios")) -> None:
     """List the scenarios, what each needs at full size, and how much of it this host can hold."""
     lab, host = Lab(lab_dir, scenarios_dir), this_host(Path("/"))
-    room = room_of(host, size_of(os.environ.get("SIZE") or "auto", host, SCENARIO_CONNECTIONS, lab.sizes))
-    found = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    for title in (
-        "scenario",
-        "tool",
-        "connections",
-        "open files",
-        "requests/s",
-        "minutes",
-        "CPUs for SCALE=1",
-        "SCALE=auto on this host",
-    ):
-        text = title in {"scenario", "tool", "SCALE=auto on this host"}
-        found.add_column(title, justify="left" if text else "right", no_wrap=True)
+    room = room_of(host, os.environ.get("SIZE") or "auto", lab.sizes)
+    rows = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    texts = ("scenario", "tool", "SCALE=auto on this host")
+    numbers = ("connections", "open files", "requests/s", "minutes", "CPUs for SCALE=1")
+    for title in (*texts[:2], *numbers, texts[2]):
+        rows.add_column(title, justify="left" if title in texts else "right", no_wrap=True)
     for name in names(lab.scenarios):
-        described = load_scenario(lab.scenarios, name)
-        need = need_of(described, lab.scenarios)
-        scale, limit = largest_scale(described, room, lab.scenarios)
-        found.add_row(
+        scenario = load_scenario(lab.scenarios, name)
+        need = need_of(scenario, lab.scenarios)
+        scale, limit = largest_scale(scenario, room, lab.scenarios)
+        rows.add_row(
             name,
-            described.tool,
+            scenario.tool,
             f"{need.connections:,}",
             f"{need.open_files:,}",
             f"{need.rate_rps:,.0f}",
             f"{need.minutes:.0f}",
-            f"{full_size(described, lab.scenarios).cpus}",
+            f"{need.cpus}",
             "1" if limit is None else f"{scale:g} for {limit}",
         )
-    Console(width=WIDTH).print(found)
+    Console(width=WIDTH).print(rows)
 
 
 def schema() -> None:
     """Print the JSON Schema of scenario files."""
-    print(json.dumps(json_schema(), indent=2))  # noqa: T201
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$comment": "Written by `loomlab schema`."}
+    print(json.dumps(head | Scenario.model_json_schema(), indent=2))  # noqa: T201
 
 
 def variables() -> None:
     """Print bin/variables.tsv, from which the host's shell knows names, examples and verbs."""
-    for row in table():
-        print("\t".join(row[:3]))  # noqa: T201
+    print("\n".join("\t".join(row[:3]) for row in table()))  # noqa: T201

@@ -4,12 +4,11 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from loomlab.plan.scenarios import model
-from loomlab.plan.variables import Asked, Words, model_of
+from loomlab.plan.scenarios.model import names
+from loomlab.plan.variables import Asked, model_of
 
 SOURCES = (
     "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
@@ -33,20 +32,16 @@ class Lab:
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
-        self.approaches = _of_profile(services, "all")
-        self.headline = _of_profile(services, "headline")
-        self.idiomatic = _of_profile(services, "idiomatic")
+        self.approaches, self.headline, self.idiomatic = (
+            [name for name, service in services.items() if profile in service.get("profiles", [])]
+            for profile in ("all", "headline", "idiomatic")
+        )
         self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
-
-    @property
-    def words(self) -> Words:
-        """What variables may name."""
-        sizes = sorted(path.stem for path in self.sizes.glob("*.env"))
-        return Words(self.approaches, sizes, model.names(self.scenarios), model.names(self.papers))
 
     def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
         """What is asked for with a verb of make. Raises UsageError, as `model_of`."""
-        return model_of(verb, given, self.words, self.defaults)
+        files = {"sizes": names(self.sizes, "env"), "scenarios": names(self.scenarios), "papers": names(self.papers)}
+        return model_of(verb, given, {"approaches": self.approaches, **files}, self.defaults)
 
     @cached_property
     def checksum(self) -> str:
@@ -57,20 +52,15 @@ class Lab:
         return whole.hexdigest()
 
     def named(self, approaches: str) -> list[str]:
-        """`headline`, `all`, or names with commas between them."""
-        named = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
-        return list(dict.fromkeys(named))
-
-
-def _of_profile(services: dict[str, Any], profile: str) -> list[str]:
-    """Of compose.yaml, which describes every approach."""
-    return [name for name, service in services.items() if profile in service.get("profiles", [])]
+        """The approaches of `headline`, `all`, or names with commas between them."""
+        every = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
+        return list(dict.fromkeys(every))
 
 
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
     elif path.is_dir():
-        for one in path.iterdir():
-            if one.is_file() or not (one.name in NO_SOURCES or one.name.startswith(".")):
-                yield from _files(one)
+        for child in path.iterdir():
+            if child.is_file() or not (child.name in NO_SOURCES or child.name.startswith(".")):
+                yield from _files(child)

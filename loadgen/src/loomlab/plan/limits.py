@@ -1,15 +1,14 @@
-"""What tools and hosts can hold; beyond it a request is refused before anything starts."""
+"""What hosts can hold; beyond it a request is refused before anything starts."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.host import Host
+from loomlab.records.load import Closed, Load, OpenRate, Users
+from loomlab.tools.tool import Tool
 
-AB_CONNECTIONS = 20_000
-"""ab.c, MAX_CONCURRENCY."""
-HEY_REQUESTS = 1_000_000
-"""hey's report.go, maxRes: it forgets later ones."""
 PORTS = 64_511
 """1024 to 65535 of one address, which compose.yaml gives every container."""
 GENERATOR_FILES, APPROACH_FILES = 50, 500
@@ -19,37 +18,21 @@ THREADS = 32_000
 ANSWER_MS = 20_000
 """Every tool gives a request up after 30 s."""
 QUEUE_MS = 30_000
-WAVES = 120
-"""An example of requests per connection."""
+KEPT_BYTES = 40
+"""Of a request, packed."""
+SAMPLES_BYTES_PER_SECOND = 10_000
+FASTEST_RPS = 20_000
+"""What a closed load without delays may reach."""
+SPARE_MB = 100
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Backend connections, the same for every approach; `suspicion`: why they are fewer than were wanted."""
+    """Backend connections, the same for every approach."""
 
     connections: int
     suspicion: str | None = None
-
-
-def check_load(tool: str, connections: int, requests: int | None) -> None:
-    """Raises UsageError for what the tool cannot do, or what makes no load."""
-    if tool == "ab" and connections > AB_CONNECTIONS:
-        raise UsageError(
-            f"CONCURRENCY={connections} is more than ab's {AB_CONNECTIONS} connections: "
-            f"use CONCURRENCY={AB_CONNECTIONS} or less."
-        )
-    if requests is None:
-        return
-    if tool == "hey" and requests > HEY_REQUESTS:
-        raise UsageError(
-            f"REQUESTS={requests} is not a whole number from 1 to {HEY_REQUESTS}: "
-            f"use for instance REQUESTS={min(connections * WAVES, HEY_REQUESTS)}."
-        )
-    if requests < connections:
-        raise UsageError(
-            f"REQUESTS={requests} is less than CONCURRENCY={connections}: "
-            f"use REQUESTS={connections * WAVES}, or leave it out."
-        )
+    """Why they are fewer than were wanted."""
 
 
 def check_answer(endpoint: str, delay: str, answer_ms: float) -> None:
@@ -68,11 +51,6 @@ def handover(cpus: int) -> int:
     return max(4, cpus)
 
 
-def room_for_pool(open_files: int, connections: int) -> int:
-    """Backend connections that open files and ports leave beside those of the load."""
-    return min(open_files - connections - APPROACH_FILES, PORTS)
-
-
 def pool_of(
     host: Host, connections: int, asked: int | None, wait_ms: float, whose: str | None = None, at_once: int = 1
 ) -> Pool:
@@ -80,22 +58,21 @@ def pool_of(
     and ports leave. `wait_ms` is how long a request holds `at_once` of them, 0: it needs none. Raises HostError where
     the host cannot hold the connections, and UsageError or HostError where requests would time out in the pool's queue.
     `whose`: what the connections follow from, such as RATE=500, where they were not asked for."""
-    files = host.open_files
-    busy = connections * at_once
+    files, busy = host.open_files, connections * at_once
     wanted = asked or busy + handover(host.cpus)
     what = f"{whose} with {connections} connections" if whose else f"CONCURRENCY={connections}"
 
     def fewer(most: int | None = None) -> str:
         if whose:
             return "use a lower RATE" if whose.startswith("RATE=") else "use SCALE=auto"
-        return "use a lower CONCURRENCY" if most is None else f"use CONCURRENCY={most} or less"
+        return f"use CONCURRENCY={most} or less" if most else "use a lower CONCURRENCY"
 
-    if connections + GENERATOR_FILES > PORTS:
+    if connections > PORTS - GENERATOR_FILES:
         raise HostError(
             f"{what} needs more than the {PORTS} ephemeral ports of one address: {fewer(PORTS - GENERATOR_FILES)}."
         )
-    room = room_for_pool(files, connections)
-    if connections + GENERATOR_FILES > files or room < 1:
+    room = min(files - connections - APPROACH_FILES, PORTS)
+    if room < 1:
         raise HostError(
             f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}: "
             f"raise it (ulimit -Hn of the engine), or {fewer(files * 9 // 10 - APPROACH_FILES)}."
@@ -113,12 +90,35 @@ def pool_of(
             f"BACKEND_CONNECTIONS={pool} lets a request of CONCURRENCY={connections} wait {queue_ms // 1000:.0f} s for "
             f"a connection: use BACKEND_CONNECTIONS={math.floor(queue_ms * pool / QUEUE_MS) + 1} or more."
         )
-    if not cut:
-        return Pool(pool)
     each = f" of {at_once} calls at once" if at_once > 1 else ""
     cause = f"open files stop at {files}" if room < PORTS else f"one address has {PORTS} ports"
-    return Pool(
-        pool,
+    suspicion = (
         f"the backend pool of every approach is {pool} connections for {connections} concurrent requests{each}, "
-        f"because {cause}",
+        f"because {cause}"
     )
+    return Pool(pool, suspicion if cut else None)
+
+
+def check_space(
+    free_mb: int, tool: Tool, loads: Sequence[Load], runs_of_each: int, answer_ms: float, *, counted: bool
+) -> None:
+    """Raises HostError where results of so many runs would not fit; `counted`: closed loads end at their requests."""
+    requests = [_most_requests(load, answer_ms, counted=counted) for load in loads]
+    samples = sum(load.shape.duration_s for load in loads) * SAMPLES_BYTES_PER_SECOND
+    kept = runs_of_each * (sum(requests) * KEPT_BYTES + samples)
+    need_mb = SPARE_MB + (kept + max(requests) * tool.bytes_per_request) // 2**20
+    if free_mb < need_mb:
+        raise HostError(
+            f"results/ has {free_mb} MB free and this experiment may need {need_mb} MB: "
+            "delete old experiments, free the disk, or use a shorter DURATION or fewer REPEATS."
+        )
+
+
+def _most_requests(load: Load, answer_ms: float, *, counted: bool) -> int:
+    """No more than its rate offers, or its connections can ask for within its time."""
+    shape = load.shape
+    if isinstance(shape, OpenRate):
+        return shape.requests
+    wait_s = answer_ms / 1000 + (shape.think_s[0] if isinstance(shape, Users) else 0)
+    most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * shape.duration_s)
+    return min(most, shape.requests) if counted and isinstance(shape, Closed) else most

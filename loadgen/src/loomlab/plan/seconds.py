@@ -1,7 +1,7 @@
 """How long runs take: what is set where nothing was asked for, and what the user is told before anything starts."""
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loomlab.basics.waves import (
     FEWEST_WAVES,
@@ -15,59 +15,47 @@ from loomlab.basics.waves import (
     has_warmup,
     most_live_set_s,
 )
+from loomlab.records.load import Load
 
 START_S, OVERHEAD_S = 12, 10
 """An approach's start, and what the lab adds to warm-up and load, seen on two CPUs."""
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 REQUEST_CPU_MS = 0.35
-"""CPU that a request takes, roughly."""
-OPEN_RUN_S = 60
+"""CPU that a request takes, roughly, beside what it asks for."""
 LIVE_SET_S = 6
 """What waiting requests hold is measured after the load: the collections, and a load whose requests wait once for some
 seconds; beside it the CPU of two waves."""
 
 
-@dataclass(frozen=True)
-class RunSeconds:
-    """Of one run with all around it: by experience, and at most."""
+class RunSeconds(NamedTuple):
+    """How long runs take with all around them."""
 
     expected: int
     longest: int
 
 
 def default_cap_s(connections: int, answer_ms: float) -> int:
-    """Two minutes, a second more for every 50 connections, and ten for every second that an answer takes beyond the
-    first."""
-    return 120 + connections // 50 + int(10 * max(0.0, answer_ms - 1000)) // 1000
+    """The longest warm-up: two minutes, a second more for every 50 connections, and ten for every second that an answer
+    takes beyond the first."""
+    return 120 + connections // 50 + int(max(0.0, answer_ms - 1000) / 100)
 
 
-def run_seconds(
-    connections: int,
-    answer_ms: float,
-    request_cpu_ms: float,
-    cpus: int,
-    cap_s: int,
-    duration_s: int | None,
-    *,
-    open_model: bool,
-) -> RunSeconds:
-    """`duration_s`: as it was asked for, None where it was not."""
-    work_s = int(connections * request_cpu_ms) // max(1, cpus // 2) / 1000
-    wave_s = max(answer_ms / 1000, work_s)
-    if duration_s is not None:
-        load_s = longest_s = duration_s
-    elif open_model:
-        load_s = longest_s = OPEN_RUN_S
-    else:
-        load_s, longest_s = chosen_duration_s(wave_s), LONGEST_RUN_S
+def run_seconds(load: Load, answer_ms: float, work_ms: float, cpus: int, cap_s: int, *, fitted: bool) -> RunSeconds:
+    """How long a run takes. `work_ms` is the CPU that a request asks for; `fitted`: the lab chooses the duration once
+    it knows how long a wave takes."""
+    wave_cpu_s = load.connections * (REQUEST_CPU_MS + work_ms) // max(1, cpus // 2) / 1000
+    wave_s = max(answer_ms / 1000, wave_cpu_s)
+    load_s = chosen_duration_s(wave_s) if fitted else load.shape.duration_s
+    longest_load_s = LONGEST_RUN_S if fitted else load_s
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
     live_set_s = longest_live_set_s = 0
     if has_warmup(cap_s):
-        live_set_s, longest_live_set_s = LIVE_SET_S + int(2 * work_s), most_live_set_s(connections, answer_ms / 1000)
+        live_set_s = LIVE_SET_S + int(2 * wave_cpu_s)
+        longest_live_set_s = most_live_set_s(load.connections, answer_ms / 1000)
     return RunSeconds(
-        START_S + OVERHEAD_S + warmup_s + load_s + live_set_s,
-        START_S + 2 * OVERHEAD_S + cap_s + longest_s + longest_live_set_s,
+        expected=START_S + OVERHEAD_S + warmup_s + load_s + live_set_s,
+        longest=START_S + 2 * OVERHEAD_S + cap_s + longest_load_s + longest_live_set_s,
     )
 
 

@@ -26,15 +26,6 @@ Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
 LOADGEN, RESULTS = Path("/lab/loadgen"), Path("/results")
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the program."""
-    app.command(name="papers")(list_papers)
-    app.command(name="reproduce")(plan_paper)
-    app.command(name="claims")(show_claims)
-    app.command(name="keep-published")(keep_runs)
-    app.command(name="reproduced")(write_page)
-
-
 def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, padding=0)
     for row in rows:

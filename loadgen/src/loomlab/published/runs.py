@@ -10,8 +10,8 @@ from loomlab.answer.again import counting_try, tries_of
 from loomlab.answer.blocks import torn_blocks
 from loomlab.answer.finish import planned
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.plan.scenarios.cells import Scaling, loads_of
-from loomlab.plan.scenarios.file import load_scenario
+from loomlab.plan.scenarios.model import load_scenario
+from loomlab.plan.scenarios.scaling import Scaling, loads_of
 from loomlab.published.paper import Paper, PublishedRun
 from loomlab.records.files import read_record
 from loomlab.records.load import Load

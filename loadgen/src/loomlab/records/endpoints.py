@@ -8,43 +8,46 @@ from loomlab.records.delay import Delay
 from loomlab.records.load import Target
 
 AUTHORIZATION = "Authorization: Bearer loom-lab"
-FANNING_OUT = "/capabilities"
+FANNING_OUT, MEETINGS, BLOCK = "/capabilities", "/meetings", "/httpbin/block/"
 CALLS = 3
-"""Of a request to this endpoint or to /meetings; `calls` says how often the last of them is made."""
-BLOCK = "/httpbin/block/"
+"""Of a request to either of the first two; `calls` says how often the last of the first one's is made."""
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
 WORKING = (FANNING_OUT, "/epoch-millis")
 """Endpoints that work as long as `cpuMicros` says."""
-DELAY_IN_MILLIS = re.compile(r"(?<![^&])delayInMillis=\d*")
-CPU_MICROS = re.compile(r"(?<=[?&])cpuMicros=\d*")
-CONSTANT_BODY = ("/meetings", "/movies", BLOCK)
+CONSTANT_BODY = (MEETINGS, "/movies", BLOCK)
 """Endpoints whose answers have the same number of bytes each time."""
-
 BEYOND = 1e9
 """Milliseconds, and calls: ten days."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`label` is the metric label; of `backend_calls`, each of `backend_delay_ms` on average, the last `at_once` are
-    made at the same time; a correct answer takes `floor_ms` at least, and `work_ms` of CPU that the request asks for;
-    `headers` are those a request must carry; `waits_as_configured`: how long its calls take is the backend's setting,
-    not the request's."""
-
     label: str
+    """The metric's label."""
     backend_calls: int
     backend_delay_ms: float
+    """Of each call, on average."""
     floor_ms: int
+    """What a correct answer takes at least."""
     headers: tuple[str, ...] = ()
+    """Those that a request must carry."""
     constant_body: bool = False
     waits_as_configured: bool = False
+    """How long its calls take is the backend's setting, not the request's."""
     at_once: int = 1
+    """How many of the calls, the last ones, are made at the same time."""
     work_ms: float = 0
+    """CPU that the request asks for."""
 
     @property
     def rounds(self) -> int:
         """How often it waits for the backend, one wait after another."""
         return self.backend_calls - self.at_once + 1 if self.backend_calls else 0
+
+    @property
+    def connections_held(self) -> int:
+        """The most backend connections that a request holds at once."""
+        return self.at_once if self.backend_calls else 0
 
     @property
     def mean_ms(self) -> float:
@@ -54,7 +57,7 @@ class Endpoint:
 
 
 def endpoint_of(target: str, delay: Delay) -> Endpoint:
-    """Of a path and query, when the backend's own delays are `delay`; of an unknown path, one call."""
+    """The endpoint of a path and query, when the backend's own delays are `delay`; of an unknown path, one call."""
     path, query = urlsplit(target).path, parse_qs(urlsplit(target).query)
     constant = path.startswith(CONSTANT_BODY)
     work_ms = _number(query.get("cpuMicros", ["0"])[0]) / 1000 if path in WORKING else 0
@@ -66,13 +69,13 @@ def endpoint_of(target: str, delay: Delay) -> Endpoint:
         return Endpoint(path, 0, 0, wait_ms, constant_body=constant, work_ms=work_ms)
     last_calls = max(round(_number(query.get("calls", ["1"])[0])), 1) if path == FANNING_OUT else 1
     at_once = last_calls if query.get("parallel") == ["true"] else 1
-    calls = CALLS - 1 + last_calls if path in {FANNING_OUT, "/meetings"} else 1
+    calls = CALLS - 1 + last_calls if path in {FANNING_OUT, MEETINGS} else 1
     return Endpoint(
         path,
         calls,
         delay.mean_ms,
         (calls - at_once + 1) * delay.floor_ms,
-        headers=(AUTHORIZATION,) if path == "/meetings" else (),
+        headers=(AUTHORIZATION,) if path == MEETINGS else (),
         constant_body=constant,
         waits_as_configured=True,
         at_once=at_once,
@@ -86,14 +89,14 @@ def with_wait(target: Target, wait_ms: int) -> Target:
     if path.startswith(BLOCK):
         return replace(target, target=f"{BLOCK}{wait_ms / 1000:.3f}{mark}{query}")
     if path in IN_SERVER:
-        query = DELAY_IN_MILLIS.sub(f"delayInMillis={wait_ms}", query)
-        return replace(target, target=path + mark + query)
+        waiting = re.sub(r"(?<![^&])delayInMillis=\d*", f"delayInMillis={wait_ms}", query)
+        return replace(target, target=path + mark + waiting)
     return target
 
 
 def with_work(target: Target, micros: int) -> Target:
     """The request that asks for so much CPU work, where it asks for any; another one as it is."""
-    return replace(target, target=CPU_MICROS.sub(f"cpuMicros={micros}", target.target))
+    return replace(target, target=re.sub(r"(?<=[?&])cpuMicros=\d*", f"cpuMicros={micros}", target.target))
 
 
 def completed(target: str, delay: Delay) -> str:
@@ -104,9 +107,8 @@ def completed(target: str, delay: Delay) -> str:
         needed["delayInMillis"] = str(int(delay.middle_ms))
     for name, value in needed.items():
         if not re.search(rf"[?&]{name}=", target):
-            mark = "" if target.endswith("?") else "&" if "?" in target else "?"
-            target += f"{mark}{name}={value}"
-    return target
+            target += f"{'&' if '?' in target else '?'}{name}={value}"
+    return target.replace("?&", "?")
 
 
 def answer_ms(endpoint: Endpoint, delay: Delay) -> float:
@@ -115,7 +117,7 @@ def answer_ms(endpoint: Endpoint, delay: Delay) -> float:
 
 
 def _number(text: str) -> float:
-    """0 of what is none, and of what no request asks for."""
+    """The number, 0 for what is none, and for what no request asks for."""
     try:
         return number if 0 <= (number := float(text)) < BEYOND else 0.0
     except ValueError:

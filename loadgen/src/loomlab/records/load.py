@@ -67,34 +67,41 @@ class Users:
     def duration_s(self) -> int:
         return sum(stage.duration_s for stage in self.stages)
 
+    @property
+    def most(self) -> int:
+        """The most users at once."""
+        return max(stage.users for stage in self.stages)
+
 
 Shape = Annotated[Closed | OpenRate | Users, Field(discriminator="kind")]
 
 
 @dataclass(frozen=True, config=STRICT)
 class Target:
-    """One kind of request; `target` is path and query, `body` the file that holds the request's body."""
+    """One kind of request."""
 
     target: Annotated[str, Field(pattern=r"^/[!-~]*$")]
+    """Path and query."""
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Annotated[str, Field(pattern=r"^[ -~]*$")], ...] = ()
     body: Path | None = None
+    """The file that holds it."""
 
 
 @dataclass(frozen=True, config=STRICT)
 class Load:
-    """`targets` are dealt out evenly, to users where there are users, else to requests; `connections` are all in use in
-    the closed model and the most there may be in the open one; a request fails after `timeout_s`."""
-
     origin: str
     targets: Annotated[tuple[Target, ...], Field(min_length=1)]
+    """Dealt out evenly, to users where there are users, else to requests."""
     connections: Count
+    """All are in use in the closed model; in the open one there are no more."""
     shape: Shape
     timeout_s: Count
+    """When a request has failed."""
 
     @property
     def url(self) -> str:
-        """Of the first target."""
+        """The address of the first target."""
         return self.origin + self.targets[0].target
 
     @property
@@ -105,13 +112,13 @@ class Load:
 
     @property
     def label(self) -> str:
-        """As sentences say it."""
+        """The load as sentences say it."""
         match self.shape:
-            case OpenRate():
-                rates = dict.fromkeys(f"{step.rate_rps:,g}" for step in (self.shape.steps[0], self.shape.steps[-1]))
+            case OpenRate(steps):
+                rates = dict.fromkeys(f"{step.rate_rps:,g}" for step in (steps[0], steps[-1]))
                 return f"{' to '.join(rates)} requests/s"
             case Users():
-                return f"up to {max(stage.users for stage in self.shape.stages):,} users"
+                return f"up to {self.shape.most:,} users"
             case _:
                 return f"{self.connections:,} connections"
 

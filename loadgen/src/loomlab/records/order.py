@@ -4,7 +4,7 @@ import fcntl
 import os
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -30,16 +30,17 @@ Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
 class PlannedRun(Record):
-    """`run` is its folder's name; a block holds every approach once, at one load; `expected_s` and `longest_s` are with
-    all around it, None: as the order has them; `settings` are Compose's variables that are this run's own; `finished`:
-    its raw files are complete, `failed`: they will not be."""
-
     run: Name
+    """Its folder's name."""
     block: int
+    """Of runs of every approach, once each, at one load."""
     expected_s: int | None = None
+    """With all around it, as `longest_s`; None: as the order has it."""
     longest_s: int | None = None
     state: State = "planned"
+    """`finished`: its raw files are complete, `failed`: they will not be."""
     settings: dict[Setting, Value]
+    """Compose's variables that are this run's own."""
     request: Request
 
     @model_validator(mode="after")
@@ -50,13 +51,7 @@ class PlannedRun(Record):
 
 
 class Order(Record):
-    """`settings` are Compose's variables for every run; `suspect` are reasons that hold for every run; `expected_s` and
-    `longest_s` are of one run at the largest load, with all around it; `lab_sha256` is of the sources that make and
-    judge runs; `margin` is as the summary has it; `colours` are the approaches', #RRGGBB, for reports; `asked` are
-    the user's variables; `paper`: the published experiment that it is made for, `left_out`: loads of that, and why the
-    host cannot hold them.
-
-    Whoever reads one, the host's shell among them, relies on its types: a folder of results may be a stranger's."""
+    """Whoever reads one, the host's shell among them, relies on its types: a folder of results may be a stranger's."""
 
     schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
     experiment: Name
@@ -64,20 +59,29 @@ class Order(Record):
     seed: int
     size: str
     settings: dict[Setting, Value]
+    """Compose's variables for every run."""
     host: dict[str, Any]
     expected_s: int
+    """Of one run at the largest load, with all around it, as `longest_s`."""
     longest_s: int
     note: Line | None = None
     suspect: list[str] = Field(default_factory=list)
+    """Reasons that hold for every run."""
     scenario: SideBySide | None = None
     sweep: bool = False
     tool_version: str | None = None
     lab_sha256: str | None = None
+    """Of the sources that make and judge runs."""
     margin: float | None = Field(default=None, gt=0, le=MOST_MARGIN, allow_inf_nan=False)
+    """As the summary has it."""
     asked: dict[str, str] = Field(default_factory=dict)
+    """The user's variables."""
     paper: str | None = None
+    """The published experiment that it is made for."""
     left_out: list[str] = Field(default_factory=list)
+    """Loads of the paper, and why the host cannot hold them."""
     colours: dict[str, str] = Field(default_factory=dict)
+    """The approaches', #RRGGBB, for reports."""
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property
@@ -88,10 +92,10 @@ class Order(Record):
         return " ".join(["make", verb, *(f"{name}={shlex.quote(value)}" for name, value in asked.items())])
 
     def run(self, name: str) -> PlannedRun:
-        """Raises UsageError for a name that is not in the order."""
-        for one in self.runs:
-            if one.run == name:
-                return one
+        """The run of that name; raises UsageError for one that is not in the order."""
+        for run in self.runs:
+            if run.run == name:
+                return run
         raise UsageError(f"{name} is no run of {self.experiment}: use one of its runs, such as {self.runs[0].run}.")
 
 
@@ -100,7 +104,7 @@ def order_file(experiment_dir: Path) -> Path:
 
 
 def order_of(experiment_dir: Path) -> Order | None:
-    """None where there is none; raises ParseError for one that cannot be read."""
+    """The order, None where there is none; raises ParseError for one that cannot be read."""
     try:
         return read_record(order_file(experiment_dir), Order)
     except ParseError as error:
@@ -111,7 +115,7 @@ def order_of(experiment_dir: Path) -> Order | None:
 
 
 def read_order(experiment_dir: Path) -> Order:
-    """Raises UsageError where there is none, and ParseError as `order_of`."""
+    """The order; raises UsageError where there is none, and ParseError as `order_of`."""
     order = order_of(experiment_dir)
     if order is None:
         raise UsageError(
@@ -132,12 +136,7 @@ def changing(experiment_dir: Path) -> Iterator[Order]:
 
 
 def set_state(run_dir: Path, state: State) -> None:
-    """Of a run in its experiment's folder; a run that was made without an order has no state."""
-    experiment_dir = run_dir.resolve().parent.parent
-    if not order_file(experiment_dir).exists():
-        return
-    try:
-        with changing(experiment_dir) as order:
-            order.run(run_dir.resolve().name).state = state
-    except (UsageError, ParseError):
-        return
+    """Notes the state of a run in its experiment's order; a run that was made without one has no state."""
+    run_dir = run_dir.resolve()
+    with suppress(UsageError, ParseError), changing(run_dir.parent.parent) as order:
+        order.run(run_dir.name).state = state

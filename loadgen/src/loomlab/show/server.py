@@ -19,12 +19,6 @@ from loomlab.show.judged import Judged
 PORT = 8080
 
 
-def register(app: typer.Typer) -> None:
-    """Adds the command to the program."""
-    app.command("serve-results")(serve_results)
-    app.command("figures")(figures)
-
-
 def serve_results(
     url: Annotated[str, typer.Option(help="Where browsers find this server, for the links of the dashboards.")],
     results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results"),

@@ -1,27 +1,82 @@
 """Scenarios: a run, or a set of runs, by name. A file each, typed; what it says is what was published or designed,
 before any scaling."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios.units import Count, Counts, Rate, Rates, Span, WholeSeconds
 from loomlab.records.delay import delay_of
+from loomlab.records.yamlfile import parse, path_of
 
 ToolName = Literal["ab", "hey", "vegeta", "users"]
 ApproachName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-
-
-def _known_delay(text: str) -> str:
-    try:
-        return delay_of(text).text
-    except UsageError as error:
-        raise ValueError(str(error).partition(": ")[2].rstrip(".")) from None
-
-
+NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
+SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0}
 LONGEST_HANG_S = 60
+
+
+def seconds(value: object) -> float:
+    """The seconds of a text such as `300ms`, `60s` or `5m`."""
+    match = re.fullmatch(f"{NUMBER}(ms|s|m)", str(value), re.ASCII)
+    if match is None:
+        raise ValueError("use a time with its unit such as 300ms, 60s or 5m")
+    return float(match[1]) * SECONDS_OF[match[2]]
+
+
+def whole_seconds(value: object) -> int:
+    """The seconds of a time of at least 1 s."""
+    time_s = seconds(value)
+    if time_s < 1 or time_s != int(time_s):
+        raise ValueError("use whole seconds such as 60s or 5m, at least 1s")
+    return int(time_s)
+
+
+def span_seconds(value: object) -> tuple[float, float]:
+    """The seconds, from and to, of a text such as `1s-3s`."""
+    shortest, _, longest = str(value).partition("-")
+    if not longest or seconds(shortest) > seconds(longest):
+        raise ValueError("use two times with their units, the shorter one first, such as 1s-3s")
+    return seconds(shortest), seconds(longest)
+
+
+def rate_rps(value: object) -> float:
+    """Requests a second, of a text such as `10000/s`."""
+    match = re.fullmatch(f"{NUMBER}/s", str(value), re.ASCII)
+    if match is None or float(match[1]) <= 0:
+        raise ValueError("use a rate above 0 with its unit such as 500/s")
+    return float(match[1])
+
+
+def _text(pattern: str, example: str) -> dict[str, Any]:
+    return {"type": "string", "pattern": pattern, "examples": [example]}
+
+
+def _or_list(schema: dict[str, Any]) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [schema, {"type": "array", "items": schema, "minItems": 1}]})
+
+
+RATE_TEXT = _text(r"^\d+(\.\d+)?/s$", "500/s")
+WholeSeconds = Annotated[int, BeforeValidator(whole_seconds), WithJsonSchema(_text(r"^\d+(s|m)$", "60s"))]
+Span = Annotated[tuple[float, float], BeforeValidator(span_seconds), WithJsonSchema(_text(r"^\S+-\S+$", "1s-3s"))]
+Rate = Annotated[float, BeforeValidator(rate_rps), WithJsonSchema(RATE_TEXT)]
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+OneOrMore = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
+Counts = Annotated[list[Count], OneOrMore, Field(min_length=1), _or_list({"type": "integer", "minimum": 1})]
+Rates = Annotated[list[Rate], OneOrMore, Field(min_length=1), _or_list(RATE_TEXT)]
+
+
+def _rising(rates: list[float]) -> list[float]:
+    if rates != sorted(set(rates)):
+        raise ValueError("use rates that rise from step to step")
+    return rates
+
+
+def _not_too_long(duration_s: int) -> int:
+    if duration_s > LONGEST_HANG_S:
+        raise ValueError(f"the backend hangs for {LONGEST_HANG_S}s at most")
+    return duration_s
 
 
 class Part(BaseModel):
@@ -57,16 +112,13 @@ class LadderLoad(Part):
     """Rates one after another in one run."""
 
     shape: Literal["rate-ladder"]
-    rates: list[Rate] = Field(min_length=2)
+    rates: Annotated[list[Rate], Field(min_length=2), AfterValidator(_rising)]
     connections: Count
     step: WholeSeconds
 
-    @field_validator("rates")
-    @classmethod
-    def _rising(cls, rates: list[float]) -> list[float]:
-        if rates != sorted(set(rates)):
-            raise ValueError("use rates that rise from step to step")
-        return rates
+    @property
+    def duration(self) -> int:
+        return self.step * len(self.rates)
 
 
 class SpikeLoad(Part):
@@ -80,14 +132,19 @@ class SpikeLoad(Part):
 
 
 AnyLoad = Annotated[ClosedLoad | RateLoad | LadderLoad | SpikeLoad, Field(discriminator="shape")]
+PathAndQuery = Annotated[str | None, Field(pattern=r"^/[!-~]*$")]
 
 
 class RequestKind(Part):
     """One kind of request. Every kind gets an equal share."""
 
-    get: Annotated[str | None, Field(pattern=r"^/[!-~]*$")] = None
-    post: Annotated[str | None, Field(pattern=r"^/[!-~]*$")] = None
+    get: PathAndQuery = None
+    post: PathAndQuery = None
     body: Annotated[str | None, Field(pattern=r"^[a-z0-9-]+\.json$", description="A file beside the scenario.")] = None
+
+    @property
+    def target(self) -> str:
+        return self.get or self.post or ""
 
     @model_validator(mode="after")
     def _one_method(self) -> Self:
@@ -102,14 +159,7 @@ class BackendHang(Part):
     """The backend answers nothing, for so long, from then on."""
 
     at: WholeSeconds
-    duration: WholeSeconds
-
-    @field_validator("duration")
-    @classmethod
-    def _not_too_long(cls, duration: int) -> int:
-        if duration > LONGEST_HANG_S:
-            raise ValueError(f"the backend hangs for {LONGEST_HANG_S}s at most")
-        return duration
+    duration: Annotated[WholeSeconds, AfterValidator(_not_too_long)]
 
 
 class Publication(Part):
@@ -128,7 +178,7 @@ class Scenario(Part):
     question: str = Field(description="What the scenario is to show.")
     tool: ToolName
     approaches: list[ApproachName] = Field(min_length=1)
-    delay: Annotated[str, AfterValidator(_known_delay)] = Field(
+    delay: Annotated[str, AfterValidator(lambda text: delay_of(text).text)] = Field(
         default="300", description="The backend's: ms, uniform:FROM:TO or lognormal:MEDIAN:P99."
     )
     requests: list[RequestKind] = Field(min_length=1)
@@ -139,43 +189,18 @@ class Scenario(Part):
     hangs: list[BackendHang] = Field(default_factory=list)
     jdk: Literal[21, 25] = 25
 
-    @model_validator(mode="after")
-    def _tool_can(self) -> Self:
-        able = {
-            "ab": ("closed",),
-            "hey": ("closed",),
-            "vegeta": ("rate", "rate-ladder"),
-            "users": ("closed", "smooth-spike", "stepped-spike"),
-        }[self.tool]
-        if self.load.shape not in able:
-            raise ValueError(f"{self.tool} cannot do the shape {self.load.shape}: it does {', '.join(able)}")
-        if self.tool in {"ab", "hey"} and len(self.requests) > 1:
-            raise ValueError(f"{self.tool} sends one kind of request: use users")
-        return self
 
-    @model_validator(mode="after")
-    def _hangs_within(self) -> Self:
-        duration = duration_s(self.load)
-        for hang in self.hangs:
-            if hang.at + hang.duration >= duration:
-                raise ValueError(f"a hang from {hang.at}s for {hang.duration}s does not end within the {duration}s")
-        return self
+def load_scenario(folder: Path, name: str) -> Scenario:
+    """The scenario of that name; raises UsageError with the nearest names for another one."""
+    path = path_of(folder, name, "scenario", "make scenarios")
+    return parse_scenario(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
 
-def duration_s(load: AnyLoad) -> int:
-    """The longest the load lasts."""
-    return load.step * len(load.rates) if isinstance(load, LadderLoad) else load.duration
+def parse_scenario(text: str, file: str) -> Scenario:
+    """The scenario; raises UsageError with one line for each mistake: file, line, field, value and what is allowed."""
+    return parse(text, file, Scenario, union="load")
 
 
-def json_schema() -> dict[str, Any]:
-    """For editors: what a scenario file may hold."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$comment": "Written by `loomlab schema`.",
-        **Scenario.model_json_schema(),
-    }
-
-
-def names(folder: Path) -> list[str]:
-    """Of all files there, in order."""
-    return sorted(path.stem for path in folder.glob("*.yaml"))
+def names(folder: Path, suffix: str = "yaml") -> list[str]:
+    """The names of all files of a kind there, in order."""
+    return sorted(path.stem for path in folder.glob(f"*.{suffix}"))

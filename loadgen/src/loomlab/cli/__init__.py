@@ -1,0 +1,77 @@
+"""The command line. A command's module is imported when the command is used: every run starts this program several
+times."""
+
+import sys
+import traceback
+import warnings
+from importlib import import_module
+
+import typer
+
+from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
+
+COMMANDS = {
+    "plan": "plan.commands:plan_experiment",
+    "scenarios": "plan.commands:scenarios",
+    "schema": "plan.commands:schema",
+    "variables": "plan.commands:variables",
+    "measure": "cli.measuring:measure",
+    "warm-backend": "cli.measuring:warm_backend",
+    "collect": "cli.results:collect",
+    "judge": "cli.results:judge",
+    "again": "cli.results:plan_again",
+    "summarise": "cli.results:sum_up",
+    "finish": "cli.results:finish_killed",
+    "report": "cli.results:report",
+    "resume": "cli.results:resume_experiment",
+    "papers": "published.commands:list_papers",
+    "reproduce": "published.commands:plan_paper",
+    "claims": "published.commands:show_claims",
+    "keep-published": "published.commands:keep_runs",
+    "reproduced": "published.commands:write_page",
+    "export-containers": "exporter.commands:export_containers",
+    "sees-containers": "exporter.commands:sees_containers",
+    "serve-results": "show.server:serve_results",
+    "figures": "show.server:figures",
+}
+"""The module and the function of each."""
+
+
+def program(name: str) -> typer.Typer:
+    """The program with the command of that name; with all of them, where there is none."""
+    app = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help="Plan an experiment, load an approach, judge the run, sum the experiment up.",
+    )
+    app.callback()(lambda: None)  # a program of one command would not want its name
+    for command in [name] if name in COMMANDS else COMMANDS:
+        module, _, function = COMMANDS[command].partition(":")
+        app.command(command)(getattr(import_module(f"loomlab.{module}"), function))
+    return app
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line and exits; a user's mistake is one sentence on stderr."""
+    words = sys.argv[1:] if arguments is None else arguments
+    warnings.showwarning = lambda message, *_, **__: say(message)
+    code = EXIT_LAB
+    try:
+        command = typer.main.get_command(program("".join(words[:1])))
+        code = command.main(args=words, prog_name="loomlab", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        say(error.format_message())
+        code = EXIT_USAGE
+    except LoomlabError as error:
+        say(error)
+        code = error.exit_code
+    except OSError as error:
+        say(f"{error.filename or 'a file'} cannot be used: {error.strerror}.")
+    except Exception:
+        traceback.print_exc()
+    sys.exit(code)
+
+
+def say(message: object) -> None:
+    """Tells the user something beside a command's output."""
+    print(f"loom-lab: {message}", file=sys.stderr)  # noqa: T201

@@ -1,0 +1,64 @@
+"""The commands that load an approach."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError
+from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.records.delay import delay_of
+from loomlab.records.load import Closed, Load, Target
+from loomlab.records.order import read_order, set_state
+from loomlab.run.backend import Backend
+from loomlab.run.console import Progress, Stop
+from loomlab.run.measure import Measurement
+from loomlab.run.warmup.warmer import Warmer
+from loomlab.tools.known import WARMER, tool
+
+BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
+BACKEND_BURST_S = 2
+"""The first approach waits for the backend's warm-up."""
+
+
+def measure(
+    run_dir: Annotated[Path, typer.Argument(help="The run's folder below runs/, as order.json names it.")],
+    prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
+    start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
+    waited_s: Annotated[float, typer.Option(min=0, help="How long it then waited for the lab, for the record.")] = 0,
+    label: Annotated[str, typer.Option(help="What progress is told of.")] = "",
+    terminal: Annotated[bool, typer.Option("--terminal", help="Tell progress in place.")] = False,
+) -> None:
+    """Warm an approach up, load it, and keep everything raw."""
+    planned = read_order(run_dir.parent.parent).run(run_dir.name)
+    beforehand = {"started": time.time(), "start_s": start_s or None, "waited_s": waited_s}
+    request = planned.request.model_copy(update=beforehand)
+    stop = Stop()
+    stop.install()
+    set_state(run_dir, "running")
+    progress = Progress(label=label, terminal=terminal)
+    finished = Measurement(request, tool(request.tool), run_dir, prometheus_url, stop, progress).run()
+    progress.end()
+    if not finished:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    set_state(run_dir, "finished")
+
+
+def warm_backend(
+    connections: Annotated[int, typer.Option(min=1, help="At most so many at once.")] = 500,
+    delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
+    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 30,
+) -> None:
+    """Warm the backend up, so that the first approach does not meet a cold one."""
+    shape = Closed(connections, LONGEST_RUN_S)
+    load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
+    stop = Stop()
+    stop.install()
+    backend = Backend()
+    warmer = Warmer(
+        tool(WARMER), load, delay_of(delay), backend.process, backend, cap_s, stop, Progress(),
+        BACKEND_COLD_COST_MS, BACKEND_BURST_S,
+    )  # fmt: skip
+    if not warmer.compile(cap_s):
+        raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")

@@ -1,0 +1,114 @@
+"""The commands that judge runs, sum experiments up, and go on with those that were cut off."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from loomlab.answer.again import again, made_again
+from loomlab.answer.finish import finish, killed, resume, unfinished
+from loomlab.answer.summary import WIDEST_TABLE, show, summarise
+from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, LoomlabError
+from loomlab.cli import say
+from loomlab.judge.judge import judge_run
+from loomlab.plan.commands import LabDir, Results, ScenariosDir
+from loomlab.plan.host import this_host
+from loomlab.plan.lab import Lab
+from loomlab.plan.shell import shell_line, shell_lines
+from loomlab.records.models import Summary
+from loomlab.records.order import set_state
+from loomlab.run.measure import collect_again
+
+RunDir = Annotated[Path, typer.Argument(help="A folder below runs/.")]
+ExperimentDir = Annotated[Path, typer.Argument(help="A folder below results/.")]
+PrometheusUrl = Annotated[str, typer.Option(help="Where the metrics are.")]
+
+
+def collect(run_dir: RunDir, prometheus_url: PrometheusUrl = "http://prometheus:9090") -> None:
+    """Fetch a run's samples again, as far as Prometheus still has them, and judge it."""
+    collect_again(run_dir, prometheus_url)
+    judge(run_dir)
+
+
+def judge(run_dir: RunDir) -> None:
+    """Judge a run from its raw files: writes run.json."""
+    run = judge_run(run_dir)
+    set_state(run_dir, "judged" if run.finished else "failed")
+    print(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else ""))  # noqa: T201
+    if run.verdict == "invalid":
+        raise typer.Exit(EXIT_INVALID)
+
+
+def plan_again(run_dir: RunDir) -> None:
+    """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
+    planned = again(run_dir)
+    if planned is not None:
+        order, run = planned
+        print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
+        print(shell_line(order, run))  # noqa: T201
+
+
+def sum_up(
+    experiment_dir: ExperimentDir,
+    interrupted: Annotated[
+        bool, typer.Option("--interrupted", help="Not all runs were made: judge those without a verdict, too.")
+    ] = False,
+) -> None:
+    """Sum an experiment up: writes summary.json and summary.md, prints the table."""
+    summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
+    _show(experiment_dir, summary)
+    replaced = made_again(summary.runs)
+    invalid = any(run.verdict == "invalid" and run.run not in replaced for run in summary.runs)
+    if not interrupted and (summary.missing or invalid):
+        raise typer.Exit(EXIT_INVALID)
+
+
+def finish_killed(results: Results = Path("/results")) -> None:
+    """Judge and sum up what killed experiments left."""
+    failed = False
+    for folder in killed(results):
+        print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
+        try:
+            _show(folder, finish(folder))
+        except Exception as error:
+            known = isinstance(error, LoomlabError | OSError)
+            say(error if known else f"{folder.name} cannot be summed up: the lab failed at it ({error!r})")
+            failed = True
+    if failed:
+        raise typer.Exit(EXIT_LAB)
+
+
+def report(experiment_dir: ExperimentDir) -> None:
+    """Make report.html and table.csv of an experiment from its folder, without a network."""
+    from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
+
+    print(f"report: {write_report(experiment_dir)}")  # noqa: T201
+
+
+def resume_experiment(
+    name: Annotated[str, typer.Argument(help="latest, or a folder below results/.")],
+    results: Results = Path("/results"),
+    lab_dir: LabDir = Path("/lab"),
+    scenarios_dir: ScenariosDir = Path("/scenarios"),
+) -> None:
+    """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
+    order = resume(unfinished(results, name), this_host(results), Lab(lab_dir, scenarios_dir).checksum)
+    print("\n".join(shell_lines(order)))  # noqa: T201
+
+
+def _show(folder: Path, summary: Summary) -> None:
+    """Prints the table and writes the page; what was measured does not depend on that, whatever fails there."""
+    console = Console()
+    show(summary, Console(width=min(console.width, WIDEST_TABLE) if console.is_terminal else WIDEST_TABLE))
+    try:
+        if summary.runs:
+            from loomlab.report.page import write_report  # noqa: PLC0415 - as above
+
+            write_report(folder)
+    except LoomlabError as error:
+        say(f"no report: {error}")
+    except Exception as error:
+        name = folder.resolve().name
+        say(f"no report, because the lab failed at it ({error!r}): make report RESUME={name} shows where.")
