@@ -5,8 +5,8 @@ import warnings
 from itertools import count
 from pathlib import Path
 
-from loomlab.answer.again import FURTHER_TRY, next_try, plan_next_try
 from loomlab.answer.summary import summarise
+from loomlab.answer.tries import FURTHER_TRY, next_try, plan_next_try
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
@@ -52,15 +52,15 @@ def _cut_off(order: Order) -> bool:
 
 def _lost_verdict(experiment_dir: Path, run: PlannedRun) -> bool:
     """Gone or damaged, though there are the raw files that it is made from."""
-    files = RunFiles(experiment_dir / "runs" / run.run)
-    return run.state == "judged" and files.request.exists() and not _has_verdict(files)
+    request = RunFiles(experiment_dir / "runs" / run.run).request
+    return run.state == "judged" and request.exists() and _is_missing(experiment_dir, run)
 
 
-def _has_verdict(files: RunFiles) -> bool:
+def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:
     try:
-        return read_record(files.run, Run) is not None
+        return run.state != "judged" or read_record(RunFiles(experiment_dir / "runs" / run.run).run, Run) is None
     except ParseError:
-        return False
+        return True
 
 
 def _judged(run_dir: Path) -> State:
@@ -91,24 +91,26 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
         order.experiment = experiment_dir.name
         for run in tuple(order.runs):
             plan_next_try(experiment_dir, order, run)
-        unfinished = {run.block for run in order.runs if _is_missing(experiment_dir, run)}
-        if not unfinished:
+        blocks = {run.block for run in order.runs if _is_missing(experiment_dir, run)}
+        if not blocks:
             name = experiment_dir.name
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in order.runs:
-            if run.block in unfinished:
+            if run.block in blocks:
                 _plan_again(experiment_dir, run)
-        order.runs = [run for run in order.runs if run.block not in unfinished or not FURTHER_TRY.fullmatch(run.run)]
+        order.runs = [run for run in order.runs if run.block not in blocks or not FURTHER_TRY.fullmatch(run.run)]
     return order
 
 
 def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> str | None:
     """Why this host, or this lab, may not go on with it, in a sentence; None: it may."""
-    if problem := unsafe(experiment_dir):
-        return problem
     name = experiment_dir.name
-    begun, here = ((told.get("cpus"), told.get("cpu_model")) for told in (order.host, host.model_dump()))
-    if begun != here and begun != (here[0], None):
+    if not re.fullmatch(NAME, name):
+        return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
+    if problem := strange(experiment_dir):
+        return problem
+    begun, here = (order.host.get("cpus"), order.host.get("cpu_model")), (host.cpus, host.cpu_model)
+    if begun not in {here, (host.cpus, None)}:
         return (
             f"RESUME={name} was begun on a host with {begun[0]} CPUs ({begun[1]}), and this one has {here[0]} "
             f"({here[1]}): go on there, or start a new experiment here."
@@ -119,18 +121,6 @@ def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> 
             "that version, or start a new experiment; what was measured stays as it is."
         )
     return None
-
-
-def unsafe(experiment_dir: Path) -> str | None:
-    """Why no run may be made in the folder, in a sentence; None: it may."""
-    name = experiment_dir.name
-    if not re.fullmatch(NAME, name):
-        return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
-    return strange(experiment_dir)
-
-
-def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:
-    return run.state != "judged" or not _has_verdict(RunFiles(experiment_dir / "runs" / run.run))
 
 
 def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:

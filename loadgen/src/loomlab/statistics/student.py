@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
-from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS, NEAREST, POWER
+from loomlab.basics.format import NEAREST
+from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS, POWER
 
 type Numbers = NDArray[np.float64]
 

@@ -1,4 +1,5 @@
-"""Runs of a sweep that were spoilt from outside are made again: the next try has its own folder, beside the first."""
+"""Which try of a run counts. Runs of a sweep that were spoilt from outside are made again, each try in a folder beside
+the first: tries are chosen by what happened outside of them, never by their outcome."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +8,8 @@ from pathlib import Path
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun, changing
-from loomlab.statistics.tries import counted, wants_another
 
+MOST_TRIES = 3
 FURTHER_TRY = re.compile(r"(.+)-try-\d+")
 
 
@@ -20,51 +21,14 @@ def spoilt(run: Run) -> bool:
     )
 
 
-def again(run_dir: Path) -> tuple[Order, PlannedRun] | None:
-    """Plans the next try of a judged run, and gives the order with it; None where it needs none or has had enough."""
-    experiment_dir = run_dir.resolve().parent.parent
-    with changing(experiment_dir) as order:
-        found = plan_next_try(experiment_dir, order, order.run(run_dir.resolve().name))
-    return None if found is None else (order, found)
-
-
-def plan_next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
-    """Puts it right after the spoilt one."""
-    found = next_try(experiment_dir, order, planned)
-    if found is not None:
-        order.runs.insert(order.runs.index(planned) + 1, found)
-    return found
-
-
-def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
-    """None as `again`, and where it is in the order already."""
-    if not order.sweep or planned.state != "judged":
-        return None
-    tries = [one for one in order.runs if _place(one) == _place(planned)]
-    if tries[-1] is not planned:
-        return None
-    runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in tries]
-    if not wants_another([run is not None and spoilt(run) for run in runs]):
-        return None
-    return planned.model_copy(update={"run": f"{tries[0].run}-try-{len(tries) + 1}", "state": "planned"})
-
-
-def _place(planned: PlannedRun) -> tuple[int, str]:
-    return planned.block, planned.request.name
-
-
-def made_again(runs: Sequence[Run]) -> dict[str, str]:
-    """Of each run that does not count because another try does, that one."""
-    found: dict[str, str] = {}
-    for tries in tries_of(runs):
-        counts = counting_try(tries)
-        found |= {run.run: counts.run for run in tries if run is not counts}
-    return found
+def place_that_counts(spoilt_tries: Sequence[bool]) -> int | None:
+    """Of tries in their order: that of the first that was not spoilt, whatever it cost; None: each was."""
+    return next((place for place, was_spoilt in enumerate(spoilt_tries) if not was_spoilt), None)
 
 
 def counting_try(tries: Sequence[Run]) -> Run:
     """The last, which has no figure, where each was spoilt."""
-    place = counted([spoilt(run) for run in tries])
+    place = place_that_counts([spoilt(run) for run in tries])
     return tries[-1 if place is None else place]
 
 
@@ -77,7 +41,39 @@ def tries_of(runs: Sequence[Run]) -> list[list[Run]]:
     return [*found.values()]
 
 
-def again_notes(runs: Sequence[Run]) -> list[str]:
+def replaced(runs: Sequence[Run]) -> set[str]:
+    """The names of those that do not count because another try does."""
+    return {run.run for tries in tries_of(runs) for run in tries if run is not counting_try(tries)}
+
+
+def try_again(run_dir: Path) -> tuple[Order, PlannedRun] | None:
+    """Plans the next try of a judged run, and gives the order with it; None where it needs none or has had enough."""
+    experiment_dir = run_dir.resolve().parent.parent
+    with changing(experiment_dir) as order:
+        planned = plan_next_try(experiment_dir, order, order.run(run_dir.resolve().name))
+    return planned and (order, planned)
+
+
+def plan_next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
+    """Puts it into the order, right after the spoilt one."""
+    found = next_try(experiment_dir, order, planned)
+    if found is not None:
+        order.runs.insert(order.runs.index(planned) + 1, found)
+    return found
+
+
+def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
+    """None where the run needs none, has had enough, or has it in the order already."""
+    tries = [one for one in order.runs if (one.block, one.request.name) == (planned.block, planned.request.name)]
+    if not order.sweep or planned.state != "judged" or tries[-1] is not planned or len(tries) >= MOST_TRIES:
+        return None
+    runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in tries]
+    if not all(run is not None and spoilt(run) for run in runs):
+        return None
+    return planned.model_copy(update={"run": f"{tries[0].run}-try-{len(tries) + 1}", "state": "planned"})
+
+
+def try_notes(runs: Sequence[Run]) -> list[str]:
     return [_note(tries) for tries in tries_of(runs) if len(tries) > 1]
 
 
