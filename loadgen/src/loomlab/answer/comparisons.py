@@ -6,7 +6,6 @@ from dataclasses import replace
 from loomlab.answer.figures import SUMMED_UP, Figure
 from loomlab.answer.loads import COUNTED, LoadGroup, loads_of
 from loomlab.answer.tries import counting_try, spoilt, tries_of
-from loomlab.basics.format import counted
 from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run
 from loomlab.records.order import Order
@@ -99,24 +98,3 @@ def with_comparisons(
         )
         for contrast in contrasts
     ]
-
-
-def comparison_notes(contrasts: Sequence[Contrast]) -> list[str]:
-    """What is said of the contrasts that were declared."""
-    return [one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "") for one in _said(contrasts)]
-
-
-def reading_notes(contrasts: Sequence[Contrast]) -> list[str]:
-    """How to read that."""
-    said = len(_said(contrasts))
-    if not said:
-        return []
-    return [
-        f"Each interval is of one contrast's ratios within blocks; lower and higher hold for "
-        f"{counted(said, 'contrast')} together, no difference and equivalent for each by itself (docs/statistics.md). "
-        "Suspect runs count, invalid ones do not.",
-    ]
-
-
-def _said(contrasts: Sequence[Contrast]) -> list[Comparison]:
-    return [one for contrast in contrasts for one in contrast.comparisons if one.word != "exploratory"]

@@ -10,14 +10,6 @@ from loomlab.statistics.comparison import P99 as P99_LATENCY
 
 
 @dataclass(frozen=True)
-class Column:
-    """Where the table on the screen and in summary.md has a figure."""
-
-    heading: str
-    decimals: int
-
-
-@dataclass(frozen=True)
 class Exported:
     """The metric that Prometheus and the dashboards have; heading, unit and decimals are of the dashboards' table."""
 
@@ -47,7 +39,8 @@ class Figure:
     """What an experiment is made for."""
     divisor: float = 1
     """Brings what run.json has to `unit`."""
-    column: Column | None = None
+    column: tuple[str, int] | None = None
+    """Of the table of runs: heading and decimals."""
     exported: Exported | None = None
 
     @property
@@ -77,16 +70,16 @@ def _live(part: str) -> Callable[[Run], float | None]:
 
 CPU = Figure(
     "cpu_ms_per_request", "CPU per request", "ms", "CPU time of the container per request, of the interior",
-    lambda run: run.cpu_ms_per_request, CPU_PER_REQUEST, primary=True, column=Column("CPU ms", 3),
+    lambda run: run.cpu_ms_per_request, CPU_PER_REQUEST, primary=True, column=("CPU ms", 3),
     exported=Exported("cpu_ms_per_request", "CPU per request", "ms", decimals=3),
 )  # fmt: skip
 P50 = Figure(
     "p50_ms", "p50", "ms", "median latency, of the interior", lambda run: run.latency_ms.p50,
-    _without_margin("p50 latency", 50), column=Column("p50 ms", 0),
+    _without_margin("p50 latency", 50), column=("p50 ms", 0),
 )  # fmt: skip
 P99 = Figure(
     "p99_ms", "p99", "ms", "p99 as the load generator saw it, of all requests that were due in the interior",
-    lambda run: run.latency_ms.p99, P99_LATENCY, column=Column("p99 ms", 0),
+    lambda run: run.latency_ms.p99, P99_LATENCY, column=("p99 ms", 0),
     exported=Exported("latency_p99_seconds", "p99", "s", scale=0.001),
 )  # fmt: skip
 P99_9 = Figure(
@@ -95,16 +88,16 @@ P99_9 = Figure(
 )  # fmt: skip
 THROUGHPUT = Figure(
     "throughput_rps", "throughput", "requests/s", "answered requests a second, of the interior",
-    lambda run: run.throughput_rps, _without_margin("throughput"), column=Column("req/s", 0),
+    lambda run: run.throughput_rps, _without_margin("throughput"), column=("req/s", 0),
     exported=Exported("throughput_rps", "req/s", "none", decimals=0),
 )  # fmt: skip
 THREADS = Figure(
     "threads_max", "threads", "", "largest sample of the container's threads", lambda run: run.threads_max,
-    column=Column("threads", 0), exported=Exported("threads_max", "threads", "none", decimals=0),
+    column=("threads", 0), exported=Exported("threads_max", "threads", "none", decimals=0),
 )  # fmt: skip
 RSS = Figure(
     "rss_max_mib", "RSS", "MiB", "largest sample of the container's RSS", lambda run: run.rss_max_bytes, divisor=2**20,
-    column=Column("RSS MiB", 0), exported=Exported("rss_max_bytes", "RSS", "bytes", scale=2**20),
+    column=("RSS MiB", 0), exported=Exported("rss_max_bytes", "RSS", "bytes", scale=2**20),
 )  # fmt: skip
 WAITING = Figure(
     "live_kib_per_request", "held by a waiting request", "KiB",
@@ -126,12 +119,12 @@ PARTS = tuple(
 ALLOCATED = Figure(
     "allocated_kib_per_request", "allocated per request", "KiB",
     "what a request allocates in the heap, of the interior",
-    lambda run: run.allocated_bytes_per_request, divisor=2**10, column=Column("alloc KiB", 0),
+    lambda run: run.allocated_bytes_per_request, divisor=2**10, column=("alloc KiB", 0),
     exported=Exported("allocated_bytes_per_request", "allocated per request", "bytes", scale=2**10),
 )  # fmt: skip
 GC = Figure(
     "gc_cpu_percent", "garbage collection", "%", "the collector's part of the approach's CPU time, of the whole run",
-    lambda run: run.gc.cpu_share, divisor=0.01, column=Column("GC %", 1),
+    lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
 EVERY = (THROUGHPUT, P50, P99, P99_9, CPU, ALLOCATED, WAITING, *PARTS, GC, RSS, THREADS)
 FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)

@@ -28,7 +28,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
     environment = environment_of(experiment_dir)
     order = order_of(experiment_dir)
-    runs, notes = _runs(experiment_dir, interrupted)
+    runs, notes = _runs(experiment_dir)
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     subjects = subjects_of(experiment_dir, runs)
@@ -77,30 +77,13 @@ def _suspected(run: Run, suspicions: Sequence[str]) -> Run:
     return run.model_copy(update={"verdict": verdict, "reasons": run.reasons + added})
 
 
-def _runs(experiment_dir: Path, interrupted: bool) -> tuple[list[Run], list[str]]:
-    """In the order they were planned, tries of one beside each other; a note for each folder that was not judged, of an
-    interrupted experiment also for one whose verdict is damaged."""
-    runs: list[Run] = []
-    notes: list[str] = []
-    for run_dir in sorted((experiment_dir / "runs").iterdir(), key=_run_order):
-        if not run_dir.is_dir() or run_dir.name.startswith("."):
-            continue
-        run = None
-        try:
-            run = read_record(RunFiles(run_dir).run, Run)
-        except ParseError as error:
-            if not interrupted:
-                raise ParseError(
-                    f"{RunFiles(run_dir).run} is damaged, or of another version of the lab: run loomlab judge on its "
-                    "folder, which makes it again from its raw files."
-                ) from error
-        if run:
-            runs.append(run)
-        else:
-            notes.append(f"Run {run_dir.name} was not judged: it is not in the table.")
-    return runs, notes
-
-
-def _run_order(run_dir: Path) -> tuple[int, str]:
-    number = run_dir.name.partition("-")[0]
-    return (int(number) if number.isdecimal() else 0, run_dir.name)
+def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
+    """In the order they were planned, tries of one beside each other; and a note for each folder that was not judged."""
+    folders = [path for path in (experiment_dir / "runs").iterdir() if path.is_dir() and path.name[0] != "."]
+    folders.sort(key=lambda folder: (folder.name.partition("-")[0].zfill(6), folder.name))
+    try:
+        found = {folder.name: read_record(RunFiles(folder).run, Run) for folder in folders}
+    except ParseError as error:
+        raise ParseError(f"{error} Or run loomlab judge on its folder: that makes run.json again.") from error
+    notes = [f"Run {name} was not judged: it is not in the table." for name, run in found.items() if run is None]
+    return [run for run in found.values() if run], notes

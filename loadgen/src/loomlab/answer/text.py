@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loomlab.answer.comparisons import comparison_notes, reading_notes
 from loomlab.answer.contrasts import contrast_notes
 from loomlab.answer.figures import EVERY, P99, WAITING, Figure
-from loomlab.basics.format import UNKNOWN, fixed
+from loomlab.basics.format import UNKNOWN, counted, fixed
 from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run, SideBySide, Summary
@@ -81,7 +80,8 @@ def _columns() -> Iterator[tuple[str, Callable[[Run], str]]]:
         if figure is WAITING:
             yield "held KiB", lambda run: held_cell(run.live_bytes_per_request)
         elif figure.column:
-            yield figure.column.heading, _cell_of(figure, figure.column.decimals)
+            heading, decimals = figure.column
+            yield heading, _cell_of(figure, decimals)
         if figure is P99:
             yield "errors", _errors
     yield "verdict", lambda run: run.verdict
@@ -137,16 +137,32 @@ def model_notes(runs: Sequence[Run]) -> list[str]:
 
 def footnotes(summary: Summary) -> list[str]:
     """What must be read beside the table."""
-    runs = summary.runs
+    runs, declared = summary.runs, declared_notes(summary)
     notes = [f"{one.who}{f' ({one.verdict})' if one.verdict else ''}: {one.reason}" for one in remarks(runs)]
     notes += [f"{one.who}: {one.reason}" for one in _remarks(runs, lambda run: run.notes)]
-    notes += [*contrast_notes(summary.contrasts), *comparison_notes(summary.contrasts)]
-    notes += [*reading_notes(summary.contrasts), *summary.notes]
+    notes += [*contrast_notes(summary.contrasts), *declared]
+    if declared:
+        notes.append(
+            "Each interval is of one contrast's ratios within blocks; lower and higher hold for "
+            f"{counted(len(declared), 'contrast')} together, no difference and equivalent for each by itself "
+            "(docs/statistics.md). Suspect runs count, invalid ones do not."
+        )
+    notes += summary.notes
     if runs:
         interior, *models = model_notes(runs)
         styles = dict.fromkeys(run.style for run in runs if run.style in STYLE_NOTES)
         notes += [interior, HELD_NOTE, *_waiting_notes(runs), *models, *(STYLE_NOTES[style] for style in styles)]
     return notes
+
+
+def declared_notes(summary: Summary) -> list[str]:
+    """What is said of the contrasts that were declared."""
+    return [
+        one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "")
+        for contrast in summary.contrasts
+        for one in contrast.comparisons
+        if one.word != "exploratory"
+    ]
 
 
 def _waiting_notes(runs: Sequence[Run]) -> list[str]:
@@ -208,7 +224,7 @@ def environment_line(environment: dict[str, Any]) -> str:
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
     """summary.md; `opening` are lines that stand before the table of all runs, in place of what is said of the
     contrasts; names and texts stay text."""
-    said = comparison_notes(summary.contrasts) if opening else []
+    said = declared_notes(summary) if opening else []
     finished = summary.finished or "not: interrupted"
     lines = [f"# {summary.experiment}", "", f"Started {summary.started or 'unknown'}, finished {finished}."]
     lines += ["", *opening] if opening else []

@@ -50,16 +50,12 @@ def try_again(run_dir: Path) -> tuple[Order, PlannedRun] | None:
     """Plans the next try of a judged run, and gives the order with it; None where it needs none or has had enough."""
     experiment_dir = run_dir.resolve().parent.parent
     with changing(experiment_dir) as order:
-        planned = plan_next_try(experiment_dir, order, order.run(run_dir.resolve().name))
-    return planned and (order, planned)
-
-
-def plan_next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
-    """Puts it into the order, right after the spoilt one."""
-    found = next_try(experiment_dir, order, planned)
-    if found is not None:
+        planned = order.run(run_dir.resolve().name)
+        found = next_try(experiment_dir, order, planned)
+        if found is None:
+            return None
         order.runs.insert(order.runs.index(planned) + 1, found)
-    return found
+    return order, found
 
 
 def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
