@@ -12,7 +12,17 @@ from syrupy.assertion import SnapshotAssertion
 from abouts import HEADLINE, TOMCATS, about
 from loomlab.answer.loads import amount_of
 from loomlab.answer.summary import summarise
-from loomlab.answer.text import HEADINGS, HELD_NOTE, WIDEST_TABLE, cells, footnotes, held_cell, markdown, show, stretch_lines
+from loomlab.answer.text import (
+    HEADINGS,
+    HELD_NOTE,
+    WIDEST_TABLE,
+    cells,
+    footnotes,
+    held_cell,
+    markdown,
+    show,
+    stretch_lines,
+)
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli import main
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
