@@ -1,5 +1,6 @@
 """A summary in words: summary.md, and the table on the screen."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,18 +112,17 @@ class Remark:
 
 def remarks(runs: Sequence[Run]) -> list[Remark]:
     """Why the verdicts are what they are, and percentiles are missing."""
-    return _remarks(runs, lambda run: [*run.reasons, *withheld_notes(run)])
+    return _remarks(runs, lambda run: [*run.reasons, *_withheld(run)])
 
 
 def _remarks(runs: Sequence[Run], texts_of: Callable[[Run], list[str]]) -> list[Remark]:
-    said = [(run, texts_of(run)) for run in runs]
-    shared = [text for text in said[0][1] if all(text in texts for _, texts in said)] if len(runs) > 1 else []
-    found = [Remark("every run", None, text) for text in shared]
-    return found + [Remark(run.run, run.verdict, text) for run, texts in said for text in texts if text not in shared]
+    said = [(run, text) for run in runs for text in texts_of(run)]
+    often = Counter(text for _, text in said)
+    shared = {text: Remark("every run", None, text) for _, text in said if len(runs) > 1 and often[text] == len(runs)}
+    return [*shared.values(), *(Remark(run.run, run.verdict, text) for run, text in said if text not in shared)]
 
 
-def withheld_notes(run: Run) -> list[str]:
-    """Why percentiles of the table are missing."""
+def _withheld(run: Run) -> list[str]:
     withheld = run.latency_ms.withheld
     return [f"Its {name} is not given: {withheld[name]}." for name in ("p50", "p99") if name in withheld]
 
@@ -151,7 +151,12 @@ def footnotes(summary: Summary) -> list[str]:
     if runs:
         interior, *models = model_notes(runs)
         styles = dict.fromkeys(run.style for run in runs if run.style in STYLE_NOTES)
-        notes += [interior, HELD_NOTE, *_waiting_notes(runs), *models, *(STYLE_NOTES[style] for style in styles)]
+        waiting = [
+            f"{one.run} {one.live_requests:,}" for one in runs if one.live_requests and not one.load.closed_model
+        ]
+        notes += [interior, HELD_NOTE]
+        notes += [f"Held was measured while so many requests waited: {', '.join(waiting)}."] if waiting else []
+        notes += [*models, *(STYLE_NOTES[style] for style in styles)]
     return notes
 
 
@@ -163,12 +168,6 @@ def declared_notes(summary: Summary) -> list[str]:
         for one in contrast.comparisons
         if one.word != "exploratory"
     ]
-
-
-def _waiting_notes(runs: Sequence[Run]) -> list[str]:
-    """Under a closed load as many wait as there are connections."""
-    counts = [f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model]
-    return [f"Held was measured while so many requests waited: {', '.join(counts)}."] if counts else []
 
 
 def stretch_lines(run: Run) -> list[str]:

@@ -50,11 +50,11 @@ class Comparison(Record):
     high: float | None
     coarse: bool = Field(description="So few blocks that the interval's own width is uncertain")
     p_value: float | None
-    p_holm: float | None = Field(description="Adjusted for all contrasts declared together")
-    word: Word = Field(description="Holds for all contrasts declared together")
+    p_holm: float | None = Field(None, description="Adjusted for all contrasts declared together")
+    word: Word = Field("exploratory", description="Holds for all contrasts declared together")
     within_margin: bool = Field(False, description="The whole interval is")
     lower_bounds: bool = Field(False, description="The truth may be above the figures")
-    blocks_needed: int | None = Field(description="With so many there is a word whatever the difference is")
+    blocks_needed: int | None = Field(None, description="With so many there is a word whatever the difference is")
     blocks_likely: int | None = Field(None, description="With 80 % power, if the difference is as seen")
     made_again: tuple[int, int] = Field((0, 0), description="Runs of a and of b")
     left_out: tuple[int, int] = Field((0, 0), description="Runs of a and of b, for causes of their own")

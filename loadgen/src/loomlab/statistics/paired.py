@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
-from typing import cast
+from typing import Any
 
 import numpy as np
 
-from loomlab.records.contrasts import BlockEffect, Comparison, Word
+from loomlab.records.contrasts import BlockEffect, Comparison
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.statistics.sentences import sentence
 from loomlab.statistics.student import Estimates, blocks_likely, blocks_needed, estimates, holm, within, words
@@ -41,22 +41,6 @@ def compare(
     return [one.model_copy(update={"sentence": sentence(figure, one)}) for one in found]
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """The blocks of a pair. `differences` are of the figures, of ratios of their logarithms."""
-
-    counted: Mapping[int, tuple[Observation, Observation]]
-    dropped: Mapping[int, str]
-    differences: Sequence[float]
-    rounding: float
-    """How far off the mean of the differences may be because figures were rounded."""
-    found: Estimates
-
-    @property
-    def lower_bounds(self) -> bool:
-        return any(one.lower_bound for both in self.counted.values() for one in both)
-
-
 def _compare(
     figure: ComparedFigure,
     runs: Sequence[Observation],
@@ -64,19 +48,20 @@ def _compare(
     exploratory: Sequence[Pair],
     torn: TornBlocks,
 ) -> list[Comparison]:
-    pairs = [*declared, *exploratory]
     blocks: dict[str, dict[int, list[Observation]]] = {}
     for run in runs:
         blocks.setdefault(run.load, {}).setdefault(run.block, []).append(run)
-    samples = [_sample(figure, pair, blocks.get(pair.load, {}), torn) for pair in pairs]
-    p_holm = holm(np.array([float(sample.found.p_value) for sample in samples[: len(declared)]]))
-    family = [(len(declared), float(p)) for p in p_holm] + [(None, None)] * len(exploratory)
-    return [_comparison(figure, *one) for one in zip(pairs, samples, family, strict=True)]
+    found = [_exploratory(figure, pair, blocks.get(pair.load, {}), torn) for pair in (*declared, *exploratory)]
+    p_holm = holm(np.array([float(estimated.p_value) for _, estimated in found[: len(declared)]]))
+    worded = [_worded(*one, len(declared), float(p)) for one, p in zip(found, p_holm, strict=False)]
+    return worded + [comparison for comparison, _ in found[len(declared) :]]
 
 
-def _sample(
+def _exploratory(
     figure: ComparedFigure, pair: Pair, blocks: Mapping[int, Sequence[Observation]], torn: TornBlocks
-) -> _Sample:
+) -> tuple[Comparison, Estimates]:
+    """Of differences of the figures, of ratios of their logarithms. Lower bounds have no margin: where they are near
+    each other, what they bound need not be."""
     dropped = {block: why for (load, block), why in torn.items() if load == pair.load}
     counted: dict[int, tuple[Observation, Observation]] = {}
     for number, block in sorted(blocks.items()):
@@ -88,7 +73,45 @@ def _sample(
             dropped[number] = "; ".join(faults)
     differences = [_scaled(figure, a) - _scaled(figure, b) for a, b in counted.values()]
     rounding = fmean([_rounding(figure, a) + _rounding(figure, b) for a, b in counted.values()] or [0.0])
-    return _Sample(counted, dropped, differences, rounding, estimates(differences, rounding))
+    found = estimates(differences, rounding)
+    mean, half_width = float(found.mean), float(found.half_width)
+    known = not math.isnan(half_width)
+    lower_bounds = any(one.lower_bound for both in counted.values() for one in both)
+    margin = None if lower_bounds else figure.margin
+    return Comparison(
+        a=pair.a,
+        b=pair.b,
+        kind=pair.kind,
+        unit=figure.unit,
+        figure=figure.name,
+        cell=pair.cell,
+        load=pair.load,
+        margin=margin,
+        blocks=[
+            BlockEffect(block=block, effect=_effect(figure, difference), suspect=a.suspect or b.suspect)
+            for (block, (a, b)), difference in zip(counted.items(), differences, strict=True)
+        ],
+        dropped=[f"block {block} ({why})" for block, why in sorted(dropped.items())],
+        effect=_effect(figure, mean) if counted else None,
+        low=_effect(figure, mean - half_width) if known else None,
+        high=_effect(figure, mean + half_width) if known else None,
+        coarse=known and len(counted) < FEWEST_FINE_BLOCKS,
+        p_value=float(found.p_value) if known else None,
+        within_margin=margin is not None and bool(within(found, margin)),
+        lower_bounds=lower_bounds,
+    ), found
+
+
+def _worded(comparison: Comparison, found: Estimates, declared: int, p_holm: float) -> Comparison:
+    """As one of so many that were declared; without a margin it stays exploratory."""
+    margin, known = comparison.margin, comparison.interval is not None
+    changes: dict[str, Any] = {"declared": declared, "p_holm": p_holm if known else None}
+    if margin is not None:
+        changes["word"] = word = str(words(found, np.array(p_holm), margin))
+        if word == "not resolved" and known and not found.rounding:
+            needed = blocks_needed(float(found.deviation), margin, declared)
+            changes |= {"blocks_needed": needed, "blocks_likely": min(blocks_likely(found, margin, declared), needed)}
+    return comparison.model_copy(update=changes)
 
 
 def _fault(figure: ComparedFigure, approach: str, runs: Sequence[Observation]) -> str | None:
@@ -123,50 +146,6 @@ def _effect(figure: ComparedFigure, difference: float) -> float:
         return difference
     with np.errstate(over="ignore", under="ignore"):
         return float(np.exp(difference))
-
-
-def _comparison(
-    figure: ComparedFigure, pair: Pair, sample: _Sample, family: tuple[int | None, float | None]
-) -> Comparison:
-    """Lower bounds have no margin: where they are near each other, what they bound need not be."""
-    found, (declared, p_holm) = sample.found, family
-    margin = None if sample.lower_bounds else figure.margin
-    mean, half_width = float(found.mean), float(found.half_width)
-    known = not math.isnan(half_width)
-    word: Word = "exploratory"
-    needed, likely = None, None
-    if margin is not None and declared and p_holm is not None:
-        word = cast(Word, str(words(found, np.array(p_holm), margin)))
-        if word == "not resolved" and known and not sample.rounding:
-            needed = blocks_needed(float(found.deviation), margin, declared)
-            likely = min(blocks_likely(found, margin, declared), needed)
-    return Comparison(
-        a=pair.a,
-        b=pair.b,
-        kind=pair.kind,
-        unit=figure.unit,
-        declared=declared,
-        figure=figure.name,
-        cell=pair.cell,
-        load=pair.load,
-        margin=margin,
-        blocks=[
-            BlockEffect(block=block, effect=_effect(figure, difference), suspect=a.suspect or b.suspect)
-            for (block, (a, b)), difference in zip(sample.counted.items(), sample.differences, strict=True)
-        ],
-        dropped=[f"block {block} ({why})" for block, why in sorted(sample.dropped.items())],
-        effect=_effect(figure, mean) if sample.counted else None,
-        low=_effect(figure, mean - half_width) if known else None,
-        high=_effect(figure, mean + half_width) if known else None,
-        coarse=known and len(sample.counted) < FEWEST_FINE_BLOCKS,
-        p_value=float(found.p_value) if known else None,
-        p_holm=p_holm if known else None,
-        word=word,
-        within_margin=margin is not None and bool(within(found, margin)),
-        lower_bounds=sample.lower_bounds,
-        blocks_needed=needed,
-        blocks_likely=likely,
-    )
 
 
 def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observation]) -> Comparison:

@@ -27,6 +27,7 @@ class Estimates:
     deviation: Numbers
     half_width: Numbers
     p_value: Numbers
+    rounding: float = 0.0
 
 
 def estimates(differences: ArrayLike, rounding: float = 0.0) -> Estimates:
@@ -41,7 +42,7 @@ def estimates(differences: ArrayLike, rounding: float = 0.0) -> Estimates:
     deviation = np.sqrt(squares / np.where(blocks >= FEWEST_BLOCKS, blocks - 1, np.nan))
     nearest = np.maximum(np.abs(mean) - rounding, 0)
     width = half_width(deviation, blocks) + rounding
-    return Estimates(blocks, mean, deviation, width, p_value(nearest, deviation, blocks))
+    return Estimates(blocks, mean, deviation, width, p_value(nearest, deviation, blocks), rounding)
 
 
 def half_width(deviation: ArrayLike, blocks: ArrayLike, confidence: float = CONFIDENCE) -> Numbers:
