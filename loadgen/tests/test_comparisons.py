@@ -97,14 +97,6 @@ def test_an_invalid_run_takes_its_block_along_and_a_suspect_one_does_not(tmp_pat
     assert any(note.endswith(f" {spoilt.dropped[0]}.") for note in footnotes(got))
 
 
-def test_with_too_few_blocks_left_the_summary_says_so(tmp_path: Path) -> None:
-    changes = {f"{number}-tomcat-platform": {"cpu_ms_per_request": None} for number in (2, 5, 8, 11)}
-    got = of(summed_up(tmp_path, 5, changes))
-
-    assert (got.low, got.high, got.p_value, len(got.dropped)) == (None, None, None, 4)
-    assert figures(got.sentence) == {"10,000", "1", "3"}
-
-
 def test_a_figure_that_no_run_has_is_not_compared(tmp_path: Path) -> None:
     changes: dict[str, Any] = {name: {"cpu_ms_per_request": None, "latency_ms": Latency()} for name in EVERY}
 
@@ -202,20 +194,6 @@ def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
     assert why in got.dropped[0]
     assert any("1-tomcat-virtual" in note and why in note for note in footnotes(summary))
     assert len(of(summary).blocks) == 5
-
-
-@pytest.mark.parametrize("errors", [0, 80])
-def test_a_tail_that_failures_withheld_is_no_block_less(tmp_path: Path, errors: int) -> None:
-    """Of five blocks two: where nothing failed there are only too few requests."""
-    changes: dict[str, dict[str, Any]] = {
-        name: {"latency_ms": Latency(p99=5000)} for name in EVERY[:9] if "tomcat-virtual" in name
-    }
-    why = {"latency_ms": Latency(p50=3210, withheld={"p99": "it is at least 920 ms"}), "errors": errors}
-
-    got = of(summed_up(tmp_path, 5, changes | {"10-tomcat-virtual": why, "13-tomcat-virtual": why}), P99)
-
-    assert (len(got.blocks), got.left_out) == (3, (2 if errors else 0, 0))
-    assert got.swayed is (errors > 0)
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(0, "valid"), (80, "valid"), (0, "invalid"), (80, "invalid")])

@@ -82,66 +82,6 @@ def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
     assert [(one.part, one.b, one.a) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
 
 
-@pytest.mark.parametrize("other_first", [True, False])
-def test_a_run_made_with_other_settings_than_the_others_of_its_approach_counts(other_first: bool) -> None:
-    usual, other = (about(TOMCATS[0], outbound__client=client) for client in ("apache-httpclient", "jdk-httpclient"))
-    one, last = (other, usual) if other_first else (usual, other)
-    (got,) = contrasts_of([Subject(TOMCATS[0], one), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], last)])
-
-    assert (got.kind, parts(got)) == ("stack", ["concurrency", "client"])
-    assert got.differs[1].b == f"{one['outbound']['client']}; {last['outbound']['client']}"
-    assert got.differs[1].a == "apache-httpclient"
-
-
-def test_a_client_of_one_run_is_said_beside_one_that_differs_anyway() -> None:
-    (got,) = contrasts_of(
-        [
-            Subject("tomcat-virtual", about("tomcat-virtual")),
-            Subject("virtual-netty", about("virtual-netty")),
-            Subject("virtual-netty", about("virtual-netty", outbound__client="jdk-httpclient")),
-        ]
-    )
-
-    assert [(one.a, one.b) for one in got.differs if one.part == "client"] == [
-        ("apache-httpclient", "reactor-netty; jdk-httpclient")
-    ]
-
-
-@pytest.mark.parametrize("undecided", TOMCATS)
-def test_an_approach_of_two_models_is_not_compared(undecided: str) -> None:
-    told = [Subject(name, about(name)) for name in TOMCATS]
-    models = ("platform-threads", "virtual-threads")
-    told += [Subject(undecided, about(undecided, concurrency=model)) for model in models]
-
-    assert [one.kind for one in contrasts_of(told)] == ["unknown"]
-
-
-def with_client(approach: str, client: str) -> dict[str, Any]:
-    """As HTTP_CLIENT makes it: event-driven approaches keep theirs."""
-    of = {"apache": "tomcat-virtual", "reactor": "webflux-netty"}.get(client, approach)
-    return about(approach) | ({} if approach == "webflux-netty" else {"outbound": about(of)["outbound"]})
-
-
-@pytest.mark.parametrize(
-    ("client", "second", "across"),
-    [
-        ("default", ["concurrency"], ["concurrency", "server", "framework", "client"]),
-        ("reactor", ["concurrency"], ["concurrency", "server", "framework"]),
-        ("apache", ["concurrency", "client"], ["concurrency", "server", "framework", "client"]),
-    ],
-)
-def test_the_client_that_was_asked_for_decides_on_the_second_pair(
-    client: str, second: list[str], across: list[str]
-) -> None:
-    first, virtual = contrast(*TOMCATS, *(with_client(name, client) for name in TOMCATS)), "tomcat-virtual"
-    nettys = contrast(*NETTYS, *(with_client(name, client) for name in NETTYS))
-    stacks = contrast(virtual, NETTYS[0], with_client(virtual, client), with_client(NETTYS[0], client))
-
-    assert (first.kind, parts(first)) == ("controlled", ["concurrency"])
-    assert (nettys.kind, parts(nettys)) == ("controlled" if len(second) == 1 else "stack", second)
-    assert (stacks.kind, parts(stacks)) == ("stack", across)
-
-
 def test_of_all_approaches_one_pair_each_of_three_servers_is_controlled() -> None:
     got = contrasts_of(Subject(name, told) for name, told in ALL.items())
 

@@ -78,7 +78,7 @@ def _suspected(run: Run, suspicions: Sequence[str]) -> Run:
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
-    """In the order they were planned, tries of one beside each other; and a note for each folder that was not judged."""
+    """In the order they were planned, tries side by side; and a note for each folder that was not judged."""
     folders = [path for path in (experiment_dir / "runs").iterdir() if path.is_dir() and path.name[0] != "."]
     folders.sort(key=lambda folder: (folder.name.partition("-")[0].zfill(6), folder.name))
     try:
