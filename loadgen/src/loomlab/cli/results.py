@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab.answer.again import again, made_again
 from loomlab.answer.finish import finish, killed, resume, unfinished
-from loomlab.answer.summary import WIDEST_TABLE, show, summarise
+from loomlab.answer.summary import summarise
+from loomlab.answer.text import WIDEST_TABLE, markdown, show
+from loomlab.answer.tries import replaced, try_again
 from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, LoomlabError
 from loomlab.cli import say
 from loomlab.judge.judge import judge_run
@@ -17,6 +18,7 @@ from loomlab.plan.commands import LabDir, Results, ScenariosDir
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.plan.shell import shell_line, shell_lines
+from loomlab.records.files import write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import set_state
 from loomlab.run.measure import collect_again
@@ -43,7 +45,7 @@ def judge(run_dir: RunDir) -> None:
 
 def plan_again(run_dir: RunDir) -> None:
     """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
-    planned = again(run_dir)
+    planned = try_again(run_dir)
     if planned is not None:
         order, run = planned
         print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
@@ -59,8 +61,8 @@ def sum_up(
     """Sum an experiment up: writes summary.json and summary.md, prints the table."""
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
-    replaced = made_again(summary.runs)
-    invalid = any(run.verdict == "invalid" and run.run not in replaced for run in summary.runs)
+    others = replaced(summary.runs)
+    invalid = any(run.verdict == "invalid" and run.run not in others for run in summary.runs)
     if not interrupted and (summary.missing or invalid):
         raise typer.Exit(EXIT_INVALID)
 
@@ -107,8 +109,10 @@ def _show(folder: Path, summary: Summary) -> None:
             from loomlab.report.page import write_report  # noqa: PLC0415 - as above
 
             write_report(folder)
+            return
     except LoomlabError as error:
         say(f"no report: {error}")
     except Exception as error:
         name = folder.resolve().name
         say(f"no report, because the lab failed at it ({error!r}): make report RESUME={name} shows where.")
+    write_text(folder / "summary.md", markdown(summary))

@@ -6,9 +6,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from loomlab.answer.again import counting_try, tries_of
-from loomlab.answer.blocks import torn_blocks
 from loomlab.answer.finish import planned
+from loomlab.answer.loads import torn_blocks
+from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.scenarios.model import load_scenario
 from loomlab.plan.scenarios.scaling import Scaling, loads_of

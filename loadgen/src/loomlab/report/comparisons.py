@@ -3,25 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loomlab.answer.comparisons import Held, compared
-from loomlab.answer.figures import UNKNOWN, Figure, number, ratio_text
+from loomlab.answer.comparisons import compared
+from loomlab.answer.figures import Figure
+from loomlab.basics.format import UNKNOWN, number, ratio_text
+from loomlab.records.contrasts import Comparison
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import Comparison, Pair
-from loomlab.statistics.comparison import Figure as Compared
 
 MOST_STACK_PAIRS = 6
 """Of more, none is shown."""
 
 
-def comparisons(experiment: Experiment, figure: Figure, most_stacks: float = MOST_STACK_PAIRS) -> list[Held]:
+def comparisons(experiment: Experiment, figure: Figure, most_stacks: float = MOST_STACK_PAIRS) -> list[Comparison]:
     """Controlled contrasts first, each at every load that has both approaches; of more stacks than that, none, and
     before all blocks are made that were declared, none at all."""
-    if figure.compared is None or experiment.early:
+    if experiment.early:
         return []
     summary = experiment.summary
     stacks = [one for one in summary.contrasts if one.kind in {"stack", "unknown"}]
     shown = [one for one in summary.contrasts if len(stacks) <= most_stacks or one not in stacks]
-    return compared(figure.compared, figure.of, shown, experiment.loads, summary.margin)
+    return compared(figure, shown, experiment.loads, summary.margin)
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,6 @@ class Cell:
 class PairRow:
     """One contrast at one load, by every figure that approaches are compared by; `of_primary` has its word."""
 
-    pair: Pair
-    kind: str
     of_primary: Comparison
     cells: list[Cell]
 
@@ -49,35 +47,33 @@ def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[PairRow
     primary = next(figure for figure in figures if figure.primary)
     return [
         PairRow(
-            held.found.pair,
-            held.kind,
-            held.found,
-            [_cell(figure.title, found[figure.key][place].found) for figure in figures],
+            of_primary,
+            [_cell(figure.title, found[figure.key][place]) for figure in figures],
         )
-        for place, held in enumerate(found[primary.key])
+        for place, of_primary in enumerate(found[primary.key])
     ]
 
 
 def _cell(title: str, found: Comparison) -> Cell:
     if found.swayed and found.word == "exploratory":
-        return Cell(title, "not resolved", None, found.blocks)
-    return Cell(title, effect_text(found), interval_text(found), found.blocks)
+        return Cell(title, "not resolved", None, len(found.blocks))
+    return Cell(title, effect_text(found), interval_text(found), len(found.blocks))
 
 
 def effect_text(found: Comparison) -> str:
     if found.effect is None:
         return UNKNOWN
-    return f"{written(found.figure, found.effect)} {found.figure.unit or ''}".rstrip()
+    return f"{written(found, found.effect)} {found.unit or ''}".rstrip()
 
 
 def interval_text(found: Comparison) -> str | None:
     if found.interval is None:
         return None
-    return " to ".join(written(found.figure, end) for end in (found.interval.low, found.interval.high))
+    return " to ".join(written(found, end) for end in found.interval)
 
 
-def written(figure: Compared, effect: float) -> str:
+def written(found: Comparison, effect: float) -> str:
     """A difference says whether it is more, a ratio on which side of 1 it is."""
-    if figure.unit is None:
+    if found.unit is None:
         return ratio_text(effect)
     return f"+{number(effect)}" if effect > 0 else number(effect)

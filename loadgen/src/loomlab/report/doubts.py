@@ -4,23 +4,15 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from loomlab.answer.again import again_notes
-from loomlab.answer.figures import percent, told_of
-from loomlab.answer.summary import STAND_IN_NOTE, withheld_notes
+from loomlab.answer.figures import measured
+from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.answer.text import Remark, remarks
+from loomlab.answer.tries import try_notes
+from loomlab.basics.format import percent
+from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import Comparison, Pair
-from loomlab.statistics.sentences import left_out
-
-
-@dataclass(frozen=True)
-class OfRun:
-    """`who` is a run, or every run."""
-
-    who: str
-    verdict: str | None
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -30,7 +22,7 @@ class Doubts:
     whole: list[str]
     dropped: list[str]
     host: list[str]
-    of_runs: list[OfRun]
+    of_runs: list[Remark]
     counts: str
 
 
@@ -38,36 +30,41 @@ def doubts_of(experiment: Experiment) -> Doubts:
     return Doubts(
         whole=list(_whole(experiment)),
         dropped=dropped_blocks(experiment),
-        host=[*again_notes(experiment.runs), *_host(experiment.runs)],
-        of_runs=list(_of_runs(experiment.runs)),
+        host=[*try_notes(experiment.runs), *_host(experiment.runs)],
+        of_runs=remarks(experiment.runs),
         counts=_counts(experiment.runs),
     )
 
 
 def dropped_blocks(experiment: Experiment) -> list[str]:
     """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured."""
-    told = [figure for figure in told_of(experiment.runs) if figure.compared is not None]
+    told = [figure for figure in measured(experiment.runs) if figure.compared is not None]
     found = {figure.key: comparisons(experiment, figure) for figure in told}
     lines: list[str] = []
     for at in experiment.loads:
-        here = told_of(at.runs)
-        measured = [found[figure.key] for figure in told if figure.primary or figure in here]
-        lines += _dropped([[held.found for held in one if held.found.pair.load == at.label] for one in measured])
+        here = measured(at.runs)
+        lines += _dropped(
+            [
+                [one for one in found[figure.key] if one.load == at.label]
+                for figure in told
+                if figure.primary or figure in here
+            ]
+        )
     return lines
 
 
 def _dropped(by_figure: list[list[Comparison]]) -> Iterator[str]:
     """At one load; a sentence for all blocks that do not count for the same figures."""
-    by_block: dict[tuple[Pair, str], list[str]] = {}
+    by_block: dict[tuple[str, str], list[str]] = {}
     for one in itertools.chain.from_iterable(by_figure):
-        for why in left_out(one):
-            by_block.setdefault((one.pair, why), []).append(one.figure.name)
-    alike: dict[tuple[Pair, tuple[str, ...]], list[str]] = {}
+        for why in one.dropped:
+            by_block.setdefault((f"{one.a} and {one.b} at {one.load}", why), []).append(one.figure)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (pair, why), names in by_block.items():
         alike.setdefault((pair, tuple(names)), []).append(why)
     for (pair, figures), reasons in alike.items():
         by = "" if len(figures) == len(by_figure) else f" by {', '.join(figures)}"
-        yield f"{pair.a} and {pair.b} at {pair.load} are not compared{by} in {'; '.join(reasons)}."
+        yield f"{pair} are not compared{by} in {'; '.join(reasons)}."
 
 
 def _whole(experiment: Experiment) -> Iterator[str]:
@@ -98,17 +95,6 @@ def _host(runs: list[Run]) -> Iterator[str]:
 def _worst(runs: list[Run], share_of: Callable[[Run], float | None]) -> tuple[Run, float] | None:
     shares = [(run, share) for run in runs if (share := share_of(run)) is not None]
     return max(shares, key=lambda one: one[1], default=None)
-
-
-def _of_runs(runs: list[Run]) -> Iterator[OfRun]:
-    told = [(run, [*run.reasons, *withheld_notes(run)]) for run in runs]
-    shared = [one for one in told[0][1] if all(one in sentences for _, sentences in told)] if len(runs) > 1 else []
-    for one in shared:
-        yield OfRun("every run", None, one)
-    for run, sentences in told:
-        for one in sentences:
-            if one not in shared:
-                yield OfRun(run.run, run.verdict, one)
 
 
 def _counts(runs: list[Run]) -> str:

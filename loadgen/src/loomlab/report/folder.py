@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loomlab.answer.blocks import made_of
-from loomlab.answer.loads import At, loads_of
+from loomlab.answer.loads import LoadGroup, loads_of, unmade_blocks
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import SUMMARY_SCHEMA, Run, Summary
@@ -26,7 +25,7 @@ class Experiment:
     name: str
     summary: Summary
     order: Order | None
-    loads: list[At]
+    loads: list[LoadGroup]
     raw: dict[str, RunFiles] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     command: str | None = None
@@ -38,7 +37,7 @@ class Experiment:
     @property
     def early(self) -> str | None:
         """Why no contrast is answered yet."""
-        return made_of(self.order, self.runs).early if self.order else None
+        return unmade_blocks(self.order, self.runs) if self.order else None
 
     @property
     def approaches(self) -> list[str]:

@@ -4,20 +4,20 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loomlab.answer.comparisons import Held
 from loomlab.answer.contrasts import unknown_notes
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number, spread, told_of
-from loomlab.answer.loads import At, counting
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, measured, spread
+from loomlab.answer.loads import LoadGroup, counting
 from loomlab.basics.errors import UsageError
+from loomlab.basics.format import number
 from loomlab.plan.variables import MOST_REPEATS
-from loomlab.records.contrasts import Kind
+from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.comparisons import comparisons
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, Pair
+from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 NEAR_THROUGHPUT = 1.05
 """The highest mean over the lowest, up to which it is said what sets them all."""
@@ -70,10 +70,10 @@ def _more(experiment: Experiment) -> Iterator[str]:
     floor = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "same"]
     yield from (f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in floor)
     kind: Kind = "stack" if _one_stack(experiment) else "controlled"
-    measured = {at.label: told_of(at.runs) for at in experiment.loads}
+    known = {at.label: measured(at.runs) for at in experiment.loads}
     for figure in (CPU, P99, WAITING):
         found = [held for held in comparisons(experiment, figure) if held.kind == kind]
-        yield from (held.sentence for held in found if figure in measured[held.found.pair.load])
+        yield from (held.sentence for held in found if figure in known[held.load])
     for at in experiment.loads:
         yield from _told_of_throughput(at, experiment, kind)
     yield from unknown_notes(experiment.summary.contrasts)
@@ -85,8 +85,8 @@ def _repeats(experiment: Experiment, kind: Kind) -> Iterator[str]:
     """What would give better intervals."""
     most = MOST_REPEATS
     repeats = max((run.repeat for at in experiment.loads for run in at.runs), default=FEWEST_FINE_BLOCKS)
-    found = [held.found for held in comparisons(experiment, CPU) if held.kind == kind and held.found.blocks]
-    fewest = min((one.blocks for one in found), default=repeats)
+    found = [held for held in comparisons(experiment, CPU) if held.kind == kind and held.blocks]
+    fewest = min((len(one.blocks) for one in found), default=repeats)
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
     elif fewest < min(repeats, FEWEST_FINE_BLOCKS):
@@ -113,7 +113,7 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def _told_of_throughput(at: At, experiment: Experiment, kind: Kind) -> Iterator[str]:
+def _told_of_throughput(at: LoadGroup, experiment: Experiment, kind: Kind) -> Iterator[str]:
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
     them all, which an offered rate does whatever the intervals are."""
     apart, latencies = (_apart(figure, at, experiment) for figure in (THROUGHPUT, P50))
@@ -129,12 +129,12 @@ def _told_of_throughput(at: At, experiment: Experiment, kind: Kind) -> Iterator[
                 yield latencies[pair].sentence
 
 
-def _apart(figure: Figure, at: At, experiment: Experiment) -> dict[Pair, Held]:
+def _apart(figure: Figure, at: LoadGroup, experiment: Experiment) -> dict[tuple[str, str], Comparison]:
     """Of every contrast whose interval excludes equality, where the effect is not too small to be told."""
     return {
-        held.found.pair: held
+        (held.a, held.b): held
         for held in comparisons(experiment, figure, math.inf)
-        if held.found.pair.load == at.label and held.found.apart and _tells(held.found.effect)
+        if held.load == at.label and held.apart and _tells(held.effect)
     }
 
 
@@ -142,7 +142,7 @@ def _tells(ratio: float | None) -> bool:
     return ratio is not None and max(ratio, 1 / ratio) >= 1 + LEAST_EFFECT
 
 
-def _sets_throughput(at: At, experiment: Experiment) -> str | None:
+def _sets_throughput(at: LoadGroup, experiment: Experiment) -> str | None:
     """Where something else than the approaches sets it: how far their means are apart, which is no interval."""
     found = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches if at.of(name)]
     centres = [one.centre for one in found if one is not None and one.centre > 0]
@@ -172,7 +172,7 @@ def _delays_ms(run: Run) -> float:
     return min((answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets), default=0)
 
 
-def _alone(at: At, experiment: Experiment) -> Iterator[str]:
+def _alone(at: LoadGroup, experiment: Experiment) -> Iterator[str]:
     for name in experiment.approaches:
         found = spread(CPU, at.counted(name))
         if found is not None:

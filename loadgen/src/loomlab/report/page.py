@@ -11,14 +11,8 @@ from markupsafe import Markup
 
 from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import CPU, P50, P99, P99_9, THROUGHPUT, WAITING, Figure
-from loomlab.answer.summary import (
-    CLOSED_MODEL_NOTE,
-    INTERIOR_NOTE,
-    INTERRUPTED_NOTE,
-    OPEN_MODEL_NOTE,
-    STAND_IN_NOTE,
-    markdown,
-)
+from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
+from loomlab.answer.text import markdown, model_notes
 from loomlab.records.files import write_text
 from loomlab.report import plots, surroundings, table
 from loomlab.report.chart import Drawing
@@ -100,7 +94,7 @@ def _shown(experiment: Experiment, look: Mapping[str, Look]) -> dict[str, Any]:
         "timeline": plots.timeline([(run, phases_of(run, experiment.loaded(run))) for run in experiment.runs]),
         "course_plots": [plot for at in experiment.loads for plot in plots.courses(at, courses, look)],
         "doubts": doubts,
-        "notes": _notes(experiment),
+        "notes": model_notes(experiment.runs),
         "what_differs": what_differs,
         "explained": [note for note in experiment.summary.notes if note not in elsewhere],
         "environment": surroundings.environment_rows(experiment.summary.environment),
@@ -123,8 +117,8 @@ def _ratio_plots(experiment: Experiment, look: Mapping[str, Look]) -> list[tuple
     by_figure = [(figure, comparisons(experiment, figure)) for figure in COMPARED]
     found = []
     for at in experiment.loads:
-        here = [(figure, [one for one in held if one.found.pair.load == at.label]) for figure, held in by_figure]
-        drawn = [plots.effects(figure, held, look) for figure, held in here if any(one.found.effects for one in held)]
+        here = [(figure, [one for one in held if one.load == at.label]) for figure, held in by_figure]
+        drawn = [plots.effects(figure, held, look) for figure, held in here if any(one.blocks for one in held)]
         if drawn:
             found.append((at.label, drawn))
     return found
@@ -135,9 +129,3 @@ def _repeat_plots(
 ) -> list[tuple[str, list[Drawing]]]:
     drawn = figures if len(experiment.loads) == 1 else [one for one in figures if one in BESIDE_LOADS]
     return [(at.label, _drawn(plots.repeats(figure, at, look) for figure in drawn)) for at in experiment.loads]
-
-
-def _notes(experiment: Experiment) -> list[str]:
-    models = dict.fromkeys((run.tool, run.load.closed_model) for run in experiment.runs)
-    told = [(CLOSED_MODEL_NOTE if closed else OPEN_MODEL_NOTE).format(tool=name) for name, closed in models]
-    return list(dict.fromkeys([INTERIOR_NOTE, *told]))

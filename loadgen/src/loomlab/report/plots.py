@@ -3,16 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from loomlab.answer.comparisons import Held
 from loomlab.answer.figures import Figure, spread
-from loomlab.answer.loads import At
+from loomlab.answer.loads import LoadGroup
+from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Latency, Run
 from loomlab.report.chart import INK, SOFT, Drawing, axes, dot, drawing, legend, named_rows, plain_ticks, ratio_ticks
 from loomlab.report.comparisons import effect_text, interval_text
 from loomlab.report.course import PANELS, Course
 from loomlab.report.palette import Look
 from loomlab.report.phases import PHASES, Phase
-from loomlab.statistics.comparison import Comparison
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, PLOT_IN = 0.23, 0.42, 0.62, 3.0
 LEAST_SPAN = 1.25
@@ -26,7 +25,7 @@ PERCENTILES = (
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 
 
-def repeats(figure: Figure, at: At, looks: Mapping[str, Look]) -> Drawing | None:
+def repeats(figure: Figure, at: LoadGroup, looks: Mapping[str, Look]) -> Drawing | None:
     """A row for each approach at one load, a dot for each run, a stroke at the mean; None: nothing was measured."""
     rows = [(name, [run for run in at.of(name) if figure.of(run) is not None]) for name in looks]
     rows = [(name, runs) for name, runs in rows if runs]
@@ -50,22 +49,21 @@ def repeats(figure: Figure, at: At, looks: Mapping[str, Look]) -> Drawing | None
     return drawing(chart, f"{figure.title} by approach at {at.label}, every repeat a dot")
 
 
-def effects(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) -> Drawing:
+def effects(figure: Figure, found: Sequence[Comparison], looks: Mapping[str, Look]) -> Drawing:
     """A row for each contrast at one load: the ratio or the difference of each block a dot, the interval a bar."""
-    found = [one.found for one in held]
-    chart = axes(EFFECT_ROW_IN * len(held) + EDGE_IN)
+    chart = axes(EFFECT_ROW_IN * len(found) + EDGE_IN)
     for place, one in enumerate(found):
         if one.interval is not None:
             chart.plot([one.interval.low, one.interval.high], [place] * 2, color=SOFT, linewidth=4, alpha=0.5)
         if one.effect is not None:
             chart.plot([one.effect] * 2, [place - 0.25, place + 0.25], color=INK, linewidth=1.6)
-        for block in one.effects:
-            dot(chart, block.effect, place, looks[one.pair.a], "suspect" if block.suspect else "valid")
+        for block in one.blocks:
+            dot(chart, block.effect, place, looks[one.a], "suspect" if block.suspect else "valid")
     over = "less" if figure.by_difference else "÷"
-    named_rows(chart, [f"{one.pair.a} {over}\n{one.pair.b}: {_told(one)}" for one in found])
-    for label, one in zip(chart.get_yticklabels(), held, strict=True):
+    named_rows(chart, [f"{one.a} {over}\n{one.b}: {_told(one)}" for one in found])
+    for label, one in zip(chart.get_yticklabels(), found, strict=True):
         label.set_color(INK if one.kind == "controlled" else SOFT)
-    chart.axvline(found[0].figure.even, color=SOFT, linestyle="--", linewidth=1)
+    chart.axvline(found[0].even, color=SOFT, linestyle="--", linewidth=1)
     what, of = ("difference", f"in {figure.unit} of") if figure.by_difference else ("ratio", "of")
     chart.set_xlabel(f"{what} {of} {figure.title}")
     furthest = _furthest(found)
@@ -75,7 +73,7 @@ def effects(figure: Figure, held: Sequence[Held], looks: Mapping[str, Look]) -> 
         chart.set_xscale("log")
         chart.set_xlim(math.exp(-furthest), math.exp(furthest))
         ratio_ticks(chart)
-    return drawing(chart, f"{what}s {of} {figure.title} at {found[0].pair.load}, each block a dot, intervals as bars")
+    return drawing(chart, f"{what}s {of} {figure.title} at {found[0].load}, each block a dot, intervals as bars")
 
 
 def _told(found: Comparison) -> str:
@@ -86,18 +84,18 @@ def _told(found: Comparison) -> str:
 
 def _furthest(found: Sequence[Comparison]) -> float:
     """How far the scale reaches from equality: as far as intervals, but at most twice as far as the blocks."""
-    straight = found[0].figure.unit is not None
+    straight = found[0].unit is not None
 
     def far(effect: float) -> float:
         return abs(effect) if straight else abs(math.log(effect)) if 0 < effect < math.inf else math.inf
 
     least = LEAST_DIFFERENCE if straight else math.log(LEAST_SPAN)
-    blocks = max([far(block.effect) for one in found for block in one.effects] + [least])
-    ends = [far(end) for one in found if one.interval for end in (one.interval.low, one.interval.high)]
+    blocks = max([far(block.effect) for one in found for block in one.blocks] + [least])
+    ends = [far(end) for one in found if one.interval for end in one.interval]
     return 1.06 * max(blocks, min(max(ends, default=0.0), 2 * blocks))
 
 
-def over_load(figure: Figure, loads: Sequence[At], looks: Mapping[str, Look]) -> Drawing | None:
+def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Mapping[str, Look]) -> Drawing | None:
     """A line through each approach's means and a dot for each run; None where fewer than two loads have the figure."""
     if sum(any(spread(figure, at.counted(name)) for name in looks) for at in loads) < 2:
         return None
@@ -124,7 +122,7 @@ def over_load(figure: Figure, loads: Sequence[At], looks: Mapping[str, Look]) ->
     return drawing(chart, f"{figure.title} over load")
 
 
-def distribution(at: At, looks: Mapping[str, Look]) -> Drawing | None:
+def distribution(at: LoadGroup, looks: Mapping[str, Look]) -> Drawing | None:
     """Latency by percentile, a line for each run, each nine as wide as the one before; None where none was measured."""
     curves = [(run, points) for run in at.runs if len(points := _points(run.latency_ms)) > 1]
     if not curves:
@@ -172,7 +170,7 @@ def timeline(rows: Sequence[tuple[Run, Sequence[Phase]]]) -> Drawing | None:
     return drawing(chart, "the runs over time, with their phases")
 
 
-def courses(at: At, found: Sequence[Course], looks: Mapping[str, Look]) -> list[Drawing]:
+def courses(at: LoadGroup, found: Sequence[Course], looks: Mapping[str, Look]) -> list[Drawing]:
     """A chart for each figure that was recorded second by second: a line for each run at one load; dashed strokes are
     where loads began and ended."""
     drawn = []

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, percent, spread, told_of
-from loomlab.answer.loads import At
-from loomlab.answer.summary import table_cell
+from loomlab.answer.figures import Figure, Spread, measured, spread
+from loomlab.answer.loads import LoadGroup
+from loomlab.answer.text import table_lines
+from loomlab.basics.format import UNKNOWN, number, percent
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
 
@@ -19,7 +20,7 @@ LEVELS = ("valid", "suspect", "invalid")
 class Row:
     """`spreads` by the figure's key, over the runs that are not invalid; `verdicts` counts all of them."""
 
-    at: At
+    at: LoadGroup
     approach: str
     spreads: dict[str, Spread]
     verdicts: Counter[str]
@@ -51,15 +52,15 @@ def rows_of(experiment: Experiment) -> list[Row]:
     return [_row(at, name) for at in experiment.loads for name in experiment.approaches if at.of(name)]
 
 
-def _row(at: At, approach: str) -> Row:
+def _row(at: LoadGroup, approach: str) -> Row:
     counted = at.counted(approach)
-    spreads = {figure.key: found for figure in told_of(counted) if (found := spread(figure, counted)) is not None}
+    spreads = {figure.key: found for figure in measured(counted) if (found := spread(figure, counted)) is not None}
     return Row(at, approach, spreads, Counter(run.verdict for run in at.of(approach)))
 
 
 def figures_of(experiment: Experiment) -> list[Figure]:
     """The table's columns: what at least one of the runs that are compared has."""
-    return told_of(experiment.runs)
+    return measured(experiment.runs)
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
@@ -77,12 +78,12 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
 
 
 def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
-    lines = ["| " + " | ".join(["load", "approach", *(figure.label for figure in figures), "verdict"]) + " |"]
-    lines.append("|:--|:--|" + "--:|" * len(figures) + ":--|")
+    headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
+    lines = []
     for row in rows:
         values = [row.centre(figure) + (f" ({found})" if (found := row.range_(figure)) else "") for figure in figures]
-        lines.append("| " + " | ".join(map(table_cell, [row.at.label, row.approach, *values, row.said])) + " |")
-    return lines
+        lines.append([row.at.label, row.approach, *values, row.said])
+    return table_lines(headings, lines, frozenset({"load", "approach", "verdict"}))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import EVERY, Figure
-from loomlab.answer.summary import load_cell
+from loomlab.answer.text import load_cell
 from loomlab.records.models import Run
 from loomlab.show.judged import Judged, JudgedRun
 
