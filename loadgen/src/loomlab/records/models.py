@@ -257,7 +257,7 @@ class Run(Record):
     the figures were found on; `evidence` is what the verdict was given on."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
-    run: str
+    run: Name
     approach: str
     twin_of: str | None = None
     tool: str

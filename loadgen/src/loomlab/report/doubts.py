@@ -1,117 +1,96 @@
 """What to doubt: of the folder, of the host, of each run."""
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from loomlab.answer.again import again_notes
 from loomlab.answer.figures import percent, told_of
+from loomlab.answer.loads import At
 from loomlab.answer.summary import STAND_IN_NOTE, withheld_notes
 from loomlab.records.models import Run
-from loomlab.report.comparisons import comparisons
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import Comparison, Pair
+from loomlab.report.table import verdict_counts
+from loomlab.statistics.comparison import Pair
 from loomlab.statistics.sentences import left_out
 
-
-@dataclass(frozen=True)
-class OfRun:
-    """`who` is a run, or every run."""
-
-    who: str
-    verdict: str | None
-    reason: str
+HOST_SHARES: tuple[tuple[str, Callable[[Run], float | None]], ...] = (
+    ("Other programs took up to {} % of the time of an approach's CPUs ({}).", lambda run: run.foreign_cpu_share),
+    (
+        "A hypervisor gave up to {} % of the time of a part's CPUs to others ({}).",
+        lambda run: max((run.steal_shares or {}).values(), default=None),
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Doubts:
-    """`whole` concerns all figures."""
+    """Sentences."""
 
     whole: list[str]
+    """Of all figures."""
     dropped: list[str]
     host: list[str]
-    of_runs: list[OfRun]
+    of_runs: list[tuple[str, str | None, str]]
+    """Run, verdict, reason; of every run without a verdict."""
     counts: str
 
 
 def doubts_of(experiment: Experiment) -> Doubts:
+    runs = experiment.runs
     return Doubts(
-        whole=list(_whole(experiment)),
+        whole=[*_unfinished(experiment), *experiment.doubts],
         dropped=dropped_blocks(experiment),
-        host=[*again_notes(experiment.runs), *_host(experiment.runs)],
-        of_runs=list(_of_runs(experiment.runs)),
-        counts=_counts(experiment.runs),
+        host=[*again_notes(runs), *_host(runs)],
+        of_runs=[*_of_runs(runs)],
+        counts=f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
     )
+
+
+def _unfinished(experiment: Experiment) -> Iterator[str]:
+    summary, cure = experiment.summary, f"make finish RESUME={experiment.name} makes"
+    if missing := len(summary.missing):
+        planned = missing + len(summary.runs)
+        yield f"The experiment is unfinished: {missing} of {planned} runs were not made; {cure} them."
+    elif summary.finished is None:
+        yield f"The experiment was interrupted; {cure} what it lacks."
+    if summary.environment.get("stand_in_images"):
+        yield STAND_IN_NOTE
 
 
 def dropped_blocks(experiment: Experiment) -> list[str]:
     """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured."""
-    told = [figure for figure in told_of(experiment.runs) if figure.compared is not None]
-    found = {figure.key: comparisons(experiment, figure) for figure in told}
-    lines: list[str] = []
-    for at in experiment.loads:
-        here = told_of(at.runs)
-        measured = [found[figure.key] for figure in told if figure.primary or figure in here]
-        lines += _dropped([[held.found for held in one if held.found.pair.load == at.label] for one in measured])
-    return lines
+    return [sentence for at in experiment.loads for sentence in _dropped(experiment, at)]
 
 
-def _dropped(by_figure: list[list[Comparison]]) -> Iterator[str]:
-    """At one load; a sentence for all blocks that do not count for the same figures."""
+def _dropped(experiment: Experiment, at: At) -> Iterator[str]:
+    """A sentence for all blocks of a pair that do not count for the same figures."""
+    here = told_of(at.runs)
+    measured = [figure for figure in told_of(experiment.runs) if figure.compared and (figure.primary or figure in here)]
     by_block: dict[tuple[Pair, str], list[str]] = {}
-    for one in itertools.chain.from_iterable(by_figure):
-        for why in left_out(one):
-            by_block.setdefault((one.pair, why), []).append(one.figure.name)
+    for found in (held.found for figure in measured for held in experiment.comparisons(figure, at.label)):
+        for why in left_out(found):
+            by_block.setdefault((found.pair, why), []).append(found.figure.name)
     alike: dict[tuple[Pair, tuple[str, ...]], list[str]] = {}
-    for (pair, why), names in by_block.items():
-        alike.setdefault((pair, tuple(names)), []).append(why)
-    for (pair, figures), reasons in alike.items():
-        by = "" if len(figures) == len(by_figure) else f" by {', '.join(figures)}"
+    for (pair, why), figures in by_block.items():
+        alike.setdefault((pair, tuple(figures)), []).append(why)
+    for (pair, names), reasons in alike.items():
+        by = "" if len(names) == len(measured) else f" by {', '.join(names)}"
         yield f"{pair.a} and {pair.b} at {pair.load} are not compared{by} in {'; '.join(reasons)}."
 
 
-def _whole(experiment: Experiment) -> Iterator[str]:
-    summary = experiment.summary
-    if summary.missing or summary.finished is None:
-        planned = len(summary.missing) + len(summary.runs)
-        cure = f"make finish RESUME={experiment.name} makes"
-        if summary.missing:
-            yield f"The experiment is unfinished: {len(summary.missing)} of {planned} runs were not made; {cure} them."
-        else:
-            yield f"The experiment was interrupted; {cure} what it lacks."
-    if summary.environment.get("stand_in_images"):
-        yield STAND_IN_NOTE
-    yield from experiment.doubts
+def _host(runs: Sequence[Run]) -> Iterator[str]:
+    """With the worst run."""
+    for sentence, share_of in HOST_SHARES:
+        shares = [(share, run.run) for run in runs if (share := share_of(run)) is not None]
+        if shares:
+            share, name = max(shares, key=lambda one: one[0])
+            yield sentence.format(percent(share), name)
 
 
-def _host(runs: list[Run]) -> Iterator[str]:
-    worst = _worst(runs, lambda run: run.foreign_cpu_share)
-    if worst is not None:
-        run, share = worst
-        yield f"Other programs took up to {percent(share)} % of the time of an approach's CPUs ({run.run})."
-    worst = _worst(runs, lambda run: max((run.steal_shares or {}).values(), default=None))
-    if worst is not None:
-        run, share = worst
-        yield f"A hypervisor gave up to {percent(share)} % of the time of a part's CPUs to others ({run.run})."
-
-
-def _worst(runs: list[Run], share_of: Callable[[Run], float | None]) -> tuple[Run, float] | None:
-    shares = [(run, share) for run in runs if (share := share_of(run)) is not None]
-    return max(shares, key=lambda one: one[1], default=None)
-
-
-def _of_runs(runs: list[Run]) -> Iterator[OfRun]:
-    told = [(run, [*run.reasons, *withheld_notes(run)]) for run in runs]
-    shared = [one for one in told[0][1] if all(one in sentences for _, sentences in told)] if len(runs) > 1 else []
-    for one in shared:
-        yield OfRun("every run", None, one)
-    for run, sentences in told:
-        for one in sentences:
-            if one not in shared:
-                yield OfRun(run.run, run.verdict, one)
-
-
-def _counts(runs: list[Run]) -> str:
-    counts = [(sum(run.verdict == level for run in runs), level) for level in ("valid", "suspect", "invalid")]
-    told = [f"{count} {level}" for count, level in counts if count]
-    return f"Of {len(runs)} runs, {', '.join(told)}." if len(runs) > 1 else f"The run is {runs[0].verdict}."
+def _of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, str | None, str]]:
+    """What is said of every run once."""
+    reasons = [[*run.reasons, *withheld_notes(run)] for run in runs]
+    shared = [one for one in reasons[0] if all(one in others for others in reasons)] if len(runs) > 1 else []
+    yield from (("every run", None, one) for one in shared)
+    for run, own in zip(runs, reasons, strict=True):
+        yield from ((run.run, run.verdict, one) for one in own if one not in shared)

@@ -1,8 +1,9 @@
 """What the experiment ran on, as the page lists it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from loomlab.answer.parity import flat
 from loomlab.report.folder import Experiment
 
 LABELS = {
@@ -30,33 +31,50 @@ LABELS = {
     "stand_in_images": "stand-in base images",
     "tool_versions": "tools",
 }
-ELSEWHERE = frozenset({"notes", "suspect", "started", "jvm"})
+ELSEWHERE = {"notes", "suspect", "started", "jvm"}
 """What other parts of the page have."""
-OF_ABOUT = (
-    ("JVM", ("jvm", "version")),
-    ("vendor", ("jvm", "vendor")),
-    ("arguments", ("jvm", "vm_arguments")),
-    ("heap at most", ("jvm", "max_heap_bytes")),
-    ("collectors", ("jvm", "gc_beans")),
-    ("carriers", ("jvm", "carriers")),
-    ("concurrency", ("concurrency",)),
-    ("style", ("style",)),
-    ("server", ("inbound", "server")),
-    ("its version", ("inbound", "version")),
-    ("framework", ("inbound", "framework")),
-    ("client", ("outbound", "client")),
-    ("client's version", ("outbound", "version")),
-)
+OF_ABOUT = {
+    "jvm.version": "JVM",
+    "jvm.vendor": "vendor",
+    "jvm.vm_arguments": "arguments",
+    "jvm.max_heap_bytes": "heap at most",
+    "jvm.gc_beans": "collectors",
+    "jvm.carriers": "carriers",
+    "concurrency": "concurrency",
+    "style": "style",
+    "inbound.server": "server",
+    "inbound.version": "its version",
+    "inbound.framework": "framework",
+    "outbound.client": "client",
+    "outbound.version": "client's version",
+}
+type Rows = list[tuple[str, str]]
 
 
-def environment_rows(environment: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """All that was recorded, what has a name first."""
-    known = [key for key in LABELS if key in environment]
-    rest = sorted(key for key in environment if key not in LABELS and key not in ELSEWHERE)
-    return [(LABELS.get(key, key), _shown(key, environment[key])) for key in (*known, *rest)]
+def environment_rows(environment: Mapping[str, Any]) -> Rows:
+    """All that was recorded, what has a label first."""
+    rest = dict.fromkeys(sorted(environment.keys() - LABELS.keys() - ELSEWHERE))
+    return [(LABELS.get(key, key), _text(key, environment[key])) for key in (*LABELS, *rest) if key in environment]
 
 
-def _shown(key: str, value: Any) -> str:
+def approach_rows(experiment: Experiment) -> list[tuple[str, Rows]]:
+    """What each approach told of itself in its first run that has it."""
+    abouts: dict[str, Rows] = {}
+    for run in experiment.runs:
+        about = flat(experiment.raw_json(run, "about.json") or {})
+        rows = [(label, _text(key, about[key])) for key, label in OF_ABOUT.items() if about.get(key) is not None]
+        if rows:
+            abouts.setdefault(run.approach, rows)
+    return sorted(abouts.items())
+
+
+def tool_commands(experiment: Experiment) -> Rows:
+    """What the first run of each load told its tool."""
+    processes = ((at.label, experiment.raw_json(at.runs[0], "tool.json")) for at in experiment.loads)
+    return [(label, " ".join(process["command"])) for label, process in processes if process]
+
+
+def _text(key: str, value: Any) -> str:
     if key.endswith("_bytes") and isinstance(value, int | float):
         return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
     match value:
@@ -65,38 +83,8 @@ def _shown(key: str, value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case dict():
-            return ", ".join(f"{name} {_shown('', one)}" for name, one in value.items()) or "none"
+            return ", ".join(f"{name} {_text('', one)}" for name, one in value.items()) or "none"
         case list():
-            return ", ".join(_shown("", one) for one in value) or "none"
+            return ", ".join(_text("", one) for one in value) or "none"
         case _:
             return str(value)
-
-
-def approach_rows(experiment: Experiment) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What each approach told of itself in its first run that has it."""
-    return [(name, rows) for name in experiment.approaches if (rows := list(_of_about(_about(experiment, name))))]
-
-
-def _about(experiment: Experiment, approach: str) -> Any:
-    told = (experiment.raw_json(run, "about.json") for run in experiment.runs if run.approach == approach)
-    return next((about for about in told if isinstance(about, dict)), None)
-
-
-def _of_about(about: Any) -> Iterator[tuple[str, str]]:
-    for label, way in OF_ABOUT:
-        value = about
-        for step in way:
-            value = value.get(step) if isinstance(value, dict) else None
-        if value is not None:
-            yield label, _shown(way[-1], value)
-
-
-def commands_of(experiment: Experiment) -> list[tuple[str, str]]:
-    """What the first run of each load told its tool."""
-    found = []
-    for at in experiment.loads:
-        tool = experiment.raw_json(at.runs[0], "tool.json")
-        command = tool.get("command") if isinstance(tool, dict) else None
-        if isinstance(command, list):
-            found.append((at.label, " ".join(str(word) for word in command)))
-    return found

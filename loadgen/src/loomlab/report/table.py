@@ -1,50 +1,58 @@
-"""The table: a row for each approach at each load; and the same as CSV and Markdown."""
+"""The tables: approaches at each load, also as CSV and Markdown; pairs of approaches; runs."""
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, percent, spread, told_of
+from loomlab.answer.comparisons import Held
+from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, percent, ratio_text, spread, told_of
 from loomlab.answer.loads import At
 from loomlab.answer.summary import table_cell
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
+from loomlab.statistics.comparison import Comparison
 
 LEVELS = ("valid", "suspect", "invalid")
 
 
+def verdict_counts(runs: Iterable[Run]) -> str:
+    """How many runs are valid, suspect and invalid, without those that none is."""
+    counts = Counter(run.verdict for run in runs)
+    return ", ".join(f"{counts[level]} {level}" for level in LEVELS if level in counts)
+
+
 @dataclass(frozen=True)
 class Row:
-    """`spreads` by the figure's key, over the runs that are not invalid; `verdicts` counts all of them."""
+    """An approach at a load."""
 
     at: At
     approach: str
     spreads: dict[str, Spread]
-    verdicts: Counter[str]
+    """Over the runs that are not invalid, by the figure's key."""
+
+    @property
+    def runs(self) -> list[Run]:
+        return self.at.of(self.approach)
 
     @property
     def worst(self) -> str:
-        return next((level for level in reversed(LEVELS) if self.verdicts[level]), LEVELS[0])
+        return max((run.verdict for run in self.runs), key=LEVELS.index)
 
     @property
-    def said(self) -> str:
-        """The verdicts in words; of a single run, its own."""
-        if self.verdicts.total() == 1:
-            return self.worst
-        return ", ".join(f"{self.verdicts[level]} {level}" for level in LEVELS if self.verdicts[level])
+    def verdict(self) -> str:
+        """Of a single run, its own."""
+        return self.worst if len(self.runs) == 1 else verdict_counts(self.runs)
 
     def centre(self, figure: Figure) -> str:
-        found = self.spreads.get(figure.key)
-        return UNKNOWN if found is None else number(found.centre)
+        return number(self.spreads[figure.key].centre) if figure.key in self.spreads else UNKNOWN
 
     def range_(self, figure: Figure) -> str | None:
         """From the lowest repeat to the highest; None of a single one."""
         found = self.spreads.get(figure.key)
-        if found is None or found.count < 2:
-            return None
-        return f"{number(found.lowest)} to {number(found.highest)}"
+        return f"{number(found.lowest)} to {number(found.highest)}" if found and found.count > 1 else None
 
 
 def rows_of(experiment: Experiment) -> list[Row]:
@@ -52,27 +60,23 @@ def rows_of(experiment: Experiment) -> list[Row]:
 
 
 def _row(at: At, approach: str) -> Row:
-    counted = at.counted(approach)
-    spreads = {figure.key: found for figure in told_of(counted) if (found := spread(figure, counted)) is not None}
-    return Row(at, approach, spreads, Counter(run.verdict for run in at.of(approach)))
-
-
-def figures_of(experiment: Experiment) -> list[Figure]:
-    """The table's columns: what at least one of the runs that are compared has."""
-    return told_of(experiment.runs)
+    runs = at.counted(approach)
+    return Row(at, approach, {figure.key: mean for figure in told_of(runs) if (mean := spread(figure, runs))})
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
     """Units are in the names; empty: not measured."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    bounds = [f"{figure.key}{end}" for figure in figures for end in ("", "_lowest", "_highest")]
-    writer.writerow(["load", "unit", "approach", *LEVELS, *bounds])
+    ends = [f"{figure.key}{end}" for figure in figures for end in ("", "_lowest", "_highest")]
+    writer.writerow(["load", "unit", "approach", *LEVELS, *ends])
     for row in rows:
-        found = [row.spreads.get(figure.key) for figure in figures]
-        values = [value for one in found for value in ((one.centre, one.lowest, one.highest) if one else ("", "", ""))]
-        counts = [row.verdicts[level] for level in LEVELS]
-        writer.writerow([f"{row.at.amount:g}", row.at.unit, row.approach, *counts, *values])
+        verdicts = [run.verdict for run in row.runs]
+        values: list[float | str] = []
+        for figure in figures:
+            mean = row.spreads.get(figure.key)
+            values += (mean.centre, mean.lowest, mean.highest) if mean else ("", "", "")
+        writer.writerow([f"{row.at.amount:g}", row.at.unit, row.approach, *map(verdicts.count, LEVELS), *values])
     return text.getvalue()
 
 
@@ -80,39 +84,46 @@ def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
     lines = ["| " + " | ".join(["load", "approach", *(figure.label for figure in figures), "verdict"]) + " |"]
     lines.append("|:--|:--|" + "--:|" * len(figures) + ":--|")
     for row in rows:
-        values = [row.centre(figure) + (f" ({found})" if (found := row.range_(figure)) else "") for figure in figures]
-        lines.append("| " + " | ".join(map(table_cell, [row.at.label, row.approach, *values, row.said])) + " |")
+        values = [row.centre(figure) + (f" ({ends})" if (ends := row.range_(figure)) else "") for figure in figures]
+        lines.append("| " + " | ".join(map(table_cell, [row.at.label, row.approach, *values, row.verdict])) + " |")
     return lines
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """One run, with what its host took and where its files are; `files` is None where they are gone."""
-
-    run: Run
-    load: str
-    figures: list[tuple[str, str]]
-    files: str | None
+def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[tuple[Held, ...]]:
+    """Of each contrast at one load, its comparison by every figure."""
+    return [*zip(*map(experiment.comparisons, figures), strict=True)]
 
 
-def run_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[RunRow]:
-    loads = {run.run: at.label for at in experiment.loads for run in at.runs}
+def effect_cell(found: Comparison) -> tuple[str, str | None]:
+    """The ratio or the difference, and its interval where there is one."""
+    if found.swayed and found.word == "exploratory":
+        return "not resolved", None
+    return effect_text(found), interval_text(found)
+
+
+def effect_text(found: Comparison) -> str:
+    return UNKNOWN if found.effect is None else f"{_written(found, found.effect)} {found.figure.unit or ''}".rstrip()
+
+
+def interval_text(found: Comparison) -> str | None:
+    ends = found.interval and (found.interval.low, found.interval.high)
+    return " to ".join(_written(found, end) for end in ends) if ends else None
+
+
+def _written(found: Comparison, effect: float) -> str:
+    """A difference says whether it is more, a ratio on which side of 1 it is."""
+    return ratio_text(effect) if found.figure.unit is None else f"{'+' if effect > 0 else ''}{number(effect)}"
+
+
+def run_columns(figures: Sequence[Figure]) -> list[tuple[str, Callable[[Run], str]]]:
+    """Headings and cells of the table of runs: its figures, and what the host took."""
     return [
-        RunRow(
-            run,
-            loads.get(run.run, run.load.label),
-            _figures(run, figures),
-            run.run if run.run in experiment.raw else None,
-        )
-        for run in experiment.runs
+        *((figure.label, partial(_figure_cell, figure)) for figure in figures),
+        ("errors", lambda run: UNKNOWN if run.errors is None else f"{run.errors:,}"),
+        ("other programs' CPU, %", lambda run: percent(run.foreign_cpu_share)),
+        ("stolen CPU, %", lambda run: percent((run.steal_shares or {}).get("approach"))),
     ]
 
 
-def _figures(run: Run, figures: Sequence[Figure]) -> list[tuple[str, str]]:
-    stolen = (run.steal_shares or {}).get("approach")
-    return [
-        *((figure.label, number(figure.of(run))) for figure in figures),
-        ("errors", UNKNOWN if run.errors is None else f"{run.errors:,}"),
-        ("other programs' CPU, %", percent(run.foreign_cpu_share)),
-        ("stolen CPU, %", percent(stolen)),
-    ]
+def _figure_cell(figure: Figure, run: Run) -> str:
+    return number(figure.of(run))
