@@ -18,7 +18,7 @@ from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, write_json, write_text
 from loomlab.records.models import Run
 from loomlab.records.order import Order, changing, order_file, read_order
-from loomlab.show.judged import Judged
+from loomlab.show.server import newest_runs
 from ordered import TWO_CPUS, lab_in, planned
 from rawrun import RawRun
 
@@ -361,5 +361,5 @@ def test_what_was_set_aside_is_in_no_table(tmp_path: Path) -> None:
 
     assert [run.run for run in summary.runs] == ["2-tomcat-virtual"]
     assert not any("set-aside" in note for note in summary.notes)
-    assert [one.run.run for one in Judged(folder.parent).newest(9)] == ["2-tomcat-virtual"]
+    assert [run.run for _, run in newest_runs(folder.parent, 9)] == ["2-tomcat-virtual"]
     assert "set-aside" not in (folder / "summary.md").read_text()

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from prometheus_client import CollectorRegistry, start_http_server
 
-from loomlab.exporter.engine import Engine
-from loomlab.exporter.page import ContainerFigures
+from loomlab.exporter.containers import ContainerFigures
 from loomlab.exporter.seen import prove
 
 
@@ -25,7 +24,7 @@ def export_containers(
 ) -> None:
     """Serve CPU, memory and threads of Compose's containers as cAdvisor does, as the engine tells them."""
     registry = CollectorRegistry()
-    registry.register(ContainerFigures(Engine(engine)))
+    registry.register(ContainerFigures(engine))
     start_http_server(port, registry=registry)
     signal.pause()
 
