@@ -16,7 +16,6 @@ from loomlab.cli import main
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import RuleResult, Run, Summary
 from loomlab.records.order import Order, changing, read_order
-from loomlab.report.comparisons import comparisons
 from loomlab.report.folder import read_experiment
 from loomlab.report.opening import opening_of
 from report_folder import folder_of
@@ -108,7 +107,7 @@ def test_a_torn_block_counts_for_no_contrast_and_its_figures_do_not_either(folde
     assert [one.block for one in before.blocks] == [1, 2, 3, 4, 5]
     assert ([one.block for one in got.blocks], got.left_out, got.swayed) == ([2, 3, 4, 5], (0, 0), False)
     assert [one.startswith("block 1 (") for one in got.dropped] == [True]
-    assert [one.found.blocks for one in comparisons(read_experiment(folder), CPU)] == [4]
+    assert [one.found.blocks for one in read_experiment(folder).comparisons(CPU)] == [4]
     assert len(loads_of(summary.runs)[0].torn) == 1
 
 
@@ -133,7 +132,7 @@ def test_no_contrast_is_answered_before_the_declared_blocks_are_made(folder: Pat
     with pytest.raises(SystemExit):
         main(["report", str(folder)])
     experiment = read_experiment(folder)
-    assert comparisons(experiment, CPU) == []
+    assert experiment.comparisons(CPU) == []
     assert made.early in opening_of(experiment).answers
 
 

@@ -15,7 +15,6 @@ from loomlab.answer.loads import counting, telling
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Run, Summary
-from loomlab.report.comparisons import comparisons
 from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
 from loomlab.statistics.sentences import sentence
@@ -192,7 +191,7 @@ def test_a_load_where_no_run_has_the_figure_counts_among_the_declared_in_summary
     folder = tmp_path / FOLDER
 
     summed = of(got, "tomcat-virtual", "tomcat-platform")
-    shown = [one.found for one in comparisons(read_experiment(folder), CPU) if one.kind == "controlled"]
+    shown = [one.found for one in read_experiment(folder).comparisons(CPU) if one.kind == "controlled"]
 
     assert [one.sentence for one in summed] == [sentence(one) for one in shown]
     assert [one.p_holm for one in summed] == [one.p_holm for one in shown]

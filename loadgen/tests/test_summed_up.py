@@ -9,9 +9,7 @@ import pytest
 from loomlab.answer.summary import summarise
 from loomlab.cli import main
 from loomlab.report import page
-from report_folder import folder_of
-from test_report import parts_of
-from test_report_folders import edit, first_run
+from report_folder import edit, first_run, folder_of, page_of
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,7 @@ def test_a_report_that_fails_does_not_fail_what_sums_up(
 def test_an_interruption_says_what_going_on_makes(folder: Path) -> None:
     edit(folder / "summary.json", lambda told: told.update(finished=None))
 
-    assert f"make finish RESUME={folder.name} " in parts_of(folder).text
+    assert f"make finish RESUME={folder.name} " in page_of(folder).text
 
 
 def test_a_declared_margin_is_that_of_the_summary_and_of_the_page(folder: Path) -> None:
@@ -64,8 +62,8 @@ def test_a_declared_margin_is_that_of_the_summary_and_of_the_page(folder: Path) 
     cpu = summary.contrasts[0].comparisons[0]
 
     assert (summary.margin, cpu.margin, cpu.word, cpu.within_margin) == (0.5, 0.5, "lower", True)
-    assert "lower, less than the margin" in parts_of(folder).text
-    assert cpu.sentence in parts_of(folder).text
+    assert "lower, less than the margin" in page_of(folder).text
+    assert cpu.sentence in page_of(folder).text
 
 
 def test_what_makes_every_run_suspect_is_in_the_sentences_of_the_summary_and_of_the_page(folder: Path) -> None:
@@ -76,7 +74,7 @@ def test_what_makes_every_run_suspect_is_in_the_sentences_of_the_summary_and_of_
     assert {run.verdict for run in summary.runs} == {"suspect"}
     for one in summary.contrasts[0].comparisons:
         assert "3 blocks, each with a suspect run" in one.sentence
-    assert summary.contrasts[0].comparisons[0].sentence in parts_of(folder).text
+    assert summary.contrasts[0].comparisons[0].sentence in page_of(folder).text
 
 
 def test_about_with_a_list_for_a_name_is_told_as_a_difference(folder: Path) -> None:
@@ -85,13 +83,13 @@ def test_about_with_a_list_for_a_name_is_told_as_a_difference(folder: Path) -> N
     summary = summarise(folder, interrupted=False)
 
     assert [one.kind for one in summary.contrasts] == ["unknown"]
-    assert parts_of(folder).open == []
+    assert page_of(folder).open == []
 
 
 def test_how_two_approaches_differ_is_not_known_in_both_places_without_contrasts(folder: Path) -> None:
     edit(folder / "summary.json", lambda told: told.update(contrasts=[]))
 
-    text = parts_of(folder).text
+    text = page_of(folder).text
 
     assert "is not known how" in text
     assert "nothing to compare" not in text
