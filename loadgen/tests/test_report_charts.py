@@ -44,11 +44,12 @@ def test_colours_are_the_recorded_ones_and_others_never_collide() -> None:
 
 
 def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:
-    """Place and style of each dot, but for those of the legend."""
+    """Place and style of each dot, but for the legend's and for ticks."""
     assert drawing is not None
     whole = ElementTree.fromstring(drawing.svg)  # noqa: S314 - just made
     axes = next(one for one in whole.iter(f"{SVG}g") if one.get("id") == "axes_1")
-    return [(float(one.attrib["x"]), float(one.attrib["y"]), one.attrib["style"]) for one in axes.iter(f"{SVG}use")]
+    marks = [one.attrib for one in axes.iter(f"{SVG}use") if "stroke-width: 0.7" in one.attrib["style"]]
+    return [(float(mark["x"]), float(mark["y"]), mark["style"]) for mark in marks]
 
 
 def test_every_chart_is_well_formed_and_has_a_title(experiment: Experiment) -> None:
@@ -93,7 +94,7 @@ def test_every_repeat_is_a_dot_and_an_invalid_one_is_hollow(experiment: Experime
     drawn = dots(plots.repeats(CPU, loads_of(runs)[0], looks(experiment.approaches, {})))
 
     assert len(drawn) == 16
-    assert sum("fill: none" in style or "fill-opacity: 0" in style for *_, style in drawn) == 1
+    assert sum("stroke: #b3261e" in style and "fill: #" not in style for *_, style in drawn) == 1
 
 
 def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
@@ -169,7 +170,8 @@ def test_the_seconds_of_a_run_are_those_of_its_requests_and_samples(experiment: 
     assert (at_5s["throughput"], at_5s["p50"], at_5s["p99"]) == (100, 905, 1100)
     assert at_5s["cpu"] == pytest.approx(0.13, abs=0.1)
     seconds, cpu = course.panels["cpu"]
-    assert (seconds[0], seconds[-1]) == (-10, 61)
+    assert seconds[0] == -10
+    assert seconds[-1] > course.lasted_s - 2
     assert np.isfinite(cpu).all()
 
 
