@@ -115,7 +115,7 @@ def test_a_single_run_has_nothing_to_compare(tmp_path: Path) -> None:
 
 
 def test_two_repeats_give_no_interval(tmp_path: Path) -> None:
-    page = page_of(folder_of(tmp_path, PAIR, repeats=2, raw=False))
+    page = page_of(folder_of(tmp_path, PAIR, repeats=2))
 
     assert "REPEATS=5" in page.text
     assert "95 % interval" not in page.text.partition("The figures")[0]
@@ -124,7 +124,7 @@ def test_two_repeats_give_no_interval(tmp_path: Path) -> None:
 
 def test_how_differences_are_compared_is_said_where_there_are_any(tmp_path: Path, page: Page) -> None:
     held = LiveBytes(heap=-3_000, stacks_off_heap=200, kernel=100)
-    negative = page_of(folder_of(tmp_path, PAIR, raw=False, live_bytes_per_request=held)).text
+    negative = page_of(folder_of(tmp_path, PAIR, live_bytes_per_request=held)).text
 
     assert "a waiting request of tomcat-virtual holds as much as one of tomcat-platform (coarse" in negative
     assert "-2.64" in negative

@@ -14,11 +14,12 @@ from loomlab.report.course import PANELS, Course, Phase
 from loomlab.report.table import effect_text, interval_text
 from loomlab.statistics.comparison import Comparison
 
-ROW_IN, EFFECT_ROW_IN, EDGE_IN, PLOT_IN = 0.23, 0.42, 0.62, 3.0
+ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
 LEAST_SPAN = 1.25
 """A scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25."""
 LEAST_DIFFERENCE = 1.0
 """The same of differences, in their unit."""
+HEADROOM = 1.05
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 PHASES = {
     "start": ("the approach starts", "#c9ced5"),
@@ -122,12 +123,13 @@ def over_load(figure: Figure, loads: Sequence[At], looks: Looks) -> Drawing | No
                 chart.dot(axes, amount, value, look, run.verdict)
     axes.set_xscale("log")
     axes.set_xticks([at.amount for at in loads], [f"{at.amount:,g}" for at in loads])
+    axes.set_xticks([], minor=True)
     axes.set_xlabel(loads[0].unit)
     axes.set_title(figure.label)
     if min(values) > 0 and max(values) > 20 * min(values):
         axes.set_yscale("log")
     elif min(values) >= 0:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, HEADROOM * max(values) or 1)
     chart.plain_ticks(axes, "y")
     chart.legend(axes, looks)
     return chart.drawing(axes, f"{figure.title} over load")
@@ -168,7 +170,7 @@ def timeline(runs: Sequence[tuple[Run, Sequence[Phase]]]) -> Drawing | None:
     first = min((phase.start for _, phases in runs for phase in phases), default=None)
     if first is None:
         return None
-    axes = chart.axes(ROW_IN * len(runs) + EDGE_IN + 0.4)
+    axes = chart.axes(ROW_IN * len(runs) + EDGE_IN + LEGEND_ROW_IN * len(PHASES))
     for row, (_, phases) in enumerate(runs):
         for phase in phases:
             length_s = phase.end - phase.start
@@ -194,7 +196,7 @@ def courses(at: At, every: Sequence[Course], looks: Looks) -> list[Drawing]:
                 axes.axvline(second, color=SOFT, linestyle="--", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
         axes.set_xlabel(f"seconds since the load began, {at.label}")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, HEADROOM * max(course.panels[key][1].max() for course in here) or 1)
         chart.plain_ticks(axes, "y")
         chart.legend(axes, looks, {course.run.approach for course in here})
         drawn.append(chart.drawing(axes, f"{title}, second by second, at {at.label}"))
