@@ -8,7 +8,6 @@ import gzip
 import json
 import random
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -168,32 +167,30 @@ class Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.html = html
-        self.counts: Counter[str] = Counter()
-        self.attributes: list[tuple[str, str, str]] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
         self.open: list[str] = []
         self.words: list[str] = []
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.counts[tag] += 1
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in {"meta", "link", "br"}:
             self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.counts[tag] += 1
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if not {"script", "style"} & set(self.open):
+        if self.open[-1:] != ["style"]:
             self.words.append(data)
 
     def all(self, tag: str, name: str) -> list[str]:
-        """The values of an attribute of all such elements, in their order."""
-        return [value for element, attribute, value in self.attributes if (element, attribute) == (tag, name)]
+        """That attribute of all such elements, in their order."""
+        return [attributes[name] for element, attributes in self.elements if element == tag and name in attributes]
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for tag, _ in self.elements}
 
     @property
     def text(self) -> str:

@@ -16,7 +16,7 @@ from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
-from loomlab.report.table import csv_of, effect_cell, interval_text, markdown_of, pair_rows, rows_of, run_columns
+from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of, run_columns
 from loomlab.statistics.comparison import CPU_PER_REQUEST, Comparison, Interval
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import PAIR, folder_of
@@ -187,7 +187,7 @@ def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(
 def test_ends_of_intervals_are_on_their_side_of_1(experiment: Experiment) -> None:
     close = replace(controlled(experiment)[0], interval=Interval(0.99962, 1.0071))
 
-    assert interval_text(close) == "0.9996 to 1.01"
+    assert effect_cell(close)[1] == "0.9996 to 1.01"
 
 
 def test_the_tables_have_the_mean_and_the_range() -> None:

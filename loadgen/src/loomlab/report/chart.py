@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -27,7 +27,7 @@ WIDTH_IN = 5.0
 INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
 ON_PAGE = {INK: f"var(--ink, {INK})", SOFT: f"var(--soft, {SOFT})", GRID: f"var(--grid, {GRID})"}
 """The page's colours, which are others in dark mode; a file of its own has none and takes the second."""
-mpl.rc_file(str(files("loomlab.report") / "templates" / "chart.mplstyle"))
+mpl.rc_file(Path(__file__).with_name("chart.mplstyle"))
 VERDICTS: dict[str, dict[str, Any]] = {
     "valid": {"markeredgecolor": INK},
     "suspect": {"markeredgecolor": INK, "alpha": 0.4},

@@ -2,12 +2,10 @@
 
 import shutil
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import CPU, P99, WAITING, Figure, told_of
@@ -28,6 +26,13 @@ from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.plots import Looks
 
+TEMPLATES = Environment(
+    loader=PackageLoader("loomlab.report"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
 
@@ -50,46 +55,26 @@ def write_report(folder: Path) -> Path:
     for drawing in (*by_load, *charts["over_load"], *charts["latencies"], *charts["timeline"]):
         write_text(folder / "plots" / drawing.file, drawing.svg)
     elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *doubts.host}
-    page = (
-        _environment()
-        .get_template("report.html")
-        .render(
-            experiment=experiment,
-            summary=experiment.summary,
-            opening=opening,
-            doubts=doubts,
-            figures=figures,
-            compared=[figure for figure in figures if figure.compared],
-            rows=rows,
-            charts=charts,
-            keys={name: one.key for name, one in look.items()},
-            loads={run.run: at.label for at in experiment.loads for run in at.runs},
-            notes=_notes(experiment),
-            explained=[note for note in experiment.summary.notes if note not in elsewhere],
-            command=experiment.order.command if experiment.order and experiment.order.asked else None,
-            table=table,
-            surroundings=surroundings,
-            what_differs=what_differs,
-            style=Markup(_template("report.css")),  # noqa: S704 - ours
-        )
+    page = TEMPLATES.get_template("report.html").render(
+        experiment=experiment,
+        summary=experiment.summary,
+        opening=opening,
+        doubts=doubts,
+        figures=figures,
+        compared=[figure for figure in figures if figure.compared],
+        rows=rows,
+        charts=charts,
+        keys={name: one.key for name, one in look.items()},
+        loads={run.run: at.label for at in experiment.loads for run in at.runs},
+        notes=_notes(experiment),
+        explained=[note for note in experiment.summary.notes if note not in elsewhere],
+        command=experiment.order.command if experiment.order and experiment.order.asked else None,
+        table=table,
+        surroundings=surroundings,
+        what_differs=what_differs,
     )
     write_text(folder / "report.html", page)
     return folder / "report.html"
-
-
-def _environment() -> Environment:
-    return Environment(
-        loader=FunctionLoader(_template),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-
-
-def _template(name: str) -> str:
-    return (files("loomlab.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> dict[str, Any]:

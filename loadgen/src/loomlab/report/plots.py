@@ -11,7 +11,7 @@ from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
 from loomlab.report.chart import INK, SOFT, Drawing, Look
 from loomlab.report.course import PANELS, Course, Phase
-from loomlab.report.table import effect_text, interval_text
+from loomlab.report.table import effect_cell
 from loomlab.statistics.comparison import Comparison
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
@@ -69,7 +69,9 @@ def effects(figure: Figure, held: Sequence[Held], looks: Looks) -> Drawing | Non
         for block in one.effects:
             chart.dot(axes, block.effect, row, looks[one.pair.a], "suspect" if block.suspect else "valid")
     over = "less" if figure.by_difference else "÷"
-    chart.named_rows(axes, [f"{one.pair.a} {over}\n{one.pair.b}: {_written(one)}" for one in comparisons])
+    effects = (f"{effect} ({interval})" if interval else effect for effect, interval in map(effect_cell, comparisons))
+    names = (f"{one.pair.a} {over}\n{one.pair.b}: {effect}" for one, effect in zip(comparisons, effects, strict=True))
+    chart.named_rows(axes, [*names])
     for label, one in zip(axes.get_yticklabels(), held, strict=True):
         label.set_color(INK if one.kind == "controlled" else SOFT)
     axes.axvline(comparisons[0].figure.even, color=SOFT, linestyle="--", linewidth=1)
@@ -84,12 +86,6 @@ def effects(figure: Figure, held: Sequence[Held], looks: Looks) -> Drawing | Non
         chart.ratio_ticks(axes)
     load = comparisons[0].pair.load
     return chart.drawing(axes, f"{what}s {of} {figure.title} at {load}, each block a dot, intervals as bars")
-
-
-def _written(found: Comparison) -> str:
-    if found.effect is None:
-        return "no block"
-    return f"{effect_text(found)} ({interval_text(found)})" if found.interval else effect_text(found)
 
 
 def _reach(comparisons: Sequence[Comparison]) -> float:

@@ -98,16 +98,12 @@ def effect_cell(found: Comparison) -> tuple[str, str | None]:
     """The ratio or the difference, and its interval where there is one."""
     if found.swayed and found.word == "exploratory":
         return "not resolved", None
-    return effect_text(found), interval_text(found)
-
-
-def effect_text(found: Comparison) -> str:
-    return UNKNOWN if found.effect is None else f"{_written(found, found.effect)} {found.figure.unit or ''}".rstrip()
-
-
-def interval_text(found: Comparison) -> str | None:
-    ends = found.interval and (found.interval.low, found.interval.high)
-    return " to ".join(_written(found, end) for end in ends) if ends else None
+    if found.effect is None:
+        return UNKNOWN, None
+    effect = f"{_written(found, found.effect)} {found.figure.unit or ''}".rstrip()
+    return effect, found.interval and " to ".join(
+        _written(found, end) for end in (found.interval.low, found.interval.high)
+    )
 
 
 def _written(found: Comparison, effect: float) -> str:
