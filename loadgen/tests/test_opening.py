@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from experiments import HEAPS, LOAD, NAMES, RATE, blocks, experiment_of, holding, invalid, run_of
 from loomlab.answer.contrasts import unknown_notes
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Load, Target, Users, UserStage
 from loomlab.records.memory import LiveBytes
@@ -202,27 +202,6 @@ def test_throughput_is_that_of_two_approaches_at_least_and_of_runs_that_count() 
     assert figures(cause) == {"2,000", "0.1"}
     assert of_throughput(experiment_of([run_of(NAMES[0])], None)) == []
     assert of_throughput(experiment_of(one_left)) == []
-
-
-@given(
-    st.lists(st.tuples(st.floats(0.01, 100), st.sampled_from(["valid", "suspect", "invalid"])), min_size=1, max_size=6)
-)
-def test_an_approach_alone_has_its_mean_and_its_range(costs: list[tuple[float, str]]) -> None:
-    runs = [
-        run_of(NAMES[0], repeat, cpu_ms_per_request=cost, verdict=verdict)
-        for repeat, (cost, verdict) in enumerate(costs, 1)
-    ]
-    counted = [cost for cost, verdict in costs if verdict != "invalid"]
-    answers = opening_of(experiment_of(runs, None)).answers
-
-    if not counted:
-        assert not any("CPU" in answer for answer in answers)
-        return
-    (only,) = answers
-    mean = math.exp(math.fsum(map(math.log, counted)) / len(counted))
-    span = {number(min(counted)), number(max(counted)), str(len(counted))} if len(counted) > 1 else set()
-    assert span <= figures(only)
-    assert any(math.isclose(float(one.replace(",", "")), mean, rel_tol=0.01) for one in figures(only))
 
 
 def test_an_approach_without_a_run_that_counts_is_told_at_its_load() -> None:

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from experiments import HEAPS, NAMES, NEGATIVE, holding, run_of
 from loomlab.answer.figures import CPU, FIGURES, WAITING
 from loomlab.answer.loads import loads_of
+from loomlab.plan.planning import plan
 from loomlab.records.files import RunFiles
 from loomlab.report import chart, plots
 from loomlab.report.chart import MOST_TICKS, OTHERS, Drawing, looks
 from loomlab.report.course import Phase, course_of, load_of, phases_of
 from loomlab.report.folder import Experiment, read_experiment
+from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import edit, folder_of
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,6 +43,13 @@ def test_colours_are_the_recorded_ones_and_others_never_collide() -> None:
 
     assert [found[name].colour for name in "abc"] == list(OTHERS[:3])
     assert len({(one.marker, one.sign) for one in found.values()}) == 3
+
+
+def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    lab.colours = {"tomcat-virtual": "#E69F00", "jetty-virtual": "#F0E442"}
+
+    assert plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP).colours == {"tomcat-virtual": "#E69F00"}
 
 
 def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:

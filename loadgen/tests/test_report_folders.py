@@ -3,9 +3,9 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.cli import main
@@ -25,54 +25,56 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return shutil.copytree(made, tmp_path / made.name)
 
 
+def change_summary(**changes: Any) -> Callable[[Path], object]:
+    return lambda folder: edit(folder / "summary.json", lambda summary: summary.update(changes))
+
+
 @pytest.mark.parametrize(
-    ("spoil", "error"),
+    ("spoil", "error", "cure"),
     [
-        (lambda folder: (folder / "summary.json").unlink(), UsageError),
-        (lambda folder: shutil.rmtree(folder / "runs"), UsageError),
-        (lambda folder: edit(folder / "summary.json", lambda summary: summary.update(runs=[])), UsageError),
-        (lambda folder: (folder / "summary.json").write_text('{"schema": '), ParseError),
-        (lambda folder: edit(folder / "summary.json", lambda told: told.update(schema="v2")), ParseError),
-        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(run="../x")), ParseError),
+        (lambda folder: (folder / "summary.json").unlink(), UsageError, "run make finish"),
+        (lambda folder: shutil.rmtree(folder / "runs"), UsageError, "name a folder below results/"),
+        (change_summary(runs=[]), UsageError, "run make finish RESUME="),
+        (lambda folder: (folder / "summary.json").write_text('{"schema": '), ParseError, "delete the file and run"),
+        (change_summary(schema="v2"), ParseError, "use that version"),
+        (change_summary(runs=[{"run": "../x"}]), ParseError, "use that version"),
     ],
-    ids=["unfinished", "no experiment", "no run", "cut off", "newer", "another folder"],
 )
-def test_what_cannot_be_reported_is_refused_in_one_sentence_with_the_cure(
-    folder: Path, spoil: Callable[[Path], object], error: type[LoomlabError], snapshot: SnapshotAssertion
+def test_what_cannot_be_reported_is_refused_with_the_cure(
+    folder: Path, spoil: Callable[[Path], object], error: type[LoomlabError], cure: str
 ) -> None:
     spoil(folder)
 
-    with pytest.raises(error) as refused:
+    with pytest.raises(error, match=cure):
         write_report(folder)
 
-    assert str(refused.value).replace(str(folder), "FOLDER") == snapshot
     assert not (folder / "report.html").exists()
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    ("spoil", "doubt"),
     [
-        lambda folder: shutil.rmtree(first_run(folder) / "raw"),
-        lambda folder: shutil.rmtree(first_run(folder)),
-        lambda folder: (first_run(folder) / "raw" / "metrics.json").write_text('{"containers": ['),
-        lambda folder: (folder / "order.json").write_text('{"runs": 3}'),
-        lambda folder: edit(folder / "summary.json", lambda told: told.update(missing=["9-x"], finished=None)),
-        lambda folder: edit(folder / "summary.json", lambda told: told.update(finished=None)),
+        (lambda folder: shutil.rmtree(first_run(folder) / "raw"), "1-tomcat-platform has no raw files"),
+        (lambda folder: shutil.rmtree(first_run(folder)), "1-tomcat-platform has no raw files"),
+        (
+            lambda folder: (first_run(folder) / "raw" / "tool.json").write_text("{"),
+            "1-tomcat-platform: raw/ has changed",
+        ),
+        (lambda folder: (folder / "order.json").write_text('{"runs": 3}'), "order.json is damaged"),
+        (change_summary(missing=["9-x"], finished=None), "1 of 5 runs were not made; make finish RESUME="),
+        (change_summary(finished=None), "was interrupted; make finish RESUME="),
     ],
-    ids=["no raw", "no run", "changed", "no order", "missing", "interrupted"],
 )
 def test_what_is_wrong_with_a_folder_stands_among_the_doubts(
-    folder: Path, spoil: Callable[[Path], object], snapshot: SnapshotAssertion
+    folder: Path, spoil: Callable[[Path], object], doubt: str
 ) -> None:
     sound = doubts_of(read_experiment(folder)).whole
 
     spoil(folder)
 
-    doubts = [doubt for doubt in doubts_of(read_experiment(folder)).whole if doubt not in sound]
-    page = page_of(folder)
-    assert doubts == snapshot
-    assert [doubt for doubt in doubts if doubt not in page.text] == []
-    assert page.open == []
+    (told,) = (one for one in doubts_of(read_experiment(folder)).whole if one not in sound)
+    assert doubt in told
+    assert told in page_of(folder).text
 
 
 def test_only_runs_whose_raw_files_are_as_they_were_judged_are_drawn_second_by_second(folder: Path) -> None:
@@ -111,9 +113,8 @@ def test_names_from_outside_stay_text(folder: Path) -> None:
     assert first_run(folder).name in page.text
 
 
-@pytest.mark.parametrize("value", [-1.0, 0.0])
-def test_a_figure_that_is_none_is_not_drawn(folder: Path, value: float) -> None:
-    figures = {"cpu_ms_per_request": value, "throughput_rps": value}
+def test_a_figure_of_0_is_in_no_ratio(folder: Path) -> None:
+    figures = {"cpu_ms_per_request": 0.0, "throughput_rps": 0.0}
     edit(folder / "summary.json", lambda summary: [run.update(figures) for run in summary["runs"]])
 
     assert "nan" not in page_of(folder).text.split()

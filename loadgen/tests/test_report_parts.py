@@ -10,7 +10,6 @@ from experiments import HEAPS, NAMES, NEGATIVE, experiment_of, holding, run_of
 from loomlab.answer.figures import CPU, P99, WAITING
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import STAND_IN_NOTE
-from loomlab.plan.planning import plan
 from loomlab.records.models import Latency, RuleResult, Run
 from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of
@@ -18,7 +17,6 @@ from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of, run_columns
 from loomlab.statistics.comparison import CPU_PER_REQUEST, Comparison, Interval
-from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import PAIR, folder_of
 
 STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
@@ -229,18 +227,3 @@ def test_what_is_said_of_every_run_stands_once() -> None:
         (runs[0].run, "valid", "It is 1."),
         (runs[1].run, "valid", "It is 2."),
     ]
-
-
-def test_loads_are_told_apart_and_stand_smallest_first(experiment: Experiment) -> None:
-    assert [at.label for at in experiment.loads] == ["500 connections", "2,000 connections"]
-    same = [run.model_copy(update={"load": experiment.runs[0].load}) for run in experiment.runs]
-    assert [at.label for at in loads_of(same)] == ["500 connections (load 1)", "500 connections (load 2)"]
-
-
-def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
-    lab = lab_in(tmp_path / "lab")
-    lab.colours = {"tomcat-virtual": "#E69F00", "jetty-virtual": "#F0E442"}
-
-    order = plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP)
-
-    assert order.colours == {"tomcat-virtual": "#E69F00"}
