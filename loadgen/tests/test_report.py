@@ -111,6 +111,14 @@ def test_the_command_makes_the_same_order_again(page: Page) -> None:
     assert "make sweep CONCURRENCY=1000 SEED=1 " in page.text
 
 
+def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -> None:
+    took = {"foreign_cpu_share": 0.123, "steal_shares": {"approach": 0.04, "backend": 0.25}, "errors": 1234}
+    html = page_of(folder_of(tmp_path, PAIR, repeats=1, raw=False, **took)).html
+
+    for cell in ("other programs' CPU, %\">12.3<", 'stolen CPU, %">4.0<', 'errors">1,234<', 'files"><span>none<'):
+        assert html.count(cell) == 2
+
+
 def test_a_single_run_has_nothing_to_compare(tmp_path: Path) -> None:
     alone = page_of(folder_of(tmp_path, ("tomcat-virtual",), repeats=1))
 

@@ -15,7 +15,7 @@ from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
-from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of, run_columns
+from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST, Comparison, Interval
 from report_folder import PAIR, folder_of
 
@@ -215,8 +215,6 @@ def test_what_others_took_of_the_cpus_is_told_with_the_worst_run(experiment: Exp
         f"A hypervisor gave up to 25.0 % of the time of a part's CPUs to others ({runs[-1].run}).",
     ]
     assert STAND_IN_NOTE in doubts.whole
-    cells = {heading: cell(runs[-1]) for heading, cell in run_columns([])}
-    assert (cells["other programs' CPU, %"], cells["stolen CPU, %"]) == ("12.3", "4.0")
 
 
 def test_what_is_said_of_every_run_stands_once() -> None:

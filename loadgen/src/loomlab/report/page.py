@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.answer.contrasts import what_differs
-from loomlab.answer.figures import CPU, P99, WAITING, Figure, told_of
+from loomlab.answer.figures import CPU, P99, WAITING, Figure, number, percent, told_of
 from loomlab.answer.summary import (
     CLOSED_MODEL_NOTE,
     INTERIOR_NOTE,
@@ -18,7 +18,7 @@ from loomlab.answer.summary import (
     markdown,
 )
 from loomlab.records.files import write_text
-from loomlab.report import plots, surroundings, table
+from loomlab.report import plots, table
 from loomlab.report.chart import Drawing, looks
 from loomlab.report.course import course_of, load_of, phases_of
 from loomlab.report.doubts import doubts_of
@@ -70,7 +70,8 @@ def write_report(folder: Path) -> Path:
         explained=[note for note in experiment.summary.notes if note not in elsewhere],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
         table=table,
-        surroundings=surroundings,
+        number=number,
+        percent=percent,
         what_differs=what_differs,
     )
     write_text(folder / "report.html", page)

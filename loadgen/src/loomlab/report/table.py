@@ -1,15 +1,16 @@
-"""The tables: approaches at each load, also as CSV and Markdown; pairs of approaches; runs."""
+"""The tables: approaches at each load, also as CSV and Markdown, pairs of approaches, and what they ran on."""
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 from loomlab.answer.comparisons import Held
-from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, percent, ratio_text, spread, told_of
+from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, ratio_text, spread, told_of
 from loomlab.answer.loads import At
+from loomlab.answer.parity import flat
 from loomlab.answer.summary import table_cell
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
@@ -111,15 +112,34 @@ def _written(found: Comparison, effect: float) -> str:
     return ratio_text(effect) if found.figure.unit is None else f"{'+' if effect > 0 else ''}{number(effect)}"
 
 
-def run_columns(figures: Sequence[Figure]) -> list[tuple[str, Callable[[Run], str]]]:
-    """Headings and cells of the table of runs: its figures, and what the host took."""
-    return [
-        *((figure.label, partial(_figure_cell, figure)) for figure in figures),
-        ("errors", lambda run: UNKNOWN if run.errors is None else f"{run.errors:,}"),
-        ("other programs' CPU, %", lambda run: percent(run.foreign_cpu_share)),
-        ("stolen CPU, %", lambda run: percent((run.steal_shares or {}).get("approach"))),
-    ]
+def abouts(experiment: Experiment) -> list[tuple[str, dict[str, Any]]]:
+    """What each approach told of itself in its first run that has it, members of members by dotted names."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in experiment.runs:
+        told = flat(experiment.raw_json(run, "about.json") or {})
+        if about := {name: value for name, value in told.items() if value is not None}:
+            found.setdefault(run.approach, about)
+    return sorted(found.items())
 
 
-def _figure_cell(figure: Figure, run: Run) -> str:
-    return number(figure.of(run))
+def tool_commands(experiment: Experiment) -> list[tuple[str, str]]:
+    """What the first run of each load told its tool."""
+    processes = ((at.label, experiment.raw_json(at.runs[0], "tool.json")) for at in experiment.loads)
+    return [(load, " ".join(process["command"])) for load, process in processes if process]
+
+
+def plain(value: Any, key: str = "") -> str:
+    """A recorded value as text."""
+    if key.endswith("_bytes") and isinstance(value, int | float):
+        return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
+    match value:
+        case None:
+            return "not recorded"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return ", ".join(f"{name} {plain(one)}" for name, one in value.items()) or "none"
+        case list():
+            return ", ".join(map(plain, value)) or "none"
+        case _:
+            return str(value)
