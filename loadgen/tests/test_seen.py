@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from loomlab.basics.errors import HostError
-from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, prove
+from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, sees_containers
 from loomlab.run.prometheus import UnreachableError
 from served import serving
 
@@ -82,11 +82,11 @@ def test_what_lacks_is_named(after: dict[str, float], sentence: str | None) -> N
 
 def test_a_page_that_tells_the_container_it_is_asked_from_is_proof() -> None:
     with served(f"/docker/{ID}") as url:
-        prove(url, ID, cap_s=10)
+        sees_containers(url, ID, cap_s=10)
 
 
 def test_a_page_that_does_not_or_that_nobody_serves_is_refused_after_the_cap() -> None:
     with served("/docker/0") as url, pytest.raises(HostError, match="does not know this container"):
-        prove(url, ID, cap_s=0.5)
+        sees_containers(url, ID, cap_s=0.5)
     with pytest.raises(HostError, match=r"cannot be read: http://127\.0\.0\.1:1/metrics did not answer"):
-        prove("http://127.0.0.1:1/metrics", ID, cap_s=0.5)
+        sees_containers("http://127.0.0.1:1/metrics", ID, cap_s=0.5)

@@ -17,7 +17,8 @@ from loomlab.answer.summary import summarise as summarise_experiment
 from loomlab.basics import errors
 from loomlab.basics.errors import CannotMeasureError, LoomlabError
 from loomlab.basics.waves import LONGEST_RUN_S
-from loomlab.exporter import commands as exporter
+from loomlab.exporter.containers import export_containers
+from loomlab.exporter.seen import sees_containers
 from loomlab.judge.judge import judge_run
 from loomlab.plan import commands
 from loomlab.plan.host import this_host
@@ -46,7 +47,8 @@ app = typer.Typer(
 )
 commands.register(app)
 published.register(app)
-exporter.register(app)
+app.command("export-containers")(export_containers)
+app.command("sees-containers")(sees_containers)
 server.register(app)
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
 BACKEND_BURST_S = 2

@@ -3,13 +3,16 @@
 import http.client
 import json
 import math
+import signal
 import socket
 import urllib.parse
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -41,6 +44,17 @@ METRICS: dict[str, tuple[type[Family], str]] = {
 }
 type Figures = dict[str, float | None]
 """By the metric; None: the engine does not tell."""
+
+
+def export_containers(
+    engine: Annotated[Path, typer.Option(help="The engine's socket.")] = Path("/var/run/docker.sock"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served.")] = 8080,
+) -> None:
+    """Serve CPU, memory and threads of Compose's containers as cAdvisor does, as the engine tells them."""
+    registry = CollectorRegistry()
+    registry.register(ContainerFigures(engine))
+    start_http_server(port, registry=registry)
+    signal.pause()
 
 
 class ContainerFigures(Collector):

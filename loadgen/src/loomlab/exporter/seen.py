@@ -1,10 +1,12 @@
 """Whether a page of container metrics tells what a container really does: the one this runs in."""
 
 import math
+import socket
 import threading
 import time
-from collections.abc import Mapping
+from typing import Annotated
 
+import typer
 from prometheus_client.parser import text_string_to_metric_families
 
 from loomlab.basics.errors import HostError
@@ -18,19 +20,23 @@ LEAST_CPU, MOST_CPU = 0.5, 2.0
 BURN_S = 1.0
 
 
-def prove(url: str, container: str, cap_s: float) -> None:
-    """Returns when the page tells CPU, RSS and threads of the container whose ID begins so, which must be the one that
-    this process runs in; raises HostError after that time."""
+def sees_containers(
+    url: Annotated[str, typer.Argument(help="A page of container metrics.")],
+    container: Annotated[str, typer.Option(help="What the ID of the container that this runs in begins with.")] = "",
+    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 15,
+) -> None:
+    """Spend CPU time, and say whether the page tells that, RSS and threads of the container that this runs in."""
     deadline = time.monotonic() + cap_s
     end = threading.Event()
     for _ in range(MORE_THREADS):
         threading.Thread(target=end.wait, daemon=True).start()
     try:
-        while lacks := _lacks(url, container):
+        while lacks := _lacks(url, container or socket.gethostname()):
             if time.monotonic() > deadline:
                 raise HostError(lacks)
     finally:
         end.set()
+    print("CPU, RSS and threads of a container arrive.")  # noqa: T201
 
 
 def _lacks(url: str, container: str) -> str | None:
@@ -67,17 +73,13 @@ def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -
 
 def figures_of(page: str, container: str) -> dict[str, float]:
     """Of the container whose ID begins so, by metric; raises UnreachableError for another page."""
+    figures = {}
     try:
-        return {
-            sample.name: sample.value
-            for family in text_string_to_metric_families(page)
-            for sample in family.samples
-            if sample.name in {CPU, RSS, THREADS} and _id_of(sample.labels).startswith(container)
-        }
+        for family in text_string_to_metric_families(page):
+            for sample in family.samples:
+                cgroup = sample.labels.get("id", "").rpartition("/")[2]  # the ID, or a systemd scope's name
+                if sample.name in {CPU, RSS, THREADS} and cgroup.removeprefix("docker-").startswith(container):
+                    figures[sample.name] = sample.value
     except ValueError as error:
         raise UnreachableError(f"it does not hold metrics ({error})") from error
-
-
-def _id_of(labels: Mapping[str, str]) -> str:
-    """The cgroup's name is the ID, or a systemd scope's."""
-    return labels.get("id", "").rpartition("/")[2].removeprefix("docker-")
+    return figures

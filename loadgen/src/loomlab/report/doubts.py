@@ -29,6 +29,7 @@ class Doubts:
     whole: list[str]
     """Of all figures."""
     dropped: list[str]
+    """Of blocks that do not count."""
     host: list[str]
     of_runs: list[tuple[str, str | None, str]]
     """Run, verdict, reason; of every run without a verdict."""
@@ -39,7 +40,7 @@ def doubts_of(experiment: Experiment) -> Doubts:
     runs = experiment.runs
     return Doubts(
         whole=[*_unfinished(experiment), *experiment.doubts],
-        dropped=dropped_blocks(experiment),
+        dropped=[sentence for at in experiment.loads for sentence in _dropped(experiment, at)],
         host=[*again_notes(runs), *_host(runs)],
         of_runs=[*_of_runs(runs)],
         counts=f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
@@ -57,13 +58,9 @@ def _unfinished(experiment: Experiment) -> Iterator[str]:
         yield STAND_IN_NOTE
 
 
-def dropped_blocks(experiment: Experiment) -> list[str]:
-    """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured."""
-    return [sentence for at in experiment.loads for sentence in _dropped(experiment, at)]
-
-
 def _dropped(experiment: Experiment, at: At) -> Iterator[str]:
-    """A sentence for all blocks of a pair that do not count for the same figures."""
+    """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured; a
+    sentence for all that do not count for the same figures."""
     here = told_of(at.runs)
     measured = [figure for figure in told_of(experiment.runs) if figure.compared and (figure.primary or figure in here)]
     by_block: dict[tuple[Pair, str], list[str]] = {}

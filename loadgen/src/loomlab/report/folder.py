@@ -76,14 +76,12 @@ class Experiment:
 def read_experiment(folder: Path) -> Experiment:
     """Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary that is damaged
     or of another version."""
-    summary = _summary(folder)
+    summary, doubts = _summary(folder), list[str]()
     try:
-        order, doubts = order_of(folder), []
+        order = order_of(folder)
     except ParseError:
-        order, doubts = (
-            None,
-            ["order.json is damaged or of another version: the command that makes the experiment again is not known."],
-        )
+        order = None
+        doubts.append("order.json is damaged or of another version: the command of the experiment is not known.")
     files = {run.run: RunFiles(folder / "runs" / run.run) for run in summary.runs}
     linked = frozenset(name for name, own in files.items() if own.raw.is_dir())
     raw = {}
