@@ -1,6 +1,5 @@
 """What the page begins with says what its figures say."""
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from experiments import HEAPS, LOAD, NAMES, RATE, blocks, experiment_of, holding
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure
 from loomlab.records.contrasts import Contrast, Kind
-from loomlab.records.load import Load, Target, Users, UserStage
+from loomlab.records.load import Target, Users, UserStage
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
 from loomlab.report.folder import Experiment
@@ -113,48 +112,58 @@ def test_mean_throughputs_differ_by_what_is_said_at_most(a: list[float], b: list
         assert within <= max(100 * apart + 0.1, 0.1) + 1e-6
 
 
-def slower(loads: Sequence[Load]) -> list[Run]:
-    """Five blocks at each load; at the first virtual threads answer 4 % fewer requests, 5 % later."""
-    factors = (0.962, 0.968, 0.956, 0.955, 0.972)
-    runs = []
-    for (cell, load), (repeat, factor), name in itertools.product(enumerate(loads, 1), enumerate(factors, 1), NAMES):
-        changes: dict[str, Any] = {"load": load, "cell": cell, "run": f"{cell}-{repeat}-{name}"}
-        if (cell, name) == (1, NAMES[0]):
-            changes |= {"throughput_rps": 2150 * factor, "p50": 912 / factor}
-        runs.append(run_of(name, repeat, **changes))
-    return runs
+SLOWER = (0.962, 0.968, 0.956, 0.955, 0.972)
+CHANCE = (0.98, 1.02, 0.99, 1.01, 1.0)
 
 
-@pytest.mark.parametrize("kind", ["controlled", "stack"])
-def test_a_throughput_whose_interval_excludes_equality_has_that_in_place_of_a_cause(kind: Kind) -> None:
-    experiment = experiment_of(slower([LOAD, replace(LOAD, connections=5000)]), kind)
-    lower, later, cause = (one for one in opening_of(experiment).more if "throughput" in one or "p50" in one)
-
-    assert [lower, later] == [one for one in comparing(experiment, THROUGHPUT, P50) if "2,000" in one]
-    assert {"4", "95", "3", "5"} <= figures(lower)
-    assert {"5", "95", "4", "6"} <= figures(later)
-    assert [cause] == causes(experiment)
-    assert figures(cause) == {"5,000", "0.1"}
-
-
-@pytest.mark.parametrize(("share", "told"), [(0.003, False), (0.009, False), (0.011, True)])
-def test_an_interval_that_excludes_equality_by_little_leaves_the_cause(share: float, told: bool) -> None:
-    runs = [
-        run_of(name, repeat, throughput_rps=2150 * (1 - share * (name == NAMES[0]) + repeat * 1e-5))
-        for repeat in range(1, 6)
-        for name in NAMES
+def factored(factors: Sequence[float], p50: float | None = None, **changes: Any) -> list[Run]:
+    """A block for each factor, by which the first approach answers fewer requests, as much later unless it has that
+    median latency."""
+    return [
+        run_of(name, repeat, p50=p50 if p50 and own != 1 else 912 / own, throughput_rps=2150 * own, **changes)
+        for repeat, factor in enumerate(factors, 1)
+        for name, own in zip(NAMES, (factor, 1.0), strict=True)
     ]
-    experiment = experiment_of(runs)
-
-    assert len(of_throughput(experiment)) == 1
-    assert (of_throughput(experiment) == causes(experiment)) is not told
 
 
 @pytest.mark.parametrize(
-    ("runs", "apart"), [(blocks(1, delay="0", p50=5), "0.1"), (slower([LOAD]), "3.9")], ids=["alike", "apart"]
+    ("runs", "kind", "told"),
+    [
+        (factored(SLOWER), "controlled", [{"4", "95", "3", "5"}] * 2),
+        (factored(SLOWER), "stack", [{"4", "95", "3", "5"}] * 2),
+        (factored([0.989 + repeat * 1e-5 for repeat in range(5)], 912), "controlled", [{"1", "95"}]),
+        (factored([0.991 + repeat * 1e-5 for repeat in range(5)], 912), "controlled", None),
+        (factored(CHANCE, 905), "controlled", None),
+        (factored(CHANCE, 905), None, None),
+    ],
+    ids=["apart", "stacks that are apart", "just apart", "hardly apart", "by chance", "not compared"],
 )
-def test_an_offered_rate_sets_the_throughput(runs: list[Run], apart: str) -> None:
-    experiment = experiment_of([run.model_copy(update={"load": replace(LOAD, shape=RATE)}) for run in runs])
+def test_a_throughput_whose_interval_excludes_equality_has_that_in_place_of_a_cause(
+    runs: list[Run], kind: Kind | None, told: list[set[str]] | None
+) -> None:
+    experiment = experiment_of(runs, kind)
+    about = [one for one in opening_of(experiment).more if "throughput" in one or "p50" in one]
+
+    if told is None:
+        assert about == causes(experiment) != []
+    else:
+        assert about == comparing(experiment, THROUGHPUT, P50)[: len(told)]
+        assert [numbers <= figures(one) for numbers, one in zip(told, about, strict=True)] == [True] * len(told)
+
+
+def test_another_load_keeps_its_cause() -> None:
+    other = factored([1.0] * 5, load=replace(LOAD, connections=5000), cell=2)
+    experiment = experiment_of([*factored(SLOWER), *(one.model_copy(update={"run": f"2{one.run}"}) for one in other)])
+
+    (cause,) = causes(experiment)
+    assert figures(cause) == {"5,000", "0.1"}
+
+
+@pytest.mark.parametrize(("factors", "apart"), [([1.0], "0.1"), (SLOWER, "3.9")])
+def test_an_offered_rate_sets_the_throughput_whatever_the_delays_and_intervals_are(
+    factors: Sequence[float], apart: str
+) -> None:
+    experiment = experiment_of(factored(factors, load=replace(LOAD, shape=RATE), delay="0"))
 
     (cause,) = causes(experiment)
     assert figures(cause) == {"100", apart}
@@ -165,7 +174,7 @@ def test_an_offered_rate_sets_the_throughput(runs: list[Run], apart: str) -> Non
 def test_a_stack_that_is_apart_leaves_no_cause_and_is_not_told_beside_the_controlled(others: int) -> None:
     third = [
         run.model_copy(update={"approach": "jetty-virtual", "run": f"{run.run}-third"})
-        for run in slower([LOAD])
+        for run in factored(SLOWER)
         if run.approach == NAMES[0]
     ]
     stacks = [Contrast(a=NAMES[0], b="jetty-virtual", kind="stack", differs=[])]
@@ -175,16 +184,6 @@ def test_a_stack_that_is_apart_leaves_no_cause_and_is_not_told_beside_the_contro
 
     assert of_throughput(experiment_of([*blocks(5), *third], contrasts=contrasts)) == []
     assert causes(alone)
-
-
-def test_a_throughput_that_differs_by_chance_keeps_its_cause_and_its_latency_is_no_news() -> None:
-    factors = (0.98, 1.02, 0.99, 1.01, 1.0)
-    runs = [run_of(NAMES[0], repeat, throughput_rps=2150 * one) for repeat, one in enumerate(factors, 1)]
-    experiment = experiment_of([*runs, *(run_of(NAMES[1], repeat, p50=900) for repeat in range(1, 6))])
-
-    (cause,) = causes(experiment)
-    assert figures(cause) == {"2,000", "0.1"}
-    assert [one for one in sentences(experiment) if "throughput" in one or "p50" in one] == [cause]
 
 
 def test_users_who_pause_are_no_delay() -> None:

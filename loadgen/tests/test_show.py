@@ -113,23 +113,16 @@ def test_every_two_approaches_have_the_kind_of_their_contrast_and_what_differs_o
     tmp_path: Path, get: Get
 ) -> None:
     folder = folder_of(tmp_path, approaches=(*PAIR, "webflux-netty"), repeats=1)
-    contrasts = samples(get)["lab_contrast_info"]
-
-    assert {(labels["a"], labels["b"]): (labels["kind"], labels["differs"]) for labels, _ in contrasts} == {
-        ("tomcat-virtual", "tomcat-platform"): ("controlled", "concurrency: virtual-threads / platform-threads"),
-        ("tomcat-virtual", "webflux-netty"): (
-            "stack",
-            "concurrency: virtual-threads / reactive; server: tomcat / netty; "
-            "framework: spring-webmvc / spring-webflux; client: apache-httpclient / reactor-netty",
-        ),
-        ("webflux-netty", "tomcat-platform"): (
-            "stack",
-            "concurrency: reactive / platform-threads; server: netty / tomcat; "
-            "framework: spring-webflux / spring-webmvc; client: reactor-netty / apache-httpclient",
-        ),
-    }
-    assert all(labels["experiment"] == folder.name and value == 1 for labels, value in contrasts)
+    contrasts = [labels for labels, value in samples(get)["lab_contrast_info"] if value == 1]
     (folder / "summary.json").unlink()
+
+    assert {(one["a"], one["b"]): one["kind"] for one in contrasts} == {
+        ("tomcat-virtual", "tomcat-platform"): "controlled",
+        ("tomcat-virtual", "webflux-netty"): "stack",
+        ("webflux-netty", "tomcat-platform"): "stack",
+    }
+    assert {one["differs"] for one in contrasts} > {"concurrency: virtual-threads / platform-threads"}
+    assert {one["experiment"] for one in contrasts} == {folder.name}
     assert samples(get)["lab_contrast_info"] == []
 
 
