@@ -1,4 +1,4 @@
-"""Repeats become blocks, and blocks become sentences in the summary."""
+"""Repeats become blocks, blocks become sentences in the summary, and which runs count in them."""
 
 import json
 import os
@@ -9,24 +9,28 @@ from typing import Any
 
 import pytest
 
+from abouts import HEADLINE
 from loomlab.answer.comparisons import with_comparisons
-from loomlab.answer.summary import footnotes, summarise
-from loomlab.records.contrasts import Comparison
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.answer.summary import summarise
+from loomlab.answer.text import footnotes
+from loomlab.records.contrasts import Comparison, Contrast
+from loomlab.records.load import Closed, OpenRate, RateStep, Shape, Users, UserStage
 from loomlab.records.models import Latency, RuleResult, Run, Summary, Verdict
 from saying import figures
-from test_summary import experiment, run
+from test_summary import experiment, load_of, run
 
-ABOUTS: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
 COSTS = {
     "tomcat-virtual": (0.240, 0.204, 0.220, 0.250, 0.206),
     "tomcat-platform": (0.30, 0.25, 0.28, 0.31, 0.26),
     "webflux-netty": (0.21, 0.20, 0.22, 0.23, 0.20),
 }
 STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
-LATE = RuleResult(rule="backend_late_mean", outcome="failed", level="invalid")
-NOTE = {"10,000", "20", "95", "19", "21", "5"}
-"""The figures of the controlled contrast's sentence: load, mean, level, interval, blocks."""
+FOLDER = "20261121T060000Z-ab-c10000"
+SPOILT = "2-tomcat-platform"
+EVERY = [f"{number}-{name}" for number, name in enumerate([*COSTS] * 5, 1)]
+"""Of five repeats at one load."""
+TOMCATS = ("tomcat-virtual", "tomcat-platform")
+P99 = "p99 latency"
 
 
 def summed_up(folder: Path, repeats: int, changes: dict[str, dict[str, Any]] | None = None, cells: int = 1) -> Summary:
@@ -39,17 +43,18 @@ def summed_up(folder: Path, repeats: int, changes: dict[str, dict[str, Any]] | N
                 made = {"run": name, "approach": approach, "repeat": repeat, "cell": cell}
                 made |= {"cpu_ms_per_request": costs[repeat - 1]} | (changes or {}).get(name, {})
                 runs.append(run(1, **made))
-    path = experiment(folder, runs)
-    for one in runs:
-        raw = path / "runs" / one.run / "raw"
-        raw.mkdir()
-        (raw / "about.json").write_text(json.dumps(ABOUTS[one.approach]))
-    return summarise(path, interrupted=False)
+    return summarise(experiment(folder, runs, abouts=[HEADLINE[one.approach] for one in runs]), interrupted=False)
 
 
-def of(summary: Summary, a: str, b: str, figure: str = "CPU per request") -> list[Comparison]:
+def of(summary: Summary, figure: str = "CPU per request", a: str = "tomcat-virtual", b: str = "tomcat-platform") -> Any:
+    """The comparisons by that figure, one a load; the only one."""
     (contrast,) = (one for one in summary.contrasts if (one.a, one.b) == (a, b))
-    return [one for one in contrast.comparisons if one.figure == figure]
+    found = [one for one in contrast.comparisons if one.figure == figure]
+    return found[0] if len(found) == 1 else found
+
+
+def blocks(found: Comparison) -> list[int]:
+    return [one.block for one in found.blocks]
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
@@ -62,83 +67,62 @@ def test_one_or_two_repeats_compare_nothing(tmp_path: Path, repeats: int) -> Non
 
 def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_path: Path) -> None:
     got = summed_up(tmp_path, 5)
-    (controlled,) = of(got, "tomcat-virtual", "tomcat-platform")
-    (stack,) = of(got, "tomcat-virtual", "webflux-netty")
+    controlled, stack = of(got), of(got, b="webflux-netty")
 
-    assert (controlled.word, figures(controlled.sentence), controlled.cell) == ("lower", NOTE, 1)
+    assert (controlled.word, controlled.cell, controlled.kind) == ("lower", 1, "controlled")
+    assert figures(controlled.sentence) == {"10,000", "20", "95", "19", "21", "5"}
     assert controlled.p_holm == controlled.p_value
-    assert [one.ratio for one in controlled.blocks] == pytest.approx([0.8, 0.816, 11 / 14, 25 / 31, 103 / 130])
-    assert stack.word == "exploratory"
+    assert [one.effect for one in controlled.blocks] == pytest.approx([0.8, 0.816, 11 / 14, 25 / 31, 103 / 130])
+    assert (stack.word, of(got, P99).word, of(got, P99).effect) == ("exploratory", "exploratory", 1)
     notes = footnotes(got)
     assert controlled.sentence in notes
     assert any("hold for 1 contrast together" in note for note in notes)
     assert not any("Exploratory" in note for note in notes)
-    folder = tmp_path / "20261121T060000Z-ab-c10000"
-    assert controlled.sentence in (folder / "summary.md").read_text()
-    (written,) = [
-        one
-        for one in json.loads((folder / "summary.json").read_text())["contrasts"][0]["comparisons"]
-        if one["figure"] == "CPU per request"
-    ]
+    written = json.loads((tmp_path / FOLDER / "summary.json").read_text())["contrasts"][0]["comparisons"][0]
     assert (written["word"], written["coarse"], written["blocks_needed"]) == ("lower", False, None)
     assert written["high"] == pytest.approx(0.82, abs=0.01)
-
-
-def test_three_repeats_give_a_coarse_interval(tmp_path: Path) -> None:
-    (got,) = of(summed_up(tmp_path, 3), "tomcat-virtual", "tomcat-platform")
-
-    assert got.coarse
-    assert "coarse 95 % interval" in got.sentence
+    assert written["blocks"][0] == {"block": 1, "ratio": pytest.approx(0.8), "suspect": False}
+    assert not {"a", "b", "kind", "effect"} & written.keys()
 
 
 def test_an_invalid_run_takes_its_block_along_and_a_suspect_one_does_not(tmp_path: Path) -> None:
-    changes = {"2-tomcat-platform": {"verdict": "invalid"}, "4-tomcat-virtual": {"verdict": "suspect"}}
+    changes = {SPOILT: {"verdict": "invalid"}, "4-tomcat-virtual": {"verdict": "suspect"}}
     got = summed_up(tmp_path, 5, changes)
-    (spoilt,) = of(got, "tomcat-virtual", "tomcat-platform")
-    (other,) = of(got, "tomcat-virtual", "webflux-netty")
+    spoilt, other = of(got), of(got, b="webflux-netty")
 
-    assert [one.block for one in spoilt.blocks] == [2, 3, 4, 5]
+    assert (blocks(spoilt), blocks(other)) == ([2, 3, 4, 5], [1, 2, 3, 4, 5])
     assert spoilt.dropped == ["block 1 (tomcat-platform: run 2-tomcat-platform is invalid)"]
-    assert [one.block for one in other.blocks] == [1, 2, 3, 4, 5]
     assert sum(one.suspect for one in spoilt.blocks) == sum(one.suspect for one in other.blocks) == 1
     assert ", 4 blocks, 1 with a suspect run)" in spoilt.sentence
     assert any(note.endswith(f" {spoilt.dropped[0]}.") for note in footnotes(got))
 
 
-def test_with_too_few_blocks_left_the_summary_says_so(tmp_path: Path) -> None:
-    changes = {f"{number}-tomcat-platform": {"cpu_ms_per_request": None} for number in (2, 5, 8, 11)}
-    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform")
-
-    assert (got.low, got.high, got.p_value, len(got.dropped)) == (None, None, None, 4)
-    assert figures(got.sentence) == {"10,000", "1", "3"}
-
-
 def test_a_figure_that_no_run_has_is_not_compared(tmp_path: Path) -> None:
-    changes = {
-        f"{number}-{name}": {"cpu_ms_per_request": None, "latency_ms": Latency()}
-        for number, name in enumerate([*COSTS] * 3, 1)
-    }
+    changes: dict[str, Any] = {name: {"cpu_ms_per_request": None, "latency_ms": Latency()} for name in EVERY}
 
     assert [one.comparisons for one in summed_up(tmp_path, 3, changes).contrasts] == [[], [], []]
 
 
 def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path) -> None:
+    """Even if no run of the second has the figure."""
     got = summed_up(tmp_path, 5, cells=2)
-    first, second = of(got, "tomcat-virtual", "tomcat-platform")
+    untold = {one.run: {"cpu_ms_per_request": None} for one in got.runs if one.cell == 2}
+    first, second = of(got)
+    alone, none = of(summed_up(tmp_path / "untold", 5, untold, cells=2))
 
     assert [(one.cell, one.load) for one in (first, second)] == [
         (1, "10,000 connections (load 1)"),
         (2, "10,000 connections (load 2)"),
     ]
-    assert first.p_holm == pytest.approx(2 * (first.p_value or 0))
+    assert first.p_holm == alone.p_holm == pytest.approx(2 * (first.p_value or 0))
+    assert none.word == "not resolved"
     assert any("hold for 2 contrasts together" in note for note in footnotes(got))
 
 
 def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> None:
-    contrasts = summed_up(tmp_path, 5).contrasts
-    runs = json.loads((tmp_path / "20261121T060000Z-ab-c10000" / "summary.json").read_text())["runs"]
+    summary = summed_up(tmp_path, 5)
 
-    got = with_comparisons(contrasts, [Run.model_validate(one) for one in runs], margin=0.3)
+    got = with_comparisons(summary.contrasts, summary.runs, margin=0.3)
 
     (cpu, p99) = next(one for one in got if one.kind == "controlled").comparisons
     assert (cpu.margin, cpu.word, cpu.within_margin) == (0.3, "lower", True)
@@ -147,25 +131,23 @@ def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> N
 
 
 def test_a_run_that_was_spoilt_from_outside_counts_by_its_next_try_and_the_sentence_says_so(tmp_path: Path) -> None:
-    spoilt = {"2-tomcat-platform": {"verdict": "invalid", "rules": [STOLEN]}}
-    summary = summed_up(tmp_path, 3, spoilt)
-    again = next(one for one in summary.runs if one.run == "2-tomcat-platform")
-    tried = again.model_copy(update={"run": "2-tomcat-platform-try-2", "verdict": "valid"})
+    """Whatever the spoilt one told of its approach."""
+    summary = summed_up(tmp_path, 3, {SPOILT: {"verdict": "invalid", "rules": [STOLEN]}})
+    path = tmp_path / FOLDER / "runs"
+    again = next(one for one in summary.runs if one.run == SPOILT)
+    tried = again.model_copy(update={"run": f"{SPOILT}-try-2", "verdict": "valid"})
+    (path / SPOILT).rename(path / tried.run)
+    (path / SPOILT / "raw").mkdir(parents=True)
+    (path / tried.run / "run.json").write_text(tried.model_dump_json(by_alias=True))
+    (path / SPOILT / "run.json").write_text(again.model_dump_json(by_alias=True))
+    (path / SPOILT / "raw" / "about.json").write_text('{"error": "refused"}')
 
-    (before,) = of(summary, "tomcat-virtual", "tomcat-platform")
-    got = with_comparisons(summary.contrasts, [*summary.runs, tried])
+    before, after = of(summary), of(summarise(tmp_path / FOLDER, interrupted=False))
 
-    (after,) = of(summary.model_copy(update={"contrasts": got}), "tomcat-virtual", "tomcat-platform")
-    assert ([one.block for one in before.blocks], [one.block for one in after.blocks]) == ([2, 3], [1, 2, 3])
-    assert (len(before.dropped), after.dropped) == (1, [])
-    assert after.made_again == (0, 1)
+    assert (blocks(before), blocks(after)) == ([2, 3], [1, 2, 3])
+    assert (len(before.dropped), after.dropped, after.made_again) == (1, [], (0, 1))
+    assert (after.kind, after.coarse) == ("controlled", True)
     assert "1 run of tomcat-platform made again" in after.sentence
-
-
-def test_the_tail_is_exploratory(tmp_path: Path) -> None:
-    (got,) = of(summed_up(tmp_path, 5), "tomcat-virtual", "tomcat-platform", "p99 latency")
-
-    assert (got.word, got.ratio) == ("exploratory", 1)
 
 
 @pytest.mark.parametrize(
@@ -179,93 +161,39 @@ def test_the_tail_is_exploratory(tmp_path: Path) -> None:
 def test_the_tail_of_a_closed_load_is_a_lower_bound_that_no_margin_makes_the_same(
     tmp_path: Path, shape: Shape, bound: bool
 ) -> None:
-    load = Load("http://app:8080", (Target("/capabilities"),), 8000, shape, 30)
-    changes = {f"{number}-{name}": {"load": load} for number, name in enumerate([*COSTS] * 5, 1)}
+    slow = {"latency_ms": Latency(p99=11_300)}
+    changes = {name: {"load": load_of(shape)} | (slow if "virtual" in name else {}) for name in EVERY}
 
-    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform", "p99 latency")
+    got = of(summed_up(tmp_path, 5, changes), P99)
 
+    assert got.effect == pytest.approx(11_300 / 11_234)
     assert (got.lower_bounds, got.margin is None, got.within_margin) == (bound, bound, not bound)
     assert ("lower bound" in got.sentence) is bound
-    assert ("within" in got.sentence) is not bound
 
 
 @pytest.mark.parametrize(("tool", "found"), [("ab", False), ("hey", True), ("vegeta", True), ("users", True)])
 def test_a_tools_whole_milliseconds_are_in_the_interval(tmp_path: Path, tool: str, found: bool) -> None:
     """2 ms of one and 1 ms of the other, which were 1.51 and 1.49."""
-    took = {"tomcat-virtual": 2.0, "tomcat-platform": 1.0, "webflux-netty": 1.0}
     changes = {
-        f"{number}-{name}": {"tool": tool, "latency_ms": Latency(p50=took[name], p99=took[name])}
-        for number, name in enumerate([*COSTS] * 5, 1)
+        name: {"tool": tool, "latency_ms": Latency(p99=2.0 if "tomcat-virtual" in name else 1.0)} for name in EVERY
     }
-    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform", "p99 latency")
+    got = of(summed_up(tmp_path, 5, changes), P99)
 
-    assert got.ratio == pytest.approx(2)
-    assert got.low is not None
-    assert (got.low > 1) is found
-    assert got.p_value is not None
-    assert (got.p_value < 0.05) is found
-
-
-@pytest.mark.parametrize(
-    ("shape", "name"),
-    [
-        (Closed(1_000, 60), "8,000 connections"),
-        (OpenRate((RateStep(0.5, 120),)), "0.5 requests/s"),
-        (OpenRate((RateStep(250, 60), RateStep(4000, 60))), "250 to 4,000 requests/s"),
-        (Users((UserStage(8000, 240), UserStage(0, 60)), (1, 3)), "up to 8,000 users"),
-    ],
-)
-def test_a_load_is_named_as_a_sentence_says_it(shape: Shape, name: str) -> None:
-    assert Load("http://app:8080", (Target("/capabilities"),), 8000, shape, 30).label == name
-
-
-def test_commands_that_start_often_do_without_scipy() -> None:
-    program = "import sys, loomlab.cli; print(sorted({'numpy', 'scipy'} & set(sys.modules)))"
-
-    told = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert told.stdout.strip() == "[]"
-
-
-def test_the_tail_is_that_of_p99(tmp_path: Path) -> None:
-    slow = {"latency_ms": Latency(p50=3210, p99=22_468)}
-    changes = {f"{number}-tomcat-virtual": slow for number in (1, 4, 7, 10, 13)}
-    (got,) = of(summed_up(tmp_path, 5, changes), "tomcat-virtual", "tomcat-platform", "p99 latency")
-
-    assert got.ratio == pytest.approx(2)
+    assert got.effect == pytest.approx(2)
+    assert (got.low > 1, got.p_value < 0.05) == (found, found)
 
 
 def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
     why = "requests that failed reach it, so it is at least 920 ms"
     changes = {"1-tomcat-virtual": {"latency_ms": Latency(p50=3210, withheld={"p99": why})}}
     summary = summed_up(tmp_path, 5, changes)
-    (got,) = of(summary, "tomcat-virtual", "tomcat-platform", "p99 latency")
+    got = of(summary, P99)
 
-    assert [one.block for one in got.blocks] == [2, 3, 4, 5]
-    assert len(got.dropped) == 1 and why in got.dropped[0]
+    assert blocks(got) == [2, 3, 4, 5]
+    assert len(got.dropped) == 1
+    assert why in got.dropped[0]
     assert any("1-tomcat-virtual" in note and why in note for note in footnotes(summary))
-    assert len(of(summary, "tomcat-virtual", "tomcat-platform")[0].blocks) == 5
-
-
-@pytest.mark.parametrize("errors", [0, 80])
-def test_a_tail_that_failures_withheld_is_no_block_less(tmp_path: Path, errors: int) -> None:
-    """Of five blocks two: where nothing failed there are only too few requests."""
-    changes: dict[str, dict[str, Any]] = {
-        f"{number}-tomcat-virtual": {"latency_ms": Latency(p50=3210, p99=5000)} for number in (1, 4, 7)
-    }
-    why = {"latency_ms": Latency(p50=3210, withheld={"p99": "it is at least 920 ms"}), "errors": errors}
-    summary = summed_up(tmp_path, 5, changes | {"10-tomcat-virtual": why, "13-tomcat-virtual": why})
-
-    (got,) = of(summary, "tomcat-virtual", "tomcat-platform", "p99 latency")
-
-    assert (len(got.blocks), got.left_out) == (3, (2 if errors else 0, 0))
-    assert got.swayed is (errors > 0)
+    assert len(of(summary).blocks) == 5
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(0, "valid"), (80, "valid"), (0, "invalid"), (80, "invalid")])
@@ -275,36 +203,89 @@ def test_one_tail_in_ten_that_failures_withheld_is_the_time_limit_whatever_the_v
     summary = summed_up(tmp_path, 5)
     runs = [
         one.model_copy(
-            update={"run": f"{part}{one.run}", "repeat": one.repeat + 5 * part, "latency_ms": Latency(p99=9)}
+            update={
+                "run": f"{part}{one.run}",
+                "repeat": one.repeat + 5 * part,
+                "latency_ms": Latency(p99=6 if one.approach == "tomcat-virtual" else 9),
+            }
         )
-        for part in (0, 5)
+        for part in (0, 1)
         for one in summary.runs
     ]
-    virtual, *others = (place for place, one in enumerate(runs) if one.approach == "tomcat-virtual")
-    for place in others:
-        runs[place] = runs[place].model_copy(update={"latency_ms": Latency(p99=6)})
     withheld = {"latency_ms": Latency(withheld={"p99": "it is at least 6 ms"}), "errors": errors, "verdict": verdict}
-    runs[virtual] = runs[virtual].model_copy(update=withheld)
+    runs[0] = runs[0].model_copy(update=withheld)
 
     contrasts = with_comparisons(summary.contrasts, runs)
-    (got,) = of(summary.model_copy(update={"contrasts": contrasts}), "tomcat-virtual", "tomcat-platform", "p99 latency")
 
+    got = of(summary.model_copy(update={"contrasts": contrasts}), P99)
     assert (len(got.blocks), got.swayed) == (9, errors > 0)
+
+
+def retold(folder: Path, name: str, about: Any, **changes: Any) -> Summary:
+    """The experiment summed up again, after that run told something else."""
+    path = folder / FOLDER / "runs" / name
+    (path / "raw" / "about.json").write_text(json.dumps(about))
+    record = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps(record | changes))
+    return summarise(folder / FOLDER, interrupted=False)
+
+
+def pair(summary: Summary) -> Contrast:
+    return next(one for one in summary.contrasts if {one.a, one.b} == {*TOMCATS})
+
+
+@pytest.mark.parametrize(
+    ("about", "changes", "kind"),
+    [
+        ({"error": "refused"}, {}, "unknown"),
+        (HEADLINE["tomcat-virtual"], {}, "unknown"),
+        (HEADLINE["tomcat-platform"] | {"style": "idiomatic"}, {}, "stack"),
+        (HEADLINE["tomcat-platform"], {"response_bytes_per_request": 900.0}, "stack"),
+    ],
+    ids=["told nothing", "another model", "another style", "other bytes"],
+)
+def test_an_invalid_run_costs_its_block_and_leaves_the_contrasts_as_they_were(
+    tmp_path: Path, about: Any, changes: dict[str, Any], kind: str
+) -> None:
+    before = summed_up(tmp_path, 5, {name: {"response_bytes_per_request": 150.0} for name in EVERY})
+
+    counted = retold(tmp_path, SPOILT, about, **changes)
+    after = retold(tmp_path, SPOILT, about, verdict="invalid", **changes)
+
+    assert (pair(before).kind, pair(counted).kind, pair(after).kind) == ("controlled", kind, "controlled")
+    assert blocks(of(after)) == [2, 3, 4, 5]
+    assert of(after).p_holm == of(after).p_value
+    assert {one.verdict for one in after.runs if one.run != SPOILT} == {"valid"}
+
+
+def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_path: Path) -> None:
+    got = summed_up(tmp_path, 3, {name: {"verdict": "invalid"} for name in EVERY})
+
+    assert pair(got).kind == "controlled"
+    assert (of(got).effect, of(got).blocks, len(of(got).dropped)) == (None, [], 3)
 
 
 def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_they_share(tmp_path: Path) -> None:
     """Pools have the size of the load, so runs of two loads would seem to differ in them."""
-    pools = {1: 504, 2: 2004}
-    got = summed_up(
-        tmp_path, 1, {"1-tomcat-virtual": {"verdict": "invalid"}, "5-tomcat-platform": {"verdict": "invalid"}}, cells=2
-    )
-    folder = next(one.parent.parent for one in tmp_path.rglob("runs/1-tomcat-virtual"))
+    invalid = {"verdict": "invalid"}
+    got = summed_up(tmp_path, 1, {"1-tomcat-virtual": invalid, "5-tomcat-platform": invalid}, cells=2)
     for one in got.runs:
-        about = folder / "runs" / one.run / "raw" / "about.json"
-        told = json.loads(about.read_text())
-        told["outbound"]["max_connections"] = pools[one.cell]
-        about.write_text(json.dumps(told))
+        about = HEADLINE[one.approach]
+        outbound = about["outbound"] | {"max_connections": {1: 504, 2: 2004}[one.cell]}
+        again = retold(tmp_path, one.run, about | {"outbound": outbound})
 
-    kinds = {(one.a, one.b): one.kind for one in summarise(folder, interrupted=False).contrasts}
+    assert pair(again).kind == "controlled"
 
-    assert kinds["tomcat-virtual", "tomcat-platform"] == "controlled"
+
+def test_commands_that_start_often_do_without_scipy() -> None:
+    program = "import sys, loomlab.cli; print('scipy' in sys.modules)"
+
+    told = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert told.stdout.strip() == "False"

@@ -1,41 +1,16 @@
-"""What approaches differ in, by their /about: those of the headline set, told on two CPUs, changed here and there; and
-those of all ten, as they told them."""
+"""What approaches differ in, by their /about."""
 
-import json
-from copy import deepcopy
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from abouts import ALL, HEADLINE, NETTYS, OLD, TOMCATS, about
 from loomlab.answer.contrasts import contrast_notes, contrasts_of
 from loomlab.answer.parity import Subject
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Answer, Probe
-
-ABOUTS = Path(__file__).parent / "golden" / "abouts"
-HEADLINE: dict[str, dict[str, Any]] = json.loads((ABOUTS / "headline.json").read_text())
-ALL: dict[str, dict[str, Any]] = json.loads((ABOUTS / "all.json").read_text())
-OLD: dict[str, dict[str, Any]] = json.loads((ABOUTS / "before-internals.json").read_text())
-TOMCATS = ("tomcat-platform", "tomcat-virtual")
-NETTYS = ("webflux-netty", "virtual-netty")
-
-
-def about(approach: str, **changes: Any) -> dict[str, Any]:
-    """That approach's; `part__member` is changed, and `part__member=...` taken out."""
-    told = deepcopy(HEADLINE[approach])
-    for name, value in changes.items():
-        *way, last = name.split("__")
-        within = told
-        for step in way:
-            within = within[step]
-        if value is ...:
-            del within[last]
-        else:
-            within[last] = value
-    return told
 
 
 def contrast(a: str, b: str, one: dict[str, Any] | None, other: dict[str, Any] | None) -> Contrast:
@@ -105,66 +80,6 @@ def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
 
     assert got.kind == "stack"
     assert [(one.part, one.b, one.a) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
-
-
-@pytest.mark.parametrize("other_first", [True, False])
-def test_a_run_made_with_other_settings_than_the_others_of_its_approach_counts(other_first: bool) -> None:
-    usual, other = (about(TOMCATS[0], outbound__client=client) for client in ("apache-httpclient", "jdk-httpclient"))
-    one, last = (other, usual) if other_first else (usual, other)
-    (got,) = contrasts_of([Subject(TOMCATS[0], one), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], last)])
-
-    assert (got.kind, parts(got)) == ("stack", ["concurrency", "client"])
-    assert got.differs[1].b == f"{one['outbound']['client']}; {last['outbound']['client']}"
-    assert got.differs[1].a == "apache-httpclient"
-
-
-def test_a_client_of_one_run_is_said_beside_one_that_differs_anyway() -> None:
-    (got,) = contrasts_of(
-        [
-            Subject("tomcat-virtual", about("tomcat-virtual")),
-            Subject("virtual-netty", about("virtual-netty")),
-            Subject("virtual-netty", about("virtual-netty", outbound__client="jdk-httpclient")),
-        ]
-    )
-
-    assert [(one.a, one.b) for one in got.differs if one.part == "client"] == [
-        ("apache-httpclient", "reactor-netty; jdk-httpclient")
-    ]
-
-
-@pytest.mark.parametrize("undecided", TOMCATS)
-def test_an_approach_of_two_models_is_not_compared(undecided: str) -> None:
-    told = [Subject(name, about(name)) for name in TOMCATS]
-    models = ("platform-threads", "virtual-threads")
-    told += [Subject(undecided, about(undecided, concurrency=model)) for model in models]
-
-    assert [one.kind for one in contrasts_of(told)] == ["unknown"]
-
-
-def with_client(approach: str, client: str) -> dict[str, Any]:
-    """As HTTP_CLIENT makes it: event-driven approaches keep theirs."""
-    of = {"apache": "tomcat-virtual", "reactor": "webflux-netty"}.get(client, approach)
-    return about(approach) | ({} if approach == "webflux-netty" else {"outbound": about(of)["outbound"]})
-
-
-@pytest.mark.parametrize(
-    ("client", "second", "across"),
-    [
-        ("default", ["concurrency"], ["concurrency", "server", "framework", "client"]),
-        ("reactor", ["concurrency"], ["concurrency", "server", "framework"]),
-        ("apache", ["concurrency", "client"], ["concurrency", "server", "framework", "client"]),
-    ],
-)
-def test_the_client_that_was_asked_for_decides_on_the_second_pair(
-    client: str, second: list[str], across: list[str]
-) -> None:
-    first, virtual = contrast(*TOMCATS, *(with_client(name, client) for name in TOMCATS)), "tomcat-virtual"
-    nettys = contrast(*NETTYS, *(with_client(name, client) for name in NETTYS))
-    stacks = contrast(virtual, NETTYS[0], with_client(virtual, client), with_client(NETTYS[0], client))
-
-    assert (first.kind, parts(first)) == ("controlled", ["concurrency"])
-    assert (nettys.kind, parts(nettys)) == ("controlled" if len(second) == 1 else "stack", second)
-    assert (stacks.kind, parts(stacks)) == ("stack", across)
 
 
 def test_of_all_approaches_one_pair_each_of_three_servers_is_controlled() -> None:
@@ -244,14 +159,10 @@ def test_without_a_load_in_common_everything_is_compared() -> None:
     ]
 
 
-@pytest.mark.parametrize("runs", [0, 1, 2])
-def test_one_approach_has_no_contrast(runs: int) -> None:
-    assert contrasts_of([Subject(TOMCATS[0], about(TOMCATS[0]))] * runs) == []
-
-
 @pytest.mark.parametrize(
     "change",
     [
+        None,
         {"concurrency": None},
         {"concurrency": ...},
         {"inbound": None},
@@ -266,20 +177,15 @@ def test_one_approach_has_no_contrast(runs: int) -> None:
         {"inbound__socket_threads": ...},
     ],
 )
-@pytest.mark.parametrize("first", [True, False])
-def test_what_did_not_tell_is_not_compared(change: dict[str, Any], first: bool) -> None:
-    untold, told = about(TOMCATS[0], **change), about(TOMCATS[1])
+def test_what_did_not_tell_is_not_compared(change: dict[str, Any] | None) -> None:
+    untold, told = None if change is None else about(TOMCATS[0], **change), about(TOMCATS[1])
 
-    assert contrast(*TOMCATS, *((untold, told) if first else (told, untold))).kind == "unknown"
-    assert contrast(*TOMCATS, untold, untold).kind == "unknown"
-
-
-@pytest.mark.parametrize("pair", [(None, about(TOMCATS[1])), (about(TOMCATS[0]), None), (None, None)])
-def test_a_run_without_a_record_is_not_compared(pair: tuple[dict[str, Any] | None, dict[str, Any] | None]) -> None:
-    assert contrast(*TOMCATS, *pair).kind == "unknown"
+    for both in ((untold, told), (told, untold), (untold, untold)):
+        assert contrast(*TOMCATS, *both).kind == "unknown"
 
 
-def test_what_was_recorded_before_internals_were_told_is_not_compared() -> None:
+def test_what_was_recorded_before_internals_were_told_is_not_compared_nor_is_one_approach_alone() -> None:
+    assert contrasts_of([Subject(TOMCATS[0], about(TOMCATS[0]))] * 2) == []
     assert {one.kind for one in contrasts_of(Subject(name, told) for name, told in OLD.items())} == {"unknown"}
 
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import NAMES, NEGATIVE, blocks, holding, run_of
-from loomlab.answer.figures import CPU, FIGURES, MOST_DECIMALS, THREADS, WAITING, number, ratio_text, spread
+from loomlab.answer.figures import CPU, FIGURES, THREADS, WAITING, spread
+from loomlab.basics.format import MOST_DECIMALS, number, ratio_text
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency
 

@@ -14,7 +14,6 @@ from loomlab.answer.summary import INTERRUPTED_NOTE
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, write_json
-from loomlab.records.models import Run
 from loomlab.records.order import Order, State, changing, order_file, read_order, set_state
 from ordered import TWO_CPUS, lab_in, planned
 
@@ -57,7 +56,8 @@ def test_what_has_begun_is_judged_and_what_finished_counts(tmp_path: Path) -> No
     assert [run.run for run in summary.runs] == ["1-tomcat-virtual", "2-tomcat-virtual"]
     assert summary.missing == ["3-tomcat-virtual"]
     assert summary.finished is None
-    assert (folder / "summary.md").exists()
+    assert INTERRUPTED_NOTE in summary.notes
+    assert (folder / "summary.json").exists()
 
 
 def test_a_run_without_a_request_has_nothing_to_judge(tmp_path: Path) -> None:
@@ -97,15 +97,6 @@ def test_an_experiment_is_killed_until_its_runs_are_judged_and_summed_up(tmp_pat
     assert killed(results) == [folder]
 
 
-def test_a_run_that_finished_in_a_killed_resumption_is_kept(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "finished", "running")
-
-    order = resume(folder)
-
-    assert [run.state for run in order.runs] == ["judged", "judged", "planned"]
-    assert (folder / "runs" / "2-tomcat-virtual" / "raw" / "ab.txt").exists()
-
-
 def test_a_run_whose_files_are_broken_does_not_keep_the_others_from_being_judged(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "finished", "finished")
     (folder / "runs" / "1-tomcat-virtual" / "raw" / "container.json").write_text("")
@@ -123,8 +114,11 @@ def test_an_experiment_that_was_renamed_is_resumed_under_its_new_name(tmp_path: 
 
 
 def test_a_whole_experiment_is_not_resumed(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "judged", "finished")
+
+    assert INTERRUPTED_NOTE not in finish(folder).notes
     with pytest.raises(UsageError, match="has all of its 2 runs"):
-        resume(experiment(tmp_path, "judged", "judged"))
+        resume(folder)
 
 
 def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
@@ -144,31 +138,21 @@ def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
     assert unfinished(results, "latest") == older
 
 
-def test_a_judged_run_whose_verdict_is_gone_is_judged_again_and_one_whose_folder_is_gone_made_again(
-    tmp_path: Path,
-) -> None:
-    folder = experiment(tmp_path, "finished", "finished", "finished")
-    finish(folder)
-    runs = folder / "runs"
-    RunFiles(runs / "1-tomcat-virtual").run.unlink()
-    shutil.rmtree(runs / "2-tomcat-virtual")
-    raw = (runs / "1-tomcat-virtual" / "raw" / "ab.txt").read_bytes()
-
-    assert unfinished(folder.parent, "latest") == folder
-    assert [run.state for run in resume(folder).runs] == ["judged", "planned", "judged"]
-    assert RunFiles(runs / "1-tomcat-virtual").run.exists()
-    assert (runs / "1-tomcat-virtual" / "raw" / "ab.txt").read_bytes() == raw
-
-
-def test_a_run_without_a_verdict_whose_raw_files_are_not_whole_is_made_again(tmp_path: Path) -> None:
+def test_a_judged_run_whose_verdict_is_gone_is_made_again_and_what_it_left_is_never_deleted(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "finished", "finished")
     finish(folder)
-    lost = RunFiles(folder / "runs" / "1-tomcat-virtual")
-    lost.run.unlink()
-    lost.container.write_text("")
+    run_dir = folder / "runs" / "1-tomcat-virtual"
+    RunFiles(run_dir).run.unlink()
+    raw = (run_dir / "raw" / "ab.txt").read_bytes()
 
-    with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged"):
-        assert [run.state for run in resume(folder).runs] == ["planned", "judged"]
+    assert unfinished(folder.parent, "latest") == folder
+    for number in (1, 2):
+        with pytest.warns(UserWarning, match="1-tomcat-virtual is made again"):
+            assert [run.state for run in resume(folder).runs] == ["planned", "judged"]
+        assert not run_dir.exists()
+        assert run_dir.with_name(".set-aside").joinpath(f"1-tomcat-virtual-{number}").exists()
+        run_dir.mkdir()
+    assert (folder / "runs" / ".set-aside" / "1-tomcat-virtual-1" / "raw" / "ab.txt").read_bytes() == raw
 
 
 @pytest.mark.parametrize("text", ['{"engine": ', '"x"'])
@@ -186,22 +170,28 @@ def test_damaged_facts_of_the_engine_cost_themselves_alone(tmp_path: Path, text:
 
 
 @pytest.mark.parametrize(
-    ("host", "words"),
+    ("begun_on", "host", "words"),
     [
-        ({"cpus": 8}, "2 CPUs (None), and this one has 8 (None)"),
-        ({"cpu_model": "EPYC"}, ""),
+        (None, {"cpus": 8}, "2 CPUs (None), and this one has 8 (None)"),
+        (None, {"cpu_model": "EPYC"}, None),
+        ("Xeon", {"cpu_model": "EPYC"}, "2 CPUs (Xeon), and this one has 2 (EPYC)"),
+        ("Xeon", {"cpu_model": "Xeon"}, None),
     ],
 )
-def test_an_experiment_of_another_host_is_not_resumed(tmp_path: Path, host: dict[str, Any], words: str) -> None:
+def test_an_experiment_of_another_host_is_not_resumed(
+    tmp_path: Path, begun_on: str | None, host: dict[str, Any], words: str | None
+) -> None:
     folder = experiment(tmp_path, "judged", "planned")
+    with changing(folder) as order:
+        order.host["cpu_model"] = begun_on
     before = order_file(folder).read_bytes()
 
-    if words:
+    if words is None:
+        assert resume(folder, **host)
+    else:
         with pytest.raises(UsageError, match=re.escape(words)):
             resume(folder, **host)
         assert order_file(folder).read_bytes() == before
-    else:
-        assert resume(folder, **host)
 
 
 def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> None:
@@ -254,14 +244,11 @@ def test_the_checksum_tells_whether_raw_files_changed(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "finished")
     run_dir = folder / "runs" / "1-tomcat-virtual"
 
-    before = finish(folder).runs[0]
+    before = finish(folder).runs[0].raw_sha256
     (run_dir / "raw" / "ab.txt").write_text("something else\n")
     set_state(run_dir, "finished")
-    after = finish(folder).runs[0]
 
-    assert isinstance(before, Run)
-    assert before.raw_sha256 is not None
-    assert after.raw_sha256 != before.raw_sha256
+    assert None is not before != finish(folder).runs[0].raw_sha256
 
 
 def told(images: dict[str, str], **facts: object) -> dict[str, object]:
@@ -272,12 +259,14 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     folder = experiment(tmp_path, "judged", "planned")
     write_json(folder / "engine.json", told({"tomcat-virtual": "a", "jetty-virtual": "b"}, notes=["stopped: x"]))
     write_json(folder / "engine-20260102T000000Z.json", told({"jetty-virtual": "b", "backend": "c"}))
+    same = environment_of(folder)
+    changed = told({"tomcat-virtual": "z", "backend": "c"}, cpus=8, container_metrics="cgroups")
+    write_json(folder / "engine-20260103T000000Z.json", changed)
 
-    environment = environment_of(folder)
-
-    assert environment["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b", "backend": "c"}
-    assert environment["notes"] == ["stopped: x"]
-    assert environment["suspect"] == []
+    assert same["images"] == {"tomcat-virtual": "a", "jetty-virtual": "b", "backend": "c"}
+    assert (same["notes"], same["suspect"]) == (["stopped: x"], [])
+    (doubt,) = environment_of(folder)["suspect"]
+    assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
 
 
 def test_the_environment_has_the_cpu_the_tool_and_the_jvms(tmp_path: Path) -> None:
@@ -295,58 +284,11 @@ def test_the_environment_has_the_cpu_the_tool_and_the_jvms(tmp_path: Path) -> No
     assert environment["jvm"] == {"tomcat-virtual": {"version": "25.0.3", "arguments": ["-Xmx700m"]}}
 
 
-def test_a_resumption_on_another_image_or_host_makes_every_run_suspect(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "planned")
-    write_json(folder / "engine.json", told({"tomcat-virtual": "a", "backend": "c"}, container_metrics="cadvisor"))
-    write_json(
-        folder / "engine-20260102T000000Z.json",
-        told({"tomcat-virtual": "z", "backend": "c"}, cpus=8, container_metrics="cgroups"),
-    )
-
-    (doubt,) = environment_of(folder)["suspect"]
-    assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
-
-
-def test_a_host_as_large_with_another_cpu_is_another_host(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "planned")
-    with changing(folder) as order:
-        order.host |= {"cpu_model": "Xeon"}
-
-    with pytest.raises(UsageError, match=re.escape("2 CPUs (Xeon), and this one has 2 (EPYC)")):
-        resume(folder, cpu_model="EPYC")
-    assert resume(folder, cpu_model="Xeon")
-
-
-def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "finished", "planned")
+@pytest.mark.parametrize("third", ["planned", "running"])
+def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path, third: State) -> None:
+    folder = experiment(tmp_path, "judged", "finished", third)
     (folder / "summary.json").write_text("{}")
 
     assert killed(folder.parent) == [folder]
     assert [run.state for run in resume(folder).runs] == ["judged", "judged", "planned"]
     assert (folder / "runs" / "2-tomcat-virtual" / "raw" / "ab.txt").exists()
-
-
-def test_what_is_whole_was_not_interrupted(tmp_path: Path) -> None:
-    assert INTERRUPTED_NOTE not in finish(experiment(tmp_path, "finished")).notes
-
-
-def test_a_verdict_that_was_cut_off_is_made_again_from_the_raw_files(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "judged", "planned")
-    verdict = RunFiles(folder / "runs" / "1-tomcat-virtual").run
-    told = verdict.read_bytes()
-    verdict.write_bytes(told[:40])
-
-    assert unfinished(folder.parent, "latest") == folder
-    assert [run.state for run in resume(folder).runs] == ["judged", "planned"]
-    assert verdict.read_bytes() == told
-
-
-def test_a_damaged_verdict_does_not_hide_what_is_older_and_lacks_a_run(tmp_path: Path) -> None:
-    whole = experiment(tmp_path, "judged", stamp="20260102T000000Z")
-    older = experiment(tmp_path, "judged", "planned")
-    verdict = RunFiles(whole / "runs" / "1-tomcat-virtual").run
-    verdict.write_bytes(verdict.read_bytes()[:40])
-
-    assert unfinished(older.parent, "latest") == whole
-    finish(whole)
-    assert unfinished(older.parent, "latest") == older

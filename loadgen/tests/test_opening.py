@@ -31,7 +31,7 @@ def sentences(experiment: Experiment) -> list[str]:
 
 def comparing(experiment: Experiment, *figures: Figure) -> list[str]:
     """The sentences that compare by these figures."""
-    return [held.sentence for figure in figures for held in experiment.comparisons(figure, every=True)]
+    return [one.sentence for figure in figures for one in experiment.comparisons(figure, every=True)]
 
 
 def of_throughput(experiment: Experiment) -> list[str]:

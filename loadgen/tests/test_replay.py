@@ -8,7 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from freeze import FROZEN
-from loomlab.answer.again import spoilt
+from loomlab.answer.tries import spoilt
 from loomlab.judge.judge import judge_run
 
 ARCHIVES = sorted(FROZEN.glob("*.tar.xz"))

@@ -107,9 +107,9 @@ def test_every_repeat_is_a_dot_and_an_invalid_one_is_hollow(experiment: Experime
 
 
 def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
-    held = experiment.comparisons(CPU, "500 connections")[:1]
-    drawn = [x for x, *_ in dots(plots.effects(CPU, held, looks(experiment.approaches, {})))]
-    effects = [block.effect for block in held[0].found.effects]
+    comparisons = experiment.comparisons(CPU, "500 connections")[:1]
+    drawn = [x for x, *_ in dots(plots.effects(CPU, comparisons, looks(experiment.approaches, {})))]
+    effects = [block.effect for block in comparisons[0].blocks]
 
     assert len(drawn) == 4
     assert np.argsort(drawn).tolist() == np.argsort(effects).tolist()

@@ -10,17 +10,18 @@ from experiments import HEAPS, NAMES, NEGATIVE, experiment_of, holding, run_of
 from loomlab.answer.figures import CPU, P99, WAITING
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.answer.text import Remark
+from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Latency, RuleResult, Run
 from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of
-from loomlab.statistics.comparison import CPU_PER_REQUEST, Comparison, Interval
+from loomlab.statistics.comparison import CPU_PER_REQUEST
 from report_folder import PAIR, folder_of
 
 STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +45,15 @@ def spoilt(experiment: Experiment, *names: str) -> Experiment:
 
 
 def controlled(experiment: Experiment) -> list[Comparison]:
-    return [held.found for held in experiment.comparisons(CPU) if held.kind == "controlled"]
+    return [comparison for comparison in experiment.comparisons(CPU) if comparison.kind == "controlled"]
 
 
 def test_a_ratio_is_over_platform_threads_whoever_began(experiment: Experiment) -> None:
-    found = controlled(experiment)[0]
+    comparison = controlled(experiment)[0]
 
-    assert (found.pair.a, found.pair.b) == ("tomcat-virtual", "tomcat-platform")
-    assert found.effect == pytest.approx(0.8, rel=0.05)
-    for block in found.effects:
+    assert (comparison.a, comparison.b) == ("tomcat-virtual", "tomcat-platform")
+    assert comparison.effect == pytest.approx(0.8, rel=0.05)
+    for block in comparison.blocks:
         runs = [run for run in experiment.loads[0].runs if run.repeat == block.block]
         costs = {run.approach: run.cpu_ms_per_request or 0 for run in runs}
         assert block.effect == pytest.approx(costs["tomcat-virtual"] / costs["tomcat-platform"])
@@ -61,15 +62,15 @@ def test_a_ratio_is_over_platform_threads_whoever_began(experiment: Experiment) 
 def test_only_controlled_contrasts_of_the_primary_figure_have_words(experiment: Experiment) -> None:
     of_cpu, of_p99 = experiment.comparisons(CPU), experiment.comparisons(P99)
 
-    assert {held.found.word == "exploratory" for held in of_cpu if held.kind == "controlled"} == {False}
-    assert {held.found.word for held in of_cpu if held.kind != "controlled"} == {"exploratory"}
-    assert {held.found.word for held in of_p99} == {"exploratory"}
-    assert {found.declared for found in controlled(experiment)} == {4}
+    assert {comparison.word == "exploratory" for comparison in of_cpu if comparison.kind == "controlled"} == {False}
+    assert {comparison.word for comparison in of_cpu if comparison.kind != "controlled"} == {"exploratory"}
+    assert {comparison.word for comparison in of_p99} == {"exploratory"}
+    assert {one.declared for one in controlled(experiment)} == {4}
 
 
 def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None:
     summed_up = {
-        (contrast.kind, one.load, one.sentence, one.ratio, one.p_holm)
+        (contrast.kind, one.load, one.sentence, one.effect, one.p_holm)
         for contrast in experiment.summary.contrasts
         for one in contrast.comparisons
         if one.figure == CPU_PER_REQUEST.name
@@ -77,16 +78,18 @@ def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None
 
     assert len(summed_up) == 12
     assert summed_up == {
-        (held.kind, held.found.pair.load, held.sentence, held.found.effect, held.found.p_holm)
-        for held in experiment.comparisons(CPU)
+        (comparison.kind, comparison.load, comparison.sentence, comparison.effect, comparison.p_holm)
+        for comparison in experiment.comparisons(CPU)
     }
 
 
 def test_controlled_contrasts_are_answered_and_their_tails_stand_beside(experiment: Experiment) -> None:
-    tails = [held.sentence for held in experiment.comparisons(P99) if held.kind == "controlled"]
+    tails = [comparison.sentence for comparison in experiment.comparisons(P99) if comparison.kind == "controlled"]
     opening = opening_of(experiment)
 
-    assert opening.answers == [held.sentence for held in experiment.comparisons(CPU) if held.kind == "controlled"]
+    assert opening.answers == [
+        comparison.sentence for comparison in experiment.comparisons(CPU) if comparison.kind == "controlled"
+    ]
     assert len(tails) == len(opening.answers) == 4
     assert [one for one in opening.more if "p99 latency" in one] == tails
 
@@ -95,14 +98,14 @@ def test_of_more_than_six_stacks_none_is_shown(experiment: Experiment) -> None:
     more = experiment.summary.model_copy(update={"contrasts": experiment.summary.contrasts * 2})
 
     assert len(experiment.comparisons(CPU)) == 12
-    assert {held.kind for held in replace(experiment, summary=more).comparisons(CPU)} == {"controlled"}
+    assert {comparison.kind for comparison in replace(experiment, summary=more).comparisons(CPU)} == {"controlled"}
 
 
 def test_an_invalid_run_spoils_its_block_and_is_listed(experiment: Experiment) -> None:
     run = next(run for run in experiment.runs if run.approach == "tomcat-virtual")
     known = spoilt(experiment, run.run)
 
-    assert sorted(found.blocks for found in controlled(known)) == [3, 4, 4, 4]
+    assert sorted(len(one.blocks) for one in controlled(known)) == [3, 4, 4, 4]
     assert any(f"tomcat-virtual: run {run.run} is invalid" in line for line in doubts_of(known).dropped)
 
 
@@ -127,15 +130,16 @@ def test_a_run_that_was_made_again_counts_once_by_its_next_try(experiment: Exper
     runs = [first.model_copy(update=dear) if run is first else run for run in experiment.runs]
     both = with_runs(experiment, [*runs, again])
 
-    assert [replace(one.found, made_again=(0, 0)) for one in both.comparisons(CPU)] == [
-        one.found for one in experiment.comparisons(CPU)
-    ]
+    for with_both, without in zip(both.comparisons(CPU), experiment.comparisons(CPU), strict=True):
+        assert (with_both.blocks, with_both.interval, with_both.word) == (
+            without.blocks, without.interval, without.word
+        )  # fmt: skip
     assert [row.spreads for row in rows_of(both)] == [row.spreads for row in rows_of(experiment)]
 
 
 def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:
     experiment = read_experiment(folder_of(tmp_path, PAIR, repeats=3, twin=True))
-    pairs = [(held.kind, held.found.pair.a, held.found.pair.b) for held in experiment.comparisons(CPU)]
+    pairs = [(comparison.kind, comparison.a, comparison.b) for comparison in experiment.comparisons(CPU)]
     twin = next(run for run in experiment.runs if run.twin_of)
     course = course_of(twin, experiment.raw[twin.run])
 
@@ -148,9 +152,11 @@ def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_p
 
 
 def test_a_declared_margin_is_none_of_what_is_compared_by_differences() -> None:
-    (held,) = holding({"tomcat-virtual": (5, 5, 5), "tomcat-platform": (5, 5, 5)}, margin=0.3).comparisons(WAITING)
+    (comparison,) = holding({"tomcat-virtual": (5, 5, 5), "tomcat-platform": (5, 5, 5)}, margin=0.3).comparisons(
+        WAITING
+    )
 
-    assert (held.found.figure.margin, held.found.within_margin) == (None, False)
+    assert (comparison.margin, comparison.within_margin) == (None, False)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +172,7 @@ def test_a_cell_has_the_difference_with_its_unit(
 ) -> None:
     rows = pair_rows(holding(heaps), [CPU, WAITING])
 
-    assert [effect_cell(held.found) for _, held in rows] == ([cell] if cell else [])
+    assert [effect_cell(comparison) for _, comparison in rows] == ([cell] if cell else [])
 
 
 @pytest.mark.parametrize(("errors", "told"), [(0, False), (80, True)])
@@ -175,15 +181,15 @@ def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(
     for repeat in range(1, 6):
         p99, failed = (880, 0) if repeat < 4 else (None, errors)
         runs.append(run_of("tomcat-virtual", repeat, latency_ms=Latency(p99=p99), errors=failed))
-    ((_, held),) = pair_rows(experiment_of(runs), [CPU, P99])
-    effect, interval = effect_cell(held.found)
+    ((_, comparison),) = pair_rows(experiment_of(runs), [CPU, P99])
+    effect, interval = effect_cell(comparison)
 
-    assert held.found.blocks == 3
+    assert len(comparison.blocks) == 3
     assert (effect == "not resolved", interval is None) == (told, told)
 
 
 def test_ends_of_intervals_are_on_their_side_of_1(experiment: Experiment) -> None:
-    close = replace(controlled(experiment)[0], interval=Interval(0.99962, 1.0071))
+    close = controlled(experiment)[0].model_copy(update={"low": 0.99962, "high": 1.0071})
 
     assert effect_cell(close)[1] == "0.9996 to 1.01"
 
@@ -221,7 +227,7 @@ def test_what_is_said_of_every_run_stands_once() -> None:
     runs = [run_of(NAMES[0], repeat, reasons=["It is odd.", f"It is {repeat}."]) for repeat in (1, 2)]
 
     assert doubts_of(experiment_of(runs, None)).of_runs == [
-        ("every run", None, "It is odd."),
-        (runs[0].run, "valid", "It is 1."),
-        (runs[1].run, "valid", "It is 2."),
+        Remark("every run", None, "It is odd."),
+        Remark(runs[0].run, "valid", "It is 1."),
+        Remark(runs[1].run, "valid", "It is 2."),
     ]

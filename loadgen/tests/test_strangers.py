@@ -2,23 +2,20 @@
 
 import errno
 import json
-import os
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loomlab import cli
 from loomlab.answer.finish import finish, resume
-from loomlab.answer.summary import summarise
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli import main
 from loomlab.judge.judge import judge_run
-from loomlab.records.files import checksum, write_json, write_text
+from loomlab.records.files import write_json, write_text
 from loomlab.records.models import Run
 from loomlab.records.order import Order, changing, order_file, read_order
-from loomlab.show.server import newest_runs
 from ordered import TWO_CPUS, lab_in, planned
 from rawrun import RawRun
 
@@ -51,10 +48,23 @@ def resumed(folder: Path) -> Order:
     return resume(folder, TWO_CPUS, lab_in(folder.parent.parent / "lab").checksum)
 
 
-def test_a_folder_of_the_labs_own_is_accepted(tmp_path: Path) -> None:
-    assert read_order(made(tmp_path)).runs[0].settings
+def with_run(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda order: order["runs"][0].update(changes)
 
 
+def with_request(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda order: order["runs"][0]["request"].update(changes)
+
+
+def with_load(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda order: order["runs"][0]["request"]["load"].update(changes)
+
+
+def with_setting(name: str, value: str = "x") -> Callable[[dict[str, Any]], None]:
+    return lambda order: (order["settings"].update({name: value}), order["runs"][0]["settings"].update({name: value}))
+
+
+SCENARIO = {"title": "", "question": "", "experiment": None, "run": None, "differs": [], "scale": 1, "parameters": []}
 WORDS = (
     "../victim",
     "/results/victim",
@@ -70,130 +80,58 @@ WORDS = (
     "$(x)",
     "*",
 )
+"""None of which is a name."""
 
 
 @pytest.mark.parametrize("word", WORDS)
-@pytest.mark.parametrize(
-    "place",
-    [
-        lambda order, word: order.update(experiment=word),
-        lambda order, word: order["runs"][0].update(run=word),
-        lambda order, word: order["runs"][0]["request"].update(
-            approach=word, load=order["runs"][0]["request"]["load"] | {"origin": f"http://{word}:8080"}
-        ),
-        lambda order, word: order["runs"][0]["request"].update(tool=word),
-        lambda order, word: order.update(
-            scenario={
-                "name": word, "title": "", "question": "", "experiment": None, "run": None, "differs": [], "scale": 1,
-                "parameters": [],
-            }
-        ),
-    ],
-    ids=["experiment", "run", "approach", "tool", "scenario"],
-)  # fmt: skip
-def test_a_name_is_one_word_and_stays_in_its_folder(
-    tmp_path: Path, place: Callable[[dict[str, Any], str], None], word: str
-) -> None:
+def test_a_name_is_one_word_and_stays_in_its_folder(tmp_path: Path, word: str) -> None:
     folder = made(tmp_path)
-    order = told(folder)
-    place(order, word)
+    load = told(folder)["runs"][0]["request"]["load"] | {"origin": f"http://{word}:8080"}
+    for change in (
+        lambda order: order.update(experiment=word),
+        lambda order: order.update(scenario=SCENARIO | {"name": word}),
+        with_run(run=word),
+        with_request(approach=word, load=load),
+        with_request(tool=word),
+    ):
+        refused(folder, change)
+
+
+def refused(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    before = told(folder)
+    assert read_order(folder)
+    order = deepcopy(before)
+    change(order)
     order_file(folder).write_text(json.dumps(order))
-
     with pytest.raises(ParseError):
         read_order(folder)
-
-
-@pytest.mark.parametrize("of_run", [False, True])
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"BASH_ENV": "x"}, {"PATH": "x"}, {"LD_PRELOAD": "x"}, {"DOCKER_HOST": "x"}, {"COMPOSE_FILE": "x"},
-        {"LAB_RESULTS": "x"}, {"GC\nPATH": "x"}, {"GC=g1 PATH": "x"}, {"": "x"}, {"gc": "x"},
-        {"GC": "g1\nBASH_ENV=x"}, {"GC": "g1 BASH_ENV=x"}, {"GC": "$(x)"}, {"GC": "`x`"}, {"GC": "*"}, {"GC": "a[x]"},
-        {"JDK": "25/../x"}, {"GC": "g1\n"}, {"GC": "g1\r"},
-    ],
-)  # fmt: skip
-def test_an_order_sets_the_variables_of_a_plan_and_no_other(
-    tmp_path: Path, setting: dict[str, str], of_run: bool
-) -> None:
-    folder = made(tmp_path)
-    order = told(folder)
-    (order["runs"][0] if of_run else order)["settings"].update(setting)
-    order_file(folder).write_text(json.dumps(order))
-
-    with pytest.raises(ParseError):
-        read_order(folder)
-
-
-def test_a_note_is_one_line(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    order_file(folder).write_text(json.dumps(told(folder) | {"note": "take care\nBASH_ENV=x"}))
-
-    with pytest.raises(ParseError):
-        read_order(folder)
+    order_file(folder).write_text(json.dumps(before))
 
 
 @pytest.mark.parametrize(
-    "load",
+    "change",
     [
-        {"origin": "http://elsewhere:8080"},
-        {"origin": "-g/results/victim/summary.json"},
-        {"targets": [{"target": "@elsewhere/"}]},
-        {"targets": [{"target": "/a\nGET http://elsewhere/"}]},
-        {"targets": [{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]},
-        {"targets": []},
+        *(
+            with_setting(name)
+            for name in ("BASH_ENV", "PATH", "LD_PRELOAD", "DOCKER_HOST", "COMPOSE_FILE", "LAB_RESULTS")
+        ),
+        *(with_setting(name) for name in ("GC\nPATH", "GC=g1 PATH", "", "gc")),
+        *(with_setting("GC", value) for value in ("g1\nX=x", "g1 X=x", "$(x)", "`x`", "*", "a[x]", "g1\n", "g1\r")),
+        with_setting("JDK", "25/../x"),
+        lambda order: order.update(note="take care\nBASH_ENV=x"),
+        with_load(origin="http://elsewhere:8080"),
+        with_load(origin="-g/results/victim/summary.json"),
+        with_load(targets=[{"target": "@elsewhere/"}]),
+        with_load(targets=[{"target": "/a\nGET http://elsewhere/"}]),
+        with_load(targets=[{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]),
+        with_load(targets=[]),
+        lambda order: (with_run(newer=1)(order), with_load(origin="http://elsewhere:8080")(order)),
     ],
 )
-@pytest.mark.parametrize("unknown", [{}, {"newer": 1}])
-def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(
-    tmp_path: Path, load: dict[str, Any], unknown: dict[str, Any]
+def test_an_order_sets_a_plans_variables_and_loads_its_own_approach(
+    tmp_path: Path, change: Callable[[dict[str, Any]], Any]
 ) -> None:
-    folder = made(tmp_path)
-    order = told(folder)
-    order["runs"][0].update(unknown)
-    order["runs"][0]["request"]["load"].update(load)
-    order_file(folder).write_text(json.dumps(order))
-
-    with pytest.raises(ParseError):
-        read_order(folder)
-
-
-@pytest.mark.parametrize(
-    ("link", "to"),
-    [
-        (".order.lock", "summary.json"), ("order.json.partial", "summary.json"), ("summary.json.partial", "order.json"),
-        (".engine", "summary.json"), ("plots", "runs"), ("runs/2-tomcat-virtual", "runs/1-tomcat-virtual"),
-        ("runs/.set-aside", "runs"), ("runs/1-tomcat-virtual/raw/loomlab.log", "summary.json"),
-        ("runs/1-tomcat-virtual/run.json.partial", "runs/1-tomcat-virtual/run.json"),
-    ],
-)  # fmt: skip
-def test_where_a_folder_has_a_link_nothing_is_written_and_the_others_are_summed_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, to: str
-) -> None:
-    victim = made(tmp_path)
-    finish(victim)
-    stranger, other = made(tmp_path, "20260102T000000Z"), made(tmp_path, "20260103T000000Z")
-    (stranger / link).symlink_to(victim / to)
-    before, given = checksum(victim), checksum(stranger)
-
-    assert ends("finish", "--results", str(tmp_path / "results")) == 4
-    said = capsys.readouterr().err.splitlines()
-    with pytest.raises(UsageError, match=stranger.name):
-        resumed(stranger)
-
-    assert len(said) == 1
-    assert stranger.name in said[0]
-    assert repr(link) in said[0]
-    assert (other / "summary.json").exists()
-    assert (checksum(victim), checksum(stranger)) == (before, given)
-
-
-def test_what_is_no_file_at_all_is_refused_too(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    os.mkfifo(folder / ".engine")
-
-    with pytest.raises(UsageError, match="neither a file nor a folder"):
-        finish(folder)
+    refused(made(tmp_path), change)
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
@@ -234,29 +172,22 @@ def test_an_experiment_whose_name_is_no_word_does_not_go_on(tmp_path: Path, name
         resumed(folder.parent / name)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
-def test_a_log_that_was_cut_off_makes_its_run_invalid_and_the_experiment_goes_on(tmp_path: Path, share: float) -> None:
+@pytest.mark.parametrize(
+    "damage", [lambda _: b"", lambda log: log[: len(log) // 2], lambda log: log[: len(log) // 2] + b"\xff" * 99]
+)
+def test_a_damaged_log_makes_its_run_invalid_and_the_experiment_goes_on(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     folder = made(tmp_path, runs=2)
     log = folder / "runs" / "1-tomcat-virtual" / "raw" / "ab-requests.tsv.gz"
-    log.write_bytes(log.read_bytes()[: int(share * log.stat().st_size)])
+    log.write_bytes(damage(log.read_bytes()))
 
-    summary = finish(folder)
+    cut, whole = finish(folder).runs
 
-    cut, whole = summary.runs
     assert cut.verdict == "invalid"
     assert any("cannot be read" in reason for reason in cut.reasons)
     assert whole.throughput_rps is not None
     assert [run.state for run in read_order(folder).runs] == ["judged", "judged"]
-
-
-def test_a_log_whose_bits_are_damaged_makes_its_run_invalid(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    log = folder / "runs" / "1-tomcat-virtual" / "raw" / "ab-requests.tsv.gz"
-    told = bytearray(log.read_bytes())
-    told[len(told) // 2 :] = b"\xff" * (len(told) - len(told) // 2)
-    log.write_bytes(told)
-
-    assert ends("judge", str(log.parent.parent)) == 1
 
 
 def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,57 +240,3 @@ def test_whatever_one_experiment_fails_at_the_others_are_summed_up(
     assert broken.name in said
     assert deep.name in said
     assert (whole / "summary.json").exists()
-
-
-def test_a_file_that_ends_too_early_is_no_interruption(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def cut_off(_: object) -> None:
-        raise EOFError("ended before the end")
-
-    monkeypatch.setattr(cli, "judge_run", cut_off)
-
-    assert ends("judge", "no/such") == 4
-    assert "ended before the end" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("bare", [b"", b"{"])
-def test_a_finished_run_whose_records_are_damaged_is_set_aside_and_never_deleted(tmp_path: Path, bare: bytes) -> None:
-    folder = made(tmp_path, runs=2)
-    finish(folder)
-    run_dir = folder / "runs" / "1-tomcat-virtual"
-    log = (run_dir / "raw" / "ab-requests.tsv.gz").read_bytes()
-    for lost in (run_dir / "run.json", run_dir / "raw" / "host.json"):
-        lost.write_bytes(bare)
-
-    with pytest.warns(UserWarning, match="1-tomcat-virtual is made again") as warned:
-        assert [run.state for run in resumed(folder).runs] == ["planned", "judged"]
-    aside = folder / "runs" / ".set-aside" / "1-tomcat-virtual-1"
-    assert sum("1-tomcat-virtual is made again" in str(one.message) for one in warned) == 1
-    assert not run_dir.exists()
-    before = checksum(aside)
-
-    run_dir.mkdir()
-    (run_dir / "second").write_text("")
-    with pytest.warns(UserWarning, match="1-tomcat-virtual is made again"):
-        resumed(folder)
-    resumed(folder)
-
-    assert checksum(aside) == before
-    assert (aside / "raw" / "ab-requests.tsv.gz").read_bytes() == log
-    assert (aside.with_name("1-tomcat-virtual-2") / "second").exists()
-
-
-def test_what_was_set_aside_is_in_no_table(tmp_path: Path) -> None:
-    folder = made(tmp_path, runs=2)
-    finish(folder)
-    aside = folder / "runs" / ".set-aside"
-    aside.mkdir()
-    (folder / "runs" / "1-tomcat-virtual").rename(aside / "1-tomcat-virtual-1")
-
-    summary = summarise(folder, interrupted=False)
-
-    assert [run.run for run in summary.runs] == ["2-tomcat-virtual"]
-    assert not any("set-aside" in note for note in summary.notes)
-    assert [run.run for _, run in newest_runs(folder.parent, 9)] == ["2-tomcat-virtual"]
-    assert "set-aside" not in (folder / "summary.md").read_text()

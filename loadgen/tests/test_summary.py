@@ -1,4 +1,4 @@
-"""The summary and its tables."""
+"""The summary, its table, and what stands beside it."""
 
 import io
 import json
@@ -7,22 +7,38 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.contrasts import contrast_notes, unknown_notes
-from loomlab.answer.summary import (
+from abouts import HEADLINE, TOMCATS, about
+from loomlab.answer.loads import amount_of
+from loomlab.answer.summary import summarise
+from loomlab.answer.text import (
+    HEADINGS,
+    HELD_NOTE,
     WIDEST_TABLE,
     cells,
     footnotes,
-    headings,
+    held_cell,
+    markdown,
     show,
-    summarise,
+    stretch_lines,
 )
-from loomlab.basics.errors import UsageError
-from loomlab.records.load import Closed, Load, Target
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.cli import main
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.memory import LiveBytes
-from loomlab.records.models import Gc, Latency, Run
+from loomlab.records.models import Episode, Gc, Latency, Parameter, Run, SideBySide, Step, Summary
+from loomlab.report import page
 
-CLOSED = Load("http://app:8080", (Target("/capabilities"),), 10_000, Closed(1_200_000, 60), 30)
+
+def load_of(shape: Shape, connections: int = 8000) -> Load:
+    return Load("http://app:8080", (Target("/capabilities"),), connections, shape, 30)
+
+
+CLOSED = load_of(Closed(1_200_000, 60), 10_000)
+LADDER = load_of(OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60))))
+ONE_RATE = load_of(OpenRate((RateStep(300, 120),)))
+SOME_USERS = load_of(Users((UserStage(50, 60), UserStage(8000, 240), UserStage(0, 60)), (1, 3)))
 
 
 def run(number: int, **changes: Any) -> Run:
@@ -41,14 +57,24 @@ def run(number: int, **changes: Any) -> Run:
     return record.model_copy(update=changes)
 
 
-def experiment(folder: Path, runs: list[Run], environment: dict[str, Any] | None = None) -> Path:
+def experiment(
+    folder: Path, runs: list[Run], environment: dict[str, Any] | None = None, abouts: list[Any] | None = None
+) -> Path:
+    """A folder of these runs, and what each told of its approach; `...`: nothing."""
     path = folder / "20261121T060000Z-ab-c10000"
-    for one in runs:
-        (path / "runs" / one.run).mkdir(parents=True)
-        (path / "runs" / one.run / "run.json").write_text(one.model_dump_json(by_alias=True))
+    for place, one in enumerate(runs):
+        run_dir = path / "runs" / one.run
+        (run_dir / "raw").mkdir(parents=True)
+        (run_dir / "run.json").write_text(one.model_dump_json(by_alias=True))
+        if abouts and abouts[place] is not ...:
+            (run_dir / "raw" / "about.json").write_text(json.dumps(abouts[place]))
     if environment is not None:
         (path / "environment.json").write_text(json.dumps(environment))
     return path
+
+
+def tomcats(**changes: Any) -> list[Run]:
+    return [run(number, run=f"{number}-{name}", approach=name, **changes) for number, name in enumerate(TOMCATS, 1)]
 
 
 def shown(path: Path, interrupted: bool = False) -> str:
@@ -57,71 +83,36 @@ def shown(path: Path, interrupted: bool = False) -> str:
     return screen.getvalue()
 
 
-def test_which_rows_compare_models_stands_in_summary_and_table(tmp_path: Path) -> None:
-    abouts = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
-    runs = [
-        run(number, run=f"{number}-{name}", approach=name)
-        for number, name in enumerate(("tomcat-virtual", "tomcat-platform"), 1)
-    ]
-    path = experiment(tmp_path, runs)
-    for one in runs:
-        raw = path / "runs" / one.run / "raw"
-        raw.mkdir()
-        (raw / "about.json").write_text(json.dumps(abouts[one.approach]))
-
-    (contrast,) = summarise(path, interrupted=False).contrasts
-
-    assert (contrast.a, contrast.b, contrast.kind) == ("tomcat-virtual", "tomcat-platform", "controlled")
-    assert contrast_notes([contrast])[0] in (path / "summary.md").read_text()
+def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
+    return summarise(experiment(folder, runs, **changes), interrupted=False)
 
 
-@pytest.mark.parametrize(("style", "said"), [("lean", "Style lean"), ("idiomatic", "Style idiomatic"), (None, "")])
-def test_the_style_stands_beside_the_table(tmp_path: Path, style: str | None, said: str) -> None:
-    path = experiment(tmp_path, [run(1, style=style)])
+def test_which_rows_compare_models_is_in_the_summary_and_beside_the_table(tmp_path: Path) -> None:
+    summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[name] for name in TOMCATS])
 
-    summary = summarise(path, interrupted=False)
+    (contrast,) = summary.contrasts
+    assert (contrast.a, contrast.b, contrast.kind) == (*reversed(TOMCATS), "controlled")
+    assert any("differ in the concurrency model alone" in note for note in footnotes(summary))
 
-    assert [note.partition(":")[0] for note in footnotes(summary) if note.startswith("Style")] == (
-        [said] if said else []
-    )
+
+@pytest.mark.parametrize("told", [..., {"error": "refused"}, [], {}, {"approach": "tomcat-virtual"}])
+def test_what_a_run_did_not_tell_of_itself_is_said(tmp_path: Path, told: Any) -> None:
+    summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
+
+    (contrast,) = summary.contrasts
+    assert (contrast.kind, contrast.differs) == ("unknown", [])
+    assert any("differ is not known" in note for note in footnotes(summary))
 
 
 def test_a_run_that_told_no_style_was_lean(tmp_path: Path) -> None:
-    abouts = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
-    names = ("tomcat-platform", "tomcat-virtual")
-    path = experiment(
-        tmp_path, [run(number, run=f"{number}-{name}", approach=name) for number, name in enumerate(names)]
-    )
-    del abouts["tomcat-virtual"]["style"]
-    for number, name in enumerate(names):
-        raw = path / "runs" / f"{number}-{name}" / "raw"
-        raw.mkdir()
-        (raw / "about.json").write_text(json.dumps(abouts[name]))
+    abouts = [about(TOMCATS[0]), about(TOMCATS[1], style=...)]
 
-    assert [one.kind for one in summarise(path, interrupted=False).contrasts] == ["controlled"]
-
-
-@pytest.mark.parametrize("told", [None, '{"error": "refused"}', "[]", "{}", '{"approach": "tomcat-virtual"}'])
-def test_what_a_run_did_not_tell_of_itself_stands_in_summary_and_table(tmp_path: Path, told: str | None) -> None:
-    abouts = json.loads((Path(__file__).parent / "golden" / "abouts" / "headline.json").read_text())
-    names = ("tomcat-platform", "tomcat-virtual")
-    path = experiment(
-        tmp_path, [run(number, run=f"{number}-{name}", approach=name) for number, name in enumerate(names)]
-    )
-    for number, text in enumerate((json.dumps(abouts["tomcat-platform"]), told)):
-        if text is not None:
-            raw = path / "runs" / f"{number}-{names[number]}" / "raw"
-            raw.mkdir()
-            (raw / "about.json").write_text(text)
-
-    (contrast,) = summarise(path, interrupted=False).contrasts
-
-    assert (contrast.kind, contrast.differs) == ("unknown", [])
-    assert unknown_notes([contrast])[0] in (path / "summary.md").read_text()
+    assert [one.kind for one in summed_up(tmp_path, tomcats(), abouts=abouts).contrasts] == ["controlled"]
 
 
 def test_the_file_follows_the_interface(tmp_path: Path) -> None:
     path = experiment(tmp_path, [run(2), run(10), run(1)], {"size": "auto"})
+    (path / "runs" / ".set-aside").mkdir()
 
     summarise(path, interrupted=False)
 
@@ -138,18 +129,55 @@ def test_the_file_follows_the_interface(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_run_of_an_earlier_version_has_no_memory_figures_and_a_damaged_one_says_what_helps(tmp_path: Path) -> None:
+    path = experiment(tmp_path, [run(1)])
+    file = path / "runs" / "1-tomcat-platform" / "run.json"
+    new = {"live_bytes_per_request", "live_requests", "heap_kept_bytes", "allocated_bytes_per_request", "notes"}
+    file.write_text(json.dumps({key: value for key, value in json.loads(file.read_text()).items() if key not in new}))
+
+    (got,) = summarise(path, interrupted=False).runs
+    file.write_text("{}")
+
+    assert got.live_bytes_per_request == LiveBytes()
+    assert cells(got)[8:10] == ("–", "–")
+    with pytest.raises(ParseError, match=r"1-tomcat-platform/run\.json .* loomlab judge"):
+        summarise(path, interrupted=False)
+
+
 def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     assert cells(run(1)) == (
         "1", "tomcat-platform", "10,000", "3,021", "3,210", "11,234", "0", "0.276", "40", "38/0/9", "4.2",
         "3,072", "10,022", "valid",
     )  # fmt: skip
-    unknown = run(1, throughput_rps=None, latency_ms=Latency(), errors=None, cpu_ms_per_request=None)
-    assert cells(unknown)[3:8] == ("–",) * 5
-    assert cells(run(1, gc=Gc()))[10] == "–"
-    assert cells(run(1, allocated_bytes_per_request=None))[8] == "–"
-    assert cells(run(1, live_bytes_per_request=LiveBytes()))[9] == "–"
+    unknown = run(
+        1, throughput_rps=None, latency_ms=Latency(), errors=None, cpu_ms_per_request=None, gc=Gc(),
+        allocated_bytes_per_request=None, live_bytes_per_request=LiveBytes(),
+    )  # fmt: skip
+    assert cells(unknown)[3:11] == ("–",) * 8
     assert cells(run(1, errors=4_500))[6] == "4,500 (2.5%)"
     assert cells(run(1, errors=180_000))[6] == "180,000 (100%)"
+
+
+def test_what_a_request_holds_is_one_cell_of_whole_kib() -> None:
+    assert held_cell(LiveBytes(heap=1_048_576, stacks_off_heap=-300, kernel=512)) == "1,024/0/0"
+    assert held_cell(LiveBytes(heap=39_000, kernel=9_300)) == "38/–/9"
+
+
+@pytest.mark.parametrize(
+    ("load", "cell", "amount"),
+    [
+        (CLOSED, "10,000", (10_000, "connections")),
+        (ONE_RATE, "300/s", (300, "requests/s")),
+        (load_of(OpenRate((RateStep(0.5, 120),))), "0.5/s", (0.5, "requests/s")),
+        (LADDER, "250–1,000/s", (4000, "requests/s")),
+        (SOME_USERS, "≤8,000 u.", (8000, "users")),
+    ],
+)
+def test_a_load_is_shown_by_its_connections_its_rates_or_its_users_and_amounts_to_the_highest(
+    load: Load, cell: str, amount: tuple[float, str]
+) -> None:
+    assert cells(run(1, load=load))[HEADINGS.index("load")] == cell
+    assert amount_of(load) == amount
 
 
 def test_the_table_fits_120_columns_and_loses_nothing(tmp_path: Path) -> None:
@@ -158,43 +186,47 @@ def test_the_table_fits_120_columns_and_loses_nothing(tmp_path: Path) -> None:
         1, approach="microhttp-platform", errors=123_456, verdict="suspect", reasons=["It was slow [really]."],
         live_bytes_per_request=held,
     )  # fmt: skip
-    text = shown(experiment(tmp_path, [widest]))
+    text = shown(experiment(tmp_path, [widest, run(2, throughput_rps=7.0)]))
 
     assert max(map(len, text.splitlines())) <= WIDEST_TABLE
-    for cell in cells(widest):
-        assert cell in text
-    for column in headings():
-        assert column in text
-    assert "1-tomcat-platform (suspect): It was slow [really]." in text
-
-
-def test_numbers_are_aligned_right(tmp_path: Path) -> None:
-    lines = shown(experiment(tmp_path, [run(1), run(2, throughput_rps=7.0)])).splitlines()
-    first, second = (line for line in lines if "tomcat-platform" in line)
-
+    for part in (*cells(widest), *HEADINGS, "1-tomcat-platform (suspect): It was slow [really]."):
+        assert part in text
+    first, second = (line for line in text.splitlines() if line.split()[:1] in (["1"], ["2"]))
     assert first.index("3,021") + len("3,021") == second.index(" 7 ") + len(" 7")
 
 
 def test_the_markdown_holds_a_row_a_run_and_the_caveats(tmp_path: Path) -> None:
-    path = experiment(tmp_path, [run(1), run(2)], {"stand_in_images": True, "cpus": 2, "notes": ["A note."]})
-    summarise(path, interrupted=False)
-
-    text = (path / "summary.md").read_text()
+    facts = {"stand_in_images": True, "cpus": 2, "cgroup": "2", "notes": ["A note."], "sizes": {"APPROACH_CPUS": "1"}}
+    text = markdown(summed_up(tmp_path, [run(1), run(2)], environment=facts))
 
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == 4
     assert len({row.count("|") for row in rows}) == 1
-    assert "stand-in base images" in text
-    assert "coordinated omission" in text
-    assert "- A note." in text
-    assert "2 CPUs" in text
+    for part in ("stand-in base images", "- A note.", "Host: 2 CPUs, cgroup v2.", "Sizes: `APPROACH_CPUS=1`."):
+        assert part in text
+
+
+@pytest.mark.parametrize("text", ["a|b", "<b>x</b>", "![x](http://x.invalid/y.png)", "a\nb"])
+def test_names_and_texts_stay_text(tmp_path: Path, text: str) -> None:
+    told = markdown(summed_up(tmp_path, [run(1, approach=text, verdict="suspect", reasons=[f"Slow {text}."])]))
+
+    (row,) = (line for line in told.splitlines() if line.startswith("| 1 | "))
+    assert row.replace("\\|", "").count("|") == 15
+    assert "<b>" not in told
+    assert "![" not in told
+    assert not any(line.startswith("b.") for line in told.splitlines())
+
+
+def test_an_opening_stands_before_the_table_in_place_of_what_is_said_of_contrasts(tmp_path: Path) -> None:
+    lines = markdown(summed_up(tmp_path, [run(1)]), ["The answer."]).splitlines()
+
+    assert lines.index("The answer.") < next(place for place, line in enumerate(lines) if line.startswith("|"))
 
 
 def test_what_makes_every_run_suspect_spares_the_invalid_ones(tmp_path: Path) -> None:
     runs = [run(1), run(2, verdict="invalid", reasons=["Broken."])]
-    path = experiment(tmp_path, runs, {"suspect": ["The pool is smaller."]})
 
-    got = summarise(path, interrupted=False).runs
+    got = summed_up(tmp_path, runs, environment={"suspect": ["The pool is smaller."]}).runs
 
     assert [(one.verdict, one.reasons) for one in got] == [
         ("suspect", ["The pool is smaller."]),
@@ -203,50 +235,67 @@ def test_what_makes_every_run_suspect_spares_the_invalid_ones(tmp_path: Path) ->
 
 
 def test_what_is_said_of_every_run_stands_once(tmp_path: Path) -> None:
-    path = experiment(tmp_path, [run(1), run(2, verdict="suspect", reasons=["Cold."])], {"suspect": ["A pool."]})
+    withheld = Latency(withheld={"p99": "too few"})
+    runs = [run(1, notes=["Odd.", "Alike."]), run(2, verdict="suspect", reasons=["Cold."], notes=["Alike."])]
+    runs.append(run(3, latency_ms=withheld, notes=["Alike."]))
 
-    lines = [line for line in shown(path).splitlines() if "A pool." in line or "Cold." in line]
+    notes = footnotes(summed_up(tmp_path, runs, environment={"suspect": ["A pool."]}))
 
-    assert lines == ["- every run: A pool.", "- 2-tomcat-platform (suspect): Cold."]
+    assert notes[:5] == [
+        "every run: A pool.",
+        "2-tomcat-platform (suspect): Cold.",
+        "3-tomcat-platform (suspect): Its p99 is not given: too few.",
+        "every run: Alike.",
+        "1-tomcat-platform: Odd.",
+    ]
 
 
 def test_a_difference_between_the_approaches_makes_every_run_suspect(tmp_path: Path) -> None:
-    runs = [run(1), run(2, run="2-webflux-netty", approach="webflux-netty")]
-    path = experiment(tmp_path, runs)
-    for one, heap, server in zip(runs, (1, 2), ("tomcat", "netty"), strict=True):
-        raw = path / "runs" / one.run / "raw"
-        raw.mkdir()
-        about = {"jvm": {"max_heap_bytes": heap}, "inbound": {"server": server}}
-        (raw / "about.json").write_text(json.dumps(about))
+    abouts = [{"jvm": {"max_heap_bytes": heap}, "inbound": {"server": name}} for heap, name in enumerate(TOMCATS)]
 
-    got = summarise(path, interrupted=False)
+    got = summed_up(tmp_path, tomcats(), abouts=abouts)
 
     assert {one.verdict for one in got.runs} == {"suspect"}
-    assert "1 from tomcat-platform; 2 from webflux-netty" in got.runs[0].reasons[0]
-    assert any("inbound.server" in note for note in got.notes)
-    assert "inbound.server" in (path / "summary.md").read_text()
+    assert "0 from tomcat-platform; 1 from tomcat-virtual" in got.runs[0].reasons[0]
+    assert any("inbound.server" in note for note in footnotes(got))
 
 
 def test_pools_that_follow_the_load_are_compared_within_one_load(tmp_path: Path) -> None:
-    runs = [run(1), run(2, cell=2)]
-    path = experiment(tmp_path, runs)
-    for one, pool in zip(runs, (100, 5000), strict=True):
-        raw = path / "runs" / one.run / "raw"
-        raw.mkdir(exist_ok=True)
-        (raw / "about.json").write_text(json.dumps({"outbound": {"max_connections": pool}}))
+    abouts = [{"outbound": {"max_connections": pool}} for pool in (100, 5000)]
 
-    assert [one.verdict for one in summarise(path, interrupted=False).runs] == ["valid", "valid"]
+    got = summed_up(tmp_path, [run(1), run(2, cell=2)], abouts=abouts)
+
+    assert [one.verdict for one in got.runs] == ["valid", "valid"]
 
 
-def test_the_markdown_tells_what_the_collector_took(tmp_path: Path) -> None:
-    gc = Gc(pauses=12, pause_seconds=0.4, longest_pause_ms=85, cpu_seconds=1.5, cpu_share=0.02)
-    path = experiment(tmp_path, [run(1, gc=gc, jit_cpu_seconds=0.5, virtual_threads_pinned=3)])
-    summarise(path, interrupted=False)
+@pytest.mark.parametrize(
+    ("changes", "notes"),
+    [
+        ([{}, {}], {"ab was used in a closed model"}),
+        ([{"tool": "vegeta", "load": ONE_RATE}], {"vegeta was used in an open model"}),
+        ([{}, {"tool": "users", "load": SOME_USERS}], {"ab was used in a closed", "users was used in a closed"}),
+        ([{"style": "lean"}], {"Style lean", "ab was used"}),
+        ([{"style": "idiomatic"}], {"Style idiomatic", "ab was used"}),
+        (
+            [{"load": ONE_RATE, "live_requests": 1250}, {"load": ONE_RATE, "live_requests": 321}],
+            {"Held was measured while so many requests waited: 1-tomcat-platform 1,250, 2-tomcat-platform 321."}
+            | {"ab was used in an open"},
+        ),
+        ([{"live_requests": 1000}], {"ab was used"}),
+    ],
+)
+def test_how_each_tool_style_and_memory_figure_is_to_be_read_stands_once(
+    tmp_path: Path, changes: list[dict[str, Any]], notes: set[str]
+) -> None:
+    runs = [run(number, **change) for number, change in enumerate(changes, 1)]
 
-    assert (
-        "- 1-tomcat-platform: GC pauses 12, 0.40 s in all, the longest 85 ms at most, GC 1.50 CPU s, "
-        "compilers 0.50 CPU s, 3 times pinned."
-    ) in (path / "summary.md").read_text().splitlines()
+    every = footnotes(summed_up(tmp_path, runs))
+
+    told = every[every.index(HELD_NOTE) + 1 :]
+
+    assert len(told) == len(notes)
+    assert all(any(text.startswith(note) for text in told) for note in notes)
+    assert any("coordinated omission" in text for text in told) == any(one.load.closed_model for one in runs)
 
 
 def test_an_interrupted_experiment_is_not_finished(tmp_path: Path) -> None:
@@ -268,3 +317,93 @@ def test_an_experiment_without_runs_can_only_be_an_interrupted_one(tmp_path: Pat
         summarise(tmp_path, interrupted=False)
     with pytest.raises(UsageError, match="not an experiment"):
         summarise(tmp_path / "runs", interrupted=False)
+
+
+STEP = Step(
+    offered_rps=4000, started_rps=3512.34, throughput_rps=3400.0, errors=1234, latency_ms=Latency(p50=950, p99=4321),
+    start=0, seconds=57, held=False,
+)  # fmt: skip
+HANG = Episode(start=60, end=70, before_p50_ms=612.3, worst_ms=10_950, recovery_s=4)
+
+
+def test_steps_hangs_failures_and_the_collector_are_lines_of_both_outputs(
+    tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    held = STEP.model_copy(update={"held": True, "errors": 0, "offered_rps": 250, "latency_ms": Latency()})
+    never = HANG.model_copy(update={"recovery_s": None, "before_p50_ms": None})
+    failures = {"failures": {"timeout": 1200, "connection reset": 3}}
+    gc = Gc(pauses=12, pause_seconds=0.4, longest_pause_ms=85, cpu_seconds=1.5, cpu_share=0.02)
+    runs = [
+        run(1, load=LADDER, steps=[held, STEP], gc=gc, jit_cpu_seconds=0.5, virtual_threads_pinned=3),
+        run(2, episodes=[HANG, never], **failures),
+        run(3, failed_latency_ms=Latency(p50=30_001), **failures),
+    ]
+    path = experiment(tmp_path, runs)
+
+    lines = [line for one in runs for line in stretch_lines(one)]
+    text = markdown(summarise(path, interrupted=False))
+
+    assert text[text.index("Steps, episodes and failures:") :] == snapshot
+    assert all(" ".join(line.split()) in " ".join(shown(path).split()) for line in lines)
+    quiet = markdown(summed_up(tmp_path / "quiet", [run(1)]))
+    assert "Steps" not in quiet
+    assert "Collector" not in quiet
+
+
+SCENARIO = SideBySide(
+    name="loom-vs-webflux",
+    title="10,000 requests a second",
+    question="Which has the better tail?",
+    experiment="loom-vs-webflux",
+    run="vegeta, rate=10000",
+    differs=["The server is a fresh one.", "It is warmed up."],
+    scale=0.02,
+    parameters=[
+        Parameter(name="tool", published="vegeta", here="vegeta"),
+        Parameter(name="connections", published="10,000", here="200"),
+    ],
+)
+
+
+def test_a_scenario_stands_beside_its_publication_or_its_design_and_says_what_differs(tmp_path: Path) -> None:
+    summary = summed_up(tmp_path, [run(1)])
+    own = SCENARIO.model_copy(update={"experiment": None, "run": None, "differs": [], "scale": 1.0})
+
+    lines = markdown(summary.model_copy(update={"scenario": SCENARIO})).splitlines()
+    designed = markdown(summary.model_copy(update={"scenario": own}))
+
+    begin = lines.index("## loom-vs-webflux")
+    assert lines[begin + 2 : begin + 11] == [
+        "10,000 requests a second (loom-vs-webflux, vegeta, rate=10000). Which has the better tail?",
+        "",
+        "| parameter | published | here, scale 0.02 |",
+        "|:--|:--|:--|",
+        "| tool | vegeta | vegeta |",
+        "| connections | 10,000 | 200 |",
+        "",
+        "- The server is a fresh one.",
+        "- It is warmed up.",
+    ]
+    assert "(the lab's own)" in designed
+    assert "| parameter | designed | here, scale 1 |" in designed
+    assert "| parameter |" not in markdown(summary)
+
+
+def test_a_report_that_fails_does_not_fail_what_sums_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = experiment(tmp_path, [run(1)])
+
+    def broken(*_: object) -> Path:
+        raise ZeroDivisionError("at a drawing")
+
+    monkeypatch.setattr(page, "write_report", broken)
+    with pytest.raises(SystemExit) as ended:
+        main(["summarise", str(path)])
+
+    assert ended.value.code == 0
+    assert (path / "summary.json").exists()
+    assert "| 1 | tomcat-platform |" in (path / "summary.md").read_text()
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "ZeroDivisionError('at a drawing')" in told
+    assert f"make report RESUME={path.name} " in told

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from loomlab.answer.again import again, made_again
 from loomlab.answer.finish import finish, killed, resume, unfinished
-from loomlab.answer.summary import WIDEST_TABLE, show
 from loomlab.answer.summary import summarise as summarise_experiment
+from loomlab.answer.text import WIDEST_TABLE, markdown, show
+from loomlab.answer.tries import replaced, try_again
 from loomlab.basics import errors
 from loomlab.basics.errors import CannotMeasureError, LoomlabError
 from loomlab.basics.waves import LONGEST_RUN_S
@@ -26,6 +26,7 @@ from loomlab.plan.lab import Lab
 from loomlab.plan.walk import line_of, lines_of
 from loomlab.published import commands as published
 from loomlab.records.delay import delay_of
+from loomlab.records.files import write_text
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.models import Summary
 from loomlab.records.order import read_order, set_state
@@ -118,7 +119,7 @@ def judge(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]
 @app.command("again")
 def make_again(run_dir: Annotated[Path, typer.Argument(help="A folder below runs/.")]) -> None:
     """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
-    planned = again(run_dir)
+    planned = try_again(run_dir)
     if planned is not None:
         order, run = planned
         print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
@@ -136,8 +137,8 @@ def summarise(
     summary = finish(experiment_dir) if interrupted else summarise_experiment(experiment_dir, interrupted=False)
     _show(summary)
     _report(experiment_dir, summary)
-    replaced = made_again(summary.runs)
-    invalid = any(run.verdict == "invalid" and run.run not in replaced for run in summary.runs)
+    others = replaced(summary.runs)
+    invalid = any(run.verdict == "invalid" and run.run not in others for run in summary.runs)
     if not interrupted and (summary.missing or invalid):
         raise typer.Exit(errors.EXIT_INVALID)
 
@@ -189,10 +190,12 @@ def _write_report(folder: Path) -> Path:
 
 
 def _report(folder: Path, summary: Summary) -> None:
-    """Of an experiment that was summed up; what it measured does not depend on its page, whatever fails there."""
+    """Of an experiment that was summed up, with its summary.md; what it measured does not depend on its page, whatever
+    fails there."""
     try:
         if summary.runs:
             _write_report(folder)
+            return
     except LoomlabError as error:
         print(f"loom-lab: no report: {error}", file=sys.stderr)  # noqa: T201
     except Exception as error:
@@ -201,6 +204,7 @@ def _report(folder: Path, summary: Summary) -> None:
             " shows where.",
             file=sys.stderr,
         )
+    write_text(folder / "summary.md", markdown(summary))
 
 
 def _show(summary: Summary) -> None:

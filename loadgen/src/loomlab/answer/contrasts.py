@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from loomlab.answer.parity import Subject, Told, audit, flat
+from loomlab.answer.parity import ByApproach, Subject, audit, flat
 from loomlab.records.contrasts import Contrast, Difference
 
 PARTS: Mapping[str, str] = {
@@ -26,7 +26,7 @@ FINER: Mapping[str, Mapping[str, str]] = {
     "outbound.client": {"outbound.internals": "internals of the client"},
 }
 """What may differ within one server, or one client."""
-NAMES: Mapping[str, str] = {**PARTS, **{at: name for finer in FINER.values() for at, name in finer.items()}}
+NAMES: Mapping[str, str] = {**PARTS, **{member: name for finer in FINER.values() for member, name in finer.items()}}
 USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 NONE = "none"
@@ -41,10 +41,9 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     no third."""
     runs = list(subjects)
     twins = {run.approach: run.twin_of for run in runs if run.twin_of}
-    names = sorted({run.approach for run in runs})
     found = []
-    for a, b in itertools.combinations(names, 2):
-        contrast = _contrast(a, b, _heard([run for run in runs if run.approach in {a, b}]))
+    for a, b in itertools.combinations(sorted({run.approach for run in runs}), 2):
+        contrast = _contrast(a, b, [run for run in runs if run.approach in {a, b}])
         if twins.get(a) == b or twins.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
         elif not {a, b} & twins.keys():
@@ -61,96 +60,83 @@ def _turned(contrast: Contrast) -> Contrast:
     return contrast.model_copy(update={"a": contrast.b, "b": contrast.a, "differs": differs})
 
 
-def _contrast(a: str, b: str, runs: Sequence[Subject]) -> Contrast:
-    if not (all(_complete(run.about) for run in runs) and _one_model_each(runs)):
+def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:
+    """Within the loads that both had, of runs that tell where that leaves such a load; of all runs where none does."""
+    told = [run for run in both if run.tells]
+    runs = told if _shared_loads(told) else both
+    if not all(_complete(run.about) for run in runs) or len(set(_recorded("concurrency", runs))) > 2:
         return Contrast(a=a, b=b, kind="unknown", differs=[])
-    differs: dict[str, Told] = {}
-    for load in _loads(runs):
-        for what, told in _differing(load).items():
-            differs.setdefault(what, []).extend(told)
+    differs: dict[str, ByApproach] = {}
+    for load in _shared_loads(runs) or [runs]:
+        for what, values in _differing(load).items():
+            differs.setdefault(what, []).extend(values)
     return Contrast(
         a=a,
         b=b,
         kind="controlled" if list(differs) == ["concurrency"] else "stack",
         differs=[
-            Difference(part=NAMES.get(what, what), a=_shown_of(a, told), b=_shown_of(b, told))
-            for what, told in differs.items()
+            Difference(part=NAMES.get(what, what), a=_values_of(a, values), b=_values_of(b, values))
+            for what, values in differs.items()
         ],
     )
 
 
+def _shared_loads(runs: Sequence[Subject]) -> list[list[Subject]]:
+    """The runs of each load that both approaches had."""
+    loads = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
+    return [load for load in loads if len({run.approach for run in load}) == 2]
+
+
 def _complete(about: Mapping[str, Any] | None) -> bool:
     """Whether it tells all that a contrast is named by; null tells, too, that there is none."""
-    if about is None or not all(isinstance(_value(about, at), str) for at in NEVER_NULL):
-        return False
-    return all(_has(about, at) for at in NAMES)
-
-
-def _one_model_each(runs: Sequence[Subject]) -> bool:
-    models = set(_told("concurrency", runs))
-    return len(models) == len({approach for approach, _ in models})
-
-
-def _heard(runs: Sequence[Subject]) -> Sequence[Subject]:
-    """Those that tell; all, where the two approaches have no load in common without the others."""
-    telling = [run for run in runs if run.tells]
-    return telling if _in_common(telling) else runs
-
-
-def _loads(runs: Sequence[Subject]) -> Sequence[Sequence[Subject]]:
-    """The runs of each load that both approaches had; all runs where they had none in common."""
-    return _in_common(runs) or [runs]
-
-
-def _in_common(runs: Sequence[Subject]) -> Sequence[Sequence[Subject]]:
-    by_load = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
-    return [load for load in by_load if len({run.approach for run in load}) == 2]
-
-
-def _differing(runs: Sequence[Subject]) -> dict[str, Told]:
-    """What the runs do not all tell alike: the parts first, then what is finer, then whatever the audit finds."""
-    found = _differ(PARTS, runs)
-    for part, finer in FINER.items():
-        if part not in found:
-            found |= _differ(finer, runs)
-    unexplained = audit(runs).unexplained
-    said = tuple(f"{what}." for what in found)
-    return found | {what: told for what, told in unexplained.items() if not f"{what}.".startswith(said)}
-
-
-def _differ(places: Iterable[str], runs: Sequence[Subject]) -> dict[str, Told]:
-    told = {place: _told(place, runs) for place in places}
-    return {place: values for place, values in told.items() if any(value != values[0][1] for _, value in values)}
-
-
-def _told(place: str, runs: Sequence[Subject]) -> Told:
-    return [(run.approach, _value(run.about or {}, place)) for run in runs]
-
-
-def _has(about: Mapping[str, Any], place: str) -> bool:
-    *way, name = place.split(".")
-    within: Any = about
-    for step in way:
-        within = within.get(step) if isinstance(within, Mapping) else None
-    return isinstance(within, Mapping) and name in within
-
-
-def _value(about: Mapping[str, Any], place: str) -> Any:
-    """A member's; of one that has members itself, those by their names."""
-    values, within = flat(about), f"{place}."
-    return values.get(
-        place, {name.removeprefix(within): value for name, value in values.items() if name.startswith(within)}
+    return about is not None and (
+        all(isinstance(_member(about, name), str) for name in NEVER_NULL)
+        and all(_member(about, name) is not ... for name in NAMES)
     )
 
 
-def _shown_of(approach: str, told: Told) -> str:
-    """What its runs told, each value once."""
-    return "; ".join(dict.fromkeys(_shown(value) for who, value in told if who == approach)) or NONE
+def _member(about: Mapping[str, Any], name: str) -> Any:
+    """... where there is none."""
+    value: Any = about
+    for step in name.split("."):
+        value = value.get(step, ...) if isinstance(value, Mapping) else ...
+    return value
 
 
-def _shown(value: Any) -> str:
+def _differing(runs: Sequence[Subject]) -> dict[str, ByApproach]:
+    """What the runs do not all tell alike: the parts first, then what is finer, then whatever the audit finds."""
+    found = _differences(PARTS, runs)
+    for part, finer in FINER.items():
+        if part not in found:
+            found |= _differences(finer, runs)
+    named = tuple(f"{what}." for what in found)
+    return found | {
+        what: values for what, values in audit(runs).unexplained.items() if not f"{what}.".startswith(named)
+    }
+
+
+def _differences(names: Iterable[str], runs: Sequence[Subject]) -> dict[str, ByApproach]:
+    recorded = {name: _recorded(name, runs) for name in names}
+    return {name: values for name, values in recorded.items() if any(value != values[0][1] for _, value in values)}
+
+
+def _recorded(name: str, runs: Sequence[Subject]) -> ByApproach:
+    """A member that has members itself is their values by their dotted names."""
+    members = ((run.approach, _member(run.about or {}, name)) for run in runs)
+    return [
+        (approach, flat(value) if isinstance(value, Mapping) else {} if value is ... else value)
+        for approach, value in members
+    ]
+
+
+def _values_of(approach: str, values: ByApproach) -> str:
+    """What its runs recorded, each value once."""
+    return "; ".join(dict.fromkeys(_text(value) for name, value in values if name == approach)) or NONE
+
+
+def _text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_shown(each)}" for key, each in sorted(value.items())) or NONE
+        return ", ".join(f"{key}: {_text(each)}" for key, each in sorted(value.items())) or NONE
     if value is None:
         return NONE
     return value if isinstance(value, str) else json.dumps(value)
@@ -163,25 +149,28 @@ def what_differs(contrast: Contrast) -> str:
     return "; ".join(f"{one.part}: {one.a} / {one.b}" for one in contrast.differs) or "nothing that was recorded"
 
 
-def contrast_notes(contrasts: Iterable[Contrast]) -> list[str]:
+def contrast_notes(contrasts: Sequence[Contrast]) -> list[str]:
     """What must stand beside a table: which rows may be compared as models, and what else the others differ in."""
-    found = list(contrasts)
-    notes = [
-        f"{one.a} and {one.b} differ in the concurrency model alone (controlled contrast)."
-        for one in found
-        if one.kind == "controlled"
-    ]
-    notes += [
-        f"{one.a} and {one.b} are one approach, measured twice: any difference is chance."
-        for one in found
-        if one.kind == "same"
-    ]
+    said = {
+        "controlled": "differ in the concurrency model alone (controlled contrast).",
+        "same": "are one approach, measured twice: any difference is chance.",
+    }
+    notes = [f"{one.a} and {one.b} {text}" for kind, text in said.items() for one in contrasts if one.kind == kind]
     stacks: dict[str, list[Contrast]] = {}
-    for one in found:
+    for one in contrasts:
         if one.kind == "stack":
             stacks.setdefault(_besides_model(one), []).append(one)
-    notes += [_stack_note(what, _pairs(pairs)) for what, pairs in stacks.items()]
-    return [*notes, *_client_notes(found), *unknown_notes(found)]
+    notes += [f"{_pairs(pairs)} {besides}" for besides, pairs in stacks.items()]
+    return [*notes, *_client_notes(contrasts), *unknown_notes(contrasts)]
+
+
+def _besides_model(contrast: Contrast) -> str:
+    besides = [one.part for one in contrast.differs if one.part != "concurrency"]
+    if not besides:
+        return "do not differ in anything that was recorded: any difference in their figures is chance."
+    end = ", not in the model" if len(besides) == len(contrast.differs) else " besides the model"
+    parts = f"{', '.join(besides)}{end}"
+    return f"differ in {parts} (stack contrast): a difference between them is not due to the model alone."
 
 
 def _client_notes(contrasts: Iterable[Contrast]) -> Iterator[str]:
@@ -195,8 +184,8 @@ def _client_notes(contrasts: Iterable[Contrast]) -> Iterator[str]:
     for approach, used in sorted(clients.items()):
         users.setdefault(" or ".join(sorted(used)), []).append(approach)
     if users:
-        told = "; ".join(f"{client} ({', '.join(approaches)})" for client, approaches in sorted(users.items()))
-        yield f"Clients of the backend: {told}."
+        sides = "; ".join(f"{client} ({', '.join(approaches)})" for client, approaches in sorted(users.items()))
+        yield f"Clients of the backend: {sides}."
 
 
 def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:
@@ -212,18 +201,3 @@ def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:
 def _pairs(contrasts: Sequence[Contrast]) -> str:
     named = "; ".join(f"{one.a} and {one.b}" for one in contrasts[:MOST_PAIRS])
     return named + (f"; {len(contrasts) - MOST_PAIRS} pairs more" if len(contrasts) > MOST_PAIRS else "")
-
-
-def _stack_note(what: str, pairs: str) -> str:
-    if not what:
-        return f"{pairs} do not differ in anything that was recorded: any difference in their figures is chance."
-    return f"{pairs} differ in {what} (stack contrast): a difference between them is not due to the model alone."
-
-
-def _besides_model(contrast: Contrast) -> str:
-    """Empty where nothing differs."""
-    parts = [difference.part for difference in contrast.differs]
-    besides = [part for part in parts if part != "concurrency"]
-    if not besides:
-        return ""
-    return ", ".join(besides) + (", not in the model" if besides == parts else " besides the model")

@@ -14,52 +14,49 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
     """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file
     that holds something else."""
-    written = experiment_dir / "environment.json"
+    path = experiment_dir / "environment.json"
     order = order_of(experiment_dir)
     if order is not None:
-        told, changed = _engine(experiment_dir)
+        facts, changed = _engine(experiment_dir)
         planned = _planned(order) | {"jvm": _jvms(experiment_dir, order)}
-        sizes = planned["sizes"] | told.pop("inherited", {})
-        write_json(written, planned | told | {"sizes": sizes, "suspect": planned["suspect"] + changed})
-    return _told(written)
+        sizes = planned["sizes"] | facts.pop("inherited", {})
+        write_json(path, planned | facts | {"sizes": sizes, "suspect": planned["suspect"] + changed})
+    return _read(path)
 
 
 def _engine(experiment_dir: Path) -> tuple[dict[str, Any], list[str]]:
-    """What the engine told, and what of it was another when the experiment was resumed."""
-    told = _told(experiment_dir / "engine.json")
+    """The facts, and in a sentence what of them was another when the experiment was resumed."""
+    facts = _read(experiment_dir / "engine.json")
     changed: dict[str, None] = {}
     for path in sorted(experiment_dir.glob("engine-*.json")):
-        later = _told(path)
-        images, later_images = told.get("images", {}), later.get("images", {})
-        changed |= dict.fromkeys(name for name in SAME if told.get(name) != later.get(name))
+        later = _read(path)
+        images, later_images = facts.get("images", {}), later.get("images", {})
+        changed |= dict.fromkeys(name for name in SAME if facts.get(name) != later.get(name))
         changed |= dict.fromkeys(
             f"image of {service}" for service, image in later_images.items() if images.get(service, image) != image
         )
-        notes = list(dict.fromkeys([*told.get("notes", []), *later.get("notes", [])]))
-        told = told | later | {"images": images | later_images, "notes": notes}
-    return told, [
-        f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
-    ] if changed else []
+        notes = list(dict.fromkeys([*facts.get("notes", []), *later.get("notes", [])]))
+        facts = facts | later | {"images": images | later_images, "notes": notes}
+    doubt = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
+    return facts, [doubt] if changed else []
 
 
-def _told(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     try:
-        told = read_json(path) or {}
+        facts = read_json(path) or {}
     except ParseError:
-        told = None
-    if not isinstance(told, dict):
+        facts = None
+    if not isinstance(facts, dict):
         raise ParseError(f"{path} is not a JSON object: delete it, and sum the experiment up again with make finish.")
-    return told
+    return facts
 
 
 def _planned(order: Order) -> dict[str, Any]:
-    request, settings = order.runs[0].request, order.settings
+    first, settings = order.runs[0], order.settings
+    request = first.request
+    sizes = {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
     return {
-        "jdk": request.jdk,
-        "gc": request.gc,
-        "http_client": request.http_client,
-        "style": request.style,
-        "endpoint": request.endpoint,
+        **{name: getattr(request, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
         "backend": {
             "delay": request.delay,
             "error_share": settings.get("ERROR_SHARE"),
@@ -67,13 +64,10 @@ def _planned(order: Order) -> dict[str, Any]:
         },
         "size": order.size,
         "seed": order.seed,
-        "open_files": order.host.get("open_files"),
-        "cpu_model": order.host.get("cpu_model"),
-        "governor": order.host.get("governor"),
+        **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor")},
         "tool_versions": {request.tool: order.tool_version},
         "started": order.planned,
-        "sizes": {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
-        | order.runs[0].settings,
+        "sizes": sizes | first.settings,
         "suspect": order.suspect,
     }
 
@@ -85,6 +79,7 @@ def _jvms(experiment_dir: Path, order: Order) -> dict[str, dict[str, Any]]:
         about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
         jvm = about.get("jvm") if isinstance(about, dict) else None
         if isinstance(jvm, dict):
-            told = {"version": jvm.get("version"), "arguments": jvm.get("vm_arguments")}
-            found.setdefault(run.request.approach, told)
+            found.setdefault(
+                run.request.approach, {"version": jvm.get("version"), "arguments": jvm.get("vm_arguments")}
+            )
     return found

@@ -5,25 +5,25 @@ import warnings
 from itertools import count
 from pathlib import Path
 
-from loomlab.answer.again import FURTHER_TRY, next_try, plan_next_try
 from loomlab.answer.summary import summarise
+from loomlab.answer.tries import FURTHER_TRY, next_try
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
 from loomlab.records.files import RunFiles, read_record, strange
-from loomlab.records.models import Request, Run, Summary
+from loomlab.records.models import Request, Summary
 from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
 from loomlab.records.record import NAME
 
 
 def finish(experiment_dir: Path) -> Summary:
-    """Judges every run that has begun and has no verdict, or none any more, and writes the summary. Raises UsageError
-    where there is no order, and where what is written might land outside of the folder."""
+    """Judges every run that has begun and has no verdict, and writes the summary. Raises UsageError where there is no
+    order, and where what is written might land outside of the folder."""
     if problem := strange(experiment_dir):
         raise UsageError(problem)
     with changing(experiment_dir) as order:
         for run in order.runs:
-            if run.state not in {"planned", "judged"} or _lost_verdict(experiment_dir, run):
+            if run.state not in {"planned", "judged"}:
                 run.state = _judged(experiment_dir / "runs" / run.run)
     return summarise(experiment_dir, interrupted=any(run.state != "judged" for run in order.runs))
 
@@ -36,11 +36,9 @@ def killed(results: Path) -> list[Path]:
 def planned(results: Path) -> list[tuple[Path, Order]]:
     """The experiments whose order can be read, by name; of the others it is told."""
     found = []
-    for path in sorted(results.glob("*/order.json")):
-        if path.parent.is_symlink() or not path.is_file():
-            continue
+    for folder in sorted(path.parent for path in results.glob("*/order.json") if not path.parent.is_symlink()):
         try:
-            found.append((path.parent, read_order(path.parent)))
+            found.append((folder, read_order(folder)))
         except (OSError, ParseError) as error:
             warnings.warn(f"{error}", stacklevel=2)
     return found
@@ -50,17 +48,10 @@ def _cut_off(order: Order) -> bool:
     return any(run.state in {"running", "finished"} for run in order.runs)
 
 
-def _lost_verdict(experiment_dir: Path, run: PlannedRun) -> bool:
-    """Gone or damaged, though there are the raw files that it is made from."""
-    files = RunFiles(experiment_dir / "runs" / run.run)
-    return run.state == "judged" and files.request.exists() and not _has_verdict(files)
-
-
-def _has_verdict(files: RunFiles) -> bool:
-    try:
-        return read_record(files.run, Run) is not None
-    except ParseError:
-        return False
+def _lacks(experiment_dir: Path, order: Order, run: PlannedRun) -> bool:
+    """Whether the run is yet to be made, or its next try."""
+    is_made = run.state == "judged" and RunFiles(experiment_dir / "runs" / run.run).run.exists()
+    return not is_made or next_try(experiment_dir, order, run) is not None
 
 
 def _judged(run_dir: Path) -> State:
@@ -85,30 +76,30 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     begun = read_order(experiment_dir)
     if problem := foreign(begun, experiment_dir, host, lab_sha256):
         raise UsageError(problem)
-    if _cut_off(begun) or any(_lost_verdict(experiment_dir, run) for run in begun.runs):
+    if _cut_off(begun):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
         order.experiment = experiment_dir.name
-        for run in tuple(order.runs):
-            plan_next_try(experiment_dir, order, run)
-        unfinished = {run.block for run in order.runs if _is_missing(experiment_dir, run)}
-        if not unfinished:
+        blocks = {run.block for run in order.runs if _lacks(experiment_dir, order, run)}
+        if not blocks:
             name = experiment_dir.name
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in order.runs:
-            if run.block in unfinished:
+            if run.block in blocks:
                 _plan_again(experiment_dir, run)
-        order.runs = [run for run in order.runs if run.block not in unfinished or not FURTHER_TRY.fullmatch(run.run)]
+        order.runs = [run for run in order.runs if run.block not in blocks or not FURTHER_TRY.fullmatch(run.run)]
     return order
 
 
 def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> str | None:
     """Why this host, or this lab, may not go on with it, in a sentence; None: it may."""
-    if problem := unsafe(experiment_dir):
-        return problem
     name = experiment_dir.name
-    begun, here = ((told.get("cpus"), told.get("cpu_model")) for told in (order.host, host.model_dump()))
-    if begun != here and begun != (here[0], None):
+    if not re.fullmatch(NAME, name):
+        return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
+    if problem := strange(experiment_dir):
+        return problem
+    begun, here = (order.host.get("cpus"), order.host.get("cpu_model")), (host.cpus, host.cpu_model)
+    if begun not in {here, (host.cpus, None)}:
         return (
             f"RESUME={name} was begun on a host with {begun[0]} CPUs ({begun[1]}), and this one has {here[0]} "
             f"({here[1]}): go on there, or start a new experiment here."
@@ -119,18 +110,6 @@ def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> 
             "that version, or start a new experiment; what was measured stays as it is."
         )
     return None
-
-
-def unsafe(experiment_dir: Path) -> str | None:
-    """Why no run may be made in the folder, in a sentence; None: it may."""
-    name = experiment_dir.name
-    if not re.fullmatch(NAME, name):
-        return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
-    return strange(experiment_dir)
-
-
-def _is_missing(experiment_dir: Path, run: PlannedRun) -> bool:
-    return run.state != "judged" or not _has_verdict(RunFiles(experiment_dir / "runs" / run.run))
 
 
 def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
@@ -152,7 +131,7 @@ def unfinished(results: Path, name: str) -> Path:
             )
         return results / name
     for folder, order in reversed(planned(results)):
-        if any(_is_missing(folder, run) or next_try(folder, order, run) for run in order.runs):
+        if any(_lacks(folder, order, run) for run in order.runs):
             return folder
     raise UsageError(
         "RESUME=latest finds no experiment that lacks a run: start a new one, such as make run-ab CONCURRENCY=1000."

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from loomlab.answer.again import counting_try, tries_of
-from loomlab.answer.blocks import torn_blocks
+from loomlab.answer.loads import torn_blocks
+from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.scenarios.cells import Scaling, loads_of
 from loomlab.plan.scenarios.file import load_scenario

@@ -1,67 +1,84 @@
 """What two approaches differ in, and by how much."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from loomlab.records.record import Record
 
 Kind = Literal["controlled", "stack", "unknown", "same"]
+Word = Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]
 
 
 class Difference(Record):
-    """Which part of a stack it is, and what the two approaches have there."""
-
-    part: str
-    a: str
-    b: str
+    part: str = Field(description="Of a stack")
+    a: str = Field(description="What a has there")
+    b: str = Field(description="What b has there")
 
 
-class BlockRatio(Record):
-    """`suspect`: one of its two runs is."""
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+class BlockEffect(Record):
+    model_config = ConfigDict(allow_inf_nan=True)
 
     block: int
-    ratio: float
-    suspect: bool = False
+    effect: float = Field(alias="ratio", description="Of a's figure to b's; of what may be negative, a's less b's")
+    suspect: bool = Field(False, description="One of its two runs is")
 
 
 class Comparison(Record):
-    """Of one figure at one load (`cell`), within blocks: the ratio of a's figure to b's, with its interval at 95 %.
-    `word` holds for all contrasts declared together, `p_holm` is adjusted for them; `dropped`: blocks that do not
-    count; `within_margin`: the whole interval is; to resolve what is not, `blocks_needed` whatever the difference is,
-    and `blocks_likely`, with 80 % power, if it is as seen. Lower bounds have no margin. `made_again` and `left_out`:
-    how many runs of a and of b were, the latter for causes of their own; `swayed`: with such runs there would be
-    another word."""
+    """Two approaches by one figure at one load, within blocks. summary.json has a, b and kind once, in the contrast."""
 
+    model_config = ConfigDict(allow_inf_nan=True)
+
+    a: str = Field("", exclude=True)
+    b: str = Field("", exclude=True)
+    kind: Kind = Field("unknown", exclude=True)
+    unit: str | None = Field(None, exclude=True, description="Of a difference; None: effects are ratios")
+    declared: int | None = Field(None, exclude=True, description="Contrasts that the words hold for; None: exploratory")
     figure: str
-    cell: int
-    load: str
-    margin: float | None
-    blocks: list[BlockRatio]
-    dropped: list[str]
-    ratio: float | None
-    low: float | None
+    cell: int = Field(description="Number of the load")
+    load: str = Field(description="As sentences call it")
+    margin: float | None = Field(description="Two are equivalent within it; None: no word is said, as of lower bounds")
+    blocks: list[BlockEffect] = Field(description="Those that count")
+    dropped: list[str] = Field(description="Blocks that do not count, with what spoils them")
+    effect: float | None = Field(alias="ratio", description="Mean of the blocks, of ratios the geometric one")
+    low: float | None = Field(description="Of the interval at 95 %, from three blocks on")
     high: float | None
-    coarse: bool
+    coarse: bool = Field(description="So few blocks that the interval's own width is uncertain")
     p_value: float | None
-    p_holm: float | None
-    word: Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]
-    within_margin: bool = False
-    lower_bounds: bool = False
-    blocks_needed: int | None
-    blocks_likely: int | None = None
-    made_again: tuple[int, int] = (0, 0)
-    left_out: tuple[int, int] = (0, 0)
-    swayed: bool = False
-    sentence: str
+    p_holm: float | None = Field(None, description="Adjusted for all contrasts declared together")
+    word: Word = Field("exploratory", description="Holds for all contrasts declared together")
+    within_margin: bool = Field(False, description="The whole interval is")
+    lower_bounds: bool = Field(False, description="The truth may be above the figures")
+    blocks_needed: int | None = Field(None, description="With so many there is a word whatever the difference is")
+    blocks_likely: int | None = Field(None, description="With 80 % power, if the difference is as seen")
+    made_again: tuple[int, int] = Field((0, 0), description="Runs of a and of b")
+    left_out: tuple[int, int] = Field((0, 0), description="Runs of a and of b, for causes of their own")
+    swayed: bool = Field(False, description="With the runs left out there would be another word")
+    sentence: str = ""
+
+    @property
+    def interval(self) -> Interval | None:
+        return None if self.low is None or self.high is None else Interval(self.low, self.high)
+
+    @property
+    def even(self) -> float:
+        """The effect between equals."""
+        return 1.0 if self.unit is None else 0.0
+
+    @property
+    def apart(self) -> bool:
+        """Whether the interval excludes equality."""
+        return self.interval is not None and not self.interval.low <= self.even <= self.interval.high
 
 
 class Contrast(Record):
-    """Of two approaches; controlled: they differ in the concurrency model alone; same: they are one, measured twice.
-    `comparisons` are made where there are three blocks or more."""
-
     a: str
     b: str
-    kind: Kind
+    kind: Kind = Field(description="controlled: they differ in the concurrency model alone; same: one, measured twice")
     differs: list[Difference]
-    comparisons: list[Comparison] = Field(default_factory=list)
+    comparisons: list[Comparison] = Field(default_factory=list, description="Where there are three blocks or more")

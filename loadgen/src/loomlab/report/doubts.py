@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from loomlab.answer.again import again_notes
-from loomlab.answer.figures import percent, told_of
-from loomlab.answer.loads import At
-from loomlab.answer.summary import STAND_IN_NOTE, withheld_notes
+from loomlab.answer.figures import measured
+from loomlab.answer.loads import LoadGroup
+from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.answer.text import Remark, remarks
+from loomlab.answer.tries import try_notes
+from loomlab.basics.format import percent
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
 from loomlab.report.table import verdict_counts
-from loomlab.statistics.comparison import Pair
-from loomlab.statistics.sentences import left_out
 
 HOST_SHARES: tuple[tuple[str, Callable[[Run], float | None]], ...] = (
     ("Other programs took up to {} % of the time of an approach's CPUs ({}).", lambda run: run.foreign_cpu_share),
@@ -31,8 +31,7 @@ class Doubts:
     dropped: list[str]
     """Of blocks that do not count."""
     host: list[str]
-    of_runs: list[tuple[str, str | None, str]]
-    """Run, verdict, reason; of every run without a verdict."""
+    of_runs: list[Remark]
     counts: str
 
 
@@ -40,9 +39,9 @@ def doubts_of(experiment: Experiment) -> Doubts:
     runs = experiment.runs
     return Doubts(
         whole=[*_unfinished(experiment), *experiment.doubts],
-        dropped=[sentence for at in experiment.loads for sentence in _dropped(experiment, at)],
-        host=[*again_notes(runs), *_host(runs)],
-        of_runs=[*_of_runs(runs)],
+        dropped=[sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
+        host=[*try_notes(runs), *_host(runs)],
+        of_runs=remarks(runs),
         counts=f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
     )
 
@@ -58,21 +57,21 @@ def _unfinished(experiment: Experiment) -> Iterator[str]:
         yield STAND_IN_NOTE
 
 
-def _dropped(experiment: Experiment, at: At) -> Iterator[str]:
+def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
     """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured; a
     sentence for all that do not count for the same figures."""
-    here = told_of(at.runs)
-    measured = [figure for figure in told_of(experiment.runs) if figure.compared and (figure.primary or figure in here)]
-    by_block: dict[tuple[Pair, str], list[str]] = {}
-    for found in (held.found for figure in measured for held in experiment.comparisons(figure, at.label)):
-        for why in left_out(found):
-            by_block.setdefault((found.pair, why), []).append(found.figure.name)
-    alike: dict[tuple[Pair, tuple[str, ...]], list[str]] = {}
-    for (pair, why), figures in by_block.items():
-        alike.setdefault((pair, tuple(figures)), []).append(why)
-    for (pair, names), reasons in alike.items():
-        by = "" if len(names) == len(measured) else f" by {', '.join(names)}"
-        yield f"{pair.a} and {pair.b} at {pair.load} are not compared{by} in {'; '.join(reasons)}."
+    of_load = measured(load.runs)
+    figures = [one for one in measured(experiment.runs) if one.compared and (one.primary or one in of_load)]
+    by_block: dict[tuple[str, str, str], list[str]] = {}
+    for comparison in (one for figure in figures for one in experiment.comparisons(figure, load.label)):
+        for block in comparison.dropped:
+            by_block.setdefault((comparison.a, comparison.b, block), []).append(comparison.figure)
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for (a, b, block), names in by_block.items():
+        alike.setdefault((a, b, tuple(names)), []).append(block)
+    for (a, b, by), dropped in alike.items():
+        figure_names = "" if len(by) == len(figures) else f" by {', '.join(by)}"
+        yield f"{a} and {b} at {load.label} are not compared{figure_names} in {'; '.join(dropped)}."
 
 
 def _host(runs: Sequence[Run]) -> Iterator[str]:
@@ -82,12 +81,3 @@ def _host(runs: Sequence[Run]) -> Iterator[str]:
         if shares:
             share, name = max(shares, key=lambda one: one[0])
             yield sentence.format(percent(share), name)
-
-
-def _of_runs(runs: Sequence[Run]) -> Iterator[tuple[str, str | None, str]]:
-    """What is said of every run once."""
-    reasons = [[*run.reasons, *withheld_notes(run)] for run in runs]
-    shared = [one for one in reasons[0] if all(one in others for others in reasons)] if len(runs) > 1 else []
-    yield from (("every run", None, one) for one in shared)
-    for run, own in zip(runs, reasons, strict=True):
-        yield from ((run.run, run.verdict, one) for one in own if one not in shared)

@@ -6,11 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from loomlab.answer.blocks import made_of
-from loomlab.answer.comparisons import Held, compared
+from loomlab.answer.comparisons import compared
 from loomlab.answer.figures import FIGURES, Figure
-from loomlab.answer.loads import At, loads_of
+from loomlab.answer.loads import LoadGroup, loads_of, unmade_blocks
 from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.contrasts import Comparison
 from loomlab.records.files import RunFiles, checksum, read_json, read_record
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order, order_of
@@ -27,7 +27,7 @@ class Experiment:
     """Of the folder."""
     summary: Summary
     order: Order | None
-    loads: list[At]
+    loads: list[LoadGroup]
     raw: dict[str, RunFiles] = field(default_factory=dict)
     """Of the runs whose raw files are those that their figures were computed from."""
     linked: frozenset[str] = frozenset()
@@ -47,26 +47,25 @@ class Experiment:
     @property
     def early(self) -> str | None:
         """Why no contrast is answered yet."""
-        return made_of(self.order, self.runs).early if self.order else None
+        return unmade_blocks(self.order, self.runs) if self.order else None
 
     @cached_property
-    def _comparisons(self) -> dict[str, list[Held]]:
+    def _comparisons(self) -> dict[str, list[Comparison]]:
         """By the figure's key: each contrast at every load that has both approaches, controlled ones first."""
         contrasts, loads, margin = self.summary.contrasts, self.loads, self.summary.margin
-        return {
-            figure.key: compared(figure.compared, figure.of, contrasts, loads, margin)
-            for figure in FIGURES
-            if figure.compared
-        }
+        return {figure.key: compared(figure, contrasts, loads, margin) for figure in FIGURES}
 
-    def comparisons(self, figure: Figure, load: str | None = None, *, every: bool = False) -> list[Held]:
+    def comparisons(self, figure: Figure, load: str | None = None, *, every: bool = False) -> list[Comparison]:
         """Those that the page shows, or every one, at that load or at all; none before all blocks are made that were
         declared."""
         if self.early:
             return []
-        every = every or sum(one.kind in STACKS for one in self.summary.contrasts) <= MOST_STACK_PAIRS
-        here = [held for held in self._comparisons[figure.key] if load in {None, held.found.pair.load}]
-        return [held for held in here if every or held.kind not in STACKS]
+        every = every or sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
+        return [
+            comparison
+            for comparison in self._comparisons[figure.key]
+            if load in {None, comparison.load} and (every or comparison.kind not in STACKS)
+        ]
 
     def raw_json(self, run: Run, name: str) -> Any:
         """A file of the run's raw/; None where it is missing."""

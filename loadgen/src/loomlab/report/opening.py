@@ -4,18 +4,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loomlab.answer.comparisons import Held
 from loomlab.answer.contrasts import unknown_notes
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, number, spread, told_of
-from loomlab.answer.loads import At, counting
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, measured, spread
+from loomlab.answer.loads import LoadGroup, counting
+from loomlab.basics.format import number
 from loomlab.plan.variables import MOST_REPEATS
-from loomlab.records.contrasts import Kind
+from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, Pair
+from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 NEAR_THROUGHPUT = 1.05
 """The highest mean over the lowest, up to which it is said what sets them all."""
@@ -35,7 +35,7 @@ class Opening:
 
 
 def opening_of(experiment: Experiment) -> Opening:
-    answers = [held.sentence for held in experiment.comparisons(CPU) if held.kind == "controlled"]
+    answers = [comparison.sentence for comparison in experiment.comparisons(CPU) if comparison.kind == "controlled"]
     answers = answers or [*_unanswered(experiment)]
     if experiment.runs and all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
@@ -46,8 +46,8 @@ def _unanswered(experiment: Experiment) -> Iterator[str]:
     """Each approach by itself, and why they are not compared."""
     if not experiment.loads:
         yield "No run of this folder is compared: see what to doubt."
-    for at in experiment.loads:
-        yield from _each_alone(at, experiment)
+    for load in experiment.loads:
+        yield from _each_alone(load, experiment)
     if len(experiment.approaches) < 2:
         return
     if experiment.early:
@@ -63,30 +63,30 @@ def _unanswered(experiment: Experiment) -> Iterator[str]:
         ]
 
 
-def _each_alone(at: At, experiment: Experiment) -> Iterator[str]:
+def _each_alone(load: LoadGroup, experiment: Experiment) -> Iterator[str]:
     for name in experiment.approaches:
-        cost = spread(CPU, at.counted(name))
+        cost = spread(CPU, load.counted(name))
         if cost is not None:
             span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
             runs = "one run" if cost.count == 1 else span
-            yield f"At {at.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
-        elif at.of(name) and not at.counted(name):
-            yield f"At {at.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
+            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
+        elif load.of(name) and not load.counted(name):
+            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
-    for held in experiment.comparisons(CPU):
-        if held.kind == "same":
-            yield f"One approach against itself, the lab's own noise floor. {held.sentence}"
+    for comparison in experiment.comparisons(CPU):
+        if comparison.kind == "same":
+            yield f"One approach against itself, the lab's own noise floor. {comparison.sentence}"
     contrasts = experiment.summary.contrasts
-    asked: Kind = "stack" if [one.kind for one in contrasts] == ["stack"] else "controlled"
-    measured = {at.label: told_of(at.runs) for at in experiment.loads}
+    asked: Kind = "stack" if [contrast.kind for contrast in contrasts] == ["stack"] else "controlled"
+    figures = {load.label: measured(load.runs) for load in experiment.loads}
     for figure in (CPU, P99, WAITING):
-        for held in experiment.comparisons(figure):
-            if held.kind == asked and figure in measured[held.found.pair.load]:
-                yield held.sentence
-    for at in experiment.loads:
-        yield from _of_throughput(at, experiment, asked)
+        for comparison in experiment.comparisons(figure):
+            if comparison.kind == asked and figure in figures[comparison.load]:
+                yield comparison.sentence
+    for load in experiment.loads:
+        yield from _of_throughput(load, experiment, asked)
     yield from unknown_notes(contrasts)
     if len(experiment.approaches) > 1:
         yield from _of_repeats(experiment, asked)
@@ -94,9 +94,9 @@ def _more(experiment: Experiment) -> Iterator[str]:
 
 def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
     """What would give better intervals."""
-    repeats = max((run.repeat for at in experiment.loads for run in at.runs), default=FEWEST_FINE_BLOCKS)
-    found = [held.found for held in experiment.comparisons(CPU) if held.kind == asked and held.found.blocks]
-    fewest = min((one.blocks for one in found), default=repeats)
+    repeats = max((run.repeat for run in experiment.runs), default=FEWEST_FINE_BLOCKS)
+    told = [one for one in experiment.comparisons(CPU) if one.kind == asked and one.blocks]
+    fewest = min((len(one.blocks) for one in told), default=repeats)
     wanted = FEWEST_FINE_BLOCKS + repeats - fewest
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
@@ -113,45 +113,47 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
             f"Each approach was measured {times} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals that are not "
             "coarse."
         )
-    if any((one.blocks_likely or 0) > MOST_REPEATS for one in found):
+    if any((one.blocks_likely or 0) > MOST_REPEATS for one in told):
         yield (
             f"REPEATS={MOST_REPEATS} is the most; where more blocks are needed, a quieter host, a longer DURATION or a "
             "larger MARGIN makes do with fewer."
         )
 
 
-def _of_throughput(at: At, experiment: Experiment, asked: Kind) -> Iterator[str]:
+def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iterator[str]:
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
     them all, which an offered rate does whatever the intervals are."""
-    apart, latencies = (_apart(figure, at, experiment) for figure in (THROUGHPUT, P50))
-    offered = not all(run.load.closed_model for run in at.runs)
-    cause = _what_sets_throughput(at, experiment) if offered or not apart else None
+    apart, latencies = (_apart(figure, load, experiment) for figure in (THROUGHPUT, P50))
+    offered = not all(run.load.closed_model for run in load.runs)
+    cause = _what_sets_throughput(load, experiment) if offered or not apart else None
     if cause:
         yield cause
         return
-    for pair, held in apart.items():
-        if held.kind == asked:
-            yield from (one.sentence for one in (held, latencies.get(pair)) if one)
+    for pair, throughput in apart.items():
+        if throughput.kind == asked:
+            yield throughput.sentence
+            if pair in latencies:
+                yield latencies[pair].sentence
 
 
-def _apart(figure: Figure, at: At, experiment: Experiment) -> dict[Pair, Held]:
+def _apart(figure: Figure, load: LoadGroup, experiment: Experiment) -> dict[tuple[str, str], Comparison]:
     """Every contrast at the load whose interval excludes equality, where the effect is not too small to be told."""
     return {
-        held.found.pair: held
-        for held in experiment.comparisons(figure, at.label, every=True)
-        if held.found.apart and (effect := held.found.effect) and max(effect, 1 / effect) >= LEAST_EFFECT
+        (comparison.a, comparison.b): comparison
+        for comparison in experiment.comparisons(figure, load.label, every=True)
+        if comparison.apart and (effect := comparison.effect) and max(effect, 1 / effect) >= LEAST_EFFECT
     }
 
 
-def _what_sets_throughput(at: At, experiment: Experiment) -> str | None:
+def _what_sets_throughput(load: LoadGroup, experiment: Experiment) -> str | None:
     """Where something else than the approaches does: how far their means are apart, which is no interval."""
-    means = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches if at.of(name)]
+    means = [spread(THROUGHPUT, load.counted(name)) for name in experiment.approaches if load.of(name)]
     centres = [mean.centre for mean in means if mean and mean.centre > 0]
-    cause = _cause(counting(at.runs))
+    cause = _cause(counting(load.runs))
     if cause is None or len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
-    return f"At {at.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
+    return f"At {load.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
 
 
 def _cause(runs: list[Run]) -> str | None:

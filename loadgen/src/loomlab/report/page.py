@@ -8,15 +8,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.answer.contrasts import what_differs
-from loomlab.answer.figures import CPU, P99, WAITING, Figure, number, percent, told_of
-from loomlab.answer.summary import (
-    CLOSED_MODEL_NOTE,
-    INTERIOR_NOTE,
-    INTERRUPTED_NOTE,
-    OPEN_MODEL_NOTE,
-    STAND_IN_NOTE,
-    markdown,
-)
+from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured
+from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
+from loomlab.answer.text import markdown, model_notes
+from loomlab.basics.format import number, percent
 from loomlab.records.files import write_text
 from loomlab.report import plots, table
 from loomlab.report.chart import Drawing, looks
@@ -41,7 +36,7 @@ def write_report(folder: Path) -> Path:
     """Writes report.html, table.csv, plots/ and summary.md of an experiment's folder from what lies in it, the same
     bytes each time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
     experiment = read_experiment(folder)
-    figures, rows = told_of(experiment.runs), table.rows_of(experiment)
+    figures, rows = measured(experiment.runs), table.rows_of(experiment)
     opening, doubts = opening_of(experiment), doubts_of(experiment)
     sentences = [f"- {sentence}" for sentence in (*opening.answers, *opening.more, *doubts.dropped)]
     lines = [*sentences, "", *table.markdown_of(rows, figures), "", "Every run:"]
@@ -65,8 +60,8 @@ def write_report(folder: Path) -> Path:
         rows=rows,
         charts=charts,
         keys={name: one.key for name, one in look.items()},
-        loads={run.run: at.label for at in experiment.loads for run in at.runs},
-        notes=_notes(experiment),
+        loads={run.run: load.label for load in experiment.loads for run in load.runs},
+        notes=model_notes(experiment.runs),
         explained=[note for note in experiment.summary.notes if note not in elsewhere],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
         table=table,
@@ -84,27 +79,20 @@ def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> d
     compared = [figure for figure in figures if figure.compared]
     repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
     ratios = [
-        (at.label, _drawn(plots.effects(figure, experiment.comparisons(figure, at.label), look) for figure in compared))
-        for at in loads
+        (load.label, _drawn(plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared))
+        for load in loads
     ]
     courses = [course for run in experiment.runs if run.run in raw and (course := course_of(run, raw[run.run]))]
     phases = [(run, [*phases_of(run, load_of(raw[run.run]) if run.run in raw else None)]) for run in experiment.runs]
     return {
-        "ratios": [(load, drawings) for load, drawings in ratios if drawings],
-        "repeats": [(at.label, _drawn(plots.repeats(figure, at, look) for figure in repeated)) for at in loads],
+        "ratios": [(label, drawings) for label, drawings in ratios if drawings],
+        "repeats": [(load.label, _drawn(plots.repeats(figure, load, look) for figure in repeated)) for load in loads],
         "over_load": _drawn(plots.over_load(figure, loads, look) for figure in compared),
-        "latencies": _drawn(plots.distribution(at, look) for at in loads),
+        "latencies": _drawn(plots.distribution(load, look) for load in loads),
         "timeline": _drawn([plots.timeline(phases)]),
-        "courses": [drawing for at in loads for drawing in plots.courses(at, courses, look)],
+        "courses": [drawing for load in loads for drawing in plots.courses(load, courses, look)],
     }
 
 
 def _drawn(drawings: Iterable[Drawing | None]) -> list[Drawing]:
     return [drawing for drawing in drawings if drawing is not None]
-
-
-def _notes(experiment: Experiment) -> list[str]:
-    """How to read the figures."""
-    models = dict.fromkeys((run.tool, run.load.closed_model) for run in experiment.runs)
-    notes = [(CLOSED_MODEL_NOTE if closed else OPEN_MODEL_NOTE).format(tool=tool) for tool, closed in models]
-    return [INTERIOR_NOTE, *dict.fromkeys(notes)]

@@ -3,16 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from loomlab.answer.comparisons import Held
 from loomlab.answer.figures import Figure, spread
-from loomlab.answer.loads import At
+from loomlab.answer.loads import LoadGroup
+from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Latency, Run
 from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
 from loomlab.report.chart import INK, SOFT, Drawing, Look
 from loomlab.report.course import PANELS, Course, Phase
 from loomlab.report.table import effect_cell
-from loomlab.statistics.comparison import Comparison
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
 LEAST_SPAN = 1.25
@@ -31,9 +30,9 @@ PHASES = {
 type Looks = Mapping[str, Look]
 
 
-def repeats(figure: Figure, at: At, looks: Looks) -> Drawing | None:
+def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
     """A row for each approach at one load, a dot for each run, a stroke at the mean; None: nothing was measured."""
-    rows = {name: [(run, value) for run in at.of(name) if (value := figure.of(run)) is not None] for name in looks}
+    rows = {name: [(run, value) for run in load.of(name) if (value := figure.of(run)) is not None] for name in looks}
     names = [name for name, runs in rows.items() if runs]
     if not names:
         return None
@@ -41,7 +40,7 @@ def repeats(figure: Figure, at: At, looks: Looks) -> Drawing | None:
     for row, name in enumerate(names):
         for run, value in rows[name]:
             chart.dot(axes, value, row, looks[name], run.verdict)
-        mean = spread(figure, at.counted(name))
+        mean = spread(figure, load.counted(name))
         if mean is not None and mean.count > 1:
             axes.plot([mean.centre] * 2, [row - 0.35, row + 0.35], color=INK, linewidth=1.6)
     chart.named_rows(axes, names)
@@ -51,30 +50,31 @@ def repeats(figure: Figure, at: At, looks: Looks) -> Drawing | None:
     room = max((high - low) * 0.06, (low + high) / 2 * (math.sqrt(LEAST_SPAN) - 1) - (high - low) / 2, 1e-9)
     axes.set_xlim(0 if low >= 0 and high > 3 * low else low - room, high + room)
     chart.plain_ticks(axes, "x")
-    return chart.drawing(axes, f"{figure.title} by approach at {at.label}, every repeat a dot")
+    return chart.drawing(axes, f"{figure.title} by approach at {load.label}, every repeat a dot")
 
 
-def effects(figure: Figure, held: Sequence[Held], looks: Looks) -> Drawing | None:
+def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> Drawing | None:
     """A row for each contrast at one load: the ratio or the difference of each block a dot, the interval a bar; None
     without a block."""
-    comparisons = [one.found for one in held]
-    if not any(one.effects for one in comparisons):
+    if not any(comparison.blocks for comparison in comparisons):
         return None
-    axes = chart.axes(EFFECT_ROW_IN * len(held) + EDGE_IN)
-    for row, one in enumerate(comparisons):
-        if one.interval is not None:
-            axes.plot([one.interval.low, one.interval.high], [row] * 2, color=SOFT, linewidth=4, alpha=0.5)
-        if one.effect is not None:
-            axes.plot([one.effect] * 2, [row - 0.25, row + 0.25], color=INK, linewidth=1.6)
-        for block in one.effects:
-            chart.dot(axes, block.effect, row, looks[one.pair.a], "suspect" if block.suspect else "valid")
-    over = "less" if figure.by_difference else "÷"
-    effects = (f"{effect} ({interval})" if interval else effect for effect, interval in map(effect_cell, comparisons))
-    names = (f"{one.pair.a} {over}\n{one.pair.b}: {effect}" for one, effect in zip(comparisons, effects, strict=True))
-    chart.named_rows(axes, [*names])
-    for label, one in zip(axes.get_yticklabels(), held, strict=True):
-        label.set_color(INK if one.kind == "controlled" else SOFT)
-    axes.axvline(comparisons[0].figure.even, color=SOFT, linestyle="--", linewidth=1)
+    axes = chart.axes(EFFECT_ROW_IN * len(comparisons) + EDGE_IN)
+    names = []
+    for row, comparison in enumerate(comparisons):
+        if comparison.interval is not None:
+            axes.plot(comparison.interval, [row] * 2, color=SOFT, linewidth=4, alpha=0.5)
+        if comparison.effect is not None:
+            axes.plot([comparison.effect] * 2, [row - 0.25, row + 0.25], color=INK, linewidth=1.6)
+        for block in comparison.blocks:
+            chart.dot(axes, block.effect, row, looks[comparison.a], "suspect" if block.suspect else "valid")
+        effect, interval = effect_cell(comparison)
+        over = "less" if figure.by_difference else "÷"
+        ends = f" ({interval})" if interval else ""
+        names.append(f"{comparison.a} {over}\n{comparison.b}: {effect}{ends}")
+    chart.named_rows(axes, names)
+    for label, comparison in zip(axes.get_yticklabels(), comparisons, strict=True):
+        label.set_color(INK if comparison.kind == "controlled" else SOFT)
+    axes.axvline(comparisons[0].even, color=SOFT, linestyle="--", linewidth=1)
     what, of = ("difference", f"in {figure.unit} of") if figure.by_difference else ("ratio", "of")
     axes.set_xlabel(f"{what} {of} {figure.title}")
     reach = _reach(comparisons)
@@ -84,27 +84,28 @@ def effects(figure: Figure, held: Sequence[Held], looks: Looks) -> Drawing | Non
         axes.set_xscale("log")
         axes.set_xlim(math.exp(-reach), math.exp(reach))
         chart.ratio_ticks(axes)
-    load = comparisons[0].pair.load
+    load = comparisons[0].load
     return chart.drawing(axes, f"{what}s {of} {figure.title} at {load}, each block a dot, intervals as bars")
 
 
 def _reach(comparisons: Sequence[Comparison]) -> float:
     """How far the scale goes from equality: as far as intervals, but at most twice as far as the blocks."""
-    by_difference = comparisons[0].figure.unit is not None
+    by_difference = comparisons[0].unit is not None
 
     def far(effect: float) -> float:
         return abs(effect) if by_difference else abs(math.log(effect)) if 0 < effect < math.inf else math.inf
 
     least = LEAST_DIFFERENCE if by_difference else math.log(LEAST_SPAN)
-    blocks = max([far(block.effect) for one in comparisons for block in one.effects] + [least])
-    ends = [far(end) for one in comparisons if one.interval for end in (one.interval.low, one.interval.high)]
+    blocks = max([far(block.effect) for comparison in comparisons for block in comparison.blocks] + [least])
+    ends = [far(end) for comparison in comparisons for end in comparison.interval or ()]
     return 1.06 * max(blocks, min(max(ends, default=0.0), 2 * blocks))
 
 
-def over_load(figure: Figure, loads: Sequence[At], looks: Looks) -> Drawing | None:
+def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawing | None:
     """A line through each approach's means and a dot for each run; None where fewer than two loads have the figure."""
     means = {
-        name: [(at.amount, mean.centre) for at in loads if (mean := spread(figure, at.counted(name)))] for name in looks
+        name: [(load.amount, mean.centre) for load in loads if (mean := spread(figure, load.counted(name)))]
+        for name in looks
     }
     if len({amount for points in means.values() for amount, _ in points}) < 2:
         return None
@@ -113,12 +114,12 @@ def over_load(figure: Figure, loads: Sequence[At], looks: Looks) -> Drawing | No
     for name, look in looks.items():
         if means[name]:
             axes.plot(*zip(*means[name], strict=True), color=look.colour)
-        for amount, run in ((at.amount, run) for at in loads for run in at.of(name)):
+        for amount, run in ((load.amount, run) for load in loads for run in load.of(name)):
             if (value := figure.of(run)) is not None:
                 values.append(value)
                 chart.dot(axes, amount, value, look, run.verdict)
     axes.set_xscale("log")
-    axes.set_xticks([at.amount for at in loads], [f"{at.amount:,g}" for at in loads])
+    axes.set_xticks([load.amount for load in loads], [f"{load.amount:,g}" for load in loads])
     axes.set_xticks([], minor=True)
     axes.set_xlabel(loads[0].unit)
     axes.set_title(figure.label)
@@ -131,9 +132,9 @@ def over_load(figure: Figure, loads: Sequence[At], looks: Looks) -> Drawing | No
     return chart.drawing(axes, f"{figure.title} over load")
 
 
-def distribution(at: At, looks: Looks) -> Drawing | None:
+def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
     """Latency by percentile, a line for each run, each nine as wide as the one before; None where none was measured."""
-    curves = [(run, points) for run in at.runs if len(points := _points(run.latency_ms)) > 1]
+    curves = [(run, points) for run in load.runs if len(points := _points(run.latency_ms)) > 1]
     if not curves:
         return None
     axes = chart.axes(PLOT_IN)
@@ -146,10 +147,10 @@ def distribution(at: At, looks: Looks) -> Drawing | None:
     if max(values) > 4 * min(values):
         axes.set_yscale("log")
     axes.set_xticks([_nines(percent) for percent in TICKS], [f"p{percent:g}" for percent in TICKS])
-    axes.set_title(f"latency at {at.label}, ms")
+    axes.set_title(f"latency at {load.label}, ms")
     chart.plain_ticks(axes, "y")
     chart.legend(axes, looks, {run.approach for run, _ in curves})
-    return chart.drawing(axes, f"latency by percentile at {at.label}")
+    return chart.drawing(axes, f"latency by percentile at {load.label}")
 
 
 def _points(latency: Latency) -> list[tuple[float, float]]:
@@ -177,23 +178,23 @@ def timeline(runs: Sequence[tuple[Run, Sequence[Phase]]]) -> Drawing | None:
     return chart.drawing(axes, "the runs over time, with their phases")
 
 
-def courses(at: At, every: Sequence[Course], looks: Looks) -> list[Drawing]:
+def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Drawing]:
     """A axes for each figure that was recorded second by second: a line for each run at one load; dashed strokes are
     where loads began and ended."""
     drawn = []
     for key, title, unit in PANELS:
-        here = [course for course in every if course.run.cell == at.cell and key in course.panels]
-        if not here:
+        measured = [course for course in every if course.run.cell == load.cell and key in course.panels]
+        if not measured:
             continue
         axes = chart.axes(PLOT_IN)
-        for course in here:
+        for course in measured:
             axes.plot(*course.panels[key], color=looks[course.run.approach].colour, linewidth=1)
             for second in (0.0, course.lasted_s):
                 axes.axvline(second, color=SOFT, linestyle="--", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
-        axes.set_xlabel(f"seconds since the load began, {at.label}")
-        axes.set_ylim(0, HEADROOM * max(course.panels[key][1].max() for course in here) or 1)
+        axes.set_xlabel(f"seconds since the load began, {load.label}")
+        axes.set_ylim(0, HEADROOM * max(course.panels[key][1].max() for course in measured) or 1)
         chart.plain_ticks(axes, "y")
-        chart.legend(axes, looks, {course.run.approach for course in here})
-        drawn.append(chart.drawing(axes, f"{title}, second by second, at {at.label}"))
+        chart.legend(axes, looks, {course.run.approach for course in measured})
+        drawn.append(chart.drawing(axes, f"{title}, second by second, at {load.label}"))
     return drawn

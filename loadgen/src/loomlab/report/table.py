@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loomlab.answer.comparisons import Held
-from loomlab.answer.figures import UNKNOWN, Figure, Spread, number, ratio_text, spread, told_of
-from loomlab.answer.loads import At
+from loomlab.answer.figures import Figure, Spread, measured, spread
+from loomlab.answer.loads import LoadGroup
 from loomlab.answer.parity import flat
-from loomlab.answer.summary import table_cell
+from loomlab.answer.text import table_lines
+from loomlab.basics.format import UNKNOWN, number, ratio_text
+from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
-from loomlab.statistics.comparison import Comparison
 
 LEVELS = ("valid", "suspect", "invalid")
 
@@ -29,14 +29,14 @@ def verdict_counts(runs: Iterable[Run]) -> str:
 class Row:
     """An approach at a load."""
 
-    at: At
+    load: LoadGroup
     approach: str
     spreads: dict[str, Spread]
     """Over the runs that are not invalid, by the figure's key."""
 
     @property
     def runs(self) -> list[Run]:
-        return self.at.of(self.approach)
+        return self.load.of(self.approach)
 
     @property
     def worst(self) -> str:
@@ -52,17 +52,17 @@ class Row:
 
     def range_(self, figure: Figure) -> str | None:
         """From the lowest repeat to the highest; None of a single one."""
-        found = self.spreads.get(figure.key)
-        return f"{number(found.lowest)} to {number(found.highest)}" if found and found.count > 1 else None
+        mean = self.spreads.get(figure.key)
+        return f"{number(mean.lowest)} to {number(mean.highest)}" if mean and mean.count > 1 else None
 
 
 def rows_of(experiment: Experiment) -> list[Row]:
-    return [_row(at, name) for at in experiment.loads for name in experiment.approaches if at.of(name)]
+    return [_row(load, name) for load in experiment.loads for name in experiment.approaches if load.of(name)]
 
 
-def _row(at: At, approach: str) -> Row:
-    runs = at.counted(approach)
-    return Row(at, approach, {figure.key: mean for figure in told_of(runs) if (mean := spread(figure, runs))})
+def _row(load: LoadGroup, approach: str) -> Row:
+    runs = load.counted(approach)
+    return Row(load, approach, {figure.key: mean for figure in measured(runs) if (mean := spread(figure, runs))})
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
@@ -77,55 +77,56 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
         for figure in figures:
             mean = row.spreads.get(figure.key)
             values += (mean.centre, mean.lowest, mean.highest) if mean else ("", "", "")
-        writer.writerow([f"{row.at.amount:g}", row.at.unit, row.approach, *map(verdicts.count, LEVELS), *values])
+        writer.writerow([f"{row.load.amount:g}", row.load.unit, row.approach, *map(verdicts.count, LEVELS), *values])
     return text.getvalue()
 
 
 def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
-    lines = ["| " + " | ".join(["load", "approach", *(figure.label for figure in figures), "verdict"]) + " |"]
-    lines.append("|:--|:--|" + "--:|" * len(figures) + ":--|")
-    for row in rows:
-        values = [row.centre(figure) + (f" ({ends})" if (ends := row.range_(figure)) else "") for figure in figures]
-        lines.append("| " + " | ".join(map(table_cell, [row.at.label, row.approach, *values, row.verdict])) + " |")
-    return lines
+    cells = [
+        [row.load.label, row.approach, *(_with_range(row, figure) for figure in figures), row.verdict] for row in rows
+    ]
+    headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
+    return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
 
 
-def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[tuple[Held, ...]]:
+def _with_range(row: Row, figure: Figure) -> str:
+    return row.centre(figure) + (f" ({ends})" if (ends := row.range_(figure)) else "")
+
+
+def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[tuple[Comparison, ...]]:
     """Of each contrast at one load, its comparison by every figure."""
     return [*zip(*map(experiment.comparisons, figures), strict=True)]
 
 
-def effect_cell(found: Comparison) -> tuple[str, str | None]:
+def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
     """The ratio or the difference, and its interval where there is one."""
-    if found.swayed and found.word == "exploratory":
+    if comparison.swayed and comparison.word == "exploratory":
         return "not resolved", None
-    if found.effect is None:
+    if comparison.effect is None:
         return UNKNOWN, None
-    effect = f"{_written(found, found.effect)} {found.figure.unit or ''}".rstrip()
-    return effect, found.interval and " to ".join(
-        _written(found, end) for end in (found.interval.low, found.interval.high)
-    )
+    write = ratio_text if comparison.unit is None else _signed
+    ends = comparison.interval and " to ".join(map(write, comparison.interval))
+    return f"{write(comparison.effect)} {comparison.unit or ''}".rstrip(), ends
 
 
-def _written(found: Comparison, effect: float) -> str:
-    """A difference says whether it is more, a ratio on which side of 1 it is."""
-    return ratio_text(effect) if found.figure.unit is None else f"{'+' if effect > 0 else ''}{number(effect)}"
+def _signed(difference: float) -> str:
+    return f"{'+' if difference > 0 else ''}{number(difference)}"
 
 
 def abouts(experiment: Experiment) -> list[tuple[str, dict[str, Any]]]:
     """What each approach told of itself in its first run that has it, members of members by dotted names."""
-    found: dict[str, dict[str, Any]] = {}
+    by_approach: dict[str, dict[str, Any]] = {}
     for run in experiment.runs:
-        told = flat(experiment.raw_json(run, "about.json") or {})
-        if about := {name: value for name, value in told.items() if value is not None}:
-            found.setdefault(run.approach, about)
-    return sorted(found.items())
+        values = flat(experiment.raw_json(run, "about.json") or {})
+        if about := {name: value for name, value in values.items() if value is not None}:
+            by_approach.setdefault(run.approach, about)
+    return sorted(by_approach.items())
 
 
 def tool_commands(experiment: Experiment) -> list[tuple[str, str]]:
     """What the first run of each load told its tool."""
-    processes = ((at.label, experiment.raw_json(at.runs[0], "tool.json")) for at in experiment.loads)
-    return [(load, " ".join(process["command"])) for load, process in processes if process]
+    processes = ((load.label, experiment.raw_json(load.runs[0], "tool.json")) for load in experiment.loads)
+    return [(label, " ".join(process["command"])) for label, process in processes if process]
 
 
 def plain(value: Any, key: str = "") -> str:

@@ -18,7 +18,7 @@ from prometheus_client.exposition import MetricsHandler
 
 from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import EVERY
-from loomlab.answer.summary import load_cell
+from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run, Summary

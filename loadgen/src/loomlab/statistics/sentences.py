@@ -1,144 +1,107 @@
 """What may be said of a comparison, in words."""
 
-from loomlab.statistics.comparison import FEWEST_BLOCKS, NEAREST, POWER, Comparison, Figure, Interval
-
-MOST_PERCENT = 1000
-"""That a sentence counts."""
-MOST_DECIMALS = 8
+from loomlab.basics.format import amount, counted, decimals_beside, rough_percent
+from loomlab.records.contrasts import Comparison
+from loomlab.statistics.comparison import FEWEST_BLOCKS, POWER, ComparedFigure
 
 
-def sentence(found: Comparison) -> str:
+def sentence(figure: ComparedFigure, found: Comparison) -> str:
     """One sentence, with the interval and the number of blocks it rests on."""
-    pair, figure = found.pair, found.figure
     if found.effect is None:
         why = "; the blocks left out say why" if found.dropped else ""
-        return f"Not compared at {pair.load}: no block has the {figure.name} of both {pair.a} and {pair.b}{why}."
+        return f"Not compared at {found.load}: no block has the {figure.name} of both {found.a} and {found.b}{why}."
+    basis, margin = f"({_basis(figure, found)})", f"{100 * (found.margin or 0):g} %"
     match found.word:
-        case "lower" | "higher":
-            return f"At {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}."
         case "no difference":
             return (
-                f"No difference at {pair.load}: {pair.a} {figure.verb} the same {figure.name} as {pair.b}, "
-                f"within {_margin(figure)} ({_basis(found)})."
+                f"No difference at {found.load}: {found.a} {figure.verb} the same {figure.name} as {found.b}, "
+                f"within {margin} {basis}."
             )
         case "equivalent":
             return (
-                f"Equivalent at {pair.load}: {pair.a} differs from {pair.b} in {figure.name} by less than the margin "
-                f"of {_margin(figure)} ({_basis(found)}); the direction is not shown{_why(found)}."
+                f"Equivalent at {found.load}: {found.a} differs from {found.b} in {figure.name} by less than the "
+                f"margin of {margin} {basis}; the direction is not shown{_why(found)}."
             )
         case "not resolved":
-            return f"Not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_why(found)}{_cure(found)}."
-        case _:
-            if found.swayed:
-                said = f", not resolved at {pair.load}: {_question(found)} ({_basis(found)}){_swayed(found)}"
-            else:
-                said = f": at {pair.load} {_change(found, found.effect)} ({_basis(found)}){_slight(found)}"
-            return f"Exploratory{said}."
+            return f"Not resolved at {found.load}: {_question(figure, found)} {basis}{_why(found)}{_cure(found)}."
+        case "exploratory" if found.swayed:
+            return f"Exploratory, not resolved at {found.load}: {_question(figure, found)} {basis}{_why(found)}."
+    inside = f": {'less than the margin of' if found.apart else 'the same within'} {margin}"
+    begin = "Exploratory: at" if found.word == "exploratory" else "At"
+    change = _change(figure, found, found.effect)
+    return f"{begin} {found.load} {change} {basis}{inside if found.within_margin else ''}."
 
 
-def _slight(found: Comparison) -> str:
-    """What the margin says of an interval within it."""
-    if not found.within_margin:
-        return ""
-    margin = _margin(found.figure)
-    return f": less than the margin of {margin}" if found.apart else f": the same within {margin}"
+def _sides(figure: ComparedFigure, found: Comparison) -> tuple[str, str]:
+    return (f"{figure.subject} of {found.a}", f"one of {found.b}") if figure.subject else (found.a, found.b)
 
 
-def left_out(found: Comparison) -> list[str]:
-    """The blocks that do not count, with what spoils them."""
-    return [f"block {one.block} ({one.reason})" for one in found.dropped]
-
-
-def _sides(found: Comparison) -> tuple[str, str]:
-    subject, (a, b) = found.figure.subject, (found.pair.a, found.pair.b)
-    return (f"{subject} of {a}", f"one of {b}") if subject else (a, b)
-
-
-def _question(found: Comparison) -> str:
-    figure, (a, b) = found.figure, _sides(found)
+def _question(figure: ComparedFigure, found: Comparison) -> str:
+    a, b = _sides(figure, found)
     name = f" {figure.name}" if figure.unit is None else ""
     return f"whether {a} {figure.verb} {figure.less} or {figure.more}{name} than {b}"
 
 
-def _change(found: Comparison, effect: float) -> str:
-    figure, (a, b) = found.figure, _sides(found)
-    word = figure.less if effect < figure.even else figure.more
-    if figure.unit is not None:
-        much = f"as much as {b}" if effect == 0 else f"{_amount(effect)} {figure.unit} {word} than {b}"
-        return f"{a} {figure.verb} {much}"
-    name = f"{figure.name} (a lower bound)" if found.lower_bounds else figure.name
-    if effect == 1:
-        return f"{a} {figure.verb} the same {name} as {b}"
-    return f"{a} {figure.verb} {_share(found, effect)} % {word} {name} than {b}"
+def _change(figure: ComparedFigure, found: Comparison, effect: float) -> str:
+    a, b = _sides(figure, found)
+    name = f" {figure.name}{' (a lower bound)' if found.lower_bounds else ''}" if figure.unit is None else ""
+    if effect == found.even:
+        return f"{a} {figure.verb} {f'the same{name} as' if name else 'as much as'} {b}"
+    word = figure.less if effect < found.even else figure.more
+    return f"{a} {figure.verb} {_size(found, effect)} {figure.unit or '%'} {word}{name} than {b}"
 
 
-def _basis(found: Comparison) -> str:
-    blocks = f"{found.blocks:,} block{'' if found.blocks == 1 else 's'}{_doubt(found)}"
-    if any(found.made_again):
-        blocks += f", {_runs(found, found.made_again)} made again"
-    if found.interval is None:
-        return f"{blocks}; an interval needs {FEWEST_BLOCKS}"
-    kind = "coarse 95 % interval" if found.coarse else "95 % interval"
-    return f"{kind} {_span(found, found.interval)}, {blocks}"
-
-
-def _doubt(found: Comparison) -> str:
-    suspect = sum(one.suspect for one in found.effects)
-    if not suspect:
-        return ""
-    return f", {'each' if suspect == found.blocks else suspect} with a suspect run"
-
-
-def _span(found: Comparison, interval: Interval) -> str:
-    figure = found.figure
-    unit = figure.unit or "%"
-    first, last = (_share(found, end) if figure.unit is None else _amount(end) for end in (interval.low, interval.high))
-    if interval.high < figure.even:
-        return f"{last} to {first} {unit} {figure.less}"
-    if interval.low > figure.even:
-        return f"{first} to {last} {unit} {figure.more}"
-    return f"{first} {unit} {figure.less} to {last} {unit} {figure.more}"
-
-
-def _share(found: Comparison, effect: float) -> str:
+def _size(found: Comparison, effect: float) -> str:
     """Of the mean or of an end. All three have a decimal where whole numbers would put an end on the margin or on its
     other side, and more where one decimal would."""
-    ends = [found.interval.low, found.interval.high] if found.interval else []
-    decimals = max((_decimals(end, found.figure) for end in ends), default=0)
-    return _percent(_apart(effect), decimals)
+    if found.unit is not None:
+        return amount(effect)
+    ends = [end for end in (found.low, found.high) if end is not None]
+    decimals = max((_decimals(end, found.margin) for end in ends), default=0)
+    return rough_percent(_from_one(effect), decimals)
 
 
-def _decimals(end: float, figure: Figure) -> int:
-    if figure.margin is None:
+def _decimals(end: float, margin: float | None) -> int:
+    if margin is None:
         return 0
-    share, limit = _apart(end), figure.margin if end > 1 else _apart(1 / (1 + figure.margin))
-    side = _side(share, limit)
-    for decimals in range(MOST_DECIMALS):
-        text = _percent(share, decimals)
-        if not text.replace(".", "").isdecimal() or side in {0, _side(float(text) / 100, limit)}:
-            return decimals
-    return MOST_DECIMALS
+    return decimals_beside(_from_one(end), margin if end > 1 else _from_one(1 / (1 + margin)))
 
 
-def _side(share: float, limit: float) -> int:
-    return (share > limit + NEAREST) - (share < limit - NEAREST)
+def _from_one(ratio: float) -> float:
+    """How far it is from 1, as a share."""
+    return 1 - ratio if ratio < 1 else ratio - 1
+
+
+def _basis(figure: ComparedFigure, found: Comparison) -> str:
+    basis = counted(len(found.blocks), "block")
+    if suspect := sum(one.suspect for one in found.blocks):
+        basis += f", {'each' if suspect == len(found.blocks) else suspect} with a suspect run"
+    if any(found.made_again):
+        basis += f", {_runs(found, found.made_again)} made again"
+    if found.interval is None:
+        return f"{basis}; an interval needs {FEWEST_BLOCKS}"
+    first, last = (_size(found, end) for end in found.interval)
+    unit = figure.unit or "%"
+    if found.interval.high < found.even:
+        span = f"{last} to {first} {unit} {figure.less}"
+    elif found.interval.low > found.even:
+        span = f"{first} to {last} {unit} {figure.more}"
+    else:
+        span = f"{first} {unit} {figure.less} to {last} {unit} {figure.more}"
+    return f"{'coarse ' if found.coarse else ''}95 % interval {span}, {basis}"
 
 
 def _why(found: Comparison) -> str:
-    """Where the interval excludes equality, why that is not enough."""
+    """Why an interval that excludes equality is not enough, or which runs sway the answer."""
     if found.swayed:
-        return _swayed(found)
+        runs = _runs(found, found.left_out) or "the runs of other contrasts"
+        return f"; with {runs} left out for causes of their own, the answer would be another"
     return f"; one of {found.declared} contrasts may look like this by chance" if found.apart else ""
-
-
-def _swayed(found: Comparison) -> str:
-    runs = _runs(found, found.left_out) or "the runs of other contrasts"
-    return f"; with {runs} left out for causes of their own, the answer would be another"
 
 
 def _runs(found: Comparison, counts: tuple[int, int]) -> str:
     """How many of which side."""
-    sides = zip(counts, (found.pair.a, found.pair.b), strict=True)
+    sides = zip(counts, (found.a, found.b), strict=True)
     return " and ".join(f"{count} run{'' if count == 1 else 's'} of {name}" for count, name in sides if count)
 
 
@@ -153,34 +116,3 @@ def _cure(found: Comparison) -> str:
         return f"{least} whatever the difference is"
     power = f"{100 * POWER:g} % power"
     return f"{least} with {power} if the difference is as seen, and at most {found.blocks_needed:,} whatever it is"
-
-
-def _apart(ratio: float) -> float:
-    """How far it is from 1, as a share."""
-    return 1 - ratio if ratio < 1 else ratio - 1
-
-
-def _margin(figure: Figure) -> str:
-    """As it was declared."""
-    return f"{100 * (figure.margin or 0):g} %"
-
-
-def _amount(difference: float) -> str:
-    """Its size: whole numbers, below 10 a decimal; never 0 for what is not."""
-    value = abs(difference)
-    if 0 < value < 0.05:
-        return "under 0.1"
-    return f"{value:,.0f}" if value >= 9.95 or value == 0 else f"{value:.1f}"
-
-
-def _percent(share: float, decimals: int = 0) -> str:
-    """Whole numbers or as many decimals, below 1 one at least; never 0 or 100 for what is neither."""
-    value = 100 * share
-    if value > MOST_PERCENT:
-        return f"over {MOST_PERCENT:,}"
-    if 0 < value < 0.05:
-        return "under 0.1"
-    if 99.5 <= value < 100:
-        return "over 99"
-    least = 0 if value >= 0.95 or value == 0 else 1
-    return f"{value:.{max(least, decimals)}f}"

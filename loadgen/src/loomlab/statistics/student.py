@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
-from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS, NEAREST, POWER
+from loomlab.basics.format import NEAREST
+from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS, POWER
 
 type Numbers = NDArray[np.float64]
 
@@ -26,6 +27,7 @@ class Estimates:
     deviation: Numbers
     half_width: Numbers
     p_value: Numbers
+    rounding: float = 0.0
 
 
 def estimates(differences: ArrayLike, rounding: float = 0.0) -> Estimates:
@@ -40,7 +42,7 @@ def estimates(differences: ArrayLike, rounding: float = 0.0) -> Estimates:
     deviation = np.sqrt(squares / np.where(blocks >= FEWEST_BLOCKS, blocks - 1, np.nan))
     nearest = np.maximum(np.abs(mean) - rounding, 0)
     width = half_width(deviation, blocks) + rounding
-    return Estimates(blocks, mean, deviation, width, p_value(nearest, deviation, blocks))
+    return Estimates(blocks, mean, deviation, width, p_value(nearest, deviation, blocks), rounding)
 
 
 def half_width(deviation: ArrayLike, blocks: ArrayLike, confidence: float = CONFIDENCE) -> Numbers:

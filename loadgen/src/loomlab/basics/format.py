@@ -1,0 +1,81 @@
+"""How numbers are written."""
+
+import math
+
+UNKNOWN = "–"
+MOST_DECIMALS = 8
+NEAREST = 1e-9
+"""Shares, or logarithms, that differ by less are the same."""
+MOST_PERCENT = 1000
+"""That a sentence counts."""
+
+
+def fixed(value: float | None, decimals: int = 0) -> str:
+    """With so many decimals."""
+    return UNKNOWN if value is None else f"{value:,.{decimals}f}"
+
+
+def number(value: float | None) -> str:
+    """With three digits that count; from 100 on, and where it is whole from 10 on, without decimals."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    if abs(value) >= 10 and math.isclose(value, round(value)):
+        return f"{value:,.0f}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(digits, 6)}f}"
+
+
+def ratio_text(ratio: float) -> str:
+    """As `number`, with as many decimals more as show on which side of 1 it is, if any do."""
+    text = number(ratio)
+    if not math.isfinite(ratio):
+        return text
+    finer = (f"{ratio:.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1))
+    return next((each for each in (text, *finer) if _side(float(each.replace(",", "")), 1) == _side(ratio, 1)), text)
+
+
+def percent(share: float | None) -> str:
+    """Of a share from 0 to 1, with one decimal."""
+    return UNKNOWN if share is None else f"{100 * share:.1f}"
+
+
+def rough_percent(share: float, decimals: int = 0) -> str:
+    """Whole numbers or as many decimals, below 1 one at least; never 0 or 100 for what is neither."""
+    value = 100 * share
+    if value > MOST_PERCENT:
+        return f"over {MOST_PERCENT:,}"
+    if 0 < value < 0.05:
+        return "under 0.1"
+    if 99.5 <= value < 100:
+        return "over 99"
+    least = 0 if value >= 0.95 or value == 0 else 1
+    return f"{value:.{max(least, decimals)}f}"
+
+
+def decimals_beside(share: float, limit: float) -> int:
+    """The fewest with which `rough_percent` shows on which side of the limit a share is."""
+    side = _side(share, limit, NEAREST)
+    for decimals in range(MOST_DECIMALS):
+        text = rough_percent(share, decimals)
+        if not text.replace(".", "").isdecimal() or side in {0, _side(float(text) / 100, limit, NEAREST)}:
+            return decimals
+    return MOST_DECIMALS
+
+
+def amount(value: float) -> str:
+    """Its size: whole numbers, below 10 a decimal; never 0 for what is not."""
+    size = abs(value)
+    if 0 < size < 0.05:
+        return "under 0.1"
+    return f"{size:,.0f}" if size >= 9.95 or size == 0 else f"{size:.1f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """1 block, 2 blocks."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _side(value: float, limit: float, nearest: float = 0) -> int:
+    return (value > limit + nearest) - (value < limit - nearest)
