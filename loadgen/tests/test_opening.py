@@ -244,14 +244,15 @@ def test_what_needs_more_blocks_than_there_may_be_says_what_else_helps() -> None
     assert words not in more(1.2, 2.0, 3.3)
 
 
-def test_an_interrupted_experiment_is_told_to_go_on_and_not_to_have_more_repeats(tmp_path: Path) -> None:
+def test_an_interrupted_experiment_is_told_to_go_on_before_it_compares_or_wants_more_repeats(tmp_path: Path) -> None:
     order = planned(tmp_path, verb="sweep", connections=(2000,), repeats=5, approaches=list(NAMES))
     missing = [run.run for run in order.runs[4:]]
+    experiment = experiment_of(blocks(2), order=order, missing=missing, finished=None)
 
-    told = sentences(experiment_of(blocks(2), order=order, missing=missing, finished=None))
-
-    (cure,) = (one for one in told if "REPEATS" in one or "RESUME" in one)
+    (cure,) = (one for one in sentences(experiment) if "REPEATS" in one or "RESUME" in one)
     assert "make finish RESUME=mine" in cure
+    assert experiment.comparisons(CPU) == []
+    assert opening_of(experiment).answers[-1].startswith("2 of 5 blocks are made")
 
 
 def test_a_contrast_whose_blocks_all_lack_a_figure_that_was_measured_is_told_not_to_be_compared() -> None:
@@ -287,7 +288,6 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
     examples = [
         experiment_of(blocks(3), "stack"),
         experiment_of(blocks(3), None),
-        experiment_of([], None),
         experiment_of([run_of(NAMES[0])], None),
         experiment_of([run_of(NAMES[0], repeat, cpu_ms_per_request=repeat / 4) for repeat in (1, 2, 3)], None),
         experiment_of([run_of(NAMES[0], verdict="invalid")], None),

@@ -12,7 +12,7 @@ from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark
 from loomlab.records.contrasts import Comparison
-from loomlab.records.models import Latency, RuleResult, Run
+from loomlab.records.models import Latency, Run
 from loomlab.report.course import course_of
 from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
@@ -20,8 +20,6 @@ from loomlab.report.opening import opening_of
 from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from report_folder import PAIR, folder_of
-
-STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
 
 
 @pytest.fixture(scope="module")
@@ -46,26 +44,6 @@ def spoilt(experiment: Experiment, *names: str) -> Experiment:
 
 def controlled(experiment: Experiment) -> list[Comparison]:
     return [comparison for comparison in experiment.comparisons(CPU) if comparison.kind == "controlled"]
-
-
-def test_a_ratio_is_over_platform_threads_whoever_began(experiment: Experiment) -> None:
-    comparison = controlled(experiment)[0]
-
-    assert (comparison.a, comparison.b) == ("tomcat-virtual", "tomcat-platform")
-    assert comparison.effect == pytest.approx(0.8, rel=0.05)
-    for block in comparison.blocks:
-        runs = [run for run in experiment.loads[0].runs if run.repeat == block.block]
-        costs = {run.approach: run.cpu_ms_per_request or 0 for run in runs}
-        assert block.effect == pytest.approx(costs["tomcat-virtual"] / costs["tomcat-platform"])
-
-
-def test_only_controlled_contrasts_of_the_primary_figure_have_words(experiment: Experiment) -> None:
-    of_cpu, of_p99 = experiment.comparisons(CPU), experiment.comparisons(P99)
-
-    assert {comparison.word == "exploratory" for comparison in of_cpu if comparison.kind == "controlled"} == {False}
-    assert {comparison.word for comparison in of_cpu if comparison.kind != "controlled"} == {"exploratory"}
-    assert {comparison.word for comparison in of_p99} == {"exploratory"}
-    assert {one.declared for one in controlled(experiment)} == {4}
 
 
 def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None:
@@ -121,20 +99,6 @@ def test_an_approach_whose_runs_at_a_load_are_all_invalid_is_not_compared_there_
         "Not compared at 500 connections: no block has the CPU per request of both tomcat-virtual and tomcat-platform; "
         "the blocks left out say why."
     ) in answers
-
-
-def test_a_run_that_was_made_again_counts_once_by_its_next_try(experiment: Experiment) -> None:
-    first = next(run for run in experiment.runs if run.approach == "tomcat-virtual")
-    again = first.model_copy(update={"run": f"{first.run}-try-2"})
-    dear = {"verdict": "invalid", "rules": [STOLEN], "cpu_ms_per_request": 9.0}
-    runs = [first.model_copy(update=dear) if run is first else run for run in experiment.runs]
-    both = with_runs(experiment, [*runs, again])
-
-    for with_both, without in zip(both.comparisons(CPU), experiment.comparisons(CPU), strict=True):
-        assert (with_both.blocks, with_both.interval, with_both.word) == (
-            without.blocks, without.interval, without.word
-        )  # fmt: skip
-    assert [row.spreads for row in rows_of(both)] == [row.spreads for row in rows_of(experiment)]
 
 
 def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:

@@ -37,15 +37,13 @@ class Opening:
 def opening_of(experiment: Experiment) -> Opening:
     answers = [comparison.sentence for comparison in experiment.comparisons(CPU) if comparison.kind == "controlled"]
     answers = answers or [*_unanswered(experiment)]
-    if experiment.runs and all(run.verdict == "invalid" for run in experiment.runs):
+    if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
     return Opening(answers, [one for one in dict.fromkeys(_more(experiment)) if one not in answers])
 
 
 def _unanswered(experiment: Experiment) -> Iterator[str]:
     """Each approach by itself, and why they are not compared."""
-    if not experiment.loads:
-        yield "No run of this folder is compared: see what to doubt."
     for load in experiment.loads:
         yield from _each_alone(load, experiment)
     if len(experiment.approaches) < 2:
@@ -94,9 +92,9 @@ def _more(experiment: Experiment) -> Iterator[str]:
 
 def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
     """What would give better intervals."""
-    repeats = max((run.repeat for run in experiment.runs), default=FEWEST_FINE_BLOCKS)
-    told = [one for one in experiment.comparisons(CPU) if one.kind == asked and one.blocks]
-    fewest = min((len(one.blocks) for one in told), default=repeats)
+    repeats = max(run.repeat for run in experiment.runs)
+    compared = [one for one in experiment.comparisons(CPU) if one.kind == asked and one.blocks]
+    fewest = min((len(one.blocks) for one in compared), default=repeats)
     wanted = FEWEST_FINE_BLOCKS + repeats - fewest
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
@@ -113,7 +111,7 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
             f"Each approach was measured {times} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals that are not "
             "coarse."
         )
-    if any((one.blocks_likely or 0) > MOST_REPEATS for one in told):
+    if any((one.blocks_likely or 0) > MOST_REPEATS for one in compared):
         yield (
             f"REPEATS={MOST_REPEATS} is the most; where more blocks are needed, a quieter host, a longer DURATION or a "
             "larger MARGIN makes do with fewer."
