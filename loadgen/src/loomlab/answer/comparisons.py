@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loomlab.answer.figures import SUMMED_UP, Figure
-from loomlab.answer.loads import COUNTED, LoadGroup, loads_of
+from loomlab.answer.loads import LoadGroup, loads_of
 from loomlab.answer.tries import counting_try, spoilt, tries_of
 from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run
@@ -46,27 +46,23 @@ def compared(
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
     """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound."""
     run = counting_try(tries)
-    counts = run.verdict in COUNTED
+    counts = run.verdict != "invalid"
     value = figure.of(run)
-    left_out = _left_out(by, run, value)
+    left_out, percentile = _left_out(by, run, value), by.percentile or 0
+    withheld = run.latency_ms.withheld.get(f"p{percentile:g}".replace(".", "_"))
     return Observation(
         run.repeat,
         run.approach,
         load.label,
         value if counts else None,
-        run.latency_ms.withheld.get(_name(by)) if counts else f"run {run.run} is {run.verdict}",
+        withheld if counts else f"run {run.run} is invalid",
         suspect=run.verdict == "suspect",
         left_out=left_out,
         lost=left_out is None and not counts and not spoilt(run),
         made_again=len(tries) > 1,
         resolution=0 if by.percentile is None else resolution_ms(run.tool),
-        lower_bound=(by.percentile or 0) > MEDIAN and run.load.closed_model,
+        lower_bound=percentile > MEDIAN and run.load.closed_model,
     )
-
-
-def _name(by: ComparedFigure) -> str:
-    """What `Latency` calls the percentile; empty of another figure."""
-    return "" if by.percentile is None else f"p{by.percentile:g}".replace(".", "_")
 
 
 def _left_out(by: ComparedFigure, run: Run, value: float | None) -> float | None:
@@ -76,7 +72,7 @@ def _left_out(by: ComparedFigure, run: Run, value: float | None) -> float | None
         return None
     if value is None and by.percentile is not None and (run.errors or run.dropped):
         return 1000.0 * run.load.timeout_s
-    return None if run.verdict in COUNTED else value
+    return value if run.verdict == "invalid" else None
 
 
 def with_comparisons(

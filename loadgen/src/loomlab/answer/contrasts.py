@@ -62,8 +62,8 @@ def _turned(contrast: Contrast) -> Contrast:
 
 def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:
     """Within the loads that both had, of runs that tell where that leaves such a load; of all runs where none does."""
-    told = [run for run in both if run.tells]
-    runs = told if _shared_loads(told) else both
+    telling = [run for run in both if run.tells]
+    runs = telling if _shared_loads(telling) else both
     if not all(_complete(run.about) for run in runs) or len(set(_recorded("concurrency", runs))) > 2:
         return Contrast(a=a, b=b, kind="unknown", differs=[])
     differs: dict[str, ByApproach] = {}

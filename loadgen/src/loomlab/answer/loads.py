@@ -10,8 +10,6 @@ from loomlab.records.load import Load, OpenRate, Users
 from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun
 
-COUNTED: frozenset[str] = frozenset({"valid", "suspect"})
-"""Verdicts of runs whose figures are summed up; those of the others would mislead."""
 LONGEST_SHARE, LONGEST_S = 2, 3600
 """Of the time that was planned for a block, and so long in any case: a block that took more than both is torn."""
 type Block = tuple[int, int]
@@ -34,13 +32,13 @@ class LoadGroup:
         return [run for run in self.runs if run.approach == approach]
 
     def counted(self, approach: str) -> list[Run]:
-        return [run for run in counting(self.runs) if run.approach == approach]
+        return counting(self.of(approach))
 
 
 def counting(runs: Sequence[Run]) -> list[Run]:
     """Those whose figures are summed up: none that is invalid, and of several tries the one that counts."""
     others = replaced(runs)
-    return [run for run in runs if run.verdict in COUNTED and run.run not in others]
+    return [run for run in runs if run.verdict != "invalid" and run.run not in others]
 
 
 def telling(runs: Sequence[Run]) -> list[Run]:

@@ -46,21 +46,22 @@ class Subject:
 def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
     """A run that does not count costs its block and tells nothing, unless its approach has no other."""
     heard = {run.run for run in telling(runs)}
-    return [_subject(RunFiles(experiment_dir / "runs" / run.run), run, run.run in heard) for run in runs]
-
-
-def _subject(files: RunFiles, run: Run, tells: bool) -> Subject:
-    about = read_json(files.about)
-    return Subject(
-        approach=run.approach,
-        about=LEAN | about if isinstance(about, dict) and "error" not in about else None,
-        probe=read_record(files.probe, Probe),
-        constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
-        response_bytes_per_request=run.response_bytes_per_request,
-        cell=run.cell,
-        twin_of=run.twin_of,
-        tells=tells,
-    )
+    subjects = []
+    for run in runs:
+        files = RunFiles(experiment_dir / "runs" / run.run)
+        about = read_json(files.about)
+        subject = Subject(
+            approach=run.approach,
+            about=LEAN | about if isinstance(about, dict) and "error" not in about else None,
+            probe=read_record(files.probe, Probe),
+            constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
+            response_bytes_per_request=run.response_bytes_per_request,
+            cell=run.cell,
+            twin_of=run.twin_of,
+            tells=run.run in heard,
+        )
+        subjects.append(subject)
+    return subjects
 
 
 @dataclass

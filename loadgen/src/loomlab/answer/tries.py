@@ -21,14 +21,14 @@ def spoilt(run: Run) -> bool:
     )
 
 
-def place_that_counts(spoilt_tries: Sequence[bool]) -> int | None:
+def index_that_counts(spoilt_tries: Sequence[bool]) -> int | None:
     """Of tries in their order: that of the first that was not spoilt, whatever it cost; None: each was."""
     return next((place for place, was_spoilt in enumerate(spoilt_tries) if not was_spoilt), None)
 
 
 def counting_try(tries: Sequence[Run]) -> Run:
     """The last, which has no figure, where each was spoilt."""
-    place = place_that_counts([spoilt(run) for run in tries])
+    place = index_that_counts([spoilt(run) for run in tries])
     return tries[-1 if place is None else place]
 
 

@@ -37,8 +37,8 @@ def compare(
     of_all_tries = [one if one.left_out is None else replace(one, value=one.left_out) for one in runs]
     counted = _compare(figure, runs, declared, exploratory, spoilt)
     every = _compare(figure, of_all_tries, declared, exploratory, spoilt) if runs != of_all_tries else counted
-    found = [_unless_swayed(one, other, runs) for one, other in zip(counted, every, strict=True)]
-    return [one.model_copy(update={"sentence": sentence(figure, one)}) for one in found]
+    comparisons = [_unless_swayed(*both, runs) for both in zip(counted, every, strict=True)]
+    return [one.model_copy(update={"sentence": sentence(figure, one)}) for one in comparisons]
 
 
 def _compare(
@@ -149,10 +149,10 @@ def _effect(figure: ComparedFigure, difference: float) -> float:
 
 
 def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observation]) -> Comparison:
-    """Of the runs that count, where all tries say the same."""
-    here = [run for run in runs if run.load == counted.load]
-    a, b = ([run for run in here if run.approach == name] for name in (counted.a, counted.b))
-    told = counted.model_copy(
+    """The comparison of the runs that count, where all tries say the same."""
+    at_load = [run for run in runs if run.load == counted.load]
+    a, b = ([run for run in at_load if run.approach == name] for name in (counted.a, counted.b))
+    comparison = counted.model_copy(
         update={
             "made_again": tuple(sum(run.made_again for run in side) for side in (a, b)),
             "left_out": tuple(sum(run.lost or run.left_out is not None for run in side) for side in (a, b)),
@@ -161,19 +161,19 @@ def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observ
     lost = any(sum(run.lost for run in side) > LOST_LIMIT * len(side) for side in (a, b))
     says = _says(counted)
     if says is None or (says == _says(every) and not lost):
-        return told
+        return comparison
     word = "exploratory" if counted.word == "exploratory" else "not resolved"
     silent = {"word": word, "within_margin": False, "blocks_needed": None, "blocks_likely": None, "swayed": True}
-    return told.model_copy(update=silent)
+    return comparison.model_copy(update=silent)
 
 
-def _says(found: Comparison) -> str | tuple[bool, bool] | None:
+def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
     """The word; of what is exploratory whether it is within the margin, or on which side of equality, without an
     interval where its mean is. None: nothing."""
-    if found.word != "exploratory":
-        return None if found.word == "not resolved" else found.word
-    if found.interval is None:
-        return None if found.effect is None else (False, found.effect > found.even)
-    if not (found.within_margin or found.apart):
+    if comparison.word != "exploratory":
+        return None if comparison.word == "not resolved" else comparison.word
+    if comparison.interval is None:
+        return None if comparison.effect is None else (False, comparison.effect > comparison.even)
+    if not (comparison.within_margin or comparison.apart):
         return None
-    return found.within_margin, found.apart and found.interval.low > found.even
+    return comparison.within_margin, comparison.apart and comparison.interval.low > comparison.even

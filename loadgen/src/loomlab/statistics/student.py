@@ -19,14 +19,16 @@ SLICES = (np.arange(200) + 0.5) / 200
 
 @dataclass(frozen=True)
 class Estimates:
-    """Of each set of differences: mean (NaN without a block), half width of its interval (NaN with fewer than three
-    blocks), two-sided p value of the mean being 0 (1 with fewer than three)."""
+    """Of each set of differences."""
 
     blocks: NDArray[np.int64]
     mean: Numbers
+    """NaN without a block."""
     deviation: Numbers
     half_width: Numbers
+    """Of the mean's interval; NaN with fewer than three blocks."""
     p_value: Numbers
+    """Two-sided, of the mean being 0; 1 with fewer than three blocks."""
     rounding: float = 0.0
 
 
@@ -58,8 +60,8 @@ def p_value(mean: Numbers, deviation: Numbers, blocks: ArrayLike) -> Numbers:
     count = np.asarray(blocks)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.abs(mean) / (deviation / np.sqrt(count))
-        found: Numbers = 2 * stdtr(count - 1, -statistic)
-    return np.where(np.isnan(found), 1.0, found)
+        both_sides: Numbers = 2 * stdtr(count - 1, -statistic)
+    return np.where(np.isnan(both_sides), 1.0, both_sides)
 
 
 def holm(p_values: Numbers) -> Numbers:
@@ -71,19 +73,19 @@ def holm(p_values: Numbers) -> Numbers:
     return np.take_along_axis(adjusted, np.argsort(order, axis=-1), axis=-1)
 
 
-def within(found: Estimates, margin: float) -> NDArray[np.bool_]:
+def within(estimated: Estimates, margin: float) -> NDArray[np.bool_]:
     """Whether the interval lies within the margin, which is two one-sided tests at 2.5 % each (Schuirmann, Journal of
     Pharmacokinetics and Biopharmaceutics 15, 1987)."""
-    inside: NDArray[np.bool_] = np.abs(found.mean) + found.half_width < np.log1p(margin) - NEAREST
+    inside: NDArray[np.bool_] = np.abs(estimated.mean) + estimated.half_width < np.log1p(margin) - NEAREST
     return inside
 
 
-def words(found: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.str_]:
+def words(estimated: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.str_]:
     """*lower* or *higher* where Holm allows it, within the margin or not; else, of an interval within the margin,
     *no difference* if it holds equality, and *equivalent* if not."""
-    resolved, inside = p_holm < ERROR_RATE, within(found, margin)
-    even = np.abs(found.mean) <= found.half_width
-    choices = [resolved & (found.mean < 0), resolved & (found.mean > 0), inside & even, inside]
+    resolved, inside = p_holm < ERROR_RATE, within(estimated, margin)
+    even = np.abs(estimated.mean) <= estimated.half_width
+    choices = [resolved & (estimated.mean < 0), resolved & (estimated.mean > 0), inside & even, inside]
     chosen: NDArray[np.str_] = np.select(choices, ["lower", "higher", "no difference", "equivalent"], "not resolved")
     return chosen
 
@@ -102,11 +104,11 @@ def blocks_needed(deviation: float, margin: float, declared: int) -> int:
     return _fewest(FEWEST_BLOCKS, enough)
 
 
-def blocks_likely(found: Estimates, margin: float, declared: int) -> int:
+def blocks_likely(estimated: Estimates, margin: float, declared: int) -> int:
     """The fewest, above those that there are, with which a word is said with a probability of `POWER`, if the true mean
-    and standard deviation are those that were found."""
-    mean, deviation = float(found.mean), float(found.deviation)
-    return _fewest(int(found.blocks) + 1, lambda blocks: power(mean, deviation, blocks, margin, declared) >= POWER)
+    and standard deviation are the estimated ones."""
+    mean, deviation = float(estimated.mean), float(estimated.deviation)
+    return _fewest(int(estimated.blocks) + 1, lambda blocks: power(mean, deviation, blocks, margin, declared) >= POWER)
 
 
 def power(mean: float, deviation: float, blocks: int, margin: float, declared: int) -> float:
