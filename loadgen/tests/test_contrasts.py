@@ -82,6 +82,26 @@ def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
     assert [(one.part, one.b, one.a) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
 
 
+@pytest.mark.parametrize("other_first", [True, False])
+def test_a_run_made_with_other_settings_than_the_others_of_its_approach_counts(other_first: bool) -> None:
+    usual, other = (about(TOMCATS[0], outbound__client=client) for client in ("apache-httpclient", "jdk-httpclient"))
+    one, last = (other, usual) if other_first else (usual, other)
+    (got,) = contrasts_of([Subject(TOMCATS[0], one), Subject(TOMCATS[1], about(TOMCATS[1])), Subject(TOMCATS[0], last)])
+
+    assert (got.kind, parts(got)) == ("stack", ["concurrency", "client"])
+    assert got.differs[1].b == f"{one['outbound']['client']}; {last['outbound']['client']}"
+    assert got.differs[1].a == "apache-httpclient"
+
+
+@pytest.mark.parametrize("undecided", TOMCATS)
+def test_an_approach_of_two_models_is_not_compared(undecided: str) -> None:
+    told = [Subject(name, about(name)) for name in TOMCATS]
+    models = ("platform-threads", "virtual-threads")
+    told += [Subject(undecided, about(undecided, concurrency=model)) for model in models]
+
+    assert [one.kind for one in contrasts_of(told)] == ["unknown"]
+
+
 def test_of_all_approaches_one_pair_each_of_three_servers_is_controlled() -> None:
     got = contrasts_of(Subject(name, told) for name, told in ALL.items())
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
+from loomlab.run.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
 
 from loomlab.records.files import RunFiles
 from loomlab.records.requestlog import RequestLog, percentile
-from loomlab.run.histograms import DIGITS, LONGEST_US, SHORTEST_US, write_histograms, write_log
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import Tool
 

@@ -85,6 +85,15 @@ def test_the_same_is_said_of_intervals_with_equality_alone() -> None:
     assert "margin" not in compared(LESS).sentence
 
 
+@pytest.mark.parametrize("a", [BASE, NEAR, LESS])
+def test_lower_bounds_say_that_they_are_and_name_no_margin(a: list[float]) -> None:
+    said = compared(a, figure=P99, declared=False, lower_bound=True).sentence
+
+    assert "lower bound" in said
+    assert "margin" not in said
+    assert "within" not in said
+
+
 @pytest.mark.parametrize(("suspect", "told"), [(0, None), (2, " 2 with"), (5, " each with")])
 def test_how_many_blocks_hold_a_suspect_run_is_told(suspect: int, told: str | None) -> None:
     runs = [*observed("virtual", LESS[:suspect], suspect=True), *observed("virtual", LESS)[suspect:]]

@@ -2,8 +2,8 @@
 
 import errno
 import json
+import os
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from loomlab.answer.finish import finish, resume
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.cli import main
 from loomlab.judge.judge import judge_run
-from loomlab.records.files import write_json, write_text
+from loomlab.records.files import checksum, write_json, write_text
 from loomlab.records.models import Run
 from loomlab.records.order import Order, changing, order_file, read_order
 from ordered import TWO_CPUS, lab_in, planned
@@ -48,90 +48,116 @@ def resumed(folder: Path) -> Order:
     return resume(folder, TWO_CPUS, lab_in(folder.parent.parent / "lab").checksum)
 
 
-def with_run(**changes: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda order: order["runs"][0].update(changes)
-
-
-def with_request(**changes: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda order: order["runs"][0]["request"].update(changes)
-
-
-def with_load(**changes: Any) -> Callable[[dict[str, Any]], None]:
-    return lambda order: order["runs"][0]["request"]["load"].update(changes)
-
-
-def with_setting(name: str, value: str = "x") -> Callable[[dict[str, Any]], None]:
-    return lambda order: (order["settings"].update({name: value}), order["runs"][0]["settings"].update({name: value}))
-
-
 SCENARIO = {"title": "", "question": "", "experiment": None, "run": None, "differs": [], "scale": 1, "parameters": []}
+RUN = ("runs", 0)
+LOAD = (*RUN, "request", "load")
 WORDS = (
-    "../victim",
-    "/results/victim",
-    "..",
-    ".",
-    ".set-aside",
-    "-x",
-    "",
-    "a b",
-    "a/b",
-    "a\nPATH=b",
-    "a\n",
-    "$(x)",
-    "*",
-)
+    "../victim", "/results/victim", "..", ".", ".set-aside", "-x", "", "a b", "a/b", "a\nPATH=b", "a\n", "$(x)", "*",
+)  # fmt: skip
 """None of which is a name."""
+SETTINGS = [
+    *((name, "x") for name in ("BASH_ENV", "PATH", "LD_PRELOAD", "DOCKER_HOST", "COMPOSE_FILE", "LAB_RESULTS")),
+    *((name, "x") for name in ("GC\nPATH", "GC=g1 PATH", "", "gc")),
+    *(("GC", value) for value in ("g1\nX=x", "g1 X=x", "$(x)", "`x`", "*", "a[x]", "g1\n", "g1\r")),
+    ("JDK", "25/../x"),
+]
+
+
+def refused(folder: Path, *changes: tuple[tuple[str | int, ...], Any]) -> bool:
+    """Whether the order is, with these values at these places."""
+    order = told(folder)
+    for (*way, last), value in changes:
+        within: Any = order
+        for step in way:
+            within = within[step]
+        within[last] = value
+    before = order_file(folder).read_bytes()
+    assert read_order(folder)
+    order_file(folder).write_text(json.dumps(order))
+    try:
+        read_order(folder)
+    except ParseError:
+        return True
+    finally:
+        order_file(folder).write_bytes(before)
+    return False
 
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_name_is_one_word_and_stays_in_its_folder(tmp_path: Path, word: str) -> None:
     folder = made(tmp_path)
-    load = told(folder)["runs"][0]["request"]["load"] | {"origin": f"http://{word}:8080"}
-    for change in (
-        lambda order: order.update(experiment=word),
-        lambda order: order.update(scenario=SCENARIO | {"name": word}),
-        with_run(run=word),
-        with_request(approach=word, load=load),
-        with_request(tool=word),
-    ):
-        refused(folder, change)
+
+    assert refused(folder, (("experiment",), word))
+    assert refused(folder, (("scenario",), SCENARIO | {"name": word}))
+    assert refused(folder, ((*RUN, "run"), word))
+    assert refused(folder, ((*RUN, "request", "tool"), word))
+    assert refused(folder, ((*RUN, "request", "approach"), word), ((*LOAD, "origin"), f"http://{word}:8080"))
 
 
-def refused(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    before = told(folder)
-    assert read_order(folder)
-    order = deepcopy(before)
-    change(order)
-    order_file(folder).write_text(json.dumps(order))
-    with pytest.raises(ParseError):
-        read_order(folder)
-    order_file(folder).write_text(json.dumps(before))
+def test_an_order_sets_a_plans_variables_in_words(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    places: list[tuple[str | int, ...]] = [("settings",), (*RUN, "settings")]
+
+    passed = [(place, one) for place in places for one in SETTINGS if not refused(folder, ((*place, one[0]), one[1]))]
+
+    assert passed == []
+    assert refused(folder, (("note",), "take care\nBASH_ENV=x"))
+    assert not refused(folder, (("settings", "GC"), "g1"))
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("name", "value"),
     [
-        *(
-            with_setting(name)
-            for name in ("BASH_ENV", "PATH", "LD_PRELOAD", "DOCKER_HOST", "COMPOSE_FILE", "LAB_RESULTS")
-        ),
-        *(with_setting(name) for name in ("GC\nPATH", "GC=g1 PATH", "", "gc")),
-        *(with_setting("GC", value) for value in ("g1\nX=x", "g1 X=x", "$(x)", "`x`", "*", "a[x]", "g1\n", "g1\r")),
-        with_setting("JDK", "25/../x"),
-        lambda order: order.update(note="take care\nBASH_ENV=x"),
-        with_load(origin="http://elsewhere:8080"),
-        with_load(origin="-g/results/victim/summary.json"),
-        with_load(targets=[{"target": "@elsewhere/"}]),
-        with_load(targets=[{"target": "/a\nGET http://elsewhere/"}]),
-        with_load(targets=[{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]),
-        with_load(targets=[]),
-        lambda order: (with_run(newer=1)(order), with_load(origin="http://elsewhere:8080")(order)),
+        ("origin", "http://elsewhere:8080"),
+        ("origin", "-g/results/victim/summary.json"),
+        ("targets", [{"target": "@elsewhere/"}]),
+        ("targets", [{"target": "/a\nGET http://elsewhere/"}]),
+        ("targets", [{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]),
+        ("targets", []),
     ],
 )
-def test_an_order_sets_a_plans_variables_and_loads_its_own_approach(
-    tmp_path: Path, change: Callable[[dict[str, Any]], Any]
+def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(tmp_path: Path, name: str, value: Any) -> None:
+    """Of an order of another version, too, of which unknown fields are left out."""
+    folder = made(tmp_path)
+
+    assert refused(folder, ((*LOAD, name), value))
+    assert refused(folder, ((*LOAD, name), value), ((*RUN, "newer"), 1))
+
+
+@pytest.mark.parametrize(
+    ("link", "to"),
+    [
+        (".order.lock", "summary.json"), ("order.json.partial", "summary.json"), ("summary.json.partial", "order.json"),
+        (".engine", "summary.json"), ("plots", "runs"), ("runs/2-tomcat-virtual", "runs/1-tomcat-virtual"),
+        ("runs/.set-aside", "runs"), ("runs/1-tomcat-virtual/raw/loomlab.log", "summary.json"),
+        ("runs/1-tomcat-virtual/run.json.partial", "runs/1-tomcat-virtual/run.json"),
+    ],
+)  # fmt: skip
+def test_where_a_folder_has_a_link_nothing_is_written_and_the_others_are_summed_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, to: str
 ) -> None:
-    refused(made(tmp_path), change)
+    victim = made(tmp_path)
+    finish(victim)
+    stranger, other = made(tmp_path, "20260102T000000Z"), made(tmp_path, "20260103T000000Z")
+    (stranger / link).symlink_to(victim / to)
+    before, given = checksum(victim), checksum(stranger)
+
+    assert ends("finish", "--results", str(tmp_path / "results")) == 4
+    (said,) = (line for line in capsys.readouterr().err.splitlines() if stranger.name in line)
+    with pytest.raises(UsageError, match=stranger.name):
+        resumed(stranger)
+
+    assert repr(link) in said
+    assert (other / "summary.json").exists()
+    assert (checksum(victim), checksum(stranger)) == (before, given)
+
+
+def test_what_is_no_file_at_all_is_refused_too(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    os.mkfifo(folder / ".engine")
+
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
+        finish(folder)
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
