@@ -72,9 +72,9 @@ def folder_of(
 
 def order_of(parent: Path, approaches: tuple[str, ...], loads: tuple[int, ...], repeats: int, twin: bool) -> Order:
     verb = "sweep" if len(loads) > 1 else "ab"
-    asked = {"verb": verb, "approaches": list(approaches), "connections": loads, "repeats": repeats, "twin": twin}
+    asked: dict[str, Any] = {"approaches": list(approaches), "connections": loads, "repeats": repeats, "twin": twin}
     with TemporaryDirectory(dir=parent) as made:
-        order = planned(Path(made), **asked)
+        order = planned(Path(made), verb=verb, **asked)
     for run in order.runs:
         run.state = "judged"
     return order

@@ -72,7 +72,8 @@ def test_the_centre_is_the_geometric_mean_within_the_range() -> None:
     mean = spread(CPU, runs)
 
     assert mean is not None
-    assert (mean.centre, mean.lowest, mean.highest, mean.count) == (pytest.approx(2.0), 1.0, 4.0, 3)
+    assert mean.centre == pytest.approx(2.0)
+    assert (mean.lowest, mean.highest, mean.count) == (1.0, 4.0, 3)
 
 
 @pytest.mark.parametrize("threads", [26, 29, 525])

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -112,7 +113,11 @@ def test_the_command_makes_the_same_order_again(page: Page) -> None:
 
 
 def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -> None:
-    took = {"foreign_cpu_share": 0.123, "steal_shares": {"approach": 0.04, "backend": 0.25}, "errors": 1234}
+    took: dict[str, Any] = {
+        "foreign_cpu_share": 0.123,
+        "steal_shares": {"approach": 0.04, "backend": 0.25},
+        "errors": 1234,
+    }
     html = page_of(folder_of(tmp_path, PAIR, repeats=1, raw=False, **took)).html
 
     for cell in ("other programs' CPU, %\">12.3<", 'stolen CPU, %">4.0<', 'errors">1,234<', 'files"><span>none<'):

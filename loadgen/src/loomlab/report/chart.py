@@ -95,8 +95,8 @@ def _figure(chart: Axes) -> Figure:
 
 def dot(chart: Axes, x: float, y: float, look: Look, verdict: str = "valid") -> None:
     """A run or a block, in its approach's colour and shape."""
-    style = {"markerfacecolor": look.colour, "markeredgewidth": 0.7, "markersize": 5.5} | VERDICTS[verdict]
-    chart.plot([x], [y], look.marker, **style)
+    style = {"markerfacecolor": look.colour} | VERDICTS[verdict]
+    chart.plot([x], [y], look.marker, markersize=5.5, markeredgewidth=0.7, **style)
 
 
 def plain_ticks(chart: Axes, axis: str) -> None:

@@ -53,14 +53,14 @@ class Course:
 def load_of(files: RunFiles) -> tuple[float, float] | None:
     """When the load began and ended, as far as the tool's process tells."""
     process = read_record(files.tool, ToolRun)
-    return process and (process.started, process.ended)
+    return (process.started, process.ended) if process else None
 
 
 def phases_of(run: Run, load: tuple[float, float] | None) -> Iterator[Phase]:
     """In their order; without `load`, as far as the interior tells."""
     began = datetime.fromisoformat(run.started).timestamp()
     ready = began - run.waited_s
-    interior = run.interior and (run.interior.start, run.interior.start + run.interior.seconds)
+    interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
     load = load or interior
     if run.start_s:
         yield Phase("start", ready - run.start_s, ready)
@@ -93,7 +93,7 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     if not log:
         return {}
     by_second = by_seconds(log.start_s, log.latency_ms)
-    seconds = np.array([*by_second]) - math.floor(began)
+    seconds = np.array([*by_second], dtype=np.float64) - math.floor(began)
     groups = [np.sort(latencies_ms) for latencies_ms in by_second.values()]
     return {
         "throughput": (seconds, np.array([len(group) for group in groups])),
@@ -105,16 +105,17 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
     """What was sampled of the approach's container."""
     recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
-    seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1)
+    seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
+    times = began + seconds
 
     def of(name: str, **labels: str) -> Sequence[tuple[float, float]]:
         series = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
         return series[0].samples if series else ()
 
     values = {
-        "cpu": np.diff(_at(began + seconds, without_resets(of("cpu_usage_seconds_total", cpu="total")))),
-        "rss": _at(began + seconds, of("memory_rss"))[:-1] / 2**20,
-        "threads": _at(began + seconds, of("threads"))[:-1],
+        "cpu": np.diff(_at(times, without_resets(of("cpu_usage_seconds_total", cpu="total")))),
+        "rss": _at(times, of("memory_rss"))[:-1] / 2**20,
+        "threads": _at(times, of("threads"))[:-1],
     }
     known = {name: np.isfinite(each) for name, each in values.items()}
     return {name: (seconds[:-1][known[name]], each[known[name]]) for name, each in values.items() if known[name].any()}
@@ -124,4 +125,5 @@ def _at(times: Numbers, samples: Sequence[tuple[float, float]]) -> Numbers:
     """Interpolated; nan where no samples reach."""
     if not samples:
         return np.full(len(times), math.nan)
-    return np.interp(times, *zip(*samples, strict=True), left=math.nan, right=math.nan)
+    known = np.array(samples, dtype=np.float64)
+    return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)

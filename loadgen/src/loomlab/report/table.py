@@ -13,10 +13,10 @@ from loomlab.answer.parity import flat
 from loomlab.answer.text import table_lines
 from loomlab.basics.format import UNKNOWN, number, ratio_text
 from loomlab.records.contrasts import Comparison
-from loomlab.records.models import Run
+from loomlab.records.models import Run, Verdict
 from loomlab.report.folder import Experiment
 
-LEVELS = ("valid", "suspect", "invalid")
+LEVELS: tuple[Verdict, ...] = ("valid", "suspect", "invalid")
 
 
 def verdict_counts(runs: Iterable[Run]) -> str:
