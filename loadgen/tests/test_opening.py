@@ -252,7 +252,7 @@ def test_an_interrupted_experiment_is_told_to_go_on_before_it_compares_or_wants_
     (cure,) = (one for one in sentences(experiment) if "REPEATS" in one or "RESUME" in one)
     assert "make finish RESUME=mine" in cure
     assert experiment.comparisons(CPU) == []
-    assert opening_of(experiment).answers[-1].startswith("2 of 5 blocks are made")
+    assert " of 5 blocks are made: " in opening_of(experiment).answers[-1]
 
 
 def test_a_contrast_whose_blocks_all_lack_a_figure_that_was_measured_is_told_not_to_be_compared() -> None:
