@@ -6,8 +6,9 @@ import sys
 
 from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
-from loomlab.judge.verdict import RULES
-from loomlab.plan import planning
+from loomlab.judge import verdict as judging  # noqa: F401 - its rules declare themselves
+from loomlab.judge.rule import RULES
+from loomlab.plan import planning, seconds
 from loomlab.plan.variables import FIELDS, table
 from loomlab.statistics import comparison
 from rooms import drawing
@@ -47,10 +48,10 @@ def variables() -> list[str]:
     """A row for each variable that plans an experiment, but ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
-        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
+        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {seconds.OPEN_RUN_S} s",
         "repeats": f"1; with `sweep`, {planning.SWEEP_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
-        "warmup": f"{planning.default_cap_s(1, 0)} s, more with many connections or slow answers",
+        "warmup": f"{seconds.default_cap_s(1, 0)} s, more with many connections or slow answers",
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
     for name, _, _, default, meaning in table():

@@ -143,7 +143,11 @@ def test_answers_that_differ_make_it_a_contrast_of_stacks() -> None:
 
 
 def test_pools_may_differ_from_load_to_load() -> None:
-    small = {"outbound__max_connections": 54, "outbound__max_connections_per_route": 54, "inbound__max_threads": 50}
+    small: dict[str, Any] = {
+        "outbound__max_connections": 54,
+        "outbound__max_connections_per_route": 54,
+        "inbound__max_threads": 50,
+    }
     (got,) = contrasts_of(
         [
             *(Subject(name, about(name)) for name in TOMCATS),

@@ -182,7 +182,7 @@ def test_a_figure_with_a_unit_is_compared_by_differences_may_be_negative_and_has
     assert [one.effect for one in got.blocks] == [-61, -62, -61]
     assert got.effect == pytest.approx(-184 / 3)
     assert got.dropped == ["block 4 (virtual: nan is no figure)"]
-    assert got.interval is not None
+    assert got.effect is not None
     # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
     half = 4.3027 * 0.57735 / math.sqrt(3)
     assert got.interval == pytest.approx((got.effect - half, got.effect + half), rel=1e-4)

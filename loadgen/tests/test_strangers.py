@@ -48,7 +48,15 @@ def resumed(folder: Path) -> Order:
     return resume(folder, TWO_CPUS, lab_in(folder.parent.parent / "lab").checksum)
 
 
-SCENARIO = {"title": "", "question": "", "experiment": None, "run": None, "differs": [], "scale": 1, "parameters": []}
+SCENARIO: dict[str, Any] = {
+    "title": "",
+    "question": "",
+    "experiment": None,
+    "run": None,
+    "differs": [],
+    "scale": 1,
+    "parameters": [],
+}
 RUN = ("runs", 0)
 LOAD = (*RUN, "request", "load")
 WORDS = (

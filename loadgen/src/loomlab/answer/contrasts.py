@@ -81,7 +81,7 @@ def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:
     )
 
 
-def _shared_loads(runs: Sequence[Subject]) -> list[list[Subject]]:
+def _shared_loads(runs: Sequence[Subject]) -> Sequence[Sequence[Subject]]:
     """The runs of each load that both approaches had."""
     loads = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
     return [load for load in loads if len({run.approach for run in load}) == 2]

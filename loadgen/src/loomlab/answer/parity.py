@@ -213,9 +213,10 @@ def _answer_facts(probe: Probe, constant_body: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for version, answer in probe.answers.items():
         headers = {name.lower(): value for name, value in answer.headers}
+        silent = {"connection"} if version == "1.1" else set()
         facts |= {
             f"the HTTP/{version} status": answer.status.split()[1:2],
-            f"the HTTP/{version} header names": sorted(headers.keys() - ({"connection"} if version == "1.1" else {})),
+            f"the HTTP/{version} header names": sorted(headers.keys() - silent),
             f"the HTTP/{version} Content-Type": headers.get("content-type"),
             f"keeping an HTTP/{version} connection": answer.kept,
         }
