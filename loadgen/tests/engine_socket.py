@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
-from loomlab.exporter.engine import PROJECT, SERVICE
+from loomlab.exporter.containers import PROJECT, SERVICE
 
 STATS: dict[str, Any] = {
     "read": "2026-11-27T21:22:33.85294311Z",
@@ -29,47 +29,50 @@ STATS: dict[str, Any] = {
 
 
 @dataclass
-class Told:
-    """What it answers: services by the IDs of their containers, when these started, their statistics and quotas; and
-    what it was asked."""
+class FakeEngine:
+    """What it answers, and what it was asked."""
 
     socket: Path
     services: dict[str, str]
+    """By the IDs of their containers."""
     started: str = "2026-11-23T10:11:12.123456789Z"
     quotas_ncpu: dict[str, int] = field(default_factory=dict)
     stats: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is other than STATS, by ID."""
     asked: list[str] = field(default_factory=list)
 
     def answer(self, target: str) -> Any:
+        """None: there is no such container."""
         path, _, query = target.partition("?")
         self.asked.append(path)
         if path == "/containers/json":
             assert json.loads(unquote(parse_qs(query)["filters"][0])) == {"label": [PROJECT]}
-            return [{"Id": one} for one in self.services]
-        _, _, one, what = path.split("/")
-        if one not in self.services:
+            return [{"Id": container} for container in self.services]
+        _, _, container, what = path.split("/")
+        service = self.services.get(container)
+        if service is None:
             return None
         if what == "stats":
             assert query == "stream=false&one-shot=true"
-            return STATS | self.stats.get(one, {})
-        labels = {PROJECT: "loom-lab", SERVICE: self.services[one]}
+            return STATS | self.stats.get(container, {})
         return {
-            "Name": f"/loom-lab-{self.services[one]}-1",
+            "Id": container,
+            "Name": f"/loom-lab-{service}-1",
             "State": {"StartedAt": self.started},
-            "Config": {"Image": f"loom-lab/{self.services[one]}:jdk25", "Labels": labels},
-            "HostConfig": {"NanoCpus": self.quotas_ncpu.get(one, 0), "CpuQuota": 0, "CpuPeriod": 0},
+            "Config": {"Image": f"loom-lab/{service}:jdk25", "Labels": {PROJECT: "loom-lab", SERVICE: service}},
+            "HostConfig": {"NanoCpus": self.quotas_ncpu.get(container, 0), "CpuQuota": 0, "CpuPeriod": 0},
         }
 
 
 @contextmanager
-def engine_of(services: dict[str, str]) -> Iterator[Told]:
+def engine_of(services: dict[str, str]) -> Iterator[FakeEngine]:
     """Answers until the end of the block."""
     with tempfile.TemporaryDirectory() as folder:  # a socket's path must be short
-        told = Told(Path(folder) / "docker.sock", services)
+        engine = FakeEngine(Path(folder) / "docker.sock", services)
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                answer = told.answer(self.path)
+                answer = engine.answer(self.path)
                 body = json.dumps(answer).encode()
                 self.send_response(404 if answer is None else 200)
                 self.send_header("Content-Length", str(len(body)))
@@ -77,12 +80,9 @@ def engine_of(services: dict[str, str]) -> Iterator[Told]:
                 self.wfile.write(body)
 
             def log_message(self, *_: object) -> None:
-                """Nothing."""
+                """Nothing: a Unix socket's clients have no address."""
 
-            def address_string(self) -> str:
-                return "unix"
-
-        with socketserver.ThreadingUnixStreamServer(os.fspath(told.socket), Handler) as server:
+        with socketserver.ThreadingUnixStreamServer(os.fspath(engine.socket), Handler) as server:
             threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-            yield told
+            yield engine
             server.shutdown()

@@ -1,13 +1,17 @@
-"""Folders of experiments to make reports of: a run that was really measured, for several approaches, loads and repeats.
+"""Folders of experiments to make reports of: a run that was really measured, for several approaches, loads and repeats;
+and what a page is made of.
 
 `python report_folder.py FOLDER` writes some, with their reports, for the test that opens them in a browser.
 """
 
+import gzip
 import json
 import random
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,15 +22,19 @@ from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
 from loomlab.records.order import Order, PlannedRun, order_file
 from loomlab.report.page import write_report
+from loomlab.tools.ab import REQUEST_COLUMNS
 from ordered import planned
 
 GOLDEN = Path(__file__).parent / "golden"
 MEASURED = GOLDEN / "report"
 ABOUTS: dict[str, Any] = json.loads((GOLDEN / "abouts" / "headline.json").read_text())
 HEADLINE = ("tomcat-platform", "tomcat-virtual", "webflux-netty", "virtual-netty")
+PAIR = ("tomcat-platform", "tomcat-virtual")
 COST = {"tomcat-platform": 1.25, "tomcat-virtual": 1.0, "webflux-netty": 1.12, "virtual-netty": 1.1}
 """CPU per request, over that of the run that was measured."""
 RUN_S = 160
+SECOND_MS = (905,) * 98 + (1100,) * 2
+"""What the requests of each second took."""
 HOSTILE = '</script><script>alerted = "x"</script>&<img src=x onerror=alerted=1>{{ 7 * 7 }}'
 ENVIRONMENT = {
     "engine": "26.1.5", "cpus": 2, "memory_bytes": 25276514304, "kernel": "6.18.44", "os": "Debian GNU/Linux 13",
@@ -47,15 +55,15 @@ def folder_of(
     """An experiment that was summed up; `changes` are of every run.json."""
     order = order_of(parent, approaches, loads, repeats, twin)
     folder = parent / order.experiment
-    write = random.Random(7)  # noqa: S311 - noise, no secret
-    for place, one in enumerate(order.runs):
-        run_dir = folder / "runs" / one.run
+    noise = random.Random(7)  # noqa: S311 - no secret
+    for place, planned_run in enumerate(order.runs):
+        run_dir = folder / "runs" / planned_run.run
         run_dir.mkdir(parents=True)
-        told = run_of(one, place * RUN_S, write).model_copy(update=changes)
+        run = run_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
         if raw:
-            write_raw(run_dir / "raw", one.request.approach, place * RUN_S)
-            told = told.model_copy(update={"raw_sha256": checksum(run_dir / "raw")})
-        write_json(run_dir / "run.json", told)
+            write_raw(run_dir / "raw", planned_run.request.approach, place * RUN_S)
+            run = run.model_copy(update={"raw_sha256": checksum(run_dir / "raw")})
+        write_json(run_dir / "run.json", run)
     write_json(order_file(folder), order)
     (folder / "engine.json").write_text(json.dumps(ENVIRONMENT))
     summarise(folder, interrupted=False)
@@ -63,15 +71,10 @@ def folder_of(
 
 
 def order_of(parent: Path, approaches: tuple[str, ...], loads: tuple[int, ...], repeats: int, twin: bool) -> Order:
+    verb = "sweep" if len(loads) > 1 else "ab"
+    asked: dict[str, Any] = {"approaches": list(approaches), "connections": loads, "repeats": repeats, "twin": twin}
     with TemporaryDirectory(dir=parent) as made:
-        order = planned(
-            Path(made),
-            verb="sweep" if len(loads) > 1 else "ab",
-            approaches=list(approaches),
-            connections=loads,
-            repeats=repeats,
-            twin=twin,
-        )
+        order = planned(Path(made), verb=verb, **asked)
     for run in order.runs:
         run.state = "judged"
     return order
@@ -81,12 +84,13 @@ def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run
     """The run that was measured, at another load, with another approach, so much later; with p99.9, for which it had
     too few requests."""
     request = planned_run.request
-    told = Run.model_validate(json.loads((MEASURED / "run.json").read_text()))
+    measured = Run.model_validate(json.loads((MEASURED / "run.json").read_text()))
     factor = COST.get(request.approach, 1.0) * noise.uniform(0.97, 1.03)
-    latency = told.latency_ms.model_dump() | {"p99_9": 921.3}
+    latency = measured.latency_ms.model_dump(exclude={"withheld"}, exclude_none=True) | {"p99_9": 921.3}
     slower = noise.uniform(1, 1.02)
-    assert told.interior is not None
-    return told.model_copy(
+    assert measured.interior is not None
+    assert measured.finished is not None
+    return measured.model_copy(
         update={
             "run": planned_run.run,
             "approach": request.name,
@@ -97,14 +101,12 @@ def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run
             "load": replace(request.load, origin=f"http://{request.approach}:8080"),
             "concurrency": request.load.connections,
             "rate": None,
-            "cpu_ms_per_request": (told.cpu_ms_per_request or 1) * factor,
+            "cpu_ms_per_request": (measured.cpu_ms_per_request or 1) * factor,
             "throughput_rps": request.load.connections / 0.905,
-            "latency_ms": Latency(
-                **{name: value * slower for name, value in latency.items() if value and name != "withheld"}
-            ),
-            "interior": told.interior.model_copy(update={"start": told.interior.start + later_s}),
-            "started": _later(told.started, later_s),
-            "finished": None if told.finished is None else _later(told.finished, later_s),
+            "latency_ms": Latency(**{name: value * slower for name, value in latency.items()}),
+            "interior": measured.interior.model_copy(update={"start": measured.interior.start + later_s}),
+            "started": _later(measured.started, later_s),
+            "finished": _later(measured.finished, later_s),
             "verdict": "valid" if noise.random() < 0.8 else "suspect",
         }
     )
@@ -115,41 +117,89 @@ def _later(iso: str, seconds: float) -> str:
 
 
 def write_raw(raw: Path, approach: str, later_s: float) -> None:
-    """As it was measured, so much later, as that approach's."""
+    """As it was measured, so much later, as that approach's; 100 requests started in each of 60 seconds."""
     raw.mkdir()
     tool = json.loads((MEASURED / "raw" / "tool.json").read_text())
-    (raw / "tool.json").write_text(
-        json.dumps(tool | {"started": tool["started"] + later_s, "ended": tool["ended"] + later_s})
-    )
+    began, ended = (tool[name] + later_s for name in ("started", "ended"))
+    (raw / "tool.json").write_text(json.dumps(tool | {"started": began, "ended": ended}))
     (raw / "about.json").write_text(json.dumps(ABOUTS.get(approach, {})))
-    (raw / "warmup.json").write_text((MEASURED / "raw" / "warmup.json").read_text())
     metrics = json.loads((MEASURED / "raw" / "metrics.json").read_text())
-    for one in metrics["containers"]:
-        one["metric"]["service"] = approach
-        one["values"] = [[time + later_s, value] for time, value in one["values"]]
+    for series in metrics["containers"]:
+        series["metric"]["service"] = approach
+        series["values"] = [[time + later_s, value] for time, value in series["values"]]
     (raw / "metrics.json").write_text(json.dumps(metrics))
-    (raw / "latency.hlog").write_text("".join(_shifted(MEASURED / "raw" / "latency.hlog", later_s)))
+    (raw / "ab.txt").write_text("This is ApacheBench\n")
+    rows = [REQUEST_COLUMNS]
+    for second in range(int(began), int(began) + 60):
+        start = f"{datetime.fromtimestamp(second, UTC):%a %b %d %H:%M:%S %Y}\t{second}"
+        rows += [f"{start}\t0\t{latency}\t{latency}\t{latency}" for latency in SECOND_MS]
+    (raw / "ab-requests.tsv.gz").write_bytes(gzip.compress("\n".join([*rows, ""]).encode(), 1, mtime=0))
 
 
-def _shifted(log: Path, later_s: float) -> list[str]:
-    lines = []
-    for line in log.read_text().splitlines(keepends=True):
-        first, comma, rest = line.partition(",")
-        lines.append(f"{float(first) + later_s:.6f}{comma}{rest}" if first[0].isdigit() else line)
-    return lines
+def edit(path: Path, change: Callable[[Any], object]) -> None:
+    """Changes what a JSON file holds."""
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def first_run(folder: Path) -> Path:
+    return min((folder / "runs").iterdir())
 
 
 def hostile(folder: Path) -> None:
     """Makes markup and scripts of the names and texts of an experiment."""
-    path = folder / "summary.json"
-    told = json.loads(path.read_text())
-    told["experiment"] = HOSTILE
-    told["notes"].append(HOSTILE)
-    told["environment"][HOSTILE] = {HOSTILE: [HOSTILE]}
-    told["runs"][0] |= {"approach": HOSTILE, "reasons": [HOSTILE], "verdict": "suspect"}
-    for contrast in told["contrasts"]:
-        contrast["a"] = HOSTILE
-    path.write_text(json.dumps(told))
+
+    def change(summary: Any) -> None:
+        summary["experiment"] = HOSTILE
+        summary["notes"].append(HOSTILE)
+        summary["environment"][HOSTILE] = {HOSTILE: [HOSTILE]}
+        summary["runs"][0] |= {"approach": HOSTILE, "reasons": [HOSTILE], "verdict": "suspect"}
+        for contrast in summary["contrasts"]:
+            contrast["a"] = HOSTILE
+
+    edit(folder / "summary.json", change)
+
+
+class Page(HTMLParser):
+    """What a page is made of; `open` is empty at the end of a page whose elements are all closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.html = html
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in {"meta", "link", "br"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.words.append(data)
+
+    def all(self, tag: str, name: str) -> list[str]:
+        """That attribute of all such elements, in their order."""
+        return [attributes[name] for element, attributes in self.elements if element == tag and name in attributes]
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for tag, _ in self.elements}
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def page_of(folder: Path) -> Page:
+    """The page that is made of the folder."""
+    return Page(write_report(folder).read_text())
 
 
 def main(out: Path) -> None:
@@ -160,7 +210,7 @@ def main(out: Path) -> None:
         "sweep": {"loads": (500, 2000), "repeats": 3, "live_bytes_per_request": held},
         "single": {"approaches": ("tomcat-virtual",), "repeats": 1},
         "without-raw": {"raw": False},
-        "hostile": {"approaches": ("tomcat-platform", "tomcat-virtual"), "repeats": 1},
+        "hostile": {"approaches": PAIR, "repeats": 1},
     }
     for name, changes in samples.items():
         (out / name).mkdir(parents=True)

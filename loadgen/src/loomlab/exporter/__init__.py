@@ -1,1 +1,1 @@
-"""CPU, memory and threads of containers from the kernel's cgroup files, where cAdvisor sees none."""
+"""CPU, memory and threads of containers as the engine tells them, where cAdvisor sees none."""

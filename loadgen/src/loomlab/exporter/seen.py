@@ -1,11 +1,12 @@
 """Whether a page of container metrics tells what a container really does: the one this runs in."""
 
+import math
+import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import Annotated
 
+import typer
 from prometheus_client.parser import text_string_to_metric_families
 
 from loomlab.basics.errors import HostError
@@ -14,93 +15,71 @@ from loomlab.run.prometheus import UnreachableError, answered
 CPU, RSS, THREADS = "container_cpu_usage_seconds_total", "container_memory_rss", "container_threads"
 MORE_THREADS = 5
 LEAST_RSS_BYTES = 2**20
-TOLD_CPU = (0.5, 2.0)
+LEAST_CPU, MOST_CPU = 0.5, 2.0
 """Of what this process spent: the page is read a moment before or after."""
 BURN_S = 1.0
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Of one container; None: the page does not tell."""
-
-    cpu_seconds: float | None
-    rss_bytes: float | None
-    threads: float | None
-
-
-def prove(url: str, container: str, cap_s: float) -> None:
-    """Returns when the page tells CPU, RSS and threads of the container whose ID begins so, which must be the one that
-    this process runs in; raises HostError after that time."""
+def sees_containers(
+    url: Annotated[str, typer.Argument(help="A page of container metrics.")],
+    container: Annotated[str, typer.Option(help="What the ID of the container that this runs in begins with.")] = "",
+    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 15,
+) -> None:
+    """Spend CPU time, and say whether the page tells that, RSS and threads of the container that this runs in."""
     deadline = time.monotonic() + cap_s
-    with _more_threads():
-        while missing := _missing(url, container):
-            if time.monotonic() > deadline:
-                raise HostError(missing)
-
-
-def _missing(url: str, container: str) -> str | None:
-    """What a look at the page lacks, as a sentence."""
+    end = threading.Event()
+    for _ in range(MORE_THREADS):
+        threading.Thread(target=end.wait, daemon=True).start()
     try:
-        before, spent_before = figures_of(answered(url), container), time.process_time()
-        _burn(BURN_S)
-        after, spent = figures_of(answered(url), container), time.process_time() - spent_before
+        while lacks := _lacks(url, container or socket.gethostname()):
+            if time.monotonic() > deadline:
+                raise HostError(lacks)
+    finally:
+        end.set()
+    print("CPU, RSS and threads of a container arrive.")  # noqa: T201
+
+
+def _lacks(url: str, container: str) -> str | None:
+    """What two looks at the page, between which CPU time is spent, do not tell."""
+    try:
+        before, began_s = figures_of(answered(url), container), time.process_time()
+        until = time.monotonic() + BURN_S
+        while time.monotonic() < until:
+            pass
+        after, spent_s = figures_of(answered(url), container), time.process_time() - began_s
     except UnreachableError as error:
         time.sleep(BURN_S)
         return f"The page of container metrics cannot be read: {error}."
-    return lacking(before, after, spent)
+    return lacking(before, after, spent_s)
 
 
-def lacking(before: Figures, after: Figures, spent_s: float) -> str | None:
+def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -> str | None:
     """What two looks do not tell of a container that spent so much CPU time between them, as a sentence; None: nothing
     lacks."""
-    if after == Figures(None, None, None):
+    if not after:
         return "The page of container metrics does not know this container."
+    cpu_s = after.get(CPU, math.nan) - before.get(CPU, math.nan)
+    rss_bytes, threads = after.get(RSS, math.nan), after.get(THREADS, math.nan)
     wrong = []
-    told_s = None if before.cpu_seconds is None or after.cpu_seconds is None else after.cpu_seconds - before.cpu_seconds
-    if told_s is None or not TOLD_CPU[0] * spent_s <= told_s <= TOLD_CPU[1] * spent_s:
-        wrong.append(f"CPU time ({_shown(told_s)} s shown, {spent_s:.2f} s spent)")
-    if after.rss_bytes is None or after.rss_bytes < LEAST_RSS_BYTES:
-        wrong.append(f"RSS ({_shown(after.rss_bytes)} bytes shown)")
-    if after.threads is None or after.threads < 1 + MORE_THREADS:
-        wrong.append(f"threads ({_shown(after.threads)} shown, at least {1 + MORE_THREADS} running)")
-    return f"The page of container metrics does not show a container's {', '.join(wrong)}." if wrong else None
+    if not LEAST_CPU * spent_s <= cpu_s <= MOST_CPU * spent_s:
+        wrong.append(f"CPU time ({cpu_s:.6g} s shown, {spent_s:.2f} s spent)")
+    if not rss_bytes >= LEAST_RSS_BYTES:
+        wrong.append(f"RSS ({rss_bytes:,.6g} bytes shown)")
+    if not threads >= 1 + MORE_THREADS:
+        wrong.append(f"threads ({threads:.6g} shown, at least {1 + MORE_THREADS} running)")
+    named = ", ".join(wrong).replace("nan", "none")
+    return f"The page of container metrics does not show a container's {named}." if wrong else None
 
 
-def figures_of(page: str, container: str) -> Figures:
-    """Of the container whose ID begins so; raises UnreachableError for another page."""
-    values: dict[str, float] = {}
+def figures_of(page: str, container: str) -> dict[str, float]:
+    """Of the container whose ID begins so, by metric; raises UnreachableError for another page."""
+    figures = {}
     try:
         for family in text_string_to_metric_families(page):
             for sample in family.samples:
-                if sample.name in {CPU, RSS, THREADS} and _is_of(sample.labels, container):
-                    values[sample.name] = sample.value
+                cgroup = sample.labels.get("id", "").rpartition("/")[2]  # the ID, or a systemd scope's name
+                if sample.name in {CPU, RSS, THREADS} and cgroup.removeprefix("docker-").startswith(container):
+                    figures[sample.name] = sample.value
     except ValueError as error:
         raise UnreachableError(f"it does not hold metrics ({error})") from error
-    return Figures(values.get(CPU), values.get(RSS), values.get(THREADS))
-
-
-def _is_of(labels: Mapping[str, str], container: str) -> bool:
-    """The cgroup's name is the ID, or a systemd scope's."""
-    return labels.get("id", "").rpartition("/")[2].removeprefix("docker-").startswith(container)
-
-
-def _burn(seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        pass
-
-
-@contextmanager
-def _more_threads() -> Iterator[None]:
-    end = threading.Event()
-    threads = [threading.Thread(target=end.wait, daemon=True) for _ in range(MORE_THREADS)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        end.set()
-
-
-def _shown(value: float | None) -> str:
-    return "none" if value is None else f"{value:,.6g}"
+    return figures

@@ -244,7 +244,7 @@ class Run(Measured):
     own."""
 
     schema_: Literal["loom-lab/run/v1"] = Field(default=RUN_SCHEMA, alias="schema")
-    run: str
+    run: Name
     approach: str = Field(description="Its name, or that of a twin")
     twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) is once more")
     scenario: str | None = None

@@ -1,20 +1,19 @@
-"""What a run did second by second, from its raw files."""
+"""What a run did when: its phases, and its seconds by its raw files."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 import numpy as np
 
-from loomlab.basics.errors import ParseError, UsageError
-from loomlab.judge.series import Series, parse_result, select, value_at, without_resets
+from loomlab.basics.errors import LoomlabError
+from loomlab.judge.series import parse_result, select, without_resets
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles
-from loomlab.records.models import Run
-from loomlab.records.requestlog import by_seconds, percentile
-from loomlab.report.folder import Experiment
+from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.models import Run, ToolRun
+from loomlab.records.requestlog import Numbers, by_seconds, percentile
 from loomlab.tools.known import tool
 from loomlab.tools.tool import requests_of
 
@@ -28,80 +27,103 @@ PANELS = (
     ("rss", "RSS of the approach", "MiB"),
     ("threads", "threads of the approach", ""),
 )
-Points = dict[int, float]
+type Points = tuple[Numbers, Numbers]
+"""Seconds since the load began, and values."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of a run, in epoch seconds."""
+
+    kind: str
+    start: float
+    end: float
 
 
 @dataclass(frozen=True)
 class Course:
-    """Values by second since the load began, by panel; `loaded` are from and to in the same seconds."""
+    """A run second by second."""
 
     run: Run
+    lasted_s: float
+    """The load."""
     panels: Mapping[str, Points]
-    loaded: tuple[float, float]
 
 
-def course_of(experiment: Experiment, run: Run) -> Course | None:
-    """None where the raw files do not tell when the load was."""
-    loaded = experiment.loaded(run)
-    if loaded is None:
+def load_of(files: RunFiles) -> tuple[float, float] | None:
+    """When the load began and ended, as far as the tool's process tells."""
+    process = read_record(files.tool, ToolRun)
+    return (process.started, process.ended) if process else None
+
+
+def phases_of(run: Run, load: tuple[float, float] | None) -> Iterator[Phase]:
+    """In their order; without `load`, as far as the interior tells."""
+    began = datetime.fromisoformat(run.started).timestamp()
+    ready = began - run.waited_s
+    interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
+    load = load or interior
+    if run.start_s:
+        yield Phase("start", ready - run.start_s, ready)
+    if run.warmup:
+        compiled = began + run.warmup.compiling_s
+        warm = load[0] if load else began + run.warmup.duration_s
+        yield Phase("compile", began, compiled)
+        yield Phase("settle", compiled, max(warm, compiled))
+    if load:
+        yield Phase("edge", *load)
+    if interior:
+        yield Phase("interior", *interior)
+
+
+def course_of(run: Run, files: RunFiles) -> Course | None:
+    """None where the raw files do not tell when the load was, or nothing else."""
+    load = load_of(files)
+    if load is None:
         return None
-    began, ended = loaded
-    files = experiment.raw[run.run]
-    panels = _latencies(files, run, began) | _samples(
-        experiment.raw_json(run, "metrics.json"), run.twin_of or run.approach, began, ended
-    )
-    panels = {name: points for name, points in panels.items() if points}
-    if not panels:
-        return None
-    return Course(run, panels, (0.0, ended - began))
+    panels = _latencies(run, files, load[0]) | _samples(run, files, *load)
+    return Course(run, load[1] - load[0], panels) if panels else None
 
 
-def _latencies(files: RunFiles, run: Run, began: float) -> dict[str, Points]:
-    """What the answered requests of each second show; nothing of a tool without per-request data."""
+def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
+    """What the answered requests of each second show; nothing of a tool that left no requests, or broken ones."""
     try:
         log = requests_of(files, tool(run.tool), endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
-    except (OSError, ParseError, UsageError):
-        log = None
-    panels: dict[str, Points] = {"throughput": {}, "p50": {}, "p99": {}}
-    for second, latencies_ms in (by_seconds(log.start_s, log.latency_ms) if log else {}).items():
-        ordered, place = np.sort(latencies_ms), second - math.floor(began)
-        panels["throughput"][place] = len(ordered)
-        panels["p50"][place], panels["p99"][place] = percentile(ordered, 50), percentile(ordered, 99)
-    return panels
-
-
-def _samples(record: Any, approach: str, began: float, ended: float) -> dict[str, Points]:
-    try:
-        found = parse_result(record["containers"])
-    except (TypeError, KeyError, ValueError):
+    except (OSError, LoomlabError):
         return {}
-    seconds = range(-BEFORE_S, math.ceil(ended - began) + AFTER_S)
-    cpu = select(found, "container_cpu_usage_seconds_total", cpu="total", service=approach)
-    rss = gauge(select(found, "container_memory_rss", service=approach)[:1], began, seconds)
+    if not log:
+        return {}
+    by_second = by_seconds(log.start_s, log.latency_ms)
+    seconds = np.array([*by_second], dtype=np.float64) - math.floor(began)
+    groups = [np.sort(latencies_ms) for latencies_ms in by_second.values()]
     return {
-        "cpu": rates(cpu[0].samples, began, seconds) if cpu else {},
-        "rss": {second: value / 2**20 for second, value in rss.items()},
-        "threads": gauge(select(found, "container_threads", service=approach)[:1], began, seconds),
+        "throughput": (seconds, np.array([len(group) for group in groups])),
+        "p50": (seconds, np.array([percentile(group, 50) for group in groups])),
+        "p99": (seconds, np.array([percentile(group, 99) for group in groups])),
     }
 
 
-def rates(samples: Sequence[tuple[float, float]], began: float, seconds: range) -> Points:
-    """Of a counter, by the second since the load began."""
-    straight = without_resets(samples)
-    points = {}
-    for second in seconds:
-        before, after = value_at(straight, began + second), value_at(straight, began + second + 1)
-        if before is not None and after is not None:
-            points[second] = after - before
-    return points
+def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
+    """What was sampled of the approach's container."""
+    recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
+    seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
+    times = began + seconds
+
+    def of(name: str, **labels: str) -> Sequence[tuple[float, float]]:
+        series = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
+        return series[0].samples if series else ()
+
+    values = {
+        "cpu": np.diff(_at(times, without_resets(of("cpu_usage_seconds_total", cpu="total")))),
+        "rss": _at(times, of("memory_rss"))[:-1] / 2**20,
+        "threads": _at(times, of("threads"))[:-1],
+    }
+    known = {name: np.isfinite(each) for name, each in values.items()}
+    return {name: (seconds[:-1][known[name]], each[known[name]]) for name, each in values.items() if known[name].any()}
 
 
-def gauge(series: Iterable[Series], began: float, seconds: range) -> Points:
-    """The sum of all that have a value then."""
-    samples = [list(one.samples) for one in series]
-    points = {}
-    for second in seconds:
-        values = [value for one in samples if (value := value_at(one, began + second)) is not None]
-        if values:
-            points[second] = sum(values)
-    return points
+def _at(times: Numbers, samples: Sequence[tuple[float, float]]) -> Numbers:
+    """Interpolated; nan where no samples reach."""
+    if not samples:
+        return np.full(len(times), math.nan)
+    known = np.array(samples, dtype=np.float64)
+    return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)

@@ -1,13 +1,12 @@
 """The sentences that the page begins with."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, measured, spread
 from loomlab.answer.loads import LoadGroup, counting
-from loomlab.basics.errors import UsageError
 from loomlab.basics.format import number
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison, Kind
@@ -15,13 +14,12 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
-from loomlab.report.comparisons import comparisons
 from loomlab.report.folder import Experiment
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 NEAR_THROUGHPUT = 1.05
 """The highest mean over the lowest, up to which it is said what sets them all."""
-LEAST_EFFECT = 0.01
+LEAST_EFFECT = 1.01
 """Of an interval that is told in a cause's place: whole requests in whole seconds alone make some narrow ones."""
 MOSTLY_DELAY = 1.25
 """The median latency over the delays, up to which it is these that requests wait for."""
@@ -29,131 +27,134 @@ MOSTLY_DELAY = 1.25
 
 @dataclass(frozen=True)
 class Opening:
-    """`answers` are what was declared beforehand, or what can be said in its place; `more` is beside it."""
+    """Sentences."""
 
     answers: list[str]
+    """To what was declared beforehand, or what can be said in their place."""
     more: list[str]
 
 
 def opening_of(experiment: Experiment) -> Opening:
-    answers = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "controlled"]
-    if not answers:
-        answers = [sentence for at in experiment.loads for sentence in _alone(at, experiment)]
-        if not experiment.loads:
-            answers.append("No run of this folder is compared: see what to doubt.")
-        elif len(experiment.approaches) > 1:
-            answers += [experiment.early] if experiment.early else _uncontrolled(experiment)
-    if experiment.runs and all(run.verdict == "invalid" for run in experiment.runs):
+    answers = [comparison.sentence for comparison in experiment.comparisons(CPU) if comparison.kind == "controlled"]
+    answers = answers or [*_unanswered(experiment)]
+    if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
-    return Opening(answers, list(dict.fromkeys(one for one in _more(experiment) if one not in answers)))
+    return Opening(answers, [one for one in dict.fromkeys(_more(experiment)) if one not in answers])
 
 
-def _uncontrolled(experiment: Experiment) -> list[str]:
-    """Why no sentence is of the model."""
-    contrasts = experiment.summary.contrasts
-    if not contrasts:
-        return [
+def _unanswered(experiment: Experiment) -> Iterator[str]:
+    """Each approach by itself, and why they are not compared."""
+    for load in experiment.loads:
+        yield from _each_alone(load, experiment)
+    if len(experiment.approaches) < 2:
+        return
+    if experiment.early:
+        yield experiment.early
+    elif not experiment.summary.contrasts:
+        yield (
             "How these approaches differ is not known, because summary.json does not say; run loomlab summarise on the "
             "experiment's folder."
+        )
+    else:
+        yield from unknown_notes(experiment.summary.contrasts) or [
+            "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
         ]
-    return unknown_notes(contrasts) or [
-        "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
-    ]
 
 
-def _one_stack(experiment: Experiment) -> bool:
-    """Whether there is one contrast, and it is of stacks: what was asked for, though nothing of it is the model's."""
-    return [one.kind for one in experiment.summary.contrasts] == ["stack"]
+def _each_alone(load: LoadGroup, experiment: Experiment) -> Iterator[str]:
+    for name in experiment.approaches:
+        cost = spread(CPU, load.counted(name))
+        if cost is not None:
+            span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
+            runs = "one run" if cost.count == 1 else span
+            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
+        elif load.of(name) and not load.counted(name):
+            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
-    floor = [held.sentence for held in comparisons(experiment, CPU) if held.kind == "same"]
-    yield from (f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in floor)
-    kind: Kind = "stack" if _one_stack(experiment) else "controlled"
-    known = {at.label: measured(at.runs) for at in experiment.loads}
+    for comparison in experiment.comparisons(CPU):
+        if comparison.kind == "same":
+            yield f"One approach against itself, the lab's own noise floor. {comparison.sentence}"
+    contrasts = experiment.summary.contrasts
+    asked: Kind = "stack" if [contrast.kind for contrast in contrasts] == ["stack"] else "controlled"
+    figures = {load.label: measured(load.runs) for load in experiment.loads}
     for figure in (CPU, P99, WAITING):
-        found = [held for held in comparisons(experiment, figure) if held.kind == kind]
-        yield from (held.sentence for held in found if figure in known[held.load])
-    for at in experiment.loads:
-        yield from _told_of_throughput(at, experiment, kind)
-    yield from unknown_notes(experiment.summary.contrasts)
+        for comparison in experiment.comparisons(figure):
+            if comparison.kind == asked and figure in figures[comparison.load]:
+                yield comparison.sentence
+    for load in experiment.loads:
+        yield from _of_throughput(load, experiment, asked)
+    yield from unknown_notes(contrasts)
     if len(experiment.approaches) > 1:
-        yield from _repeats(experiment, kind)
+        yield from _of_repeats(experiment, asked)
 
 
-def _repeats(experiment: Experiment, kind: Kind) -> Iterator[str]:
+def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
     """What would give better intervals."""
-    most = MOST_REPEATS
-    repeats = max((run.repeat for at in experiment.loads for run in at.runs), default=FEWEST_FINE_BLOCKS)
-    found = [held for held in comparisons(experiment, CPU) if held.kind == kind and held.blocks]
-    fewest = min((len(one.blocks) for one in found), default=repeats)
+    repeats = max(run.repeat for run in experiment.runs)
+    compared = [one for one in experiment.comparisons(CPU) if one.kind == asked and one.blocks]
+    fewest = min((len(one.blocks) for one in compared), default=repeats)
+    wanted = FEWEST_FINE_BLOCKS + repeats - fewest
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
     elif fewest < min(repeats, FEWEST_FINE_BLOCKS):
-        wanted = FEWEST_FINE_BLOCKS + repeats - fewest
         cure = (
             f"REPEATS={wanted} leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
-            if wanted <= most
-            else f"REPEATS={most} is the most, so first remedy what spoilt the others: see what to doubt."
+            if wanted <= MOST_REPEATS
+            else f"REPEATS={MOST_REPEATS} is the most, so first remedy what spoilt the others: see what to doubt."
         )
         yield f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; {cure}"
     elif repeats < FEWEST_FINE_BLOCKS:
+        times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
         yield (
-            f"Each approach was measured {_times(repeats)} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals "
-            "that are not coarse."
+            f"Each approach was measured {times} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals that are not "
+            "coarse."
         )
-    if any((one.blocks_likely or 0) > most for one in found):
+    if any((one.blocks_likely or 0) > MOST_REPEATS for one in compared):
         yield (
-            f"REPEATS={most} is the most; where more blocks are needed, a quieter host, a longer DURATION or a larger "
-            "MARGIN makes do with fewer."
+            f"REPEATS={MOST_REPEATS} is the most; where more blocks are needed, a quieter host, a longer DURATION or a "
+            "larger MARGIN makes do with fewer."
         )
 
 
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def _told_of_throughput(at: LoadGroup, experiment: Experiment, kind: Kind) -> Iterator[str]:
+def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iterator[str]:
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
     them all, which an offered rate does whatever the intervals are."""
-    apart, latencies = (_apart(figure, at, experiment) for figure in (THROUGHPUT, P50))
-    offered = not all(run.load.closed_model for run in at.runs)
-    cause = _sets_throughput(at, experiment) if offered or not apart else None
+    apart, latencies = (_apart(figure, load, experiment) for figure in (THROUGHPUT, P50))
+    offered = not all(run.load.closed_model for run in load.runs)
+    cause = _what_sets_throughput(load, experiment) if offered or not apart else None
     if cause:
         yield cause
         return
-    for pair, held in apart.items():
-        if held.kind == kind:
-            yield held.sentence
+    for pair, throughput in apart.items():
+        if throughput.kind == asked:
+            yield throughput.sentence
             if pair in latencies:
                 yield latencies[pair].sentence
 
 
-def _apart(figure: Figure, at: LoadGroup, experiment: Experiment) -> dict[tuple[str, str], Comparison]:
-    """Of every contrast whose interval excludes equality, where the effect is not too small to be told."""
+def _apart(figure: Figure, load: LoadGroup, experiment: Experiment) -> dict[tuple[str, str], Comparison]:
+    """Every contrast at the load whose interval excludes equality, where the effect is not too small to be told."""
     return {
-        (held.a, held.b): held
-        for held in comparisons(experiment, figure, math.inf)
-        if held.load == at.label and held.apart and _tells(held.effect)
+        (comparison.a, comparison.b): comparison
+        for comparison in experiment.comparisons(figure, load.label, every=True)
+        if comparison.apart and (effect := comparison.effect) and max(effect, 1 / effect) >= LEAST_EFFECT
     }
 
 
-def _tells(ratio: float | None) -> bool:
-    return ratio is not None and max(ratio, 1 / ratio) >= 1 + LEAST_EFFECT
-
-
-def _sets_throughput(at: LoadGroup, experiment: Experiment) -> str | None:
-    """Where something else than the approaches sets it: how far their means are apart, which is no interval."""
-    found = [spread(THROUGHPUT, at.counted(name)) for name in experiment.approaches if at.of(name)]
-    centres = [one.centre for one in found if one is not None and one.centre > 0]
-    cause = _cause(counting(at.runs))
-    if cause is None or len(centres) < max(2, len(found)) or max(centres) > NEAR_THROUGHPUT * min(centres):
+def _what_sets_throughput(load: LoadGroup, experiment: Experiment) -> str | None:
+    """Where something else than the approaches does: how far their means are apart, which is no interval."""
+    means = [spread(THROUGHPUT, load.counted(name)) for name in experiment.approaches if load.of(name)]
+    centres = [mean.centre for mean in means if mean and mean.centre > 0]
+    cause = _cause(counting(load.runs))
+    if cause is None or len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
-    return f"At {at.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
+    return f"At {load.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
 
 
-def _cause(runs: Sequence[Run]) -> str | None:
+def _cause(runs: list[Run]) -> str | None:
     """The delays, where a request takes hardly longer than they do; nothing is said of users, who pause as well."""
     if any(isinstance(run.load.shape, Users) for run in runs):
         return None
@@ -164,20 +165,6 @@ def _cause(runs: Sequence[Run]) -> str | None:
 
 
 def _delays_ms(run: Run) -> float:
-    """Of one request; 0 where that is not told."""
-    try:
-        delay = delay_of(run.delay)
-    except UsageError:
-        return 0
-    return min((answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets), default=0)
-
-
-def _alone(at: LoadGroup, experiment: Experiment) -> Iterator[str]:
-    for name in experiment.approaches:
-        found = spread(CPU, at.counted(name))
-        if found is not None:
-            runs = "one run" if found.count == 1 else f"{found.count} runs"
-            span = "" if found.count == 1 else f", {number(found.lowest)} to {number(found.highest)}"
-            yield f"At {at.label} {name} needs {number(found.centre)} ms of CPU per request ({runs}{span})."
-        elif at.of(name) and not at.counted(name):
-            yield f"At {at.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
+    """Of one request."""
+    delay = delay_of(run.delay)
+    return min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)

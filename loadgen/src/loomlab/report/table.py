@@ -1,119 +1,146 @@
-"""The table: a row for each approach at each load; and the same as CSV and Markdown."""
+"""The tables: approaches at each load, also as CSV and Markdown, pairs of approaches, and what they ran on."""
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from loomlab.answer.figures import Figure, Spread, measured, spread
 from loomlab.answer.loads import LoadGroup
+from loomlab.answer.parity import flat
 from loomlab.answer.text import table_lines
-from loomlab.basics.format import UNKNOWN, number, percent
-from loomlab.records.models import Run
+from loomlab.basics.format import UNKNOWN, number, ratio_text
+from loomlab.records.contrasts import Comparison
+from loomlab.records.models import Run, Verdict
 from loomlab.report.folder import Experiment
 
-LEVELS = ("valid", "suspect", "invalid")
+LEVELS: tuple[Verdict, ...] = ("valid", "suspect", "invalid")
+
+
+def verdict_counts(runs: Iterable[Run]) -> str:
+    """How many runs are valid, suspect and invalid, without those that none is."""
+    counts = Counter(run.verdict for run in runs)
+    return ", ".join(f"{counts[level]} {level}" for level in LEVELS if level in counts)
 
 
 @dataclass(frozen=True)
 class Row:
-    """`spreads` by the figure's key, over the runs that are not invalid; `verdicts` counts all of them."""
+    """An approach at a load."""
 
-    at: LoadGroup
+    load: LoadGroup
     approach: str
     spreads: dict[str, Spread]
-    verdicts: Counter[str]
+    """Over the runs that are not invalid, by the figure's key."""
+
+    @property
+    def runs(self) -> list[Run]:
+        return self.load.of(self.approach)
 
     @property
     def worst(self) -> str:
-        return next((level for level in reversed(LEVELS) if self.verdicts[level]), LEVELS[0])
+        return max((run.verdict for run in self.runs), key=LEVELS.index)
 
     @property
-    def said(self) -> str:
-        """The verdicts in words; of a single run, its own."""
-        if self.verdicts.total() == 1:
-            return self.worst
-        return ", ".join(f"{self.verdicts[level]} {level}" for level in LEVELS if self.verdicts[level])
+    def verdict(self) -> str:
+        """Of a single run, its own."""
+        return self.worst if len(self.runs) == 1 else verdict_counts(self.runs)
 
     def centre(self, figure: Figure) -> str:
-        found = self.spreads.get(figure.key)
-        return UNKNOWN if found is None else number(found.centre)
+        return number(self.spreads[figure.key].centre) if figure.key in self.spreads else UNKNOWN
 
     def range_(self, figure: Figure) -> str | None:
         """From the lowest repeat to the highest; None of a single one."""
-        found = self.spreads.get(figure.key)
-        if found is None or found.count < 2:
-            return None
-        return f"{number(found.lowest)} to {number(found.highest)}"
+        mean = self.spreads.get(figure.key)
+        return f"{number(mean.lowest)} to {number(mean.highest)}" if mean and mean.count > 1 else None
 
 
 def rows_of(experiment: Experiment) -> list[Row]:
-    return [_row(at, name) for at in experiment.loads for name in experiment.approaches if at.of(name)]
+    return [_row(load, name) for load in experiment.loads for name in experiment.approaches if load.of(name)]
 
 
-def _row(at: LoadGroup, approach: str) -> Row:
-    counted = at.counted(approach)
-    spreads = {figure.key: found for figure in measured(counted) if (found := spread(figure, counted)) is not None}
-    return Row(at, approach, spreads, Counter(run.verdict for run in at.of(approach)))
-
-
-def figures_of(experiment: Experiment) -> list[Figure]:
-    """The table's columns: what at least one of the runs that are compared has."""
-    return measured(experiment.runs)
+def _row(load: LoadGroup, approach: str) -> Row:
+    runs = load.counted(approach)
+    return Row(load, approach, {figure.key: mean for figure in measured(runs) if (mean := spread(figure, runs))})
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
     """Units are in the names; empty: not measured."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    bounds = [f"{figure.key}{end}" for figure in figures for end in ("", "_lowest", "_highest")]
-    writer.writerow(["load", "unit", "approach", *LEVELS, *bounds])
+    ends = [f"{figure.key}{end}" for figure in figures for end in ("", "_lowest", "_highest")]
+    writer.writerow(["load", "unit", "approach", *LEVELS, *ends])
     for row in rows:
-        found = [row.spreads.get(figure.key) for figure in figures]
-        values = [value for one in found for value in ((one.centre, one.lowest, one.highest) if one else ("", "", ""))]
-        counts = [row.verdicts[level] for level in LEVELS]
-        writer.writerow([f"{row.at.amount:g}", row.at.unit, row.approach, *counts, *values])
+        verdicts = [run.verdict for run in row.runs]
+        values: list[float | str] = []
+        for figure in figures:
+            mean = row.spreads.get(figure.key)
+            values += (mean.centre, mean.lowest, mean.highest) if mean else ("", "", "")
+        writer.writerow([f"{row.load.amount:g}", row.load.unit, row.approach, *map(verdicts.count, LEVELS), *values])
     return text.getvalue()
 
 
 def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
+    cells = [
+        [row.load.label, row.approach, *(_with_range(row, figure) for figure in figures), row.verdict] for row in rows
+    ]
     headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
-    lines = []
-    for row in rows:
-        values = [row.centre(figure) + (f" ({found})" if (found := row.range_(figure)) else "") for figure in figures]
-        lines.append([row.at.label, row.approach, *values, row.said])
-    return table_lines(headings, lines, frozenset({"load", "approach", "verdict"}))
+    return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """One run, with what its host took and where its files are; `files` is None where they are gone."""
-
-    run: Run
-    load: str
-    figures: list[tuple[str, str]]
-    files: str | None
+def _with_range(row: Row, figure: Figure) -> str:
+    return row.centre(figure) + (f" ({ends})" if (ends := row.range_(figure)) else "")
 
 
-def run_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[RunRow]:
-    loads = {run.run: at.label for at in experiment.loads for run in at.runs}
-    return [
-        RunRow(
-            run,
-            loads.get(run.run, run.load.label),
-            _figures(run, figures),
-            run.run if run.run in experiment.raw else None,
-        )
-        for run in experiment.runs
-    ]
+def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[tuple[Comparison, ...]]:
+    """Of each contrast at one load, its comparison by every figure."""
+    return [*zip(*map(experiment.comparisons, figures), strict=True)]
 
 
-def _figures(run: Run, figures: Sequence[Figure]) -> list[tuple[str, str]]:
-    stolen = (run.steal_shares or {}).get("approach")
-    return [
-        *((figure.label, number(figure.of(run))) for figure in figures),
-        ("errors", UNKNOWN if run.errors is None else f"{run.errors:,}"),
-        ("other programs' CPU, %", percent(run.foreign_cpu_share)),
-        ("stolen CPU, %", percent(stolen)),
-    ]
+def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
+    """The ratio or the difference, and its interval where there is one."""
+    if comparison.swayed and comparison.word == "exploratory":
+        return "not resolved", None
+    if comparison.effect is None:
+        return UNKNOWN, None
+    write = ratio_text if comparison.unit is None else _signed
+    ends = comparison.interval and " to ".join(map(write, comparison.interval))
+    return f"{write(comparison.effect)} {comparison.unit or ''}".rstrip(), ends
+
+
+def _signed(difference: float) -> str:
+    return f"{'+' if difference > 0 else ''}{number(difference)}"
+
+
+def abouts(experiment: Experiment) -> list[tuple[str, dict[str, Any]]]:
+    """What each approach told of itself in its first run that has it, members of members by dotted names."""
+    by_approach: dict[str, dict[str, Any]] = {}
+    for run in experiment.runs:
+        values = flat(experiment.raw_json(run, "about.json") or {})
+        if about := {name: value for name, value in values.items() if value is not None}:
+            by_approach.setdefault(run.approach, about)
+    return sorted(by_approach.items())
+
+
+def tool_commands(experiment: Experiment) -> list[tuple[str, str]]:
+    """What the first run of each load told its tool."""
+    processes = ((load.label, experiment.raw_json(load.runs[0], "tool.json")) for load in experiment.loads)
+    return [(label, " ".join(process["command"])) for label, process in processes if process]
+
+
+def plain(value: Any, key: str = "") -> str:
+    """A recorded value as text."""
+    if key.endswith("_bytes") and isinstance(value, int | float):
+        return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
+    match value:
+        case None:
+            return "not recorded"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return ", ".join(f"{name} {plain(one)}" for name, one in value.items()) or "none"
+        case list():
+            return ", ".join(map(plain, value)) or "none"
+        case _:
+            return str(value)

@@ -1,28 +1,37 @@
-"""Serves results/ to browsers, and /metrics of the newest runs to Prometheus."""
+"""Serves results/ to browsers and, at /metrics, the newest judged runs to Prometheus."""
 
 import json
+import re
+import sys
+from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
+from datetime import datetime
+from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.exposition import MetricsHandler
 
+from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import EVERY
-from loomlab.basics.errors import UsageError
-from loomlab.show.figures import Results
-from loomlab.show.judged import Judged
+from loomlab.answer.text import load_cell
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.records.files import RunFiles, read_record
+from loomlab.records.models import Run, Summary
 
-PORT = 8080
+MOST_RUNS = 60
+EXPERIMENT, RUN = re.compile(r"\d{8}T\d{6}Z-.+"), re.compile(r"(\d+)-.+")
+LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 
 
 def serve_results(
     url: Annotated[str, typer.Option(help="Where browsers find this server, for the links of the dashboards.")],
     results: Annotated[Path, typer.Option(help="Where the experiments are.")] = Path("/results"),
-    port: Annotated[int, typer.Option(min=0, max=65535)] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8080,
 ) -> None:
     """Serve the results to browsers, and the figures of the newest runs at /metrics."""
     server_of(url, results, port).serve_forever()
@@ -30,8 +39,7 @@ def serve_results(
 
 def figures() -> None:
     """Print grafana/figures.json, from which the dashboards know the figures that are exported."""
-    told = [asdict(figure.exported) for figure in EVERY if figure.exported]
-    print(json.dumps(told, indent=1))  # noqa: T201
+    print(json.dumps([asdict(figure.exported) for figure in EVERY if figure.exported], indent=1))  # noqa: T201
 
 
 def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
@@ -40,31 +48,82 @@ def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
         raise UsageError(f"--url {url} is no address of a web page: use for instance http://127.0.0.1:9080.")
     if not results.is_dir():
         raise UsageError(f"--results {results} is no folder: name the one that holds the experiments.")
+
+    class Handler(SimpleHTTPRequestHandler, MetricsHandler):
+        """The files of the folder, and /metrics."""
+
+        def do_GET(self) -> None:
+            if self.path == "/metrics":
+                self.registry = metrics_of(results, url.rstrip("/"))
+                MetricsHandler.do_GET(self)
+            else:
+                super().do_GET()
+
+    return ThreadingHTTPServer(("", port), partial(Handler, directory=str(results)))
+
+
+def metrics_of(results: Path, url: str) -> CollectorRegistry:
+    """Where the results can be looked at; of the newest runs verdict, reasons and figures; and what the approaches of
+    their experiments differ in. From their files as they are: a run is there once it is judged."""
     registry = CollectorRegistry()
-    registry.register(Results(Judged(results), url.rstrip("/")))
-    return ThreadingHTTPServer(("", port), partial(Handler, registry=registry, directory=str(results)))
+    gauge = partial(Gauge, registry=registry)
+    gauge("lab_results_info", "Where the results can be looked at", ["url"]).labels(url).set(1)
+    info = gauge("lab_result_info", "The verdict on a run", [*LABELS, "reasons"])
+    started = gauge("lab_result_started_seconds", "when the run began, its warm-up included", LABELS)
+    finished = gauge("lab_result_finished_seconds", "when its measured phase ended", LABELS)
+    columns = [
+        (gauge(f"lab_result_{exported.name}", figure.meaning, LABELS), figure, exported.scale)
+        for figure in EVERY
+        if (exported := figure.exported)
+    ]
+    contrasts = gauge("lab_contrast_info", "What two approaches differ in", ["experiment", "a", "b", "kind", "differs"])
+    newest = newest_runs(results, MOST_RUNS)
+    for experiment, run in newest:
+        labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk, run.verdict)
+        info.labels(*labels, " ".join(run.reasons)).set(1)
+        started.labels(*labels).set(datetime.fromisoformat(run.started).timestamp())
+        if run.finished:
+            finished.labels(*labels).set(datetime.fromisoformat(run.finished).timestamp())
+        for column, figure, scale in columns:
+            if (value := figure.of(run)) is not None:
+                column.labels(*labels).set(value * scale)
+    for experiment in dict.fromkeys(experiment for experiment, _ in newest):
+        summary = _record(results / experiment / "summary.json", Summary)
+        for one in summary.contrasts if summary else ():
+            contrasts.labels(experiment, one.a, one.b, one.kind, what_differs(one)).set(1)
+    return registry
 
 
-class Handler(SimpleHTTPRequestHandler):
-    """The files of a folder, and /metrics."""
+def newest_runs(results: Path, most: int) -> list[tuple[str, Run]]:
+    """At most so many judged runs, the newest first, with the names of their experiments; as the summary has them,
+    which may say more against a run than run.json, unless the run was measured again since."""
+    return list(islice(_runs(results), most))
 
-    def __init__(self, *given: Any, registry: CollectorRegistry, **named: Any) -> None:
-        self._registry = registry  # the base class answers while it is made
-        super().__init__(*given, **named)
 
-    def do_GET(self) -> None:
-        if self.path != "/metrics":
-            super().do_GET()
-            return
-        encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-        page = encode(self._registry)
-        self.send_response(200)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
+def _runs(results: Path) -> Iterator[tuple[str, Run]]:
+    for folder in sorted(results.iterdir(), reverse=True):
+        if EXPERIMENT.fullmatch(folder.name) and (folder / "runs").is_dir():
+            summary = _record(folder / "summary.json", Summary)
+            summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
+            numbers = {path: int(name[1]) for path in (folder / "runs").iterdir() if (name := RUN.fullmatch(path.name))}
+            for run_dir in sorted(numbers, key=numbers.__getitem__, reverse=True):
+                if run := _record(RunFiles(run_dir).run, Run):
+                    yield folder.name, summed_up.get((run.run, run.raw_sha256), run)
 
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """A line a request, but for Prometheus, which asks every few seconds."""
-        if self.path != "/metrics":
-            super().log_request(code, size)
+
+def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R | None:
+    """None where there is none; read again only when it has changed. A damaged one is named on stderr once."""
+    try:
+        found: R | None = _read(path, record, path.stat().st_mtime_ns)
+    except OSError:
+        return None
+    return found
+
+
+@lru_cache(maxsize=4 * MOST_RUNS)
+def _read(path: Path, record: type[Run | Summary], _changed_ns: int) -> Any:
+    try:
+        return read_record(path, record)
+    except ParseError as error:
+        print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
+        return None
