@@ -3,8 +3,8 @@
 from typing import Any
 
 from loomlab.judge import verdict
+from loomlab.judge.verdict import Judgement
 from loomlab.records.measured import BackendDelays, Measured
-from loomlab.records.models import Verdict
 from loomlab.records.warmup import Burst, Warmup
 
 BURST = Burst(
@@ -74,23 +74,20 @@ OPEN: dict[str, Any] = {
     "lagged_p99_ms": 1200,
     "dropped": 0,
 }
+LADDER = OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
 
 
-def judge(figures: dict[str, Any]) -> tuple[Verdict, list[str]]:
-    judgement = verdict.judge(Measured(**figures))
-    return judgement.verdict, judgement.reasons
+def judge(**figures: Any) -> Judgement:
+    """Of the good run, but for these figures."""
+    return verdict.judge(Measured(**GOOD | figures))
 
 
 def warmup(**changes: Any) -> dict[str, Any]:
     return {"warmup": WARMUP.model_copy(update=changes).digest}
 
 
-def rate(started_rps: float) -> dict[str, Any]:
-    return OPEN | {"offered_rps": 1000.0, "started_rps": started_rps}
-
-
-def steps_500_1000() -> dict[str, Any]:
-    return OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
+def rate(started_rps: float, **figures: Any) -> dict[str, Any]:
+    return OPEN | {"offered_rps": 1000.0, "started_rps": started_rps} | figures
 
 
 def lag(start_lag_p99_ms: float, p99_ms: float = 1200.0) -> dict[str, Any]:
@@ -98,15 +95,8 @@ def lag(start_lag_p99_ms: float, p99_ms: float = 1200.0) -> dict[str, Any]:
 
 
 def fast(start_lag_p99_ms: float) -> dict[str, Any]:
-    return (
-        lag(start_lag_p99_ms, 10.0)
-        | {
-            "mean_ms": 5.0,
-            "p99_ms": 10.0,
-            "p50_ms": 5.0,
-            "generator_wait_mean_ms": 0.0,
-            "generator_wait_p99_ms": 0.0,
-            "backend_lateness_mean_ms": 0.01,
-        }
-        | {"backend_lateness_p99_ms": 0.01}
-    )
+    """Answers after 5 ms, 10 ms at p99."""
+    latency = {"mean_ms": 5.0, "p99_ms": 10.0, "p50_ms": 5.0}
+    waits = dict.fromkeys(("generator_wait_mean_ms", "generator_wait_p99_ms"), 0.0)
+    late = dict.fromkeys(("backend_lateness_mean_ms", "backend_lateness_p99_ms"), 0.01)
+    return lag(start_lag_p99_ms, 10.0) | latency | waits | late

@@ -10,8 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loomlab.tools.ab import REQUEST_COLUMNS
-from test_metrics import matrix
+import pytest
+
+from loomlab.judge import facts
+from loomlab.judge.cpu_time import IDLE
+from loomlab.judge.judge import judge_run
+from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
+from loomlab.tools.ab import REQUEST_COLUMNS, Ab
+from loomlab.tools.tool import ToolReport
 
 BEGIN = 1_795_000_000.5
 SECONDS = 40
@@ -22,27 +29,37 @@ APPROACH_CPU, BACKEND_CPU, GENERATOR_CPU = 0.5, 0.1, 0.05
 SAMPLED = range(-2, SECONDS + 5)
 """Seconds of the samples, from the run's start."""
 
-Samples = list[tuple[float, float]]
+type Samples = list[tuple[float, float]]
 
 
 def at(second: float) -> float:
     return BEGIN + second
 
 
+def matrix(name: str, samples: Samples, **labels: str) -> dict[str, Any]:
+    """A series in the shape of Prometheus' answers."""
+    return {"metric": {"__name__": name} | labels, "values": [[time, str(value)] for time, value in samples]}
+
+
+def by_second(value: Callable[[int], float]) -> Samples:
+    """From before the run until after it."""
+    return [(at(second), value(second)) for second in range(-10, SECONDS + 8)]
+
+
 def ramp(per_second: float) -> Samples:
-    return [(at(second), 50 + per_second * second) for second in range(-10, SECONDS + 8)]
+    return by_second(lambda second: 50 + per_second * second)
 
 
 def level(value: float) -> Samples:
-    return [(at(second), value) for second in range(-10, SECONDS + 8)]
+    return by_second(lambda _: value)
 
 
 def container(name: str, samples: Samples, service: str = "app", **labels: str) -> dict[str, Any]:
     return matrix(f"container_{name}", samples, service=service, **labels)
 
 
-def cpu(service: str, per_second: float) -> dict[str, Any]:
-    return container("cpu_usage_seconds_total", ramp(per_second), service, cpu="total")
+def cpu(service: str, samples: Samples) -> dict[str, Any]:
+    return container("cpu_usage_seconds_total", samples, service, cpu="total")
 
 
 def lateness(mean_s: float, slow_share: float = 0.1) -> list[dict[str, Any]]:
@@ -59,9 +76,9 @@ def lateness(mean_s: float, slow_share: float = 0.1) -> list[dict[str, Any]]:
 def metrics() -> dict[str, Any]:
     return {
         "containers": [
-            cpu("app", APPROACH_CPU),
-            cpu("backend", BACKEND_CPU),
-            cpu("loadgen", GENERATOR_CPU),
+            cpu("app", ramp(APPROACH_CPU)),
+            cpu("backend", ramp(BACKEND_CPU)),
+            cpu("loadgen", ramp(GENERATOR_CPU)),
             container("memory_rss", ramp(0)),
             container("threads", ramp(0)),
             container("oom_events_total", level(0)),
@@ -108,14 +125,14 @@ def host_samples(
     ]
 
 
-def load(target: str = "/capabilities") -> dict[str, Any]:
+def load(target: str = "/capabilities", **changes: Any) -> dict[str, Any]:
     return {
         "origin": "http://app:8080",
         "targets": [{"target": target}],
         "connections": CONCURRENCY,
         "timeout_s": 30,
         "shape": {"kind": "closed", "requests": 5000, "duration_s": SECONDS},
-    }
+    } | changes
 
 
 def rows(
@@ -173,7 +190,7 @@ class RawRun:
         default_factory=lambda: {"Running": True, "OOMKilled": False, "StartedAt": "2026-11-01T00:00:00.1Z"}
     )
     delays: dict[str, Any] = field(default_factory=lambda: {"before": "300", "after": "300"})
-    warmup: dict[str, Any] | None = field(
+    warmup: dict[str, Any] = field(
         default_factory=lambda: {
             "cap_s": 120, "compiled": True, "changing": None, "failed": False, "duration_s": 70, "compiling_s": 40,
             "bursts": [burst()],
@@ -187,6 +204,32 @@ class RawRun:
         default_factory=lambda: {"concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30}}
     )
 
+    def put(self, part: str, *series: dict[str, Any]) -> None:
+        """These take the place of those of the same name, service and bound."""
+
+        def key(one: dict[str, Any]) -> tuple[str | None, ...]:
+            return tuple(one["metric"].get(label) for label in ("__name__", "service", "le"))
+
+        new = {key(one) for one in series}
+        self.metrics[part] = [one for one in self.metrics[part] if key(one) not in new] + list(series)
+
+    def drop(self, *services: str) -> None:
+        """Nothing was recorded of these containers."""
+        containers = self.metrics["containers"]
+        self.metrics["containers"] = [one for one in containers if one["metric"]["service"] not in services]
+
+    def spend(self, cpu: str, column: int, by_second: Callable[[int], float]) -> None:
+        """So many jiffies of the CPU's until that second, which were idle ones, are of this column."""
+        for second, sample in zip(SAMPLED, self.samples, strict=True):
+            spent = round(by_second(second))
+            sample["cpus"][cpu][column] += spent
+            sample["cpus"][cpu][IDLE] -= spent
+
+    def wait(self, by_second: Callable[[int], float]) -> None:
+        """Until that second the tool's thread waited so long for a CPU, in a hundred turns a second."""
+        for second, sample in zip(SAMPLED, self.samples, strict=True):
+            sample["tool_waits"]["1"] = [by_second(second), 100 * second]
+
     def ab_report(self) -> str:
         told = {
             "Time taken for tests": f"{SECONDS}.000 seconds",
@@ -199,25 +242,50 @@ class RawRun:
 
     def write(self, folder: Path) -> Path:
         (folder / "raw").mkdir(parents=True, exist_ok=True)
-        before = dict.fromkeys(self.network, 0)
-        write(folder, "request.json", self.request)
-        write(folder, "tool.json", self.tool)
-        write(folder, "ab.txt", self.ab_report())
-        write(folder, "metrics.json", self.metrics)
-        write(folder, "container.json", [self.container | {"State": self.state}])
-        write(folder, "backend.json", self.delays)
-        for name, value in (("warmup.json", self.warmup), ("memory.json", self.memory)):
+        (folder / "requests.npz").unlink(missing_ok=True)
+        host = {"samples": self.samples, "peaks_reset": self.peaks_reset, "boot_id": "1b4e28ba"}
+        network = {"network_before": dict.fromkeys(self.network, 0), "network_after": self.network}
+        files = {
+            "request": self.request, "tool": self.tool, "metrics": self.metrics, "backend": self.delays,
+            "warmup": self.warmup, "memory": self.memory, "about": self.about, "host": host | network,
+            "container": [self.container | {"State": self.state}],
+        }  # fmt: skip
+        for name, value in files.items():
             if value is not None:
-                write(folder, name, value)
-        host = {"samples": self.samples, "network_before": before, "network_after": self.network}
-        write(folder, "host.json", host | {"peaks_reset": self.peaks_reset})
-        write(folder, "about.json", self.about)
+                write(folder, f"{name}.json", value)
+        write(folder, "ab.txt", self.ab_report())
         answered = "".join(f"{DATE}\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
         closed = f"{DATE}\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered
         with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
             log.write(REQUEST_COLUMNS + "\n" + answered + closed)
         return folder
 
+    def judged(self, folder: Path) -> Run:
+        """The run, written below `folder`, as it is judged."""
+        return judge_run(self.write(folder / "1-app"))
+
 
 def write(run_dir: Path, name: str, value: Any) -> None:
     (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, **differs: Any) -> None:
+    """Every run's tool is ab, but for these attributes."""
+    monkeypatch.setattr(facts, "tool", lambda _: type("StandIn", (Ab,), differs)())
+
+
+def told_run(
+    monkeypatch: pytest.MonkeyPatch, log: RequestLog, shape: dict[str, Any], dropped: int = 0, **changes: Any
+) -> RawRun:
+    """A run of a tool that waits for its last answers and tells of each request, in a load of that shape which calls
+    no backend; `changes` are of the load."""
+    failed = len(log.failed_start_s) + log.untimed
+    report = ToolReport(
+        completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
+    )
+    differs = {"name": "vegeta", "discards": False, "requests": lambda *_: log, "report": lambda *_: report}
+    stand_in(monkeypatch, **differs)
+    run = RawRun()
+    run.request |= {"tool": "vegeta", "load": load("/epoch-millis?delayInMillis=900", shape=shape, **changes)}
+    run.put("backend", matrix("backend_requests_total", ramp(0)))
+    return run
