@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from good import BURST
 from loomlab.judge import facts
 from loomlab.judge.cpu_time import IDLE
 from loomlab.judge.judge import judge_run
@@ -154,19 +155,6 @@ def rows(
 ANSWERED = len(rows())
 
 
-def burst(**changes: Any) -> dict[str, Any]:
-    return {
-        "phase": "settle",
-        "start": at(-9),
-        "duration_s": 5,
-        "wait_ms": 900,
-        "requests": 100,
-        "errors": 0,
-        "throughput_rps": 20,
-        "mean_latency_ms": 920,
-    } | changes
-
-
 @dataclass
 class RawRun:
     """What the files hold, to be changed before they are written; None: there is no such file."""
@@ -193,7 +181,7 @@ class RawRun:
     warmup: dict[str, Any] = field(
         default_factory=lambda: {
             "cap_s": 120, "compiled": True, "changing": None, "failed": False, "duration_s": 70, "compiling_s": 40,
-            "bursts": [burst()],
+            "bursts": [BURST.model_dump()],
         }
     )  # fmt: skip
     samples: list[dict[str, Any]] = field(default_factory=host_samples)

@@ -39,7 +39,6 @@ from rawrun import (
     LATENCY_MS,
     RawRun,
     at,
-    burst,
     container,
     host_samples,
     lateness,
@@ -87,6 +86,10 @@ def pool(run: RawRun, connections: int) -> None:
 
 def threads(run: RawRun, most: int) -> None:
     run.about |= {"concurrency": "platform-threads", "inbound": {"max_threads": most}}
+
+
+def cold(run: RawRun, without: bool) -> None:
+    run.warmup |= {"bursts": [], "compiled": False} if without else {}
 
 
 loop = counted("backend", "backend_loop_cpu_seconds_total", loop="1")
@@ -154,7 +157,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("cpu_grew", "suspect", lambda run, it: cooling(run, -it), 0.3, 0.4, "29.1 25"),
     ("more_cpu_than_given", "suspect", overused, 1.04, 1.3, "1.30 1 5"),
     ("half_cold", "suspect", warmup("compiled"), True, False, "120 240"),
-    ("half_cold", "suspect", lambda run, it: run.warmup.update(bursts=it, compiled=bool(it)), [burst()], [], "120"),
+    ("half_cold", "suspect", cold, False, True, "120"),
     ("warmup_failed", "suspect", warmup("failed"), False, True, "1"),
     ("small_pool", "suspect", pool, 20, 19, "19 20"),
     ("few_threads", "suspect", threads, 20, 19, "19 20"),

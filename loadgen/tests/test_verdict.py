@@ -95,8 +95,8 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     (
         "monitoring_gone",
         "invalid",
-        {"backend_metrics_missing_ratio": 0.11},
-        {"metrics_missing_ratio": 0.12, "backend_metrics_missing_ratio": 0.11},
+        {"backend_metrics_missing_ratio": 0.11, "metrics_missing_ratio": 0.10},
+        {"backend_metrics_missing_ratio": 0.11, "metrics_missing_ratio": 0.12},
         "11 10",
     ),
     ("short_interior", "suspect", {}, {"interior_s": None, "whole_run": True}, ""),
@@ -215,110 +215,88 @@ SLOW_RATE = rate(20.0, offered_rps=20.0, counted_requests=1200, requests=1200, c
 FANNING_OUT = SLOW_RATE | {"at_once": 5, "backend_pool": 5000}
 RARE = rate(0.0, offered_rps=0.3, interior_s=50)
 ALL_HELD = OPEN | {"held_steps": (500.0, 1000.0)}
-SCOPE: dict[str, list[tuple[dict[str, Any], str]]] = {
-    # what is so, figures, the rules that fail
-    "a run made before the clock was watched is not blamed": [({"clock_step_s": None}, "")],
-    "below twenty waves one wave is the limit of Little's law": [
-        ({"waves": 10.0, "little_ratio": 1.09}, "few_waves"),
-        ({"waves": 10.0, "little_ratio": 1.11}, "few_waves littles_law"),
-    ],
-    "of few waves a count of idle connections is off by more": [({"waves": 19.7, "little_ratio": 0.97}, "few_waves")],
-    "what a tool rounds away is no idle connection": [
-        ({"little_ratio": 0.93, "rounding": 0.07}, ""),
-        ({"little_ratio": 0.93, "rounding": 0.01}, "littles_law"),
-        ({"little_ratio": 0.97, "rounding": 0.01}, "connections_idle"),
-        ({"little_ratio": 0.98, "rounding": 0.02}, ""),
-    ],
-    "idle connections are told once": [({"little_ratio": 0.9}, "littles_law")],
-    "a tool that tells of requests that never ended hides none": [({"tells_unended": True, "little_ratio": 0.98}, "")],
-    "answers that may be cut count beside those that failed": [
-        ({"errors": 300, "doubtful": 300}, ""),
-        ({"errors": 601, "doubtful": 301}, "too_many_errors"),
-    ],
-    "figures that grow by design or step by step are not judged": [
-        (ALL_HELD | falling(-0.5) | cpu_falling(-0.5, 0.1), ""),
-    ],
-    "what a ladder dropped counts though all its steps held": [(ALL_HELD | {"dropped": 5}, "work_dropped")],
-    "errors and dropped requests of steps that did not hold do not count": [
-        (LADDER | {"errors": 30_000, "dropped": 500}, "steps_missed")
-    ],
-    "without a step that held errors count": [
-        ({"missed_steps": (250.0, 500.0), "errors": 30_000}, "too_many_errors no_step_held")
-    ],
-    "long waits that were asked for are no omission but silences are": [
-        (waits_of("lognormal:100:1000") | {"slow_ms": (9_000.0,) * 9_000}, ""),
-        (waits_of("lognormal:100:1000") | {"silences_s": (30,)}, "omission_possible"),
-        (waits_of("uniform:200:400") | {"slow_ms": (9_000.0,) * 9_000}, "omission_possible"),
-    ],
-    "an open model has no waves and no omission": [(OPEN | {"silences_s": (30,), "slow_ms": (90_000.0,)}, "")],
-    "a backend that no request asks says nothing unless it was asked": [
-        (UNASKED | {"backend_requests_per_request": 0.02}, ""),
-        (UNASKED | {"backend_requests_per_request": 0.021}, "other_backend_requests"),
-    ],
-    "lateness counts by what it adds whatever the delay is": [
-        (LATE | {"mean_ms": 4000.0, "p99_ms": 9000.0}, ""),
-        (LATE | {"mean_ms": 900.0, "p99_ms": 950.0}, "backend_late_mean backend_late_p99"),
-        ({"backend_lateness_mean_ms": 9.0, "mean_ms": None, "p99_ms": None}, ""),
-    ],
-    "lateness of one call counts once": [
-        (ONE_CALL | {"backend_lateness_mean_ms": 48.0}, ""),
-        (ONE_CALL | {"backend_lateness_mean_ms": 48.1}, "backend_late_mean"),
-    ],
-    "below the backend's first bucket it is punctual": [
-        (QUICK | {"backend_lateness_p99_ms": 0.05}, ""),
-        (QUICK | {"backend_lateness_p99_ms": 0.051}, "backend_late_p99"),
-    ],
-    "a delay that no request depends on may be any": [
-        ({"delay_asked": None} | delays("7", None), ""),
-        ({"delay_asked": None, "backend_delays": None}, ""),
-    ],
-    "a change within its noise is none": [
-        (cpu_falling(0.2, 0.21), ""),
-        (cpu_falling(-0.3, 0.31), ""),
-        (falling(-0.3, 0.31), ""),
-    ],
-    "CPU per request that falls without compilers is the host's doing": [
-        (cpu_falling(0.2) | {"jit_cpu_fall": 0.075, "jit_cores_fall": 0.01}, ""),
-        (cpu_falling(0.2) | {"jit_cpu_fall": -0.1, "jit_cores_fall": -0.1}, ""),
-        (cpu_falling(0.2) | {"jit_cpu_fall": 0.076, "jit_cores_fall": 0.01}, "still_falling"),
-        (cpu_falling(0.2) | {"jit_cpu_fall": 0.01, "jit_cores_fall": 0.05}, ""),
-        (cpu_falling(0.2) | {"jit_cpu_fall": 0.01, "jit_cores_fall": 0.051}, "still_falling"),
-        (cpu_falling(0.2), "still_falling"),
-        (falling(0.2) | {"jit_cpu_fall": 0.0, "jit_cores_fall": 0.0}, "still_falling"),
-    ],
-    "a kernel that does not tell of waits is not blamed": [
-        ({"waits_told": False, "generator_wait_mean_ms": None, "generator_wait_p99_ms": None}, "")
-    ],
-    "one request more or fewer is no other rate": [
-        (RARE | {"started_rps": 0.319}, ""),
-        (RARE | {"started_rps": 0.321}, "rate_missed"),
-    ],
-    "at a low rate few requests are in flight whatever the concurrency": [
-        (SLOW_RATE | {"backend_requests_per_request": 3.1}, ""),
-        (SLOW_RATE | {"backend_requests_per_request": 3.12}, "other_backend_requests"),
-        (SLOW_RATE | {"backend_connections_opened": 55.0}, ""),
-        (SLOW_RATE | {"backend_connections_opened": 56.0}, "backend_reconnected"),
-        (FANNING_OUT | {"backend_connections_opened": 131.0}, ""),
-        (FANNING_OUT | {"backend_connections_opened": 134.0}, "backend_reconnected"),
-    ],
-    "a closed model has no rate to miss": [({"offered_rps": 1000.0}, ""), ({"started_rps": 500.0}, "")],
-    "a load that changes is short and silent by its nature": [
-        ({"steady": False, "whole_run": True, "interior_s": None, "silences_s": (30,)}, "")
-    ],
-    "a short open run says so": [(OPEN | {"whole_run": True, "interior_s": None}, "short_interior")],
-    "growth is told once": [(falling(-0.3, 0.1, 0.4), "latency_grew_much")],
-}
+SCOPE: list[tuple[dict[str, Any], str]] = [
+    # figures, the rules that fail
+    # A run made before the clock was watched is not blamed, nor is one on a kernel that does not tell of waits.
+    ({"clock_step_s": None}, ""),
+    ({"waits_told": False, "generator_wait_mean_ms": None, "generator_wait_p99_ms": None}, ""),
+    # Below twenty waves one wave is the limit of Little's law, and a count of idle connections is off by more.
+    ({"waves": 10.0, "little_ratio": 1.09}, "few_waves"),
+    ({"waves": 10.0, "little_ratio": 1.11}, "few_waves littles_law"),
+    ({"waves": 19.7, "little_ratio": 0.97}, "few_waves"),
+    # What a tool rounds away is no idle connection; idle ones are told once, of tools that leave out what never ended.
+    ({"little_ratio": 0.93, "rounding": 0.07}, ""),
+    ({"little_ratio": 0.93, "rounding": 0.01}, "littles_law"),
+    ({"little_ratio": 0.97, "rounding": 0.01}, "connections_idle"),
+    ({"little_ratio": 0.98, "rounding": 0.02}, ""),
+    ({"little_ratio": 0.9}, "littles_law"),
+    ({"little_ratio": 0.98, "tells_unended": True}, ""),
+    # Answers that may be cut count beside those that failed.
+    ({"errors": 300, "doubtful": 300}, ""),
+    ({"errors": 601, "doubtful": 301}, "too_many_errors"),
+    # Figures that grow by design or step by step are not judged, nor are errors of steps that did not hold.
+    (ALL_HELD | falling(-0.5) | cpu_falling(-0.5), ""),
+    (ALL_HELD | {"dropped": 5}, "work_dropped"),
+    (LADDER | {"errors": 30_000, "dropped": 500}, "steps_missed"),
+    ({"missed_steps": (250.0, 500.0), "errors": 30_000}, "too_many_errors no_step_held"),
+    # Long waits that were asked for are no omission, but silences are; an open model has none, nor waves.
+    (waits_of("lognormal:100:1000") | {"slow_ms": (9_000.0,) * 9_000}, ""),
+    (waits_of("lognormal:100:1000") | {"silences_s": (30,)}, "omission_possible"),
+    (waits_of("uniform:200:400") | {"slow_ms": (9_000.0,) * 9_000}, "omission_possible"),
+    (OPEN | {"silences_s": (30,), "slow_ms": (90_000.0,)}, ""),
+    # A backend that no request asks says nothing unless it was asked; its delay may be any if none depends on it.
+    (UNASKED | {"backend_requests_per_request": 0.02}, ""),
+    (UNASKED | {"backend_requests_per_request": 0.021}, "other_backend_requests"),
+    ({"delay_asked": None} | delays("7", None), ""),
+    ({"delay_asked": None, "backend_delays": None}, ""),
+    # Lateness counts by what it adds, call by call; below the backend's first bucket it is punctual.
+    (LATE | {"mean_ms": 4000.0, "p99_ms": 9000.0}, ""),
+    (LATE | {"mean_ms": 900.0, "p99_ms": 950.0}, "backend_late_mean backend_late_p99"),
+    ({"backend_lateness_mean_ms": 9.0, "mean_ms": None, "p99_ms": None}, ""),
+    (ONE_CALL | {"backend_lateness_mean_ms": 48.0}, ""),
+    (ONE_CALL | {"backend_lateness_mean_ms": 48.1}, "backend_late_mean"),
+    (QUICK | {"backend_lateness_p99_ms": 0.05}, ""),
+    (QUICK | {"backend_lateness_p99_ms": 0.051}, "backend_late_p99"),
+    # A change within its noise is none; growth is told once.
+    (cpu_falling(0.2, 0.21), ""),
+    (cpu_falling(-0.3, 0.31), ""),
+    (falling(-0.3, 0.1, 0.4), "latency_grew_much"),
+    # CPU per request that falls without compilers is the host's doing; latency that falls is not.
+    (cpu_falling(0.2) | {"jit_cpu_fall": 0.075, "jit_cores_fall": 0.05}, ""),
+    (cpu_falling(0.2) | {"jit_cpu_fall": -0.1, "jit_cores_fall": -0.1}, ""),
+    (cpu_falling(0.2) | {"jit_cpu_fall": 0.076, "jit_cores_fall": 0.01}, "still_falling"),
+    (cpu_falling(0.2) | {"jit_cpu_fall": 0.01, "jit_cores_fall": 0.051}, "still_falling"),
+    (cpu_falling(0.2), "still_falling"),
+    (falling(0.2) | {"jit_cpu_fall": 0.0, "jit_cores_fall": 0.0}, "still_falling"),
+    # A closed model has no rate to miss; in an open one, one request more or fewer is no other rate.
+    ({"offered_rps": 1000.0}, ""),
+    ({"started_rps": 500.0}, ""),
+    (RARE | {"started_rps": 0.319}, ""),
+    (RARE | {"started_rps": 0.321}, "rate_missed"),
+    # At a low rate few requests are in flight, whatever the concurrency.
+    (SLOW_RATE | {"backend_requests_per_request": 3.1}, ""),
+    (SLOW_RATE | {"backend_requests_per_request": 3.12}, "other_backend_requests"),
+    (SLOW_RATE | {"backend_connections_opened": 55.0}, ""),
+    (SLOW_RATE | {"backend_connections_opened": 56.0}, "backend_reconnected"),
+    (FANNING_OUT | {"backend_connections_opened": 131.0}, ""),
+    (FANNING_OUT | {"backend_connections_opened": 134.0}, "backend_reconnected"),
+    # Without a warm-up every connection is a first one.
+    (warmup(bursts=[]) | {"backend_connections_opened": 2800}, ""),
+    (warmup(bursts=[]) | {"backend_connections_opened": 2801}, "backend_reconnected"),
+    # A load that changes is short and silent by its nature, a rate is not.
+    ({"steady": False, "whole_run": True, "interior_s": None, "silences_s": (30,)}, ""),
+    (OPEN | {"whole_run": True, "interior_s": None}, "short_interior"),
+]
 
 
-@pytest.mark.parametrize("cases", SCOPE.values(), ids=SCOPE.keys())
-def test_where_a_rule_applies(cases: list[tuple[dict[str, Any], str]]) -> None:
-    levels = {rule.name: rule.level for rule in RULES}
-    for measured, rules in cases:
-        judgement = judge(**measured)
-        found = {levels[rule] for rule in rules.split()}
+@pytest.mark.parametrize(("measured", "rules"), SCOPE)
+def test_where_a_rule_applies(measured: dict[str, Any], rules: str) -> None:
+    levels = {rule.level for rule in RULES if rule.name in rules.split()}
 
-        assert failed(judgement.rules) == set(rules.split())
-        assert judgement.verdict == ("invalid" if "invalid" in found else "suspect" if found else "valid")
+    judgement = judge(**measured)
+
+    assert failed(judgement.rules) == set(rules.split())
+    assert judgement.verdict == ("invalid" if "invalid" in levels else "suspect" if levels else "valid")
 
 
 def test_what_makes_a_run_invalid_is_not_drowned_in_what_is_not_known() -> None:
