@@ -18,8 +18,9 @@ BURST = Burst(
     mean_latency_ms=950,
 )
 WARMUP = Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST])
-NONE = """errors metrics_missing_ratio backend_metrics_missing_ratio throttled_ratio syn_retransmits process_restarts
-    oom_kills backend_connections_opened generator_cpus_full generator_thread_full backend_cpus_full backend_loop_full"""
+NONE = """errors metrics_missing_ratio backend_metrics_missing_ratio throttled_ratio syn_retransmits oom_kills
+    process_restarts backend_connections_opened generator_cpus_full generator_thread_full backend_cpus_full
+    backend_loop_full"""
 EACH = "requests completed keepalive_requests counted_requests"
 CONNECTIONS = "concurrency backend_pool platform_threads connections_opened"
 GOOD: dict[str, Any] = {

@@ -145,7 +145,7 @@ QUOTA = container("spec_cpu_quota", level(100_000)), container("spec_cpu_period"
         ([cpu("app", without(10, 15))], False),
         ([cpu("app", without(-20, 5))], False),
         ([cpu("app", without(10, 14)), *QUOTA], True),
-        ([cpu("app", by_second(lambda second: 50 + 0.7 * max(second, 30))), *QUOTA], False),
+        ([cpu("app", by_second(lambda second: 50 + 0.7 * second * (second >= 30))), *QUOTA], False),
         ([], False),
     ],
 )
