@@ -95,10 +95,12 @@ def silent(run: RawRun, seconds: float) -> None:
     run.rows = rows(
         lambda second: max(LATENCY_MS, 1000 * (20 + seconds - second) if second < 20 <= second + 0.92 else 0)
     )
+    answered_by_backend(run)
 
 
 def ends_silent(run: RawRun, seconds: float) -> None:
     run.rows = [row for row in run.rows if row[0] + 1 + LATENCY_MS / 1000 < at(SECONDS - seconds)]
+    answered_by_backend(run)
 
 
 def short(run: RawRun, seconds: int) -> None:

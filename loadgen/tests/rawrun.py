@@ -17,9 +17,7 @@ from loomlab.judge import facts
 from loomlab.judge.cpu_time import IDLE
 from loomlab.judge.judge import judge_run
 from loomlab.records.models import Run
-from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import REQUEST_COLUMNS, Ab
-from loomlab.tools.tool import ToolReport
 
 BEGIN = 1_795_000_000.5
 SECONDS = 40
@@ -260,20 +258,3 @@ def write(run_dir: Path, name: str, value: Any) -> None:
 def stand_in(monkeypatch: pytest.MonkeyPatch, **differs: Any) -> None:
     """Every run's tool is ab, but for these attributes."""
     monkeypatch.setattr(facts, "tool", lambda _: type("StandIn", (Ab,), differs)())
-
-
-def told_run(
-    monkeypatch: pytest.MonkeyPatch, log: RequestLog, shape: dict[str, Any], dropped: int = 0, **changes: Any
-) -> RawRun:
-    """A run of a tool that waits for its last answers and tells of each request, in a load of that shape which calls
-    no backend; `changes` are of the load."""
-    failed = len(log.failed_start_s) + log.untimed
-    report = ToolReport(
-        completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
-    )
-    differs = {"name": "vegeta", "discards": False, "requests": lambda *_: log, "report": lambda *_: report}
-    stand_in(monkeypatch, **differs)
-    run = RawRun()
-    run.request |= {"tool": "vegeta", "load": load("/epoch-millis?delayInMillis=900", shape=shape, **changes)}
-    run.put("backend", matrix("backend_requests_total", ramp(0)))
-    return run

@@ -17,40 +17,28 @@ STEP_S = 30
 
 def ladder(*steps: tuple[int, float, int]) -> RequestLog:
     """So many requests a second of a step, so many ms each, of which so many fail in each second."""
-    starts, latencies, fails = list[int](), list[float](), list[bool]()
+    rows: dict[bool, list[tuple[int, float]]] = {False: [], True: []}
     for number, (rate, latency_ms, failing) in enumerate(steps):
         for second in range(BEGIN + number * STEP_S, BEGIN + (number + 1) * STEP_S):
-            starts += [second] * rate
-            latencies += [latency_ms] * rate
-            fails += [place < failing for place in range(rate)]
-    start_s, latency_ms_, failed = np.array(starts), np.array(latencies), np.array(fails, dtype=bool)
-    return RequestLog(
-        start_s[~failed],
-        latency_ms_[~failed],
-        failed_start_s=start_s[failed],
-        failed_latency_ms=latency_ms_[failed],
-    )
+            for place in range(rate):
+                rows[place < failing].append((second, latency_ms))
+    answered, failed = (np.reshape(rows[fails], (-1, 2)).T for fails in (False, True))
+    return RequestLog(answered[0], answered[1], failed_start_s=failed[0], failed_latency_ms=failed[1])
 
 
-def steps(log: RequestLog, *rates: float, step_s: int = STEP_S) -> list[Step]:
+def steps(log: RequestLog, *rates: float) -> list[Step]:
     """Of a process that uses a tenth of a CPU."""
-    shape = OpenRate(tuple(RateStep(rate, step_s) for rate in rates))
+    shape = OpenRate(tuple(RateStep(rate, STEP_S) for rate in rates))
     return steps_of(log, shape, lambda first, last: (last - first) / 10, BEGIN)
 
 
 def test_steps_that_are_reached_without_errors_hold_and_leave_out_their_first_moments_and_the_next_one() -> None:
     got = steps(ladder((50, 100, 0), (100, 120, 0), (200, 900, 0)), 50, 100, 200)
 
-    assert [(step.start - BEGIN, step.seconds, step.held) for step in got] == [
-        (2, 27, True),
-        (32, 27, True),
-        (62, 27, True),
-    ]
-    assert [(step.offered_rps, step.started_rps, step.throughput_rps) for step in got] == [
-        (50, 50, 50),
-        (100, 100, 100),
-        (200, 200, 200),
-    ]
+    assert [(step.start - BEGIN, step.seconds) for step in got] == [(2, 27), (32, 27), (62, 27)]
+    assert all(step.held for step in got)
+    rates = [(step.offered_rps, step.started_rps, step.throughput_rps) for step in got]
+    assert rates == [(rate, rate, rate) for rate in (50, 100, 200)]
     assert [step.latency_ms.p50 for step in got] == [100, 120, 900]
     assert [step.cpu_ms_per_request for step in got] == pytest.approx([2, 1, 0.5])
 
@@ -156,11 +144,13 @@ def test_without_anything_before_the_hang_there_is_nothing_to_come_back_to() -> 
     assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, None, None)
 
 
-@pytest.mark.parametrize(("slow_s", "recovery_s"), [(7, 6.75), (0, 0)])
-def test_a_run_may_begin_between_two_seconds(slow_s: int, recovery_s: float) -> None:
-    got = episode(lambda second: 300 if second < slow_s else 110, started=BEGIN + 0.25)
+def test_a_run_may_begin_between_two_seconds() -> None:
+    late, at_once = (
+        episode(lambda second: 300 if second < 7 else 110, started=BEGIN + 0.25),
+        episode(lambda _: 110, started=BEGIN + 0.25),
+    )
 
-    assert (got.end, got.recovery_s) == (BEGIN + 70.25, recovery_s)
+    assert (late.end, late.recovery_s, at_once.recovery_s) == (BEGIN + 70.25, 6.75, 0)
 
 
 def test_users_wait_from_when_their_request_was_due_in_a_hang_and_after_it() -> None:

@@ -10,6 +10,7 @@ import pytest
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.about import backend_pool, platform_threads
+from loomlab.records.memory import LiveBytes
 from loomlab.records.requestlog import RequestLog
 from rawrun import (
     ANSWERED,
@@ -52,6 +53,7 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
     assert (run.cpu_fall.fall, run.latency_fall.fall) == pytest.approx((0, 0), abs=1e-6)
     assert (run.warmup.bursts, run.warmup.compiling_s, run.warmup.capped) == (1, 40, False)
     assert (run.boot_id, run.http_client) == ("1b4e28ba", None)
+    assert (run.live_bytes_per_request, run.heap_kept_bytes, run.notes) == (LiveBytes(), None, [])
     written = json.loads((run_dir / "run.json").read_text())
     assert (written["schema"], written["rate"]) == ("loom-lab/run/v1", None)
     assert (written["concurrency"], written["endpoint"], written["delay"]) == (CONCURRENCY, "/capabilities", "300")
@@ -83,15 +85,25 @@ def test_high_water_marks_count_only_if_they_began_anew_with_the_run_and_rss_not
 
 
 @pytest.mark.parametrize(
-    ("missing", "rule"), [({"app"}, "metrics_missing"), ({"app", "backend"}, "monitoring_gone"), ({"backend"}, None)]
+    ("missing", "failing", "not_known"),
+    [
+        (["app"], {"metrics_missing"}, set()),
+        (["app", "backend"], {"monitoring_gone"}, {"backend_quota", "backend_throttled"}),
+        (["backend"], set(), {"backend_quota", "backend_throttled"}),
+        (["loadgen"], set(), {"generator_quota", "generator_throttled"}),
+    ],
 )
 def test_monitoring_is_gone_where_the_backends_samples_are_missing_as_well(
-    missing: set[str], rule: str | None, tmp_path: Path
+    missing: list[str], failing: set[str], not_known: set[str], tmp_path: Path
 ) -> None:
+    """A container that was not measured may have had a quota."""
     run = RawRun()
     run.drop(*missing)
 
-    assert failed(run.judged(tmp_path).rules) & {"metrics_missing", "monitoring_gone"} == {rule} - {None}
+    rules = run.judged(tmp_path).rules
+
+    assert failed(rules) & {"metrics_missing", "monitoring_gone"} == failing
+    assert {one for one in unknown(rules) if "_quota" in one or "_throttled" in one} == not_known
 
 
 def test_a_collector_is_judged_up_to_the_last_scrape_that_was_answered(tmp_path: Path) -> None:
@@ -223,21 +235,12 @@ def test_what_a_missing_file_would_have_told_is_not_known(run_dir: Path, file: s
     assert rule in unknown(run.rules)
 
 
-def other_state(**changes: Any) -> list[dict[str, Any]]:
+@pytest.mark.parametrize(("name", "value"), [("StartedAt", "yesterday"), ("StartedAt", None), ("Running", "yes")])
+def test_without_a_state_it_is_not_known_whether_the_container_failed(name: str, value: Any, tmp_path: Path) -> None:
     run = RawRun()
-    return [run.container | {"State": run.state | changes}]
+    run.state[name] = value
 
-
-@pytest.mark.parametrize(
-    "inspected", [[], {}, [{"State": {}}], other_state(StartedAt="yesterday"), other_state(Running="yes")]
-)
-def test_without_a_state_it_is_not_known_whether_the_container_failed(inspected: Any, run_dir: Path) -> None:
-    write(run_dir, "container.json", inspected)
-
-    run = judge_run(run_dir)
-
-    assert unknown(run.rules) == {"container_failed"}
-    assert run.verdict == "suspect"
+    assert unknown(run.judged(tmp_path).rules) == {"container_failed"}
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """From the raw files of rates and users to run.json; what the tool told is simulated."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
-from rawrun import BEGIN, LATENCY_MS, SECONDS, at, container, level, told_run
+from loomlab.tools.tool import ToolReport
+from rawrun import BEGIN, LATENCY_MS, SECONDS, RawRun, at, container, level, load, matrix, ramp, stand_in
 from saying import failed, figures, told
 
 
@@ -17,16 +19,37 @@ def rates(*offered_rps: int) -> dict[str, Any]:
     return {"kind": "open-rate", "steps": steps}
 
 
+type Judge = Callable[..., Run]
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """Of a run of a tool that waits for its last answers and tells of each request, in a load of that shape which calls
+    no backend; `changes` are of the load."""
+
+    def judged(
+        log: RequestLog, shape: dict[str, Any], dropped: int = 0, quota_cpus: float = 0, hangs: Any = (), **changes: Any
+    ) -> Run:
+        failed = len(log.failed_start_s) + log.untimed
+        report = ToolReport(
+            completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
+        )
+        told = {"name": "vegeta", "requests": lambda *_: log, "report": lambda *_: report}
+        stand_in(monkeypatch, discards=False, **told)
+        asked = load("/epoch-millis?delayInMillis=900", shape=shape, **changes)
+        run = RawRun()
+        run.request |= {"tool": "vegeta", "load": asked, "hangs": list(hangs), "scenario": "slow", "cell": 2}
+        run.put("backend", matrix("backend_requests_total", ramp(0)))
+        if quota_cpus:
+            quota = container("spec_cpu_quota", level(100_000 * quota_cpus))
+            run.put("containers", quota, container("spec_cpu_period", level(100_000)))
+        return run.judged(tmp_path)
+
+    return judged
+
+
 def judged_rates(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    offered_rps: list[int],
-    started_rps: list[int],
-    failed: int = 0,
-    dropped: int = 0,
-    grows_by: float = 0.0,
-    quota_cpus: float | None = None,
-    **request: Any,
+    judge: Judge, offered_rps: list[int], started_rps: list[int], failed: int = 0, grows_by: float = 0.0, **others: Any
 ) -> Run:
     """A run of equal steps in which so many requests started each second, none late, the first `failed` of which
     failed; latency grows by that share from half to half."""
@@ -42,16 +65,11 @@ def judged_rates(
         lag_ms=[0] * len(starts[failed:]),
         failed_lag_ms=[0] * failed,
     )
-    run = told_run(monkeypatch, log, rates(*offered_rps), dropped)
-    run.request |= request
-    if quota_cpus:
-        quota = container("spec_cpu_quota", level(100_000 * quota_cpus))
-        run.put("containers", quota, container("spec_cpu_period", level(100_000)))
-    return run.judged(folder)
+    return judge(log, rates(*offered_rps), **others)
 
 
-def test_a_rate_that_is_reached_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = judged_rates(tmp_path, monkeypatch, [50], [50], failed=20)
+def test_a_rate_that_is_reached_is_valid(judge: Judge) -> None:
+    run = judged_rates(judge, [50], [50], failed=20)
 
     assert (run.verdict, run.reasons, run.steps) == ("valid", [], [])
     assert (run.rate, run.started_rps, run.throughput_rps, run.dropped) == (50, 50, 50, 0)
@@ -59,22 +77,18 @@ def test_a_rate_that_is_reached_is_valid(tmp_path: Path, monkeypatch: pytest.Mon
     assert (run.errors, run.failures, run.failed_latency_ms.p50) == (20, {"timeout": 20}, 5)
 
 
-def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(judge: Judge) -> None:
     """Half of the CPU is idle; how much of a quota is, the host's CPUs do not show."""
-    idle = judged_rates(tmp_path, monkeypatch, [50], [50], grows_by=0.2)
-    limited = judged_rates(tmp_path, monkeypatch, [50], [50], grows_by=0.2, quota_cpus=0.5)
+    idle = judged_rates(judge, [50], [50], grows_by=0.2)
+    limited = judged_rates(judge, [50], [50], grows_by=0.2, quota_cpus=0.5)
 
     assert "50 %" in idle.reasons[0]
     assert told(limited.rules, "latency_grew", "50") and "50 %" not in limited.reasons[0]
 
 
-def test_an_offered_rate_that_is_missed_is_invalid_and_what_was_not_sent_reaches_a_percentile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_offered_rate_that_is_missed_is_invalid_and_what_was_not_sent_reaches_a_percentile(judge: Judge) -> None:
     """A tenth of the requests of the window."""
-    run = judged_rates(tmp_path, monkeypatch, [50], [45], dropped=200)
+    run = judged_rates(judge, [50], [45], dropped=200)
 
     assert run.verdict == "invalid"
     assert told(run.rules, "rate_missed", "10 50.0")
@@ -85,8 +99,8 @@ def test_an_offered_rate_that_is_missed_is_invalid_and_what_was_not_sent_reaches
     assert {"920", "185"} <= figures(run.latency_from_start_ms.withheld["p95"])
 
 
-def test_steps_that_did_not_hold_leave_the_others_to_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = judged_rates(tmp_path, monkeypatch, [50, 100], [50, 80], dropped=400)
+def test_steps_that_did_not_hold_leave_the_others_to_be_read(judge: Judge) -> None:
+    run = judged_rates(judge, [50, 100], [50, 80], dropped=400)
 
     assert (run.verdict, failed(run.rules)) == ("suspect", {"steps_missed"})
     assert told(run.rules, "steps_missed", "100")
@@ -94,26 +108,22 @@ def test_steps_that_did_not_hold_leave_the_others_to_be_read(tmp_path: Path, mon
     assert [step.latency_ms.p90 for step in run.steps] == [LATENCY_MS, None]
     assert run.throughput_rps is run.latency_ms.p50 is run.cpu_ms_per_request is run.rate is None
     assert run.steps[0].cpu_ms_per_request == pytest.approx(10)
-    assert failed(judged_rates(tmp_path, monkeypatch, [50, 100], [40, 80]).rules) == {"no_step_held"}
+    assert failed(judged_rates(judge, [50, 100], [40, 80]).rules) == {"no_step_held"}
 
 
-def test_a_hang_is_an_episode_and_no_stall_and_latency_that_grows_then_no_queue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hanging = {"hangs": [{"at_s": 20, "duration_s": 5}], "scenario": "slow", "cell": 2}
-    run = judged_rates(tmp_path, monkeypatch, [50], [50], **hanging)
+def test_a_hang_is_an_episode_and_no_stall_and_latency_that_grows_then_no_queue(judge: Judge) -> None:
+    hanging = {"hangs": [{"at_s": 20, "duration_s": 5}]}
+    run = judged_rates(judge, [50], [50], **hanging)
 
     (hang,) = run.episodes
     assert (hang.start - BEGIN, hang.end - BEGIN, hang.before_p50_ms) == (20, 25, LATENCY_MS)
     assert (run.scenario, run.cell, run.verdict) == ("slow", 2, "valid")
 
-    growing = judged_rates(tmp_path, monkeypatch, [50], [50], grows_by=0.5, **hanging)
+    growing = judged_rates(judge, [50], [50], grows_by=0.5, **hanging)
     assert (growing.latency_fall, growing.reasons) == (None, [])
 
 
-def lagging_ladder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, lags_ms: list[float], took_ms: tuple[float, float] = (920, 920)
-) -> Run:
+def lagging_ladder(judge: Judge, lags_ms: list[float], took_ms: tuple[float, float] = (920, 920)) -> Run:
     """Steps of 50 and 60 requests/s, of which those of three seconds start so late; each takes so long."""
     starts: list[float] = []
     lag_of_each_ms: list[float] = []
@@ -125,42 +135,37 @@ def lagging_ladder(
             lag_of_each_ms.append(late_ms)
             latency_ms.append(took)
     log = RequestLog(starts, latency_ms, lag_ms=lag_of_each_ms)
-    return told_run(monkeypatch, log, rates(50, 60)).judged(folder)
+    return judge(log, rates(50, 60))
 
 
-def test_of_a_ladder_the_step_that_lags_most_for_its_latency_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert lagging_ladder(tmp_path, monkeypatch, [0, 40]).verdict == "valid"
-    assert told(lagging_ladder(tmp_path, monkeypatch, [0, 300]).rules, "started_late", "24.6")
-    assert "started_late" in failed(lagging_ladder(tmp_path, monkeypatch, [40, 30], (LATENCY_MS, 100)).rules)
-    assert "started_late" in failed(lagging_ladder(tmp_path, monkeypatch, [1.9, 3], (10, 40)).rules)
+def test_of_a_ladder_the_step_that_lags_most_for_its_latency_is_judged(judge: Judge) -> None:
+    assert lagging_ladder(judge, [0, 40]).verdict == "valid"
+    assert told(lagging_ladder(judge, [0, 300]).rules, "started_late", "24.6")
+    assert "started_late" in failed(lagging_ladder(judge, [40, 30], (LATENCY_MS, 100)).rules)
+    assert "started_late" in failed(lagging_ladder(judge, [1.9, 3], (10, 40)).rules)
 
 
-def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = lagging_ladder(tmp_path, monkeypatch, [0, 1500])
+def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(judge: Judge) -> None:
+    run = lagging_ladder(judge, [0, 1500])
 
     assert (run.verdict, failed(run.rules)) == ("suspect", {"steps_missed"})
     assert told(run.rules, "steps_missed", "60 1.5")
 
 
-def test_requests_refused_without_a_start_count_in_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_refused_without_a_start_count_in_a_step(judge: Judge) -> None:
     """One in fifty of the first step, which is twice the limit; in the second most were never sent."""
     starts = [at(number / 50) for number in range(1000) if number % 50]
     starts += [at(20 + number / 80) for number in range(1600)]
     log = RequestLog(starts, [LATENCY_MS] * len(starts), failures={"connection refused": 20})
 
-    run = told_run(monkeypatch, log, rates(50, 100)).judged(tmp_path)
+    run = judge(log, rates(50, 100))
 
     assert run.steps[0].errors in range(15, 21)
     assert run.steps[0].held is False
 
 
 def users(
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    judge: Judge,
     targets_ms: list[int],
     stalled_s: tuple[int, int] = (0, 0),
     think_s: int = 1,
@@ -179,29 +184,27 @@ def users(
     shape = {"kind": "users", "stages": [{"users": 60, "duration_s": SECONDS}], "think_s": [0, think_s]}
     targets = [{"target": f"/epoch-millis?delayInMillis={wait_ms}"} for wait_ms in targets_ms]
     log = RequestLog(starts, latencies)
-    return told_run(monkeypatch, log, shape, targets=targets, connections=60).judged(folder)
+    return judge(log, shape, targets=targets, connections=60)
 
 
-def test_users_who_come_and_go_are_neither_silent_nor_too_few_unless_none_is_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = users(tmp_path, monkeypatch, [920])
+def test_users_who_come_and_go_are_neither_silent_nor_too_few_unless_none_is_answered(judge: Judge) -> None:
+    run = users(judge, [920])
 
     assert (run.verdict, run.reasons) == ("valid", [])
     assert run.throughput_rps == pytest.approx(60 / 1.42, rel=0.06)
-    assert "omission_possible" in failed(users(tmp_path, monkeypatch, [920], (12, 27)).rules)
+    assert "omission_possible" in failed(users(judge, [920], (12, 27)).rules)
 
 
-def test_users_with_short_waits_ask_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "throughput_impossible" not in failed(users(tmp_path, monkeypatch, [100, 990], think_s=0).rules)
+def test_users_with_short_waits_ask_more_often(judge: Judge) -> None:
+    assert "throughput_impossible" not in failed(users(judge, [100, 990], think_s=0).rules)
 
 
-def test_two_kinds_of_waits_are_no_omission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_kinds_of_waits_are_no_omission(judge: Judge) -> None:
     starts = [at(second) for second in range(SECONDS - 3) for _ in range(20)]
     targets = [{"target": f"/epoch-millis?delayInMillis={wait_ms}"} for wait_ms in (100, 1000)]
     log = RequestLog(starts, [100.0 if place % 2 else 1000.0 for place in range(len(starts))])
     shape = {"kind": "closed", "requests": len(starts), "duration_s": SECONDS}
 
-    run = told_run(monkeypatch, log, shape, targets=targets).judged(tmp_path)
+    run = judge(log, shape, targets=targets)
 
     assert "omission_possible" not in failed(run.rules)

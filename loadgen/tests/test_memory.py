@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.judge.judge import judge_run
 from loomlab.records.memory import LiveBytes, MemoryAnswer
 from loomlab.records.models import Run
 from rawrun import RawRun, at, level, load, matrix, ramp
@@ -16,41 +15,25 @@ from saying import figures
 
 CONNECTIONS = 200
 ALLOCATED_PER_S = 500_000
-BEFORE: dict[str, Any] = {
-    "heap_used_bytes": 30_000_000,
-    "rss_anon_bytes": 200_000_000,
-    "heap_rss_anon_bytes": 100_000_000,
-    "threads": 30,
-    "thread_stack_bytes": 1_000_000,
-    "kernel_bytes": 8_000_000,
-    "requests_in_flight": 0,
-    "collection_ms": 40,
-}
-IDLE = BEFORE | {
-    "heap_used_bytes": 50_000_000,
-    "rss_anon_bytes": 703_000_000,
-    "heap_rss_anon_bytes": 600_000_000,
-    "thread_stack_bytes": 1_500_000,
-    "kernel_bytes": 8_100_000,
-}
-LOADED = IDLE | {"rss_anon_bytes": 690_000_000}
-WAITING = IDLE | {
-    "heap_used_bytes": 58_000_000,
-    "rss_anon_bytes": 914_500_000,
-    "heap_rss_anon_bytes": 800_000_000,
-    "thread_stack_bytes": 11_000_000,
-    "kernel_bytes": 10_400_000,
-    "requests_in_flight": CONNECTIONS,
+MOMENTS = ("before", "loaded", "waiting", "idle")
+TOLD: dict[str, tuple[int, ...]] = {
+    "heap_used_bytes": (30_000_000, 50_000_000, 58_000_000, 50_000_000),
+    "rss_anon_bytes": (200_000_000, 690_000_000, 914_500_000, 703_000_000),
+    "heap_rss_anon_bytes": (100_000_000, 600_000_000, 800_000_000, 600_000_000),
+    "threads": (30, 30, 30, 30),
+    "thread_stack_bytes": (1_000_000, 1_500_000, 11_000_000, 1_500_000),
+    "kernel_bytes": (8_000_000, 8_100_000, 10_400_000, 8_100_000),
+    "requests_in_flight": (0, 0, CONNECTIONS, 0),
 }
 """A request: 40,000 of heap; 50,000 of stacks, which grew from 1 MB to 11, and 10,000 off-heap, which grew from 101.5
 MB to 103.5; 12,000 of the kernel's."""
+READINGS = {when: {name: told[place] for name, told in TOLD.items()} for place, when in enumerate(MOMENTS)}
 
 
 def answer(told: dict[str, Any] | None, error: str | None = None) -> dict[str, Any]:
     return {"asked": at(60), "answered": at(60.2), "answer": told, "error": error}
 
 
-READINGS = {"before": BEFORE, "loaded": LOADED, "waiting": WAITING, "idle": IDLE}
 HOLD = {
     "connections": CONNECTIONS, "wait_ms": 2600, "started": at(55), "duration_s": 3.6, "requests": 200, "errors": 0,
 }  # fmt: skip
@@ -83,7 +66,7 @@ def test_bytes_held_are_differences_by_the_requests_in_flight(tmp_path: Path) ->
 
 def shrunk(by_bytes: int, **figures: Any) -> dict[str, Any]:
     """The heap was so much larger before the requests than after them."""
-    return reading("loaded", heap_used_bytes=IDLE["heap_used_bytes"] + by_bytes, **figures)
+    return reading("loaded", heap_used_bytes=50_000_000 + by_bytes, **figures)
 
 
 def untold(name: str) -> dict[str, Any]:
@@ -154,11 +137,24 @@ def test_without_requests_that_wait_nothing_is_known_of_them(
     assert run.verdict == "valid"
 
 
-def test_nine_tenths_of_the_requests_are_enough_and_a_tenth_of_the_load_may_be_left(tmp_path: Path) -> None:
-    run = judged(tmp_path, **reading("waiting", requests_in_flight=180), **reading("loaded", requests_in_flight=20))
+@pytest.mark.parametrize(
+    ("connections", "left", "waiting", "unknown"),
+    [(200, 20, 180, set()), (105, 0, 100, set()), (105, 0, 99, {"stacks_off_heap", "kernel"})],
+)
+def test_nine_tenths_of_the_requests_are_enough_but_few_are_not_charged_what_the_process_grew_by(
+    connections: int, left: int, waiting: int, unknown: set[str], tmp_path: Path
+) -> None:
+    """Requests of the load may be left, a tenth of them."""
+    flights = reading("waiting", requests_in_flight=waiting) | reading("loaded", requests_in_flight=left)
 
-    assert run.live_requests == 180
-    assert run.live_bytes_per_request.heap == pytest.approx(8_000_000 / 180)
+    run = judged(tmp_path, hold=HOLD | {"connections": connections}, **flights)
+
+    held = run.live_bytes_per_request.model_dump()
+    assert run.live_requests == waiting
+    assert {part for part, value in held.items() if value is None} == unknown
+    assert held["heap"] == pytest.approx(8_000_000 / waiting)
+    assert bool(run.notes) == bool(unknown)
+    assert all({"99", "100"} <= figures(note) for note in run.notes)
 
 
 PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 400}, "jvm": {"available_processors": 2}}
@@ -204,27 +200,6 @@ def test_the_heap_that_is_kept_is_read_before_the_lab_sends_requests_of_its_own(
     run = judged(tmp_path, **reading("loaded", heap_used_bytes=55_000_000, **loaded))
 
     assert run.heap_kept_bytes == kept
-
-
-@pytest.mark.parametrize(("waiting", "unknown"), [(100, set()), (99, {"stacks_off_heap", "kernel"})])
-def test_few_requests_are_not_charged_what_the_process_grew_by(tmp_path: Path, waiting: int, unknown: set[str]) -> None:
-    hold = HOLD | {"connections": 105, "requests": 105}
-
-    run = judged(tmp_path, hold=hold, **reading("waiting", requests_in_flight=waiting))
-
-    held = run.live_bytes_per_request.model_dump()
-    assert {part for part, value in held.items() if value is None} == unknown
-    assert held["heap"] == pytest.approx(8_000_000 / waiting)
-    assert bool(run.notes) == bool(unknown)
-    assert all({"99", "100"} <= figures(note) for note in run.notes)
-
-
-def test_a_run_of_an_earlier_version_has_neither_figures_nor_a_note(run_dir: Path) -> None:
-    run = judge_run(run_dir)
-
-    assert run.live_bytes_per_request == LiveBytes()
-    assert run.allocated_bytes_per_request is run.heap_kept_bytes is None
-    assert run.notes == []
 
 
 @pytest.mark.parametrize("until_s", [20, 60])

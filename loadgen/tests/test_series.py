@@ -39,16 +39,11 @@ def test_a_counter_that_appears_with_its_first_event_was_zero_before() -> None:
     assert series.increase_from_zero(counter((25, 2)), 10, 20) is None
 
 
-def test_totals_leave_out_what_was_not_measured() -> None:
+def test_totals_and_gauges_leave_out_what_was_not_measured() -> None:
     spanning, beyond = counter((0, 0), (10, 4)), counter((6, 0), (7, 9))
-
-    assert series.total([spanning, beyond], 0, 10) == 4
-    assert series.total([beyond], 0, 10) is None
-
-
-def test_gauges() -> None:
     gauge = [counter((1, 5), (2, 9), (3, 7)), counter((9, 100))]
 
+    assert (series.total([spanning, beyond], 0, 10), series.total([beyond], 0, 10)) == (4, None)
     assert (series.highest(gauge, 0, 3), series.highest(gauge, 4, 5)) == (9, None)
     assert (series.latest(gauge, 3), series.latest(gauge, 0)) == (7, None)
     assert (series.first_from(gauge, 1.5), series.first_from(gauge, 10)) == (9, None)
