@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from good import BURST
-from loomlab.judge import facts
 from loomlab.judge.cpu_time import IDLE
 from loomlab.judge.judge import judge_run
 from loomlab.records.models import Run
-from loomlab.tools.ab import REQUEST_COLUMNS, Ab
+from loomlab.tools.ab import REQUEST_COLUMNS
 
 BEGIN = 1_795_000_000.5
 SECONDS = 40
@@ -85,6 +82,9 @@ def metrics() -> dict[str, Any]:
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
             matrix("process_start_time_seconds", ramp(0)),
+            matrix("process_memory_vss_bytes", level(5e9)),
+            matrix("lab_allocated_bytes_total", ramp(500_000)),
+            matrix("jvm_threads_virtual_pinned_seconds_count", ramp(3)),
         ],
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
@@ -255,6 +255,4 @@ def write(run_dir: Path, name: str, value: Any) -> None:
     (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch, **differs: Any) -> None:
-    """Every run's tool is ab, but for these attributes."""
-    monkeypatch.setattr(facts, "tool", lambda _: type("StandIn", (Ab,), differs)())
+type StandIn = Callable[..., None]

@@ -61,22 +61,17 @@ def test_what_a_hole_between_samples_may_hide_is_not_known(
     assert found >= rules and bool(found) is bool(rules)
 
 
-def shaped(**shape: Any) -> Callable[[Any], Any]:
-    return lambda told: told | {"load": told["load"] | {"shape": shape}}
-
-
 DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
+    ("request.json", lambda _: "{"),
+    ("request.json", lambda _: {"tool": 1}),
     ("tool.json", lambda told: told | {"started": math.nan}),
     ("tool.json", lambda told: told | {"ended": told["started"] + 8 * 86_400}),
     ("request.json", lambda told: told | {"started": 1e308}),
     ("request.json", lambda told: told | {"backend_cpus": "0-9999999999"}),
     ("request.json", lambda told: told | {"load": told["load"] | {"connections": 0}}),
-    ("request.json", shaped(kind="open-rate", steps=[{"rate_rps": 1e15, "duration_s": 10}])),
-    ("request.json", shaped(kind="users", stages=[])),
     ("metrics.json", lambda told: told | {"containers": [{"metric": 5, "values": []}]}),
     ("metrics.json", lambda told: told | {"containers": [{"metric": {"le": "x"}, "values": []}]}),
     ("metrics.json", lambda _: [1]),
-    ("host.json", lambda told: told | {"samples": [told["samples"][0] | {"cpus": {"0": [1, 2]}}]}),
     ("host.json", lambda told: told | {"samples": [told["samples"][0] | {"cpus": {"0": [10**400] * 8}}]}),
 ]
 

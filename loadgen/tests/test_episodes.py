@@ -120,37 +120,40 @@ def episode(
     return episode_of(log, Hang(at_s=60, duration_s=10), started)
 
 
-@pytest.mark.parametrize("slow_s", [0, 1, 7, 47, 48])
-def test_a_recovery_is_timed_from_the_end_of_the_hang_and_takes_three_good_seconds_on_end(slow_s: int) -> None:
-    got = episode(lambda second: 300 if second < slow_s else 110)
-
-    assert (got.start - BEGIN, got.end - BEGIN) == (60, 70)
-    assert (got.before_p50_ms, got.worst_ms) == (100, 10_100)
-    assert got.recovery_s == (None if slow_s == 48 else slow_s)
+def slow_for(seconds: int) -> Callable[[int], float]:
+    return lambda second: 300 if second < seconds else 110
 
 
-def test_a_relapse_is_no_recovery() -> None:
-    assert episode(lambda second: 500 if second == 2 else 100).recovery_s == 3
+@pytest.mark.parametrize(
+    ("after_ms", "started", "recovery_s"),
+    [
+        (slow_for(0), BEGIN, 0),
+        (slow_for(7), BEGIN, 7),
+        # Three good seconds on end are a recovery, two are none, nor is one before a relapse.
+        (slow_for(47), BEGIN, 47),
+        (slow_for(48), BEGIN, None),
+        (lambda second: 500 if second == 2 else 100, BEGIN, 3),
+        # Good is within twenty percent.
+        (lambda _: 120, BEGIN, 0),
+        (lambda _: 121, BEGIN, None),
+        # A run may begin between two seconds.
+        (slow_for(7), BEGIN + 0.25, 6.75),
+        (slow_for(0), BEGIN + 0.25, 0),
+    ],
+)
+def test_a_recovery_is_timed_from_the_end_of_the_hang(
+    after_ms: Callable[[int], float], started: float, recovery_s: float | None
+) -> None:
+    got = episode(after_ms, started=started)
 
-
-@pytest.mark.parametrize(("after_ms", "recovery_s"), [(120, 0), (121, None)])
-def test_back_means_within_twenty_percent(after_ms: int, recovery_s: float | None) -> None:
-    assert episode(lambda _: after_ms).recovery_s == recovery_s
+    assert (got.start, got.end) == (started + 60, started + 70)
+    assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (100, 10_100, recovery_s)
 
 
 def test_without_anything_before_the_hang_there_is_nothing_to_come_back_to() -> None:
     got = episode_of(RequestLog([BEGIN + 80], [100]), Hang(at_s=60, duration_s=10), BEGIN)
 
     assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, None, None)
-
-
-def test_a_run_may_begin_between_two_seconds() -> None:
-    late, at_once = (
-        episode(lambda second: 300 if second < 7 else 110, started=BEGIN + 0.25),
-        episode(lambda _: 110, started=BEGIN + 0.25),
-    )
-
-    assert (late.end, late.recovery_s, at_once.recovery_s) == (BEGIN + 70.25, 6.75, 0)
 
 
 def test_users_wait_from_when_their_request_was_due_in_a_hang_and_after_it() -> None:

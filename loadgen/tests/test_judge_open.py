@@ -10,7 +10,7 @@ import pytest
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import ToolReport
-from rawrun import BEGIN, LATENCY_MS, SECONDS, RawRun, at, container, level, load, matrix, ramp, stand_in
+from rawrun import BEGIN, LATENCY_MS, SECONDS, RawRun, StandIn, at, container, level, load, matrix, ramp
 from saying import failed, figures, told
 
 
@@ -23,7 +23,7 @@ type Judge = Callable[..., Run]
 
 
 @pytest.fixture
-def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
+def judge(tmp_path: Path, stand_in: StandIn) -> Judge:
     """Of a run of a tool that waits for its last answers and tells of each request, in a load of that shape which calls
     no backend; `changes` are of the load."""
 
@@ -35,7 +35,7 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
             completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
         )
         told = {"name": "vegeta", "requests": lambda *_: log, "report": lambda *_: report}
-        stand_in(monkeypatch, discards=False, **told)
+        stand_in(discards=False, **told)
         asked = load("/epoch-millis?delayInMillis=900", shape=shape, **changes)
         run = RawRun()
         run.request |= {"tool": "vegeta", "load": asked, "hangs": list(hangs), "scenario": "slow", "cell": 2}

@@ -15,6 +15,7 @@ from rawrun import (
     SAMPLED,
     SECONDS,
     RawRun,
+    StandIn,
     at,
     by_second,
     cpu,
@@ -22,7 +23,6 @@ from rawrun import (
     jiffies,
     matrix,
     rows,
-    stand_in,
 )
 from saying import failed, told, unknown
 
@@ -132,10 +132,8 @@ def test_where_the_whole_run_is_evaluated_waits_and_silences_count_from_the_firs
     assert told(got.rules, "omission_possible", numbers or "") is (numbers is not None)
 
 
-def test_the_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_no_throughput(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in(monkeypatch, discards=False, tells_unended=True)
+def test_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_nothing(tmp_path: Path, stand_in: StandIn) -> None:
+    stand_in(discards=False, tells_unended=True)
     run = RawRun(report={"Time taken for tests": f"{SECONDS + 4}.000 seconds"})
     run.rows += [(int(at(SECONDS - 1)), 2500)]
     run.tool["ended"] = at(SECONDS + 4.2)
@@ -146,21 +144,17 @@ def test_the_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_no_throu
     assert got.throughput_rps == pytest.approx(CONCURRENCY / 0.92, rel=0.02)
 
 
-def test_a_request_that_failed_after_long_stands_for_those_it_kept_from_being_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_failed_after_long_stands_for_those_it_kept_back(tmp_path: Path, stand_in: StandIn) -> None:
     run = RawRun()
     starts_s, latencies_ms = zip(*run.rows, strict=True)
     log = RequestLog(starts_s, latencies_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
-    stand_in(monkeypatch, requests=lambda *_: log, discards=False)
+    stand_in(requests=lambda *_: log, discards=False)
 
     assert told(run.judged(tmp_path).rules, "omission_possible", "1 8.5")
 
 
-def test_a_tool_whose_connections_have_quotas_is_judged_while_all_are_busy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in(monkeypatch, quotas=True)
+def test_a_tool_whose_connections_have_quotas_is_judged_while_all_are_busy(tmp_path: Path, stand_in: StandIn) -> None:
+    stand_in(quotas=True)
     run = RawRun()
     run.rows = [row for number, row in enumerate(run.rows) if number % 2 or row[0] < at(25)]
 
@@ -215,14 +209,6 @@ def test_what_others_took_of_cpus_that_a_container_shares_in_part_or_unmeasured_
 
     assert (got.verdict, got.foreign_cpu_share) == ("suspect", None)
     assert unknown(got.rules) == {"foreign_cpu", "much_foreign_cpu"}
-
-
-def test_a_clock_that_is_set_and_set_back_was_set(tmp_path: Path) -> None:
-    run = RawRun()
-    for sample in run.samples[10:20]:
-        sample["monotonic"] -= 0.6
-
-    assert told(run.judged(tmp_path).rules, "clock_stepped", "0.6")
 
 
 @pytest.mark.parametrize(

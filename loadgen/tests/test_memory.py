@@ -10,11 +10,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from loomlab.records.memory import LiveBytes, MemoryAnswer
 from loomlab.records.models import Run
-from rawrun import RawRun, at, level, load, matrix, ramp
+from rawrun import RawRun, at, level, load, matrix
 from saying import figures
 
 CONNECTIONS = 200
-ALLOCATED_PER_S = 500_000
 MOMENTS = ("before", "loaded", "waiting", "idle")
 TOLD: dict[str, tuple[int, ...]] = {
     "heap_used_bytes": (30_000_000, 50_000_000, 58_000_000, 50_000_000),
@@ -200,19 +199,6 @@ def test_the_heap_that_is_kept_is_read_before_the_lab_sends_requests_of_its_own(
     run = judged(tmp_path, **reading("loaded", heap_used_bytes=55_000_000, **loaded))
 
     assert run.heap_kept_bytes == kept
-
-
-@pytest.mark.parametrize("until_s", [20, 60])
-def test_allocation_is_counted_on_the_interior_as_cpu_is_if_the_counter_spans_it(until_s: int, tmp_path: Path) -> None:
-    raw = RawRun()
-    counted = [sample for sample in ramp(ALLOCATED_PER_S) if sample[0] < at(until_s)]
-    raw.put("approach", matrix("lab_allocated_bytes_total", counted))
-
-    run = raw.judged(tmp_path)
-
-    assert run.throughput_rps is not None
-    whole = pytest.approx(ALLOCATED_PER_S / run.throughput_rps)
-    assert run.allocated_bytes_per_request == (whole if until_s == 60 else None)
 
 
 @pytest.mark.parametrize("value", [True, "1", None, [1], math.nan])

@@ -43,21 +43,6 @@ def test_a_figure_is_of_the_window() -> None:
     assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
 
 
-def test_figures_that_the_process_tells_of_itself() -> None:
-    got = metrics(
-        "approach",
-        matrix("process_memory_vss_bytes", level(5e9)),
-        matrix("lab_jit_cpu_seconds_total", ramp(0.02)),
-        matrix("jvm_threads_virtual_pinned_seconds_count", ramp(3)),
-        own("lab_requests_seconds_count", (20, 3), (40, 7), endpoint="/movies", status="502"),
-    )
-
-    assert got.vsz_max_bytes(*RUN) == 5e9
-    assert got.jit_cpu_seconds(*RUN) == pytest.approx(0.8)
-    assert got.virtual_threads_pinned(*RUN) == 120
-    assert (got.served_requests("/movies", *RUN), got.served_requests("/capabilities", *RUN)) == (7, 0)
-
-
 def test_figures_of_the_collector() -> None:
     """What runs beside the requests is no pause."""
     beside = matrix("jvm_gc_concurrent_phase_time_seconds_sum", ramp(0.3))
@@ -86,7 +71,7 @@ def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
 
     assert got.gc(*RUN).pause_seconds == 2
     assert got.gc(*RUN).cpu_seconds is got.gc(*RUN).cpu_share is None
-    assert got.jit_cpu_seconds(*RUN) is got.virtual_threads_pinned(*RUN) is got.allocated_bytes(*RUN) is None
+    assert got.jit_cpu_seconds(*RUN) is None
 
 
 @pytest.mark.parametrize(("other", "share"), [(0.97, 1), (0.2, None)])
