@@ -135,13 +135,7 @@ def waiting(*each: tuple[float, int]) -> list[HostSample]:
         (waiting(*[(0.1, 100)] * 198, *[(5.0, 100)] * 2), 0, 190, 1, 1),
         (waiting(*[(9.0, 100)] * 3, *[(0.1, 100)] * 5, *[(9.0, 100)] * 3), 3, 8, 1, 1),
         # A second with few turns counts as much as any: a tool that starves has two, of 0.4 s each.
-        (
-            waiting(*[(0.02, 500)] * 20, *[(0.8, 2)] * 4, *[(0.02, 500)] * 16),
-            0,
-            40,
-            (4 * 400 + 36 * 0.04) / 40,
-            400,
-        ),
+        (waiting(*[(0.02, 500)] * 20, *[(0.8, 2)] * 4, *[(0.02, 500)] * 16), 0, 40, (4 * 400 + 36 * 0.04) / 40, 400),
         # A stretch without a turn belongs to the next one.
         (waiting((0, 0), (0, 0), (3.0, 3)), 0, 3, 1000, 1000),
         (waiting((0.1, 100), (0, 0), (0, 0), (0.9, 1)), 0, 4, (1 + 3 * 900) / 4, 900),

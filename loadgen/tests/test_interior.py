@@ -227,15 +227,6 @@ def test_an_open_run_that_begins_with_failures_and_ends_amid_a_second_is_counted
     assert (got.started_rps, got.throughput_rps) == (100, pytest.approx(100 * 7 / 11))
 
 
-def test_a_window_holds_what_started_in_it() -> None:
-    log = RequestLog([9, 10, 11, 12], [1, 2, 4, 8], failed_start_s=[9, 11, 12], failed_latency_ms=[1, 1, 1])
-
-    got = window_figures(log, 10, 12)
-
-    assert (got.window.start, got.window.seconds, got.window.requests) == (10, 2, 2)
-    assert (got.throughput_rps, got.started_rps, got.latency.mean) == (1.0, 1.5, 3)
-
-
 def test_the_figures_suit_the_shape_of_the_load() -> None:
     log, begin, end = closed_loop(20, 60, 200, 20, seed=2), BEGIN, BEGIN + 60
     full, rate, users = (known(figures_of(log, load(shape, 20), begin, end)) for shape in (CLOSED, RATE, USERS))

@@ -12,19 +12,7 @@ from loomlab.judge.judge import judge_run
 from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.memory import LiveBytes
 from loomlab.records.requestlog import RequestLog
-from rawrun import (
-    ANSWERED,
-    CONCURRENCY,
-    LATENCY_MS,
-    SECONDS,
-    RawRun,
-    StandIn,
-    at,
-    by_second,
-    load,
-    matrix,
-    write,
-)
+from rawrun import ANSWERED, CONCURRENCY, LATENCY_MS, SECONDS, RawRun, StandIn, at, by_second, load, matrix, write
 from saying import failed, told, unknown
 
 

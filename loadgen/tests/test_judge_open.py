@@ -1,7 +1,7 @@
 """From the raw files of rates and users to run.json; what the tool told is simulated."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,27 +49,39 @@ def judge(tmp_path: Path, stand_in: StandIn) -> Judge:
 
 
 def judged_rates(
-    judge: Judge, offered_rps: list[int], started_rps: list[int], failed: int = 0, grows_by: float = 0.0, **others: Any
+    judge: Judge,
+    *rates_rps: tuple[int, int],
+    failed: int = 0,
+    grows_by: float = 0.0,
+    lags_ms: Sequence[float] = (0, 0),
+    took_ms: Sequence[float] = (LATENCY_MS, LATENCY_MS),
+    **others: Any,
 ) -> Run:
-    """A run of equal steps in which so many requests started each second, none late, the first `failed` of which
-    failed; latency grows by that share from half to half."""
-    step_s = SECONDS // len(offered_rps)
-    seconds = [(int(BEGIN) + second, started_rps[second // step_s]) for second in range(SECONDS)]
-    starts = [second + number / rate for second, rate in seconds for number in range(rate)]
+    """A run of equal steps; of each the rate that was offered and the one that was started; those of three seconds
+    start so late, each takes so long, which grows by that share from half to half; the first `failed` fail."""
+    step_s = SECONDS // len(rates_rps)
+    starts: list[float] = []
+    latencies_ms: list[float] = []
+    late_ms: list[float] = []
+    for step, (_, rate) in enumerate(rates_rps):
+        for number in range(rate * step_s):
+            late_ms.append(lags_ms[step] if 3 <= number / rate < 6 else 0)
+            starts.append(int(BEGIN) + step * step_s + number / rate + late_ms[-1] / 1000)
+            latencies_ms.append(took_ms[step] * (1 + grows_by * 2 * (starts[-1] - BEGIN) / SECONDS))
     log = RequestLog(
         starts[failed:],
-        [LATENCY_MS * (1 + grows_by * 2 * (start - BEGIN) / SECONDS) for start in starts[failed:]],
+        latencies_ms[failed:],
         failed_start_s=starts[:failed],
         failed_latency_ms=[5] * failed,
         failures={"timeout": failed} if failed else {},
-        lag_ms=[0] * len(starts[failed:]),
-        failed_lag_ms=[0] * failed,
+        lag_ms=late_ms[failed:],
+        failed_lag_ms=late_ms[:failed],
     )
-    return judge(log, rates(*offered_rps), **others)
+    return judge(log, rates(*(offered for offered, _ in rates_rps)), **others)
 
 
 def test_a_rate_that_is_reached_is_valid(judge: Judge) -> None:
-    run = judged_rates(judge, [50], [50], failed=20)
+    run = judged_rates(judge, (50, 50), failed=20)
 
     assert (run.verdict, run.reasons, run.steps) == ("valid", [], [])
     assert (run.rate, run.started_rps, run.throughput_rps, run.dropped) == (50, 50, 50, 0)
@@ -79,8 +91,8 @@ def test_a_rate_that_is_reached_is_valid(judge: Judge) -> None:
 
 def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(judge: Judge) -> None:
     """Half of the CPU is idle; how much of a quota is, the host's CPUs do not show."""
-    idle = judged_rates(judge, [50], [50], grows_by=0.2)
-    limited = judged_rates(judge, [50], [50], grows_by=0.2, quota_cpus=0.5)
+    idle = judged_rates(judge, (50, 50), grows_by=0.2)
+    limited = judged_rates(judge, (50, 50), grows_by=0.2, quota_cpus=0.5)
 
     assert "50 %" in idle.reasons[0]
     assert told(limited.rules, "latency_grew", "50") and "50 %" not in limited.reasons[0]
@@ -88,7 +100,7 @@ def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(judge: Ju
 
 def test_an_offered_rate_that_is_missed_is_invalid_and_what_was_not_sent_reaches_a_percentile(judge: Judge) -> None:
     """A tenth of the requests of the window."""
-    run = judged_rates(judge, [50], [45], dropped=200)
+    run = judged_rates(judge, (50, 45), dropped=200)
 
     assert run.verdict == "invalid"
     assert told(run.rules, "rate_missed", "10 50.0")
@@ -100,7 +112,7 @@ def test_an_offered_rate_that_is_missed_is_invalid_and_what_was_not_sent_reaches
 
 
 def test_steps_that_did_not_hold_leave_the_others_to_be_read(judge: Judge) -> None:
-    run = judged_rates(judge, [50, 100], [50, 80], dropped=400)
+    run = judged_rates(judge, (50, 50), (100, 80), dropped=400)
 
     assert (run.verdict, failed(run.rules)) == ("suspect", {"steps_missed"})
     assert told(run.rules, "steps_missed", "100")
@@ -108,45 +120,34 @@ def test_steps_that_did_not_hold_leave_the_others_to_be_read(judge: Judge) -> No
     assert [step.latency_ms.p90 for step in run.steps] == [LATENCY_MS, None]
     assert run.throughput_rps is run.latency_ms.p50 is run.cpu_ms_per_request is run.rate is None
     assert run.steps[0].cpu_ms_per_request == pytest.approx(10)
-    assert failed(judged_rates(judge, [50, 100], [40, 80]).rules) == {"no_step_held"}
+    assert failed(judged_rates(judge, (50, 40), (100, 80)).rules) == {"no_step_held"}
 
 
 def test_a_hang_is_an_episode_and_no_stall_and_latency_that_grows_then_no_queue(judge: Judge) -> None:
     hanging = {"hangs": [{"at_s": 20, "duration_s": 5}]}
-    run = judged_rates(judge, [50], [50], **hanging)
+    run = judged_rates(judge, (50, 50), **hanging)
 
     (hang,) = run.episodes
     assert (hang.start - BEGIN, hang.end - BEGIN, hang.before_p50_ms) == (20, 25, LATENCY_MS)
     assert (run.scenario, run.cell, run.verdict) == ("slow", 2, "valid")
 
-    growing = judged_rates(judge, [50], [50], grows_by=0.5, **hanging)
+    growing = judged_rates(judge, (50, 50), grows_by=0.5, **hanging)
     assert (growing.latency_fall, growing.reasons) == (None, [])
 
 
-def lagging_ladder(judge: Judge, lags_ms: list[float], took_ms: tuple[float, float] = (920, 920)) -> Run:
-    """Steps of 50 and 60 requests/s, of which those of three seconds start so late; each takes so long."""
-    starts: list[float] = []
-    lag_of_each_ms: list[float] = []
-    latency_ms: list[float] = []
-    for begin, rate, lag_ms, took in zip((0, SECONDS // 2), (50, 60), lags_ms, took_ms, strict=True):
-        for number in range(rate * SECONDS // 2):
-            late_ms = lag_ms if 3 <= number / rate < 6 else 0
-            starts.append(int(BEGIN) + begin + number / rate + late_ms / 1000)
-            lag_of_each_ms.append(late_ms)
-            latency_ms.append(took)
-    log = RequestLog(starts, latency_ms, lag_ms=lag_of_each_ms)
-    return judge(log, rates(50, 60))
+def ladder(judge: Judge, *lags_ms: float, took_ms: Sequence[float] = (LATENCY_MS, LATENCY_MS)) -> Run:
+    return judged_rates(judge, (50, 50), (60, 60), lags_ms=lags_ms, took_ms=took_ms)
 
 
 def test_of_a_ladder_the_step_that_lags_most_for_its_latency_is_judged(judge: Judge) -> None:
-    assert lagging_ladder(judge, [0, 40]).verdict == "valid"
-    assert told(lagging_ladder(judge, [0, 300]).rules, "started_late", "24.6")
-    assert "started_late" in failed(lagging_ladder(judge, [40, 30], (LATENCY_MS, 100)).rules)
-    assert "started_late" in failed(lagging_ladder(judge, [1.9, 3], (10, 40)).rules)
+    assert ladder(judge, 0, 40).verdict == "valid"
+    assert told(ladder(judge, 0, 300).rules, "started_late", "24.6")
+    assert "started_late" in failed(ladder(judge, 40, 30, took_ms=(LATENCY_MS, 100)).rules)
+    assert "started_late" in failed(ladder(judge, 1.9, 3, took_ms=(10, 40)).rules)
 
 
 def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(judge: Judge) -> None:
-    run = lagging_ladder(judge, [0, 1500])
+    run = ladder(judge, 0, 1500)
 
     assert (run.verdict, failed(run.rules)) == ("suspect", {"steps_missed"})
     assert told(run.rules, "steps_missed", "60 1.5")
@@ -164,12 +165,7 @@ def test_requests_refused_without_a_start_count_in_a_step(judge: Judge) -> None:
     assert run.steps[0].held is False
 
 
-def users(
-    judge: Judge,
-    targets_ms: list[int],
-    stalled_s: tuple[int, int] = (0, 0),
-    think_s: int = 1,
-) -> Run:
+def users(judge: Judge, targets_ms: list[int], stalled_s: tuple[int, int] = (0, 0), think_s: int = 1) -> Run:
     """Sixty, who come within 3 s and think for up to so long; target by target so long is the wait; none is answered
     in between."""
     begun, ended = stalled_s

@@ -1,12 +1,11 @@
 """From raw files to run.json: of which seconds, of whose CPUs and of which requests a figure is."""
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from changes import beside_prometheus
 from loomlab.judge.cpu_time import SOFTIRQ, STEAL
 from loomlab.records.requestlog import RequestLog
 from rawrun import (
@@ -193,17 +192,12 @@ def test_interrupts_are_foreign_only_where_the_kernel_charges_them_to_whoever_ru
     assert (got.reasons == []) is (foreign == 0)
 
 
-def beside_unmeasured(run: RawRun) -> None:
-    beside_prometheus(run, "0")
-    run.drop("prometheus")
-
-
-@pytest.mark.parametrize("change", [beside_unmeasured, lambda run: run.request.update(generator_cpus="0,2")])
+@pytest.mark.parametrize("shared", [{"monitoring_cpus": "0"}, {"generator_cpus": "0,2"}])
 def test_what_others_took_of_cpus_that_a_container_shares_in_part_or_unmeasured_is_not_known(
-    change: Callable[[RawRun], None], tmp_path: Path
+    shared: dict[str, str], tmp_path: Path
 ) -> None:
     run = RawRun()
-    change(run)
+    run.request |= shared
 
     got = run.judged(tmp_path)
 
@@ -213,12 +207,7 @@ def test_what_others_took_of_cpus_that_a_container_shares_in_part_or_unmeasured_
 
 @pytest.mark.parametrize(
     ("cpus", "less_cpus", "verdict"),
-    [
-        (0.5, 0.07 * 0.4375, "valid"),
-        (0.5, 0.08 * 0.4375, "suspect"),
-        (6, 0.045, "valid"),
-        (6, 0.055, "suspect"),
-    ],
+    [(0.5, 0.07 * 0.4375, "valid"), (0.5, 0.08 * 0.4375, "suspect"), (6, 0.045, "valid"), (6, 0.055, "suspect")],
 )
 def test_compilers_came_to_rest_where_they_took_less_by_a_share_of_all_cpu_or_of_one(
     cpus: float, less_cpus: float, verdict: str, tmp_path: Path
