@@ -12,17 +12,10 @@ from hypothesis import strategies as st
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S, fitting_duration_s
 from loomlab.judge import interior
 from loomlab.judge.interior import InteriorFigures, figures_of, open_figures, window_figures
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.load import Load, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 
 BEGIN = 1_000_000.25
-CLOSED = Closed(requests=99_999, duration_s=60)
-RATE = OpenRate((RateStep(100, 60),))
-USERS = Users((UserStage(20, 48), UserStage(0, 12)), (1, 3))
-
-
-def load(shape: Shape, connections: int = 100) -> Load:
-    return Load("http://x", (Target("/"),), connections, shape, timeout_s=30)
 
 
 def known(got: InteriorFigures | None) -> InteriorFigures:
@@ -30,10 +23,10 @@ def known(got: InteriorFigures | None) -> InteriorFigures:
     return got
 
 
-def closed(log: RequestLog, connections: int, ended: float = BEGIN + 60, *, drains: bool = False) -> InteriorFigures:
+def closed(log: RequestLog, connections: int, ended: float = BEGIN + 60) -> InteriorFigures:
     """Of ab's rows, which have whole seconds."""
     whole = replace(log, start_s=np.floor(log.start_s), failed_start_s=np.floor(log.failed_start_s))
-    return known(interior.interior_figures(whole, connections, BEGIN, ended, drains=drains))
+    return known(interior.interior_figures(whole, connections, BEGIN, ended))
 
 
 def closed_loop(
@@ -112,17 +105,6 @@ def test_without_three_seconds_or_an_answer_there_is_no_interior() -> None:
     assert interior.connect_wave_end(RequestLog([10], [1]), 2) is None
 
 
-def test_time_in_which_a_tool_only_waits_for_its_last_answers_does_not_count() -> None:
-    """vegeta starts nothing after its duration, and waits: here 5 s for the last of some 6,500 answers."""
-    log = closed_loop(100, 60, 920, 50, seed=3)
-    late = RequestLog([*log.start_s, BEGIN + 59], [*log.latency_ms, 5_000])
-
-    drained, counted = closed(late, 100, BEGIN + 64, drains=True), closed(late, 100, BEGIN + 64)
-
-    assert drained.throughput_rps == pytest.approx(100 / 0.92, rel=0.01)
-    assert counted.throughput_rps < 0.97 * 100 / 0.92
-
-
 def in_step(connections: int, wave_ms: float, begun: float, duration_s: float) -> tuple[RequestLog, float]:
     """All send within a tenth of a second and wait equally long; and when the run ended."""
     ended = BEGIN + begun + duration_s
@@ -161,19 +143,6 @@ def test_a_closed_load_is_as_full_of_requests_that_failed() -> None:
 
     assert got.little_ratio == pytest.approx(1, abs=0.01)
     assert got.throughput_rps == pytest.approx(0.8 * 50_000 / 905, rel=0.01)
-
-
-def test_a_load_that_thins_out_ends_where_its_connections_do() -> None:
-    """As hey loads: each connection has 200 requests, and takes from 100 to 115 ms for one."""
-    took = [100 + 15 * connection / 100 for connection in range(100)]
-    rows = [(BEGIN + number * latency_ms / 1000, latency_ms) for latency_ms in took for number in range(200)]
-    log = RequestLog([start for start, _ in rows], [latency_ms for _, latency_ms in rows])
-    true_rps = sum(1000 / latency_ms for latency_ms in took)
-
-    full, thinned = (known(figures_of(log, load(CLOSED), BEGIN, BEGIN + 23, quotas=quotas)) for quotas in (True, False))
-
-    assert full.throughput_rps == pytest.approx(true_rps, rel=0.005)
-    assert thinned.throughput_rps < 0.98 * true_rps
 
 
 def test_a_second_is_full_until_more_than_a_hundredth_of_the_connections_are_done() -> None:
@@ -227,24 +196,18 @@ def test_an_open_run_that_begins_with_failures_and_ends_amid_a_second_is_counted
     assert (got.started_rps, got.throughput_rps) == (100, pytest.approx(100 * 7 / 11))
 
 
-def test_the_figures_suit_the_shape_of_the_load() -> None:
-    log, begin, end = closed_loop(20, 60, 200, 20, seed=2), BEGIN, BEGIN + 60
-    full, rate, users = (known(figures_of(log, load(shape, 20), begin, end)) for shape in (CLOSED, RATE, USERS))
-
-    assert full.little_ratio is not None and rate.started_rps is not None
-    assert full.started_rps is rate.little_ratio is users.little_ratio is users.started_rps is None
-    assert [one.window.whole_run for one in (full, rate, users)] == [False, False, True]
-    assert figures_of(RequestLog(), load(USERS), begin, end) is None
-
-
 def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     """A tool takes some seconds until it has its users, and again until it ends."""
     log = RequestLog([BEGIN + 4, BEGIN + 5], [500, 2000])
 
-    got = known(figures_of(log, load(USERS), BEGIN, BEGIN + 12))
+    users = Users((UserStage(20, 8), UserStage(0, 2)), (1, 3))
+    load = Load("http://x", (Target("/"),), 20, users, timeout_s=30)
+
+    got = known(figures_of(log, load, BEGIN, BEGIN + 12))
 
     assert (got.window.start, got.window.seconds) == (BEGIN + 4, 3)
     assert got.throughput_rps == pytest.approx(2 / 3)
+    assert figures_of(RequestLog(), load, BEGIN, BEGIN + 12) is None
 
 
 def answers(count: int, failed: int = 0, lag_ms: float = 0.0) -> RequestLog:

@@ -12,7 +12,7 @@ from loomlab.judge.judge import judge_run
 from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.memory import LiveBytes
 from loomlab.records.requestlog import RequestLog
-from rawrun import ANSWERED, CONCURRENCY, LATENCY_MS, SECONDS, RawRun, StandIn, at, by_second, load, matrix, write
+from rawrun import ANSWERED, CONCURRENCY, LATENCY_MS, SECONDS, RawRun, StandIn, by_second, load, matrix, write
 from saying import failed, told, unknown
 
 
@@ -94,18 +94,6 @@ def test_monitoring_is_gone_where_the_backends_samples_are_missing_as_well(
 
     assert failed(rules) & {"metrics_missing", "monitoring_gone"} == failing
     assert {one for one in unknown(rules) if "_quota" in one or "_throttled" in one} == not_known
-
-
-def test_a_collector_is_judged_up_to_the_last_scrape_that_was_answered(tmp_path: Path) -> None:
-    run = RawRun()
-    run.put("approach", matrix("jvm_gc_pause_seconds_sum", by_second(lambda second: 10 + 0.1 * second)))
-    for one in run.metrics["approach"]:
-        one["values"] = [value for value in one["values"] if value[0] < at(SECONDS - 8)]
-
-    judged = run.judged(tmp_path)
-
-    assert judged.gc.share == pytest.approx(0.1, abs=0.02)
-    assert "gc_heavy" not in failed(judged.rules) | unknown(judged.rules)
 
 
 def test_an_endpoint_that_waits_in_the_server_does_not_blame_the_backend_nor_depend_on_its_delay(
