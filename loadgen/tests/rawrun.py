@@ -82,9 +82,6 @@ def metrics() -> dict[str, Any]:
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
             matrix("process_start_time_seconds", ramp(0)),
-            matrix("process_memory_vss_bytes", level(5e9)),
-            matrix("lab_allocated_bytes_total", ramp(500_000)),
-            matrix("jvm_threads_virtual_pinned_seconds_count", ramp(3)),
         ],
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),

@@ -199,7 +199,6 @@ def test_an_open_run_that_begins_with_failures_and_ends_amid_a_second_is_counted
 def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     """A tool takes some seconds until it has its users, and again until it ends."""
     log = RequestLog([BEGIN + 4, BEGIN + 5], [500, 2000])
-
     users = Users((UserStage(20, 8), UserStage(0, 2)), (1, 3))
     load = Load("http://x", (Target("/"),), 20, users, timeout_s=30)
 

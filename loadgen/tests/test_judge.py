@@ -12,12 +12,30 @@ from loomlab.judge.judge import judge_run
 from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.memory import LiveBytes
 from loomlab.records.requestlog import RequestLog
-from rawrun import ANSWERED, CONCURRENCY, LATENCY_MS, SECONDS, RawRun, StandIn, by_second, load, matrix, write
+from rawrun import (
+    ANSWERED,
+    CONCURRENCY,
+    LATENCY_MS,
+    SECONDS,
+    RawRun,
+    StandIn,
+    by_second,
+    level,
+    load,
+    matrix,
+    ramp,
+    write,
+)
 from saying import failed, told, unknown
 
 
-def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: Path) -> None:
-    run = judge_run(run_dir)
+def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(tmp_path: Path) -> None:
+    told = {"process_memory_vss_bytes": level(5e9), "jvm_threads_virtual_pinned_seconds_count": ramp(3)}
+    told |= {"lab_allocated_bytes_total": ramp(500_000)}
+    raw = RawRun()
+    raw.put("approach", *(matrix(name, samples) for name, samples in told.items()))
+
+    run = raw.judged(tmp_path)
 
     assert run.interior and run.throughput_rps and run.cpu_ms_per_request and run.warmup
     assert run.cpu_fall and run.latency_fall
@@ -44,7 +62,7 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(run_dir: 
     assert (run.warmup.bursts, run.warmup.compiling_s, run.warmup.capped) == (1, 40, False)
     assert (run.boot_id, run.http_client) == ("1b4e28ba", None)
     assert (run.live_bytes_per_request, run.heap_kept_bytes, run.notes) == (LiveBytes(), None, [])
-    written = json.loads((run_dir / "run.json").read_text())
+    written = json.loads((tmp_path / "1-app" / "run.json").read_text())
     assert (written["schema"], written["rate"]) == ("loom-lab/run/v1", None)
     assert (written["concurrency"], written["endpoint"], written["delay"]) == (CONCURRENCY, "/capabilities", "300")
     assert (written["scenario"], written["steps"], written["episodes"], written["failures"]) == (None, [], [], {})
