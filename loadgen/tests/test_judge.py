@@ -12,20 +12,7 @@ from loomlab.judge.judge import judge_run
 from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.memory import LiveBytes
 from loomlab.records.requestlog import RequestLog
-from rawrun import (
-    ANSWERED,
-    CONCURRENCY,
-    LATENCY_MS,
-    SECONDS,
-    RawRun,
-    StandIn,
-    by_second,
-    level,
-    load,
-    matrix,
-    ramp,
-    write,
-)
+from rawrun import ANSWERED, CONCURRENCY, LATENCY_MS, SECONDS, RawRun, StandIn, by_second, level, load, matrix, ramp
 from saying import failed, told, unknown
 
 
@@ -151,7 +138,7 @@ def test_what_an_approach_tells_of_its_pools() -> None:
 
 
 def test_a_tool_without_a_report_counts_what_the_server_answered(run_dir: Path) -> None:
-    write(run_dir, "ab.txt", "Benchmarking app\napr_pollset_poll: The timeout specified has expired (70007)\n")
+    (run_dir / "raw" / "ab.txt").write_text("Benchmarking app\napr_poll: The timeout specified has expired (70007)\n")
     (run_dir / "raw" / "ab-requests.tsv.gz").unlink()
 
     run = judge_run(run_dir)
