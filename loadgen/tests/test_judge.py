@@ -17,10 +17,10 @@ from saying import failed, told, unknown
 
 
 def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(tmp_path: Path) -> None:
-    told = {"process_memory_vss_bytes": level(5e9), "jvm_threads_virtual_pinned_seconds_count": ramp(3)}
-    told |= {"lab_allocated_bytes_total": ramp(500_000)}
+    figures = {"process_memory_vss_bytes": level(5e9), "jvm_threads_virtual_pinned_seconds_count": ramp(3)}
+    figures |= {"lab_allocated_bytes_total": ramp(500_000)}
     raw = RawRun()
-    raw.put("approach", *(matrix(name, samples) for name, samples in told.items()))
+    raw.put("approach", *(matrix(name, samples) for name, samples in figures.items()))
 
     run = raw.judged(tmp_path)
 

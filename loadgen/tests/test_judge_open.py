@@ -34,8 +34,8 @@ def judge(tmp_path: Path, stand_in: StandIn) -> Judge:
         report = ToolReport(
             completed=len(log), attempted=len(log) + failed, failed=failed, dropped=dropped, duration_s=SECONDS
         )
-        told = {"name": "vegeta", "requests": lambda *_: log, "report": lambda *_: report}
-        stand_in(discards=False, **told)
+        output = {"name": "vegeta", "requests": lambda *_: log, "report": lambda *_: report}
+        stand_in(discards=False, **output)
         asked = load("/epoch-millis?delayInMillis=900", shape=shape, **changes)
         run = RawRun()
         run.request |= {"tool": "vegeta", "load": asked, "hangs": list(hangs), "scenario": "slow", "cell": 2}

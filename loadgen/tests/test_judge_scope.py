@@ -91,7 +91,7 @@ def test_neither_a_silence_before_the_interior_nor_what_a_tool_does_after_its_lo
     assert run.judged(tmp_path).reasons == []
 
 
-def held(first: float, last: float) -> list[tuple[int, int]]:
+def delayed(first: float, last: float) -> list[tuple[int, int]]:
     """Every answer that would come between the two times comes at the latter."""
     answers: list[tuple[int, int]] = []
     for connection in range(CONCURRENCY):
@@ -111,9 +111,9 @@ def answers(seconds: Iterable[int], each: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("rows", "took_s", "numbers"),
     [
-        (held(0.5, 6.0), 10, "20 6.0"),
-        (held(0.5, 3.5), 10, "20 3.5"),
-        (held(4.0, 4.1), 10, None),
+        (delayed(0.5, 6.0), 10, "20 6.0"),
+        (delayed(0.5, 3.5), 10, "20 3.5"),
+        (delayed(4.0, 4.1), 10, None),
         (answers((0, 8), 9), 10, ""),
         # A tool may take some time until it sends its first request.
         (answers(range(4, 10), 3), 6, None),

@@ -15,7 +15,7 @@ from saying import figures
 
 CONNECTIONS = 200
 MOMENTS = ("before", "loaded", "waiting", "idle")
-TOLD: dict[str, tuple[int, ...]] = {
+FIGURES: dict[str, tuple[int, ...]] = {
     "heap_used_bytes": (30_000_000, 50_000_000, 58_000_000, 50_000_000),
     "rss_anon_bytes": (200_000_000, 690_000_000, 914_500_000, 703_000_000),
     "heap_rss_anon_bytes": (100_000_000, 600_000_000, 800_000_000, 600_000_000),
@@ -26,7 +26,7 @@ TOLD: dict[str, tuple[int, ...]] = {
 }
 """A request: 40,000 of heap; 50,000 of stacks, which grew from 1 MB to 11, and 10,000 off-heap, which grew from 101.5
 MB to 103.5; 12,000 of the kernel's."""
-READINGS = {when: {name: told[place] for name, told in TOLD.items()} for place, when in enumerate(MOMENTS)}
+READINGS = {when: {name: row[column] for name, row in FIGURES.items()} for column, when in enumerate(MOMENTS)}
 
 
 def answer(told: dict[str, Any] | None, error: str | None = None) -> dict[str, Any]:
@@ -42,7 +42,7 @@ UNANSWERED = "http://app:8081/memory did not answer"
 
 def memory(**changes: Any) -> dict[str, Any]:
     """raw/memory.json of a live set that was measured as it should be."""
-    return {when: answer(told) for when, told in READINGS.items()} | {"hold": HOLD, "error": None} | changes
+    return {when: answer(figures) for when, figures in READINGS.items()} | {"hold": HOLD, "error": None} | changes
 
 
 def reading(when: str, **figures: Any) -> dict[str, Any]:

@@ -110,9 +110,9 @@ def test_an_earlier_container_of_the_service_does_not_count() -> None:
 )
 def test_throttling_is_counted_from_the_first_sample_on(periods: Samples, throttled: Samples, ratio: float) -> None:
     counters = {"container_cpu_cfs_periods_total": periods, "container_cpu_cfs_throttled_periods_total": throttled}
-    held = [own(name, *samples, service="app") for name, samples in counters.items()]
+    series = [own(name, *samples, service="app") for name, samples in counters.items()]
 
-    assert only("containers", *held).throttled_ratio(*RUN) == pytest.approx(ratio)
+    assert only("containers", *series).throttled_ratio(*RUN) == pytest.approx(ratio)
 
 
 def without(first: float, last: float) -> Samples:

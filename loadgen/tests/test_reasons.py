@@ -158,23 +158,16 @@ def faster(run: RawRun, by: float) -> None:
 def answered_by_backend(run: RawRun) -> None:
     """Three calls for each request, when it ended."""
     ends = sorted(start + 0.5 + took / 1000 for start, took in run.rows)
-    run.put(
-        "backend", matrix("backend_requests_total", by_second(lambda second: 50 + 3 * bisect_right(ends, at(second))))
-    )
-
-
-def connected(run: RawRun, connections: int) -> None:
-    """The load and what it needs is of so many."""
-    run.request["load"]["connections"] = connections
-    run.about["outbound"]["max_connections_per_route"] = connections
-    run.network["ActiveOpens"] = connections
+    calls = by_second(lambda second: 50 + 3 * bisect_right(ends, at(second)))
+    run.put("backend", matrix("backend_requests_total", calls))
 
 
 def dead(run: RawRun, connections: int) -> None:
     """So many of 40 connections get no answer at all; ab leaves them out."""
     run.rows = rows(connections=40)
     run.rows = [row for number, row in enumerate(run.rows) if number * 40 // len(run.rows) >= connections]
-    connected(run, 40)
+    run.request["load"]["connections"] = run.network["ActiveOpens"] = 40
+    run.about["outbound"]["max_connections_per_route"] = 40
     run.put("backend", matrix("backend_requests_total", ramp(3 * (40 - connections) / 0.92)))
 
 
@@ -204,7 +197,7 @@ def late(run: RawRun, mean_ms: float) -> None:
     run.put("backend", *lateness(mean_ms / 1000))
 
 
-def took(run: RawRun, latency_ms: float) -> None:
+def lasting(run: RawRun, latency_ms: float) -> None:
     run.rows = rows(lambda _: latency_ms)
 
 
@@ -274,7 +267,7 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("connections_lost", "suspect", network("TCPSynRetrans"), 0, 3, "3 0"),
     ("connections_reopened", "suspect", network("ActiveOpens"), 23, 24, "24 20 1"),
     ("littles_law", "invalid", lambda run, it: run.request["load"].update(connections=it), 20, 22, "0.909 22 5"),
-    ("throughput_impossible", "suspect", took, 900, 890, "22.5 20 900 22.2 0.5"),
+    ("throughput_impossible", "suspect", lasting, 900, 890, "22.5 20 900 22.2 0.5"),
     ("omission_possible", "suspect", lambda run, it: run.rows.append((int(at(10)), it)), 7_000, 8_500, "1 8.5 8 1.32"),
     ("omission_possible uneven", "suspect", silent, 0.5, 5, "20 5.9 1"),
     ("silent_end omission_possible littles_law", "invalid", ends_silent, 0, 7, "6 2"),
