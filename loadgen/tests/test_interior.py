@@ -245,7 +245,10 @@ def test_p99_9_is_withheld_where_too_many_connections_closed_without_an_answer(u
     assert (closed(log, 200, BEGIN + 40).latency.p99_9 is not None) is known
 
 
-def test_the_lag_of_failed_requests_counts() -> None:
-    log = replace(answers(9, failed=1, lag_ms=1.0), failed_lag_ms=[700.0])
+def test_latency_begins_when_a_request_was_due_and_the_lag_of_failed_ones_counts() -> None:
+    log = replace(answers(9, failed=1, lag_ms=1.0), lag_ms=[50.0] * 9, failed_lag_ms=[700.0])
 
-    assert window_figures(log, 1000, 1020).start_lag_p99_ms == 700
+    got = window_figures(log, 1000, 1020)
+
+    assert got.latency_from_start is not None
+    assert (got.latency.mean, got.latency_from_start.mean, got.start_lag_p99_ms) == (150, 100, 700)
