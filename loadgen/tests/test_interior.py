@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S, fitting_duration_s
@@ -83,8 +83,11 @@ def test_the_window_is_the_nearest_to_whole_waves() -> None:
     assert interior.whole_waves(range(33, 26, -1), 1 / 0.905) == 29
     assert interior.whole_waves(range(50, 39, -1), 1.0) == 50
     assert interior.whole_waves(range(19, 14, -1), 0.25) == 16
+    assert interior.whole_waves(range(50, 39, -1), 1 / 1.45) == 45  # 31.034 waves; 42 s are 28.966
 
 
+@example(longest_s=17, waves=0.0)
+@example(longest_s=50, waves=22.0)
 @given(longest_s=st.integers(3, 3600), waves=st.floats(0, 40_000))
 def test_windows_keep_four_fifths_and_what_a_valid_run_needs(longest_s: int, waves: float) -> None:
     lengths = interior.allowed_lengths(longest_s, waves)
