@@ -53,7 +53,9 @@ RARELY_SLOW = [920.0 if number % 100 else 3000.0 + number for number in range(19
         (at_waves(5), {}, {"p98": 920, "p99": 2000}),
         (at_waves(4), {}, {"p98": 920, "p99": "5"}),
         (at_waves(4), {"failed_start_s": [49.5]}, {"p99": 2000}),
+        (at_waves(4), {"failed_start_s": [5.5]}, {"p99": "5"}),
         ([920.0] * 100 + [929.0] * 24 + [920.0] * 1876, {}, {"p99": 929}),
+        ([920.0] * 100 + [930.0] * 24 + [920.0] * 1876, {}, {"p99": "5"}),
         ([15_000.0 + number % 2 * 5000 for number in range(2000)], {}, {"p50": "5"}),
         # ab's rows have no status: 30 of 2,080 failed, those of 5 ms or others; the highest bound counts if it is near.
         (OF_UNKNOWN_STATUS, {}, {"p50": 900, "p98": 1200}),

@@ -63,6 +63,14 @@ def test_a_margin_is_of_the_fall_as_the_trend_of_the_logarithms_has_it(
     assert (got.fall, got.margin, got.peak) == pytest.approx((fall, margin, peak), abs=0.001)
 
 
+def test_latency_begins_when_a_request_was_due() -> None:
+    starts = [BEGIN + second for second in range(40)]
+    log = RequestLog(starts, [900.0] * 40, lag_ms=[100.0 * (second >= 20) for second in range(40)])
+    window = Interior(start=BEGIN, seconds=40, requests=40, whole_run=False)
+
+    assert falls(Parts(log, window, 1).latency_fall()).fall < -0.1
+
+
 def test_cpu_per_request_in_a_closed_model_goes_by_latency_not_by_a_count() -> None:
     flat, faster = parts(lambda _: 900), parts(lambda second: 1000 * 0.8 ** (second / 20))
 

@@ -41,6 +41,7 @@ def test_a_figure_is_of_the_window() -> None:
 
     assert got.rss_max_bytes(*RUN) == 300
     assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
+    assert got.backend_missing_ratio(at(5), at(5)) == 0
 
 
 def test_figures_of_the_collector() -> None:

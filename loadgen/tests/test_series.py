@@ -23,6 +23,7 @@ def counter(*samples: tuple[float, float], **labels: str) -> Series:
         # A restart counts from zero; a fall of less than a hundredth is none.
         ([(0, 100), (10, 150), (20, 30), (30, 60)], 0, 30, 50 + 30 + 30),
         ([(0, 1000), (10, 1100), (20, 1095), (30, 1200)], 0, 30, 200),
+        ([(0, 1000), (10, 1100), (20, 1095)], 0, 20, 100),
         ([(0, 1000), (10, 1100), (20, 1080)], 0, 20, 100 + 1080),
     ],
 )
