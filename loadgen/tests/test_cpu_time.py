@@ -108,7 +108,7 @@ def test_a_hole_or_counters_that_stand_still_matter_at_the_ends_of_the_span_only
     assert shares_of(hole, {"1"}, 9, 18) is shares_of(hole, {"1"}, 2, 10) is None
 
 
-@pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 25), (5, 5)])
+@pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 25), (5, 5.5)])
 def test_nothing_is_told_of_a_span_beyond_the_samples(start: float, end: float) -> None:
     samples = growing(_0=IDLING)
 

@@ -42,6 +42,7 @@ def test_a_figure_is_of_the_window() -> None:
     assert got.rss_max_bytes(*RUN) == 300
     assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
     assert got.backend_missing_ratio(at(5), at(5)) == 0
+    assert got.backend_lateness_mean_ms(at(20), at(10)) is None
 
 
 def test_figures_of_the_collector() -> None:
