@@ -176,6 +176,7 @@ def test_stolen_time_is_told_by_whose_it_was(cpu: str, whose: str, rule: str, tm
     assert got.verdict == ("invalid" if rule == "much_stolen" else "suspect")
     assert told(got.rules, rule, "21")
     assert whose in got.reasons[0]
+    assert got.idle_share == pytest.approx(0.29 if whose == "approach" else 0.5, abs=0.01)
 
 
 @pytest.mark.parametrize(("busy", "foreign"), [(0.5, 0), (0.4, 0.1)])

@@ -125,8 +125,11 @@ def cooling(run: RawRun, by: float) -> None:
     run.samples = host_samples(approach=0.3)
 
 
-def overused(run: RawRun, cpus: float) -> None:
-    run.put("containers", cpu("app", ramp(cpus)))
+def overused(run: RawRun, used: tuple[float, float]) -> None:
+    """So many CPUs, of one and a quota."""
+    cpus, quota_cpus = used
+    of_quota = container("spec_cpu_quota", level(100_000 * quota_cpus)), container("spec_cpu_period", level(100_000))
+    run.put("containers", cpu("app", ramp(cpus)), *of_quota)
     run.samples = host_samples(approach=1)
 
 
@@ -278,7 +281,8 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("latency_grew", "suspect", slower, 0.09, 0.14, "13.3 10"),
     ("latency_grew_much", "invalid", slower, 0.09, 0.3, "30.8 25"),
     ("cpu_grew", "suspect", lambda run, it: cooling(run, -it), 0.3, 0.4, "29.1 25"),
-    ("more_cpu_than_given", "suspect", overused, 1.04, 1.3, "1.30 1 5"),
+    ("more_cpu_than_given", "suspect", overused, (1.04, 2), (1.3, 2), "1.30 1 5"),
+    ("more_cpu_than_given", "suspect", overused, (0.52, 0.5), (0.54, 0.5), "0.54 0.5 5"),
     ("half_cold", "suspect", warmup("compiled"), True, False, "120 240"),
     ("half_cold", "suspect", cold, False, True, "120"),
     ("warmup_failed", "suspect", warmup("failed"), False, True, "1"),
