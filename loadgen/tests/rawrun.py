@@ -10,10 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from good import BURST
 from loomlab.judge.cpu_time import IDLE
 from loomlab.judge.judge import judge_run
 from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import REQUEST_COLUMNS
 
 BEGIN = 1_795_000_000.5
@@ -250,6 +254,11 @@ class RawRun:
 
 def write(run_dir: Path, name: str, value: Any) -> None:
     (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def log_of(start_s: ArrayLike, latency_ms: ArrayLike, **others: Any) -> RequestLog:
+    """The log of plain numbers."""
+    return RequestLog(np.asarray(start_s, np.float64), np.asarray(latency_ms, np.float64), **others)
 
 
 type StandIn = Callable[..., None]

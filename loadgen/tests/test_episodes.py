@@ -10,6 +10,7 @@ from loomlab.judge.episodes import episode_of, steps_of
 from loomlab.records.load import OpenRate, RateStep
 from loomlab.records.models import Episode, Hang, Step
 from loomlab.records.requestlog import RequestLog
+from rawrun import log_of
 
 BEGIN = 1_795_000_000
 STEP_S = 30
@@ -23,7 +24,7 @@ def ladder(*steps: tuple[int, float, int]) -> RequestLog:
             for place in range(rate):
                 rows[place < failing].append((second, latency_ms))
     answered, failed = (np.reshape(rows[fails], (-1, 2)).T for fails in (False, True))
-    return RequestLog(answered[0], answered[1], failed_start_s=failed[0], failed_latency_ms=failed[1])
+    return log_of(answered[0], answered[1], failed_start_s=failed[0], failed_latency_ms=failed[1])
 
 
 def steps(log: RequestLog, *rates: float) -> list[Step]:
@@ -115,7 +116,7 @@ def episode(
         return 100 if second < 60 else 100 + 1000 * (70 - second) if second < 70 else after_ms(second - 70)
 
     seconds = [second for second in range(120) for _ in range(10)]
-    log = RequestLog(
+    log = log_of(
         [BEGIN + second for second in seconds],
         [took_ms(second) + 50 * (place % 10 == 0) for place, second in enumerate(seconds)],
         lag_ms=[lag_ms(second) for second in seconds],
@@ -154,7 +155,7 @@ def test_a_recovery_is_timed_from_the_end_of_the_hang(
 
 
 def test_without_anything_before_the_hang_there_is_nothing_to_come_back_to() -> None:
-    got = episode_of(RequestLog([BEGIN + 65, BEGIN + 80], [5100, 100]), Hang(at_s=60, duration_s=10), BEGIN)
+    got = episode_of(log_of([BEGIN + 65, BEGIN + 80], [5100, 100]), Hang(at_s=60, duration_s=10), BEGIN)
 
     assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, 5100, None)
 

@@ -8,7 +8,7 @@ import pytest
 from loomlab.judge.halves import Parts
 from loomlab.records.measured import Halves
 from loomlab.records.models import Interior
-from loomlab.records.requestlog import RequestLog
+from rawrun import log_of
 
 BEGIN = 1_000_000
 CONNECTIONS = 100
@@ -21,7 +21,7 @@ def parts(
     starts = [BEGIN + second for second in range(-5, seconds + 5) for _ in range(10)]
     latencies = [latency_ms(start - BEGIN) if 0 <= start - BEGIN < seconds else 1e6 for start in starts]
     window = Interior(start=BEGIN, seconds=seconds, requests=1, whole_run=whole_run)
-    return Parts(RequestLog(starts, latencies), window, wave_s)
+    return Parts(log_of(starts, latencies), window, wave_s)
 
 
 def falls(got: Halves | None) -> Halves:
@@ -65,7 +65,7 @@ def test_a_margin_is_of_the_fall_as_the_trend_of_the_logarithms_has_it(
 
 def test_latency_begins_when_a_request_was_due() -> None:
     starts = [BEGIN + second for second in range(40)]
-    log = RequestLog(starts, [900.0] * 40, lag_ms=[100.0 * (second >= 20) for second in range(40)])
+    log = log_of(starts, [900.0] * 40, lag_ms=[100.0 * (second >= 20) for second in range(40)])
     window = Interior(start=BEGIN, seconds=40, requests=40, whole_run=False)
 
     assert falls(Parts(log, window, 1).latency_fall()).fall == pytest.approx(-0.084, abs=0.001)
@@ -93,7 +93,7 @@ def test_a_window_of_four_parts_of_two_waves_is_the_shortest(seconds: int, wave_
 
 
 def test_nothing_is_told_of_a_whole_run_without_cpu_or_of_a_part_without_a_request() -> None:
-    log = RequestLog([BEGIN + second for second in range(30)], [900.0] * 30)
+    log = log_of([BEGIN + second for second in range(30)], [900.0] * 30)
     window = Interior(start=BEGIN, seconds=40, requests=1, whole_run=False)
 
     assert parts(lambda _: 900, whole_run=True).latency_fall() is None

@@ -14,6 +14,7 @@ from loomlab.judge import interior
 from loomlab.judge.interior import InteriorFigures, figures_of, open_figures, window_figures
 from loomlab.records.load import Load, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
+from rawrun import log_of
 
 BEGIN = 1_000_000.25
 
@@ -42,13 +43,13 @@ def closed_loop(
             rows.append((now, latency))
             now, latency = end, chance.randint(mean_ms - spread_ms, mean_ms + spread_ms)
     chance.shuffle(rows)
-    return RequestLog([start for start, _ in rows], [latency for _, latency in rows])
+    return log_of([start for start, _ in rows], [latency for _, latency in rows])
 
 
 def parted(log: RequestLog, fails: Sequence[bool]) -> RequestLog:
     """Of the requests those failed."""
     failed = np.array(fails)
-    return RequestLog(
+    return log_of(
         log.start_s[~failed],
         log.latency_ms[~failed],
         failed_start_s=log.start_s[failed],
@@ -105,7 +106,7 @@ def test_without_three_seconds_or_an_answer_there_is_no_interior() -> None:
     assert (got.window.whole_run, got.little_ratio) == (True, None)
     assert got.throughput_rps == pytest.approx(len(log) / 5)
     assert interior.interior_figures(RequestLog(), 5, BEGIN, BEGIN + 60) is None
-    assert interior.connect_wave_end(RequestLog([10], [1]), 2) is None
+    assert interior.connect_wave_end(log_of([10], [1]), 2) is None
 
 
 def in_step(connections: int, wave_ms: float, begun: float, duration_s: float) -> tuple[RequestLog, float]:
@@ -113,7 +114,7 @@ def in_step(connections: int, wave_ms: float, begun: float, duration_s: float) -
     ended = BEGIN + begun + duration_s
     sent = [BEGIN + begun + 0.1 * connection / connections for connection in range(connections)]
     starts = [start + wave * wave_ms / 1000 for start in sent for wave in range(int((ended - start) * 1000 / wave_ms))]
-    return RequestLog(starts, [round(wave_ms)] * len(starts)), ended
+    return log_of(starts, [round(wave_ms)] * len(starts)), ended
 
 
 @pytest.mark.parametrize("wave_ms", [905, 913, 930, 980, 1000, 1002, 1070, 1310, 2450, 4650])
@@ -127,7 +128,7 @@ def test_connections_in_step_carry_what_they_can_whether_the_last_wave_is_counte
         assert got.little_ratio == pytest.approx(1, abs=0.01)
 
         log, ended = in_step(97, wave_ms, begun, fitting_duration_s(wave_ms / 1000))
-        last = RequestLog([*log.start_s, *[ended] * 3], [*log.latency_ms, *[wave_ms] * 3])
+        last = log_of([*log.start_s, *[ended] * 3], [*log.latency_ms, *[wave_ms] * 3])
         assert wave_ms in {980, 1000, 1002} or (closed(last, 100, ended).little_ratio or 1) < 0.99
 
 
@@ -153,18 +154,18 @@ def test_a_second_is_full_until_more_than_a_hundredth_of_the_connections_are_don
 
     def ends(early: int) -> float:
         starts = [BEGIN + second for place in range(200) for second in range(12 if place < early else 20)]
-        return interior.last_full_second(RequestLog(starts, [999.0] * len(starts)), 200, BEGIN + 20)
+        return interior.last_full_second(log_of(starts, [999.0] * len(starts)), 200, BEGIN + 20)
 
     assert ends(early=2) == pytest.approx(BEGIN + 20, abs=1)
     assert ends(early=3) == pytest.approx(BEGIN + 12, abs=1)
-    assert interior.last_full_second(RequestLog([BEGIN], [100]), 50, BEGIN + 9) == BEGIN + 9
+    assert interior.last_full_second(log_of([BEGIN], [100]), 50, BEGIN + 9) == BEGIN + 9
 
 
 def open_log(rate_rps: float, duration_s: float, latency_ms: int, failing: int = 0) -> RequestLog:
     """Starts at even distances whatever comes back; of `failing` (0: none) requests each one fails."""
     starts = [BEGIN + number / rate_rps for number in range(round(rate_rps * duration_s))]
     fails = [bool(failing) and number % failing == 0 for number in range(len(starts))]
-    return parted(RequestLog(np.floor(starts), [latency_ms] * len(starts)), fails)
+    return parted(log_of(np.floor(starts), [latency_ms] * len(starts)), fails)
 
 
 @given(rate=st.floats(50, 300), latency_ms=st.integers(1, 20_000))
@@ -191,17 +192,17 @@ def test_an_open_run_without_three_seconds_or_an_answer_has_no_interior() -> Non
 
 def test_an_open_run_that_begins_with_failures_and_ends_amid_a_second_is_counted_to_its_last_whole_one() -> None:
     starts = [1000 + number / 100 for number in range(1250)]
-    log = parted(RequestLog(starts, [50.0] * 1250), [start < 1005 for start in starts])
+    log = parted(log_of(starts, [50.0] * 1250), [start < 1005 for start in starts])
 
     got = known(open_figures(log, 1000, 1012.5))
 
     assert (got.window.start, got.window.start + got.window.seconds) == (1001, 1012)
-    assert (got.started_rps, got.throughput_rps) == (100, pytest.approx(100 * 7 / 11))
+    assert (got.started_rps, got.throughput_rps) == pytest.approx((100, 100 * 7 / 11))
 
 
 def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     """A tool takes some seconds until it has its users, and again until it ends."""
-    log = RequestLog([BEGIN + 4, BEGIN + 5], [500, 2000])
+    log = log_of([BEGIN + 4, BEGIN + 5], [500, 2000])
     users = Users((UserStage(20, 8), UserStage(0, 2)), (1, 3))
     load = Load("http://x", (Target("/"),), 20, users, timeout_s=30)
 
@@ -214,7 +215,7 @@ def test_users_count_from_their_first_request_to_their_last_answer() -> None:
 
 def answers(count: int, failed: int = 0, lag_ms: float = 0.0) -> RequestLog:
     """So many of 100 ms in 20 s, and failures between them; every hundredth starts so late."""
-    return RequestLog(
+    return log_of(
         [1000 + 20 * number / count for number in range(count)],
         [100.0] * count,
         failed_start_s=[1005.0] * failed,
@@ -249,7 +250,7 @@ def test_p99_9_is_withheld_where_too_many_connections_closed_without_an_answer(u
 
 
 def test_latency_begins_when_a_request_was_due_and_the_lag_of_failed_ones_counts() -> None:
-    log = replace(answers(9, failed=1, lag_ms=1.0), lag_ms=[50.0] * 9, failed_lag_ms=[700.0])
+    log = replace(answers(9, failed=1, lag_ms=1.0), lag_ms=np.full(9, 50.0), failed_lag_ms=np.array([700.0]))
 
     got = window_figures(log, 1000, 1020)
 

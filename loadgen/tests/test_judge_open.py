@@ -10,7 +10,7 @@ import pytest
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import ToolReport
-from rawrun import BEGIN, LATENCY_MS, SECONDS, RawRun, StandIn, at, container, level, load, matrix, ramp
+from rawrun import BEGIN, LATENCY_MS, SECONDS, RawRun, StandIn, at, container, level, load, log_of, matrix, ramp
 from saying import failed, figures, told
 
 
@@ -68,7 +68,7 @@ def judged_rates(
             late_ms.append(lags_ms[step] if 3 <= number / rate < 6 else 0)
             starts.append(int(BEGIN) + step * step_s + number / rate + late_ms[-1] / 1000)
             latencies_ms.append(took_ms[step] * (1 + grows_by * 2 * (starts[-1] - BEGIN) / SECONDS))
-    log = RequestLog(
+    log = log_of(
         starts[failed:],
         latencies_ms[failed:],
         failed_start_s=starts[:failed],
@@ -124,7 +124,7 @@ def test_steps_that_did_not_hold_leave_the_others_to_be_read(judge: Judge) -> No
 
 
 def test_a_hang_is_an_episode_and_no_stall_and_latency_that_grows_then_no_queue(judge: Judge) -> None:
-    hanging = {"hangs": [{"at_s": 20, "duration_s": 5}]}
+    hanging: dict[str, Any] = {"hangs": [{"at_s": 20, "duration_s": 5}]}
     run = judged_rates(judge, (50, 50), **hanging)
 
     (hang,) = run.episodes
@@ -157,7 +157,7 @@ def test_requests_refused_without_a_start_count_in_a_step(judge: Judge) -> None:
     """One in fifty of the first step, which is twice the limit; in the second most were never sent."""
     starts = [at(number / 50) for number in range(1000) if number % 50]
     starts += [at(20 + number / 80) for number in range(1600)]
-    log = RequestLog(starts, [LATENCY_MS] * len(starts), failures={"connection refused": 20})
+    log = log_of(starts, [LATENCY_MS] * len(starts), failures={"connection refused": 20})
 
     run = judge(log, rates(50, 100))
 
@@ -179,7 +179,7 @@ def users(judge: Judge, targets_ms: list[int], stalled_s: tuple[int, int] = (0, 
             second += took_s + think_s * dice.random()
     shape = {"kind": "users", "stages": [{"users": 60, "duration_s": SECONDS}], "think_s": [0, think_s]}
     targets = [{"target": f"/epoch-millis?delayInMillis={wait_ms}"} for wait_ms in targets_ms]
-    log = RequestLog(starts, latencies)
+    log = log_of(starts, latencies)
     return judge(log, shape, targets=targets, connections=60)
 
 
@@ -198,7 +198,7 @@ def test_users_with_short_waits_ask_more_often(judge: Judge) -> None:
 def test_two_kinds_of_waits_are_no_omission(judge: Judge) -> None:
     starts = [at(second) for second in range(SECONDS - 3) for _ in range(20)]
     targets = [{"target": f"/epoch-millis?delayInMillis={wait_ms}"} for wait_ms in (100, 1000)]
-    log = RequestLog(starts, [100.0 if place % 2 else 1000.0 for place in range(len(starts))])
+    log = log_of(starts, [100.0 if place % 2 else 1000.0 for place in range(len(starts))])
     shape = {"kind": "closed", "requests": len(starts), "duration_s": SECONDS}
 
     run = judge(log, shape, targets=targets)

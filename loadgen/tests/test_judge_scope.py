@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from loomlab.judge.cpu_time import SOFTIRQ, STEAL
-from loomlab.records.requestlog import RequestLog
 from rawrun import (
     CONCURRENCY,
     LATENCY_MS,
@@ -20,6 +19,7 @@ from rawrun import (
     cpu,
     host_samples,
     jiffies,
+    log_of,
     matrix,
     rows,
 )
@@ -30,7 +30,10 @@ from saying import failed, told, unknown
 def test_only_what_is_late_on_the_interior_counts(first: float, last: float, counts: bool, tmp_path: Path) -> None:
     """Three seconds in which the backend answers more, 500 ms late: the connect wave, the middle, the end."""
     run = RawRun()
-    more = {("backend_lateness_seconds_sum", None): 50, ("backend_lateness_seconds_count", None): 100}
+    more: dict[tuple[str, str | None], int] = {
+        ("backend_lateness_seconds_sum", None): 50,
+        ("backend_lateness_seconds_count", None): 100,
+    }
     more |= {("backend_lateness_seconds_bucket", "+Inf"): 100}
     for one in run.metrics["backend"]:
         grows = more.get((one["metric"]["__name__"], one["metric"].get("le")), 0)
@@ -51,7 +54,8 @@ def test_lateness_is_held_against_the_mean_and_p99_not_against_the_slowest_answe
 
     got = run.judged(tmp_path)
 
-    assert (got.mean_ms, got.p99_ms, got.latency_ms.max) == (pytest.approx(949, abs=3), 2 * LATENCY_MS, 2700)
+    assert got.mean_ms == pytest.approx(949, abs=3)
+    assert (got.p99_ms, got.latency_ms.max) == (2 * LATENCY_MS, 2700)
 
 
 def test_what_comes_late_after_a_hang_is_no_fault_of_the_backend(tmp_path: Path) -> None:
@@ -146,7 +150,7 @@ def test_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_nothing(tmp_
 def test_a_request_that_failed_after_long_stands_for_those_it_kept_back(tmp_path: Path, stand_in: StandIn) -> None:
     run = RawRun()
     starts_s, latencies_ms = zip(*run.rows, strict=True)
-    log = RequestLog(starts_s, latencies_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
+    log = log_of(starts_s, latencies_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
     stand_in(requests=lambda *_: log, discards=False)
 
     assert told(run.judged(tmp_path).rules, "omission_possible", "1 8.5")

@@ -51,7 +51,7 @@ def test_figures_of_the_collector() -> None:
 
     gc = metrics("approach", *COLLECTED, beside, matrix("lab_gc_cpu_seconds_total", ramp(0.05))).gc(*RUN)
 
-    assert (gc.pauses, gc.longest_pause_ms) == (7, pytest.approx(400))
+    assert (gc.pauses, gc.longest_pause_ms) == pytest.approx((7, 400))
     assert (gc.pause_seconds, gc.concurrent_seconds, gc.share) == pytest.approx((2, 12, 0.05))
     assert (gc.cpu_seconds, gc.cpu_share) == pytest.approx((2, 0.1))
 
@@ -65,7 +65,7 @@ def test_where_scrapes_end_before_the_window_figures_are_known_up_to_the_last_on
     got = only("approach", *(until_30(name, per_second) for name, per_second in names.items()))
 
     assert (got.gc(*RUN).pause_seconds, got.gc(*RUN).share) == pytest.approx((0.3, 0.01))
-    assert (got.jit_cpu_seconds(*RUN), got.virtual_threads_pinned(*RUN)) == (pytest.approx(0.6), 90)
+    assert (got.jit_cpu_seconds(*RUN), got.virtual_threads_pinned(*RUN)) == pytest.approx((0.6, 90))
 
 
 def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
