@@ -1,17 +1,34 @@
 """From raw files to run.json."""
 
+import itertools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from loomlab.basics.errors import UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.memory import LiveBytes
-from rawrun import ANSWERED, CONCURRENCY, LATENCY_MS, SECONDS, RawRun, StandIn, level, load, log_of, matrix, ramp
+from rawrun import (
+    ANSWERED,
+    CONCURRENCY,
+    LATENCY_MS,
+    SECONDS,
+    RawRun,
+    StandIn,
+    at,
+    level,
+    load,
+    log_of,
+    matrix,
+    ramp,
+    rows,
+)
 from saying import failed, told, unknown
 
 
@@ -166,13 +183,21 @@ def test_bytes_are_those_of_what_was_answered(tmp_path: Path) -> None:
 
 
 def test_failures_that_a_report_leaves_out_and_answers_that_may_be_cut_count(tmp_path: Path, stand_in: StandIn) -> None:
-    """Nine of some 850 are more than the tool's report has; where nine may have failed, it is not known."""
-    run = RawRun()
-    starts_s, latencies_ms = zip(*run.rows, strict=True)
+    """Nine of some 820, of which the tool tells when or not; where nine may have failed, it is not known. One in thirty
+    takes twice as long, which no failure is taken for."""
+    slow = itertools.cycle([2 * LATENCY_MS] + 29 * [LATENCY_MS])
+    run = RawRun(rows=rows(lambda _: next(slow)))
+    log = log_of(*zip(*run.rows, strict=True))
+    untimed = replace(log, failures={"time-out": 9})
+    timed = replace(untimed, failed_start_s=np.full(9, at(20)), failed_latency_ms=np.full(9, 900.0))
 
-    stand_in(requests=lambda *_: log_of(starts_s, latencies_ms, failures={"time-out": 9}))
-    assert told(run.judged(tmp_path).rules, "too_many_errors", "9")
-    stand_in(requests=lambda *_: log_of(starts_s, latencies_ms, doubtful=9))
+    for failing in (timed, untimed):
+        stand_in(requests=lambda *_, log=failing: log)
+        judged = run.judged(tmp_path)
+        assert told(judged.rules, "too_many_errors", "9")
+        assert judged.latency_ms.p95 == LATENCY_MS
+
+    stand_in(requests=lambda *_: replace(log, doubtful=9))
     assert unknown(run.judged(tmp_path).rules) == {"too_many_errors"}
 
 

@@ -130,7 +130,7 @@ def overused(run: RawRun, used: tuple[float, float]) -> None:
     cpus, quota_cpus = used
     of_quota = container("spec_cpu_quota", level(100_000 * quota_cpus)), container("spec_cpu_period", level(100_000))
     run.put("containers", cpu("app", ramp(cpus)), *of_quota)
-    run.samples = host_samples(approach=1)
+    run.samples = host_samples(approach=min(cpus, 1))
 
 
 def beside_prometheus(run: RawRun, its_cpus: str) -> None:
