@@ -45,7 +45,7 @@ def test_a_good_run_is_valid_and_its_figures_are_those_of_the_interior(tmp_path:
     assert (run.verdict, run.reasons) == ("valid", [])
     assert run.requests == ANSWERED
     assert run.throughput_rps == pytest.approx(CONCURRENCY / 0.92)
-    assert run.latency_ms.p98 == LATENCY_MS
+    assert (run.latency_ms.p98, run.rounding) == (LATENCY_MS, 0.5 / LATENCY_MS)
     assert run.cpu_seconds == pytest.approx(0.5 * run.interior.seconds)
     assert run.cpu_ms_per_request == pytest.approx(500 / run.throughput_rps)
     assert run.backend_cpu_ms_per_request == pytest.approx(run.cpu_ms_per_request / 5)

@@ -203,4 +203,5 @@ def test_two_kinds_of_waits_are_no_omission(judge: Judge) -> None:
 
     run = judge(log, shape, targets=targets)
 
+    assert run.shortest_ms == 550
     assert "omission_possible" not in failed(run.rules)

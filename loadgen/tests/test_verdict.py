@@ -244,6 +244,8 @@ SCOPE: list[tuple[dict[str, Any], str]] = [
     (waits_of("lognormal:100:1000") | {"silences_s": (30,)}, "omission_possible"),
     (waits_of("uniform:200:400") | {"slow_ms": (9_000.0,) * 9_000}, "omission_possible"),
     (OPEN | {"silences_s": (30,), "slow_ms": (90_000.0,)}, ""),
+    ({"steady": False, "think_s": 5.0, "silences_s": (9, 9)}, ""),
+    ({"steady": False, "think_s": 1.0, "silences_s": (9, 9)}, "omission_possible"),
     # A backend that no request asks says nothing unless it was asked; its delay may be any if none depends on it.
     (UNASKED | {"backend_requests_per_request": 0.02}, ""),
     (UNASKED | {"backend_requests_per_request": 0.021}, "other_backend_requests"),
