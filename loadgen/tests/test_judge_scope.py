@@ -183,6 +183,13 @@ def test_stolen_time_is_told_by_whose_it_was(cpu: str, whose: str, rule: str, tm
     assert got.idle_share == pytest.approx(0.29 if whose == "approach" else 0.5, abs=0.01)
 
 
+def test_steal_of_cpus_that_were_not_sampled_is_not_known(tmp_path: Path) -> None:
+    run = RawRun()
+    run.request["approach_cpus"] = "7"
+
+    assert unknown(run.judged(tmp_path).rules) >= {"stolen", "much_stolen", "more_cpu_than_given"}
+
+
 @pytest.mark.parametrize(("busy", "foreign"), [(0.5, 0), (0.4, 0.1)])
 def test_interrupts_are_foreign_only_where_the_kernel_charges_them_to_whoever_runs(
     busy: float, foreign: float, tmp_path: Path
