@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from rawrun import RawRun
+from loomlab.judge import facts
+from loomlab.tools.ab import Ab
+from rawrun import RawRun, StandIn
 
 # A busy host is no failure: pytest-timeout ends a test that hangs.
 settings.register_profile(
@@ -31,3 +33,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def run_dir(tmp_path: Path) -> Path:
     """A good run's folder."""
     return RawRun().write(tmp_path / "1-app")
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Makes every run's tool ab, but for these attributes."""
+    return lambda **differs: monkeypatch.setattr(facts, "tool", lambda _: type("StandIn", (Ab,), differs)())

@@ -3,8 +3,8 @@
 from typing import Any
 
 from loomlab.judge import verdict
+from loomlab.judge.verdict import Judgement
 from loomlab.records.measured import BackendDelays, Measured
-from loomlab.records.models import Verdict
 from loomlab.records.warmup import Burst, Warmup
 
 BURST = Burst(
@@ -18,15 +18,17 @@ BURST = Burst(
     mean_latency_ms=950,
 )
 WARMUP = Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST])
+NONE = """errors metrics_missing_ratio backend_metrics_missing_ratio throttled_ratio syn_retransmits oom_kills
+    process_restarts backend_connections_opened generator_cpus_full generator_thread_full backend_cpus_full
+    backend_loop_full"""
+EACH = "requests completed keepalive_requests counted_requests"
+CONNECTIONS = "concurrency backend_pool platform_threads connections_opened"
 GOOD: dict[str, Any] = {
-    "concurrency": 1000,
+    **dict.fromkeys(NONE.split(), 0),
+    **dict.fromkeys(EACH.split(), 60_000),
+    **dict.fromkeys(CONNECTIONS.split(), 1000),
     "shortest_ms": 900,
     "throughput_rps": 1050.0,
-    "requests": 60_000,
-    "completed": 60_000,
-    "errors": 0,
-    "metrics_missing_ratio": 0,
-    "backend_metrics_missing_ratio": 0,
     "little_ratio": 1.0,
     "cpus_used": 0.5,
     "cpus_given": 1,
@@ -38,26 +40,11 @@ GOOD: dict[str, Any] = {
     "generator_wait_p99_ms": 0.2,
     "interior_s": 50,
     "evaluated_s": 50,
-    "keepalive_requests": 60_000,
-    "backend_pool": 1000,
     "warmup": WARMUP.digest,
     "delay_asked": "300",
     "backend_delays": BackendDelays(before="300", after="300"),
     "gc_share": 0.02,
-    "throttled_ratio": 0.0,
-    "syn_retransmits": 0,
-    "platform_threads": 1000,
-    "connections_opened": 1000,
     "backend_requests_per_request": 3.0,
-    "counted_requests": 60_000,
-    "backend_connections_opened": 0,
-    "container_known": True,
-    "process_restarts": 0,
-    "oom_kills": 0.0,
-    "generator_cpus_full": 0.0,
-    "generator_thread_full": 0.0,
-    "backend_cpus_full": 0.0,
-    "backend_loop_full": 0.0,
     "backend_lateness_mean_ms": 0.1,
     "backend_lateness_p99_ms": 0.5,
     "about_told": True,
@@ -74,23 +61,20 @@ OPEN: dict[str, Any] = {
     "lagged_p99_ms": 1200,
     "dropped": 0,
 }
+LADDER = OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
 
 
-def judge(figures: dict[str, Any]) -> tuple[Verdict, list[str]]:
-    judgement = verdict.judge(Measured(**figures))
-    return judgement.verdict, judgement.reasons
+def judge(**figures: Any) -> Judgement:
+    """Of the good run, but for these figures."""
+    return verdict.judge(Measured(**GOOD | figures))
 
 
 def warmup(**changes: Any) -> dict[str, Any]:
     return {"warmup": WARMUP.model_copy(update=changes).digest}
 
 
-def rate(started_rps: float) -> dict[str, Any]:
-    return OPEN | {"offered_rps": 1000.0, "started_rps": started_rps}
-
-
-def steps_500_1000() -> dict[str, Any]:
-    return OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
+def rate(started_rps: float, **figures: Any) -> dict[str, Any]:
+    return OPEN | {"offered_rps": 1000.0, "started_rps": started_rps} | figures
 
 
 def lag(start_lag_p99_ms: float, p99_ms: float = 1200.0) -> dict[str, Any]:
@@ -98,15 +82,8 @@ def lag(start_lag_p99_ms: float, p99_ms: float = 1200.0) -> dict[str, Any]:
 
 
 def fast(start_lag_p99_ms: float) -> dict[str, Any]:
-    return (
-        lag(start_lag_p99_ms, 10.0)
-        | {
-            "mean_ms": 5.0,
-            "p99_ms": 10.0,
-            "p50_ms": 5.0,
-            "generator_wait_mean_ms": 0.0,
-            "generator_wait_p99_ms": 0.0,
-            "backend_lateness_mean_ms": 0.01,
-        }
-        | {"backend_lateness_p99_ms": 0.01}
-    )
+    """Answers after 5 ms, 10 ms at p99."""
+    latency = {"mean_ms": 5.0, "p99_ms": 10.0, "p50_ms": 5.0}
+    waits = dict.fromkeys(("generator_wait_mean_ms", "generator_wait_p99_ms"), 0.0)
+    late = dict.fromkeys(("backend_lateness_mean_ms", "backend_lateness_p99_ms"), 0.01)
+    return lag(start_lag_p99_ms, 10.0) | latency | waits | late

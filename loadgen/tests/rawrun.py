@@ -10,8 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from good import BURST
+from loomlab.judge.cpu_time import IDLE
+from loomlab.judge.judge import judge_run
+from loomlab.records.models import Run
+from loomlab.records.requestlog import RequestLog
 from loomlab.tools.ab import REQUEST_COLUMNS
-from test_metrics import matrix
 
 BEGIN = 1_795_000_000.5
 SECONDS = 40
@@ -24,27 +31,37 @@ APPROACH_CPU, BACKEND_CPU, GENERATOR_CPU = 0.5, 0.1, 0.05
 SAMPLED = range(-2, SECONDS + 5)
 """Seconds of the samples, from the run's start."""
 
-Samples = list[tuple[float, float]]
+type Samples = list[tuple[float, float]]
 
 
 def at(second: float) -> float:
     return BEGIN + second
 
 
+def matrix(name: str, samples: Samples, **labels: str) -> dict[str, Any]:
+    """A series in the shape of Prometheus' answers."""
+    return {"metric": {"__name__": name} | labels, "values": [[time, str(value)] for time, value in samples]}
+
+
+def by_second(value: Callable[[int], float]) -> Samples:
+    """From before the run until after it."""
+    return [(at(second), value(second)) for second in range(-10, SECONDS + 8)]
+
+
 def ramp(per_second: float) -> Samples:
-    return [(at(second), 50 + per_second * second) for second in range(-10, SECONDS + 8)]
+    return by_second(lambda second: 50 + per_second * second)
 
 
 def level(value: float) -> Samples:
-    return [(at(second), value) for second in range(-10, SECONDS + 8)]
+    return by_second(lambda _: value)
 
 
 def container(name: str, samples: Samples, service: str = "app", **labels: str) -> dict[str, Any]:
     return matrix(f"container_{name}", samples, service=service, **labels)
 
 
-def cpu(service: str, per_second: float) -> dict[str, Any]:
-    return container("cpu_usage_seconds_total", ramp(per_second), service, cpu="total")
+def cpu(service: str, samples: Samples) -> dict[str, Any]:
+    return container("cpu_usage_seconds_total", samples, service, cpu="total")
 
 
 def lateness(mean_s: float, slow_share: float = 0.1) -> list[dict[str, Any]]:
@@ -61,9 +78,9 @@ def lateness(mean_s: float, slow_share: float = 0.1) -> list[dict[str, Any]]:
 def metrics() -> dict[str, Any]:
     return {
         "containers": [
-            cpu("app", APPROACH_CPU),
-            cpu("backend", BACKEND_CPU),
-            cpu("loadgen", GENERATOR_CPU),
+            cpu("app", ramp(APPROACH_CPU)),
+            cpu("backend", ramp(BACKEND_CPU)),
+            cpu("loadgen", ramp(GENERATOR_CPU)),
             container("memory_rss", ramp(0)),
             container("threads", ramp(0)),
             container("oom_events_total", level(0)),
@@ -110,14 +127,14 @@ def host_samples(
     ]
 
 
-def load(target: str = "/capabilities") -> dict[str, Any]:
+def load(target: str = "/capabilities", **changes: Any) -> dict[str, Any]:
     return {
         "origin": "http://app:8080",
         "targets": [{"target": target}],
         "connections": CONCURRENCY,
         "timeout_s": 30,
         "shape": {"kind": "closed", "requests": 5000, "duration_s": SECONDS},
-    }
+    } | changes
 
 
 def rows(
@@ -137,19 +154,6 @@ def rows(
 
 
 ANSWERED = len(rows())
-
-
-def burst(**changes: Any) -> dict[str, Any]:
-    return {
-        "phase": "settle",
-        "start": at(-9),
-        "duration_s": 5,
-        "wait_ms": 900,
-        "requests": 100,
-        "errors": 0,
-        "throughput_rps": 20,
-        "mean_latency_ms": 920,
-    } | changes
 
 
 @dataclass
@@ -175,10 +179,10 @@ class RawRun:
         default_factory=lambda: {"Running": True, "OOMKilled": False, "StartedAt": "2026-11-01T00:00:00.1Z"}
     )
     delays: dict[str, Any] = field(default_factory=lambda: {"before": "300", "after": "300"})
-    warmup: dict[str, Any] | None = field(
+    warmup: dict[str, Any] = field(
         default_factory=lambda: {
             "cap_s": 120, "compiled": True, "changing": None, "failed": False, "duration_s": 70, "compiling_s": 40,
-            "bursts": [burst()],
+            "bursts": [BURST.model_dump()],
         }
     )  # fmt: skip
     samples: list[dict[str, Any]] = field(default_factory=host_samples)
@@ -188,6 +192,32 @@ class RawRun:
     about: dict[str, Any] = field(
         default_factory=lambda: {"concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30}}
     )
+
+    def put(self, part: str, *series: dict[str, Any]) -> None:
+        """These take the place of those of the same name, service and bound."""
+
+        def key(one: dict[str, Any]) -> tuple[str | None, ...]:
+            return tuple(one["metric"].get(label) for label in ("__name__", "service", "le"))
+
+        new = {key(one) for one in series}
+        self.metrics[part] = [one for one in self.metrics[part] if key(one) not in new] + list(series)
+
+    def drop(self, *services: str) -> None:
+        """Nothing was recorded of these containers."""
+        containers = self.metrics["containers"]
+        self.metrics["containers"] = [one for one in containers if one["metric"]["service"] not in services]
+
+    def spend(self, cpu: str, column: int, by_second: Callable[[int], float]) -> None:
+        """So many jiffies of the CPU's until that second, which were idle ones, are of this column."""
+        for second, sample in zip(SAMPLED, self.samples, strict=True):
+            spent = round(by_second(second))
+            sample["cpus"][cpu][column] += spent
+            sample["cpus"][cpu][IDLE] -= spent
+
+    def wait(self, by_second: Callable[[int], float]) -> None:
+        """Until that second the tool's thread waited so long for a CPU, in a hundred turns a second."""
+        for second, sample in zip(SAMPLED, self.samples, strict=True):
+            sample["tool_waits"]["1"] = [by_second(second), 100 * second]
 
     def ab_report(self) -> str:
         told = {
@@ -201,25 +231,36 @@ class RawRun:
 
     def write(self, folder: Path) -> Path:
         (folder / "raw").mkdir(parents=True, exist_ok=True)
-        before = dict.fromkeys(self.network, 0)
-        write(folder, "request.json", self.request)
-        write(folder, "tool.json", self.tool)
-        write(folder, "ab.txt", self.ab_report())
-        write(folder, "metrics.json", self.metrics)
-        write(folder, "container.json", [self.container | {"State": self.state}])
-        write(folder, "backend.json", self.delays)
-        for name, value in (("warmup.json", self.warmup), ("memory.json", self.memory)):
+        (folder / "requests.npz").unlink(missing_ok=True)
+        host = {"samples": self.samples, "peaks_reset": self.peaks_reset, "boot_id": "1b4e28ba"}
+        network = {"network_before": dict.fromkeys(self.network, 0), "network_after": self.network}
+        files = {
+            "request": self.request, "tool": self.tool, "metrics": self.metrics, "backend": self.delays,
+            "warmup": self.warmup, "memory": self.memory, "about": self.about, "host": host | network,
+            "container": [self.container | {"State": self.state}],
+        }  # fmt: skip
+        for name, value in files.items():
             if value is not None:
-                write(folder, name, value)
-        host = {"samples": self.samples, "network_before": before, "network_after": self.network}
-        write(folder, "host.json", host | {"peaks_reset": self.peaks_reset})
-        write(folder, "about.json", self.about)
+                write(folder, f"{name}.json", value)
+        write(folder, "ab.txt", self.ab_report())
         answered = "".join(f"{DATE}\t{start}\t0\t{took}\t{took}\t{took}\n" for start, took in self.rows)
         closed = f"{DATE}\t{int(at(5))}\t0\t9\t9\t0\n" * self.unanswered
         with gzip.open(folder / "raw" / "ab-requests.tsv.gz", "wt") as log:
             log.write(REQUEST_COLUMNS + "\n" + answered + closed)
         return folder
 
+    def judged(self, folder: Path) -> Run:
+        """The run, written below `folder`, as it is judged."""
+        return judge_run(self.write(folder / "1-app"))
+
 
 def write(run_dir: Path, name: str, value: Any) -> None:
     (run_dir / "raw" / name).write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def log_of(start_s: ArrayLike, latency_ms: ArrayLike, **others: Any) -> RequestLog:
+    """The log of plain numbers."""
+    return RequestLog(np.asarray(start_s, np.float64), np.asarray(latency_ms, np.float64), **others)
+
+
+type StandIn = Callable[..., None]

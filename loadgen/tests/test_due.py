@@ -7,104 +7,81 @@ import numpy as np
 import pytest
 
 from loomlab.judge.due import Due
+from loomlab.records.models import Latency
 from loomlab.records.requestlog import LEVELS
+from saying import figures
 
-SECONDS = 50
 
-
-def due(latencies_ms: list[float], failed_start_s: Sequence[float] = (), **others: Any) -> Due:
-    """Answers that started evenly over 50 s, those next to one another in the list after one another."""
-    start_s = SECONDS * np.arange(len(latencies_ms)) / max(len(latencies_ms), 1)
-    return Due(start_s, np.array(latencies_ms), np.array(failed_start_s), **others)
+def due(latencies_ms: Sequence[float], failed_start_s: Sequence[float] = (), **others: Any) -> Latency:
+    """Of answers that started evenly over 50 s, those next to one another in the list after one another."""
+    start_s = 50 * np.arange(len(latencies_ms)) / max(len(latencies_ms), 1)
+    return Due(start_s, np.array(latencies_ms), np.array(failed_start_s), **others).latency()
 
 
 @pytest.mark.parametrize(("name", "count"), [("p50", 20), ("p90", 100), ("p98", 500), ("p99", 1000), ("p99_9", 10_000)])
 def test_a_percentile_wants_ten_requests_above_it(name: str, count: int) -> None:
-    values = [float(number) for number in range(count)]
-    spread = [values[number * 7 % count] for number in range(count)]
+    spread = [float(number * 7 % count) for number in range(count)]
 
-    enough, few = due(spread).latency(), due([one for one in spread if one != count - 1]).latency()
+    enough, few = due(spread), due([one for one in spread if one != count - 1])
 
     assert getattr(enough, name) == count - 11
     assert getattr(few, name) is None
     assert "9" in few.withheld[name] and name not in enough.withheld
 
 
-def test_requests_that_failed_rank_above_every_answer() -> None:
-    """As 1.2 % of the answers, each of which took a minute, would."""
-    failed = due([920.0] * 1976, failed_start_s=[2.0 * number for number in range(24)]).latency()
-    slow = due(([920.0] * 82 + [60_000.0]) * 24).latency()
-
-    assert (failed.p98, slow.p98) == (920, 920)
-    assert (failed.p99, slow.p99) == (None, 60_000)
-    assert "920" in failed.withheld["p99"]
-    assert (failed.mean, failed.max) == (920, 920)
+def at_waves(count: int) -> list[float]:
+    """Of 2,000 answers 24 are slow, in so many different seconds."""
+    slow = {200 * (number % count) + number for number in range(24)}
+    return [2000.0 if number in slow else 920.0 for number in range(2000)]
 
 
-def test_fast_failures_do_not_improve_a_percentile() -> None:
-    """0.9 % time-outs, 0.9 % answers of 10 s: p99 is one of the latter, not the 920 ms of the others."""
-    latencies = ([920.0] * 109 + [10_000.0]) * 18
-
-    assert due(latencies, failed_start_s=[2.5 * number for number in range(18)]).latency().p99 == 10_000
-    assert due(latencies).latency().p99 == 920
+FAST_AND_SLOW = ([920.0] * 109 + [10_000.0]) * 18
+OF_UNKNOWN_STATUS = ([900.0] * 50 + [5.0] + [900.0] * 50 + [1200.0] * 2 + [3000.0]) * 20
+RARELY_SLOW = [920.0 if number % 100 else 3000.0 + number for number in range(1990)]
 
 
-@pytest.mark.parametrize(("waves", "known"), [(5, True), (4, False)])
-def test_what_lies_above_a_percentile_comes_from_five_waves(waves: int, known: bool) -> None:
-    """20 of 2,000 requests are slow, at different seconds or not."""
-    latencies = [920.0] * 2000
-    for number in range(24):
-        latencies[200 * (number % waves) + number] = 2000.0
+@pytest.mark.parametrize(
+    ("latencies_ms", "others", "percentiles"),
+    [
+        # 1.2 % failed, which rank above every answer, as if each had taken a minute.
+        ([920.0] * 1976, {"failed_start_s": [2.0 * number for number in range(24)]}, {"p98": 920, "p99": "920"}),
+        (([920.0] * 82 + [60_000.0]) * 24, {}, {"p98": 920, "p99": 60_000}),
+        # 0.9 % failed fast, 0.9 % took 10 s: p99 is one of the latter.
+        (FAST_AND_SLOW, {"failed_start_s": [2.5 * number for number in range(18)]}, {"p99": 10_000}),
+        (FAST_AND_SLOW, {}, {"p99": 920}),
+        # What lies above a percentile comes from five waves, unless it is hardly slower; a wave lasts a mean latency.
+        (at_waves(5), {}, {"p98": 920, "p99": 2000}),
+        (at_waves(4), {}, {"p98": 920, "p99": "5"}),
+        (at_waves(4), {"failed_start_s": [49.5]}, {"p99": 2000}),
+        (at_waves(4), {"failed_start_s": [5.5]}, {"p99": "5"}),
+        ([920.0] * 100 + [929.0] * 24 + [920.0] * 1876, {}, {"p99": 929}),
+        ([920.0] * 100 + [930.0] * 24 + [920.0] * 1876, {}, {"p99": "5"}),
+        ([15_000.0 + number % 2 * 5000 for number in range(2000)], {}, {"p50": "5"}),
+        # ab's rows have no status: 30 of 2,080 failed, those of 5 ms or others; the highest bound counts if it is near.
+        (OF_UNKNOWN_STATUS, {}, {"p50": 900, "p98": 1200}),
+        (OF_UNKNOWN_STATUS, {"unmarked": 30}, {"p50": 900, "p98": "1,200 3,000"}),
+        (OF_UNKNOWN_STATUS, {"unmarked": 30, "rounded_ms": 1800}, {"p98": 3000}),
+        ([900.0 + number % 30 for number in range(2000)], {"unmarked": 18}, {"p98": 929}),
+        # Of some it is not known when they were due.
+        (RARELY_SLOW, {"unplaced": 3}, {"p95": 920, "p98": 920}),
+        (RARELY_SLOW, {"unplaced": 30}, {"p95": 920, "p98": "920"}),
+    ],
+)
+def test_percentiles_are_of_all_that_was_due(
+    latencies_ms: list[float], others: dict[str, Any], percentiles: dict[str, float | str]
+) -> None:
+    """A text: it is withheld, with these numbers said."""
+    got = due(latencies_ms, **others)
 
-    got = due(latencies).latency()
-
-    assert got.p99 == (2000 if known else None)
-    assert got.p98 == 920
-    assert ("p99" in got.withheld) is not known
-
-
-def test_waves_that_are_hardly_slower_do_not_count_as_few() -> None:
-    latencies = [920.0] * 2000
-    latencies[100:124] = [929.0] * 24
-
-    assert due(latencies).latency().p99 == 929
-
-
-def test_a_wave_lasts_a_mean_latency() -> None:
-    """In 50 s there are four of 15 s."""
-    assert due([15_000.0 + number % 2 * 5000 for number in range(2000)]).latency().p50 is None
-
-
-def test_where_it_is_not_known_which_answers_failed_bounds_are_told() -> None:
-    """ab's rows have no status: 30 of 2,080 may be those of 5 ms, or any others."""
-    latencies = ([900.0] * 50 + [5.0] + [900.0] * 50 + [1200.0] * 2 + [3000.0]) * 20
-
-    got, plain = due(latencies, unmarked=30).latency(), due(latencies).latency()
-
-    assert (got.p50, plain.p50) == (900, 900)
-    assert (got.p98, plain.p98) == (None, 1200)
-    assert {"1,200", "3,000"} <= set(got.withheld["p98"].replace(":", "").split())
-
-
-def test_a_bound_that_rounding_explains_is_none() -> None:
-    """Of the 18, the highest bound counts: 921 ms and 929 ms are the same to one in a hundred."""
-    latencies = [900.0 + number % 30 for number in range(2000)]
-
-    assert due(latencies, unmarked=18).latency().p98 == 929
-
-
-@pytest.mark.parametrize(("unplaced", "known"), [(3, True), (30, False)])
-def test_requests_of_which_nothing_is_known_may_reach_a_percentile(unplaced: int, known: bool) -> None:
-    latencies = [920.0 if number % 100 else 3000.0 + number for number in range(1990)]
-
-    got = due(latencies, unplaced=unplaced).latency()
-
-    assert (got.p98 is not None) is known
-    assert got.p95 == 920
+    for name, figure in percentiles.items():
+        numbers = figure if isinstance(figure, str) else ""
+        assert getattr(got, name) == (None if numbers else figure)
+        assert set(numbers.split()) <= figures(got.withheld.get(name))
+    assert (got.mean, got.max) == pytest.approx((np.mean(latencies_ms), max(latencies_ms)))
 
 
 def test_without_an_answer_there_is_no_latency() -> None:
-    got = due([], [1.0] * 50).latency()
+    got = due([], [1.0] * 50)
 
     assert got.mean is got.max is None
     assert all(getattr(got, name) is None for name in LEVELS)

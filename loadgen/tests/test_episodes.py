@@ -1,229 +1,167 @@
 """Steps and hangs, on simulated open loads of which everything is known."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from loomlab.judge.episodes import episode_of, steps_of
 from loomlab.records.load import OpenRate, RateStep
-from loomlab.records.models import Hang
+from loomlab.records.models import Episode, Hang, Step
 from loomlab.records.requestlog import RequestLog
+from rawrun import log_of
 
 BEGIN = 1_795_000_000
 STEP_S = 30
 
 
-def a_tenth(first: float, last: float) -> float:
-    """CPU seconds of a process that uses a tenth of a CPU."""
-    return (last - first) / 10
-
-
-def log_of(starts: Sequence[tuple[float, float]], failed: Sequence[tuple[float, float]] | None = None) -> RequestLog:
-    failed = failed or []
-    return RequestLog(
-        [start for start, _ in starts],
-        [latency for _, latency in starts],
-        failed_start_s=[start for start, _ in failed],
-        failed_latency_ms=[latency for _, latency in failed],
-    )
-
-
-def ladder(started_rps: list[int], latency_ms: list[int], failing: list[int] | None = None) -> RequestLog:
-    """A step each: so many start in each second, of which the first `failing` fail."""
-    answered: list[tuple[int, float]] = []
-    failed: list[tuple[int, float]] = []
-    for number, rate in enumerate(started_rps):
-        bad = failing[number] if failing else 0
+def ladder(*steps: tuple[int, float, int]) -> RequestLog:
+    """So many requests a second of a step, so many ms each, of which so many fail in each second."""
+    rows: dict[bool, list[tuple[int, float]]] = {False: [], True: []}
+    for number, (rate, latency_ms, failing) in enumerate(steps):
         for second in range(BEGIN + number * STEP_S, BEGIN + (number + 1) * STEP_S):
-            failed += [(second, 1)] * bad
-            answered += [(second, latency_ms[number])] * (rate - bad)
-    return log_of(answered, failed)
+            for place in range(rate):
+                rows[place < failing].append((second, latency_ms))
+    answered, failed = (np.reshape(rows[fails], (-1, 2)).T for fails in (False, True))
+    return log_of(answered[0], answered[1], failed_start_s=failed[0], failed_latency_ms=failed[1])
 
 
-def shape(*rates: float) -> OpenRate:
-    return OpenRate(tuple(RateStep(rate, STEP_S) for rate in rates))
+def steps(log: RequestLog, *rates: float) -> list[Step]:
+    """Of a process that uses a tenth of a CPU."""
+    shape = OpenRate(tuple(RateStep(rate, STEP_S) for rate in rates))
+    return steps_of(log, shape, lambda first, last: (last - first) / 10, BEGIN)
 
 
-def test_steps_that_are_reached_without_errors_hold() -> None:
-    got = steps_of(ladder([50, 100, 200], [100, 120, 900]), shape(50, 100, 200), a_tenth, BEGIN)
+def test_steps_that_are_reached_without_errors_hold_and_leave_out_their_first_moments_and_the_next_one() -> None:
+    got = steps(ladder((50, 100, 0), (100, 120, 0), (200, 900, 0)), 50, 100, 200)
 
-    assert [step.held for step in got] == [True, True, True]
-    assert [(step.offered_rps, step.started_rps, step.throughput_rps) for step in got] == [
-        (50, 50, 50),
-        (100, 100, 100),
-        (200, 200, 200),
-    ]
+    assert [(step.start - BEGIN, step.seconds) for step in got] == [(2, 27), (32, 27), (62, 27)]
+    assert all(step.held for step in got)
+    rates = [(step.offered_rps, step.started_rps, step.throughput_rps) for step in got]
+    assert rates == [(rate, rate, rate) for rate in (50, 100, 200)]
     assert [step.latency_ms.p50 for step in got] == [100, 120, 900]
+    assert [step.cpu_ms_per_request for step in got] == pytest.approx([2, 1, 0.5])
 
 
-def test_a_step_leaves_out_its_first_moments_and_the_next_one() -> None:
-    got = steps_of(ladder([50, 100], [100, 120]), shape(50, 100), a_tenth, BEGIN)
+@pytest.mark.parametrize(
+    ("started", "failing", "offered", "held"),
+    [
+        (98, 0, 100, True),
+        (97, 0, 100, False),
+        (102, 0, 100, True),
+        (103, 0, 100, False),
+        (100, 1, 100, True),
+        (100, 2, 100, False),
+        (100, 100, 100, False),
+        (0, 0, 100, False),
+        # One request in 27 s more or fewer is no other rate.
+        (1, 0, 1.037, True),
+    ],
+)
+def test_a_step_holds_within_two_percent_of_its_rate_and_one_percent_of_errors(
+    started: int, failing: int, offered: float, held: bool
+) -> None:
+    first, got = steps(ladder((50, 100, 0), (started, 100, failing)), 50, offered)
 
-    assert [(step.start - BEGIN, step.seconds) for step in got] == [(2, 27), (32, 27)]
-
-
-@pytest.mark.parametrize(("started", "held"), [(98, True), (97, False), (102, True), (103, False)])
-def test_a_step_holds_within_two_percent_of_its_rate(started: int, held: bool) -> None:
-    got = steps_of(ladder([50, started], [100, 100]), shape(50, 100), a_tenth, BEGIN)
-
-    assert [step.held for step in got] == [True, held]
-
-
-@pytest.mark.parametrize(("failing", "held"), [(1, True), (2, False)])
-def test_a_step_holds_up_to_one_percent_of_errors(failing: int, held: bool) -> None:
-    got = steps_of(ladder([100, 100], [100, 100], [0, failing]), shape(100, 100), a_tenth, BEGIN)
-
-    assert got[1].errors == failing * 27
-    assert got[1].started_rps == 100
-    assert got[1].throughput_rps == 100 - failing
-    assert got[1].held is held
-
-
-def test_a_step_in_which_nothing_started_did_not_hold() -> None:
-    got = steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth, BEGIN)
-
-    assert (got[1].started_rps, got[1].held, got[1].latency_ms.p50) == (0, False, None)
-
-
-def test_a_step_of_failures_only_did_not_hold() -> None:
-    got = steps_of(ladder([50, 100], [100, 1], [0, 100]), shape(50, 100), a_tenth, BEGIN)
-
-    assert (got[1].started_rps, got[1].throughput_rps, got[1].held) == (100, 0, False)
+    assert first.held
+    assert (got.errors, got.started_rps, got.throughput_rps) == (27 * failing, started, started - failing)
+    assert got.held is held
+    assert (got.cpu_ms_per_request is None) is (started == failing)
 
 
 def test_a_step_of_three_seconds_is_told_by_one_of_them() -> None:
     """The plan asks for longer ones; runs made before may have them."""
     short = OpenRate((RateStep(50, 3), RateStep(50, 27)))
 
-    assert [step.seconds for step in steps_of(ladder([50], [100]), short, a_tenth, BEGIN)] == [1, 24]
+    assert [step.seconds for step in steps_of(ladder((50, 100, 0)), short, lambda *_: None, BEGIN)] == [1, 24]
 
 
-def test_every_step_has_its_own_cpu_per_request() -> None:
-    got = steps_of(ladder([50, 100], [100, 100]), shape(50, 100), a_tenth, BEGIN)
+@pytest.mark.parametrize(("grown_ms", "noise_ms", "missed"), [(9, 0, None), (30, 0, "latency grew by"), (30, 90, None)])
+def test_a_step_whose_latency_grows_beyond_chance_did_not_hold(
+    grown_ms: int, noise_ms: int, missed: str | None
+) -> None:
+    """Of two steps, the second grows by so much from half to half; of eight seconds four are slower."""
+    log = ladder((50, 100, 0), (100, 100, 0))
+    since_s = np.maximum(log.start_s - BEGIN - STEP_S, 0)
+    grown = since_s * grown_ms / (STEP_S / 2) + np.where(since_s % 8 > 4, noise_ms, 0)
 
-    assert [step.cpu_ms_per_request for step in got] == pytest.approx([2, 1])
-    assert steps_of(ladder([50, 0], [100, 100]), shape(50, 100), a_tenth, BEGIN)[1].cpu_ms_per_request is None
-
-
-@pytest.mark.parametrize(("grown_ms", "missed"), [(9, None), (30, "latency grew by")])
-def test_a_step_whose_latency_grows_did_not_hold(grown_ms: int, missed: str | None) -> None:
-    """Of two steps, the second grows by so much from half to half."""
-    log = ladder([50, 100], [100, 100])
-    growing = log_of(
-        [
-            (start, ms + max(start - BEGIN - STEP_S, 0) * grown_ms / (STEP_S / 2))
-            for start, ms in zip(log.start_s, log.latency_ms, strict=True)
-        ]
-    )
-
-    first, second = steps_of(growing, shape(50, 100), a_tenth, BEGIN)
+    first, second = steps(replace(log, latency_ms=log.latency_ms + grown), 50, 100)
 
     assert first.held
-    assert (second.missed or "").startswith(missed or "")
     assert second.held is (missed is None)
+    assert (second.missed or "").startswith(missed or "")
 
 
-@pytest.mark.parametrize(("late_ms", "held"), [(1000, True), (1001, False)])
-def test_a_step_whose_requests_start_a_second_late_did_not_hold(late_ms: float, held: bool) -> None:
-    log = ladder([50, 100], [3000, 3000])
-    late = replace(log, lag_ms=[late_ms if start >= BEGIN + STEP_S else 0.0 for start in log.start_s])
+@pytest.mark.parametrize(("late_ms", "missed"), [(1000, None), (1001, "requests started 1.0 s late")])
+def test_a_step_whose_requests_start_a_second_late_did_not_hold(late_ms: float, missed: str | None) -> None:
+    log = ladder((50, 3000, 0), (100, 3000, 0))
+    late = replace(log, lag_ms=np.where(log.start_s >= BEGIN + STEP_S, late_ms, 0.0))
 
-    steps = steps_of(late, shape(50, 100), a_tenth, BEGIN)
-
-    assert [step.held for step in steps] == [True, held]
-    assert steps[1].missed == (None if held else "requests started 1.0 s late")
+    assert [step.missed for step in steps(late, 50, 100)] == [None, missed]
 
 
-def test_a_single_rate_has_no_steps() -> None:
-    assert steps_of(ladder([50], [100]), shape(50), a_tenth, BEGIN) == []
+def test_a_single_rate_has_no_steps_and_without_a_request_none_holds() -> None:
+    assert steps(ladder((50, 100, 0)), 50) == []
+    assert [(step.started_rps, step.missed) for step in steps(RequestLog(), 50, 100)] == [(0, "0/s were started")] * 2
 
 
-def test_where_no_request_got_a_connection_no_step_held() -> None:
-    got = steps_of(log_of([]), shape(50, 100), a_tenth, BEGIN)
+def episode(
+    after_ms: Callable[[int], float], lag_ms: Callable[[int], float] = lambda _: 0, started: float = BEGIN
+) -> Episode:
+    """Ten requests a second take 100 ms, one of them 50 ms more; those that start in the hang wait for its end, too,
+    those after it as long as the second after it has it."""
 
-    assert [(step.offered_rps, step.started_rps, step.held) for step in got] == [(50, 0, False), (100, 0, False)]
-    assert got[0].missed == "0/s were started"
+    def took_ms(second: int) -> float:
+        return 100 if second < 60 else 100 + 1000 * (70 - second) if second < 70 else after_ms(second - 70)
 
-
-HANG = Hang(at_s=60, duration_s=10)
-
-
-def hanging(recovers_after_s: int | None, until_s: int = 120, calm_ms: int = 100) -> RequestLog:
-    """Ten requests a second; those that start in the hang wait for its end, those after it are three times as slow
-    until `recovers_after_s`, and 10 % slower from then on."""
-    starts: list[tuple[int, float]] = []
-    for second in range(until_s):
-        latency = calm_ms
-        if 60 <= second < 70:
-            latency = calm_ms + 1000 * (70 - second)
-        elif second >= 70:
-            slow = recovers_after_s is None or second < 70 + recovers_after_s
-            latency = round(calm_ms * (3 if slow else 1.1))
-        starts += [(BEGIN + second, latency)] * 10
-    return log_of(starts)
-
-
-@pytest.mark.parametrize("after_s", [0, 1, 7, 47])
-def test_a_recovery_is_timed_from_the_end_of_the_hang(after_s: int) -> None:
-    got = episode_of(hanging(after_s), HANG, BEGIN)
-
-    assert (got.start - BEGIN, got.end - BEGIN) == (60, 70)
-    assert got.before_p50_ms == 100
-    assert got.worst_ms == 10_100
-    assert got.recovery_s == after_s
-
-
-def test_a_run_that_ends_before_its_recovery_has_none() -> None:
-    assert episode_of(hanging(None), HANG, BEGIN).recovery_s is None
-
-
-def test_three_good_seconds_on_end_are_a_recovery_and_two_are_not() -> None:
-    assert episode_of(hanging(47), HANG, BEGIN).recovery_s == 47
-    assert episode_of(hanging(48), HANG, BEGIN).recovery_s is None
-
-
-def test_a_relapse_is_no_recovery() -> None:
-    log = hanging(0)
-    relapse = log_of(
-        [(start, 500 if start == BEGIN + 72 else ms) for start, ms in zip(log.start_s, log.latency_ms, strict=True)]
+    seconds = [second for second in range(120) for _ in range(10)]
+    log = log_of(
+        [BEGIN + second for second in seconds],
+        [took_ms(second) + 50 * (place % 10 == 0) for place, second in enumerate(seconds)],
+        lag_ms=[lag_ms(second) for second in seconds],
     )
+    return episode_of(log, Hang(at_s=60, duration_s=10), started)
 
-    assert episode_of(relapse, HANG, BEGIN).recovery_s == 3
+
+def slow_for(seconds: int) -> Callable[[int], float]:
+    return lambda second: 300 if second < seconds else 110
 
 
-@pytest.mark.parametrize(("after_ms", "recovers"), [(120, True), (121, False)])
-def test_back_means_within_twenty_percent(after_ms: int, recovers: bool) -> None:
-    log = hanging(0)
-    later = log_of(
-        [
-            (start, after_ms if start >= BEGIN + 70 else ms)
-            for start, ms in zip(log.start_s, log.latency_ms, strict=True)
-        ]
-    )
+@pytest.mark.parametrize(
+    ("after_ms", "started", "recovery_s"),
+    [
+        (slow_for(0), BEGIN, 0),
+        (slow_for(7), BEGIN, 7),
+        # Three good seconds on end are a recovery, two are none, nor is one before a relapse.
+        (slow_for(47), BEGIN, 47),
+        (slow_for(48), BEGIN, None),
+        (lambda second: 500 if second == 2 else 100, BEGIN, 3),
+        # Good is within twenty percent.
+        (lambda _: 120, BEGIN, 0),
+        (lambda _: 121, BEGIN, None),
+        # A run may begin between two seconds.
+        (slow_for(7), BEGIN + 0.25, 6.75),
+        (slow_for(0), BEGIN + 0.25, 0),
+    ],
+)
+def test_a_recovery_is_timed_from_the_end_of_the_hang(
+    after_ms: Callable[[int], float], started: float, recovery_s: float | None
+) -> None:
+    got = episode(after_ms, started=started)
 
-    assert (episode_of(later, HANG, BEGIN).recovery_s is not None) is recovers
+    assert (got.start, got.end) == (started + 60, started + 70)
+    assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (100, 10_150, recovery_s)
 
 
 def test_without_anything_before_the_hang_there_is_nothing_to_come_back_to() -> None:
-    got = episode_of(log_of([(BEGIN + 80, 100)]), HANG, BEGIN)
+    got = episode_of(log_of([BEGIN + 65, BEGIN + 80], [5100, 100]), Hang(at_s=60, duration_s=10), BEGIN)
 
-    assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, None, None)
-
-
-def test_a_run_may_begin_between_two_seconds() -> None:
-    got = episode_of(hanging(7), HANG, BEGIN + 0.25)
-
-    assert got.end == BEGIN + 70.25
-    assert got.recovery_s == pytest.approx(6.75)
+    assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, 5100, None)
 
 
 def test_users_wait_from_when_their_request_was_due_in_a_hang_and_after_it() -> None:
     """Those of the first five seconds after the hang are answered at once, but started two seconds late."""
-    log = hanging(0)
-    lagging = replace(log, lag_ms=[2000.0 if 65 <= start - BEGIN < 75 else 0.0 for start in log.start_s])
+    got = episode(lambda _: 110, lag_ms=lambda second: 2000 if 65 <= second < 75 else 0)
 
-    got = episode_of(lagging, HANG, BEGIN)
-
-    assert got.recovery_s == 5
-    assert got.worst_ms == 100 + 10_000
+    assert (got.recovery_s, got.worst_ms) == (5, 150 + 10_000)

@@ -1,315 +1,243 @@
 """From raw files to run.json: of which seconds, of whose CPUs and of which requests a figure is."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from changes import beside_prometheus, cooling, late_at_p99, replaced
-from loomlab.judge import facts
-from loomlab.judge.judge import judge_run
-from loomlab.records.requestlog import RequestLog
-from loomlab.tools.ab import Ab
-from rawrun import CONCURRENCY, LATENCY_MS, SAMPLED, SECONDS, RawRun, Samples, at, container, jiffies, load, ramp, rows
+from loomlab.judge.cpu_time import SOFTIRQ, STEAL
+from rawrun import (
+    CONCURRENCY,
+    LATENCY_MS,
+    SAMPLED,
+    SECONDS,
+    RawRun,
+    StandIn,
+    at,
+    by_second,
+    cpu,
+    host_samples,
+    jiffies,
+    log_of,
+    matrix,
+    rows,
+)
 from saying import failed, told, unknown
-from test_metrics import matrix
-
-
-def judged(run: RawRun, folder: Path) -> Any:
-    return judge_run(run.write(folder / "1-app"))
-
-
-class Draining(Ab):
-    """A tool that waits for its last answers."""
-
-    discards = False
-
-
-def extra(samples: Samples, first: float, last: float, per_second: float) -> Samples:
-    """The counter, which grows by that much more between two seconds of the run."""
-    return [(time, value + per_second * min(max(time - at(first), 0), last - first)) for time, value in samples]
 
 
 @pytest.mark.parametrize(("first", "last", "counts"), [(-2, 1, False), (10, 13, True), (39.5, 42, False)])
 def test_only_what_is_late_on_the_interior_counts(first: float, last: float, counts: bool, tmp_path: Path) -> None:
-    """Three seconds in which the backend is 500 ms late: the connect wave, the middle, the end."""
+    """Three seconds in which the backend answers more, 500 ms late: the connect wave, the middle, the end."""
     run = RawRun()
+    more: dict[tuple[str, str | None], int] = {
+        ("backend_lateness_seconds_sum", None): 50,
+        ("backend_lateness_seconds_count", None): 100,
+    }
+    more |= {("backend_lateness_seconds_bucket", "+Inf"): 100}
     for one in run.metrics["backend"]:
-        name, bound = one["metric"]["__name__"], one["metric"].get("le")
-        more = {"backend_lateness_seconds_sum": 50, "backend_lateness_seconds_count": 100}.get(name)
-        if more or bound == "+Inf":
-            values = [(time, float(value)) for time, value in one["values"]]
-            one["values"] = [(time, str(value)) for time, value in extra(values, first, last, more or 100)]
+        grows = more.get((one["metric"]["__name__"], one["metric"].get("le")), 0)
+        for sample in one["values"]:
+            sample[1] = str(float(sample[1]) + grows * min(max(sample[0] - at(first), 0), last - first))
 
-    got = judged(run, tmp_path)
+    got = run.judged(tmp_path)
 
-    assert (got.backend_lateness_mean_ms > 20) is counts
-    assert (got.backend_lateness_p99_ms > 8.6 + 0.1) is counts
+    assert ((got.backend_lateness_mean_ms or 0) > 20) is counts
+    assert ((got.backend_lateness_p99_ms or 0) > 8.6 + 0.1) is counts
     assert (got.verdict == "invalid") is counts
 
 
-def test_lateness_at_p99_is_held_against_p99_not_against_the_slowest_answer(tmp_path: Path) -> None:
+def test_lateness_is_held_against_the_mean_and_p99_not_against_the_slowest_answer(tmp_path: Path) -> None:
+    """3 % of the answers take twice as long, one three times."""
+    every_33rd = itertools.cycle([2 * LATENCY_MS] + 32 * [LATENCY_MS])
+    run = RawRun(rows=[*rows(lambda _: next(every_33rd)), (int(at(10)), 2700)])
+
+    got = run.judged(tmp_path)
+
+    assert got.mean_ms == pytest.approx(949, abs=3)
+    assert (got.p99_ms, got.latency_ms.max) == (2 * LATENCY_MS, 2700)
+
+
+def test_what_comes_late_after_a_hang_is_no_fault_of_the_backend(tmp_path: Path) -> None:
     run = RawRun()
-    late_at_p99(run, 40)
-    run.rows.append((int(at(10)), 2700))
+    run.request["hangs"] = [{"at_s": 20, "duration_s": 5}]
+    late_s = by_second(lambda second: 50 + 0.4 * second + 100 * max(second - 20, 0))
+    run.put("backend", matrix("backend_lateness_seconds_sum", late_s))
 
-    got = judged(run, tmp_path)
+    got = run.judged(tmp_path)
 
-    assert got.latency_ms.max == 2700
-    assert told(got.rules, "backend_late_p99", "40.0")
+    assert got.backend_lateness_mean_ms == pytest.approx(4)
+    assert not failed(got.rules) & {"backend_late_mean", "backend_late_p99"}
 
 
 @pytest.mark.parametrize(("first", "verdict"), [(0, "valid"), (10, "invalid")])
 def test_only_waits_for_a_cpu_on_the_interior_count(first: int, verdict: str, tmp_path: Path) -> None:
     run = RawRun()
-    for second, sample in zip(SAMPLED, run.samples, strict=True):
-        waited_s, turns = sample["tool_waits"]["1"]
-        sample["tool_waits"]["1"] = [waited_s + (500 if second > first else 0), turns]
+    run.wait(lambda second: 0.001 * second + (500 if second > first else 0))
 
-    assert judged(run, tmp_path).verdict == verdict
+    assert run.judged(tmp_path).verdict == verdict
 
 
-def test_a_silence_before_the_interior_is_no_omission(tmp_path: Path) -> None:
+def test_a_silence_while_the_backend_hangs_is_no_omission(tmp_path: Path) -> None:
+    run = RawRun(rows=rows(lambda second: LATENCY_MS + (6000 if 19 < second < 20 else 0)))
+    run.request["hangs"] = [{"at_s": 20, "duration_s": 6}]
+
+    assert "omission_possible" not in failed(run.judged(tmp_path).rules)
+
+
+def test_neither_a_silence_before_the_interior_nor_what_a_tool_does_after_its_load_is_an_omission(
+    tmp_path: Path,
+) -> None:
     """Every connection's first answer takes 5 s."""
     run = RawRun(rows=rows(lambda second: 5000 if second < 0.92 else LATENCY_MS))
+    run.tool["ended"] = at(SECONDS + 7)
 
-    assert judged(run, tmp_path).reasons == []
+    assert run.judged(tmp_path).reasons == []
 
 
-def held(first: float, last: float) -> list[tuple[int, int]]:
-    """Every answer that would come in that time comes at its end; the load ends ten seconds after its start."""
-    found = []
+def delayed(first: float, last: float) -> list[tuple[int, int]]:
+    """Every answer that would come between the two times comes at the latter."""
+    answers: list[tuple[int, int]] = []
     for connection in range(CONCURRENCY):
         start = 0.001 * connection
         while (end := start + LATENCY_MS / 1000) < 10:
             end = last if first < end < last else end
-            found.append((int(at(start)), round(1000 * (end - start))))
+            answers.append((int(at(start)), round(1000 * (end - start))))
             start = end
-    return found
+    return answers
 
 
-def ended_after_ten_seconds(rows: list[tuple[int, int]]) -> RawRun:
-    run = RawRun(rows=rows)
-    run.tool["ended"] = at(10)
-    run.report["Time taken for tests"] = "10.000 seconds"
-    return run
+def answers(seconds: Iterable[int], each: int) -> list[tuple[int, int]]:
+    """Fewer than there are connections, so that there is no interior."""
+    return [(int(at(second)), LATENCY_MS) for second in seconds for _ in range(each)]
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "numbers"),
+    ("rows", "took_s", "numbers"),
     [
-        (0.5, 6.0, "20 6.0"),
-        (0.5, 3.5, "20 3.5"),
-        (4.0, 4.1, None),
+        (delayed(0.5, 6.0), 10, "20 6.0"),
+        (delayed(0.5, 3.5), 10, "20 3.5"),
+        (delayed(4.0, 4.1), 10, None),
+        (answers((0, 8), 9), 10, ""),
+        # A tool may take some time until it sends its first request.
+        (answers(range(4, 10), 3), 6, None),
     ],
 )
-def test_long_waits_count_from_the_first_second_on_where_the_whole_run_is_evaluated(
-    first: float, last: float, numbers: str | None, tmp_path: Path
+def test_where_the_whole_run_is_evaluated_waits_and_silences_count_from_the_first_request_on(
+    rows: list[tuple[int, int]], took_s: int, numbers: str | None, tmp_path: Path
 ) -> None:
-    got = judged(ended_after_ten_seconds(held(first, last)), tmp_path)
+    run = RawRun(rows=rows, report={"Time taken for tests": f"{took_s}.000 seconds"})
+    run.tool["ended"] = at(10)
 
-    assert ("omission_possible" in failed(got.rules)) is (numbers is not None)
-    assert numbers is None or told(got.rules, "omission_possible", numbers)
+    got = run.judged(tmp_path)
 
-
-def test_a_silence_counts_where_the_whole_run_is_evaluated(tmp_path: Path) -> None:
-    """Not all connections are answered, and no single request took long."""
-    rows = [(int(at(second)), LATENCY_MS) for second in (0, 8) for _ in range(CONCURRENCY // 2 - 1)]
-
-    got = judged(ended_after_ten_seconds(rows), tmp_path)
-
-    assert "omission_possible" in failed(got.rules)
+    assert got.whole_run or numbers is None
+    assert told(got.rules, "omission_possible", numbers or "") is (numbers is not None)
 
 
-def test_the_time_until_a_tool_sends_its_first_request_is_no_silence(tmp_path: Path) -> None:
-    rows = [(int(at(second)), LATENCY_MS) for second in range(4, 10) for _ in range(CONCURRENCY // 2 - 7)]
-    run = ended_after_ten_seconds(rows)
-    run.report["Time taken for tests"] = "6.000 seconds"
-
-    got = judged(run, tmp_path)
-
-    assert "short_interior" in failed(got.rules)
-    assert "omission_possible" not in failed(got.rules)
-
-
-def test_what_a_tool_does_after_its_load_is_no_silence(tmp_path: Path) -> None:
-    run = RawRun()
-    run.tool["ended"] = at(SECONDS + 7)
-
-    assert judged(run, tmp_path).reasons == []
-
-
-def test_the_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_no_throughput(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(facts, "tool", lambda _: Draining())
-    run = RawRun()
-    last = (int(at(SECONDS - 1)), 2500)
-    run.rows += [last]
-    run.report["Time taken for tests"] = f"{SECONDS + 4}.000 seconds"
+def test_last_answers_that_a_tool_waits_for_are_no_silence_and_cost_nothing(tmp_path: Path, stand_in: StandIn) -> None:
+    stand_in(discards=False, tells_unended=True)
+    run = RawRun(report={"Time taken for tests": f"{SECONDS + 4}.000 seconds"})
+    run.rows += [(int(at(SECONDS - 1)), 2500)]
     run.tool["ended"] = at(SECONDS + 4.2)
 
-    got = judged(run, tmp_path)
+    got = run.judged(tmp_path)
 
-    assert got.reasons == []
+    assert (got.reasons, got.tells_unended) == ([], True)
     assert got.throughput_rps == pytest.approx(CONCURRENCY / 0.92, rel=0.02)
 
 
-def test_a_request_that_failed_after_long_stands_for_those_it_kept_from_being_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Failing(Draining):
-        def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
-            log = super().requests(raw, floor_ms)
-            assert log is not None
-            return RequestLog(log.start_s, log.latency_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
-
-    monkeypatch.setattr(facts, "tool", lambda _: Failing())
-
-    assert told(judged(RawRun(), tmp_path).rules, "omission_possible", "1 8.5")
-
-
-@pytest.mark.parametrize("tells", [False, True])
-def test_connections_without_a_request_hide_one_where_the_tool_leaves_out_what_never_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tells: bool
-) -> None:
-    class Told(Ab):
-        tells_unended = tells
-
-    monkeypatch.setattr(facts, "tool", lambda _: Told())
+def test_a_request_that_failed_after_long_stands_for_those_it_kept_back(tmp_path: Path, stand_in: StandIn) -> None:
     run = RawRun()
-    run.rows = [row for number, row in enumerate(run.rows) if number % 50]
+    starts_s, latencies_ms = zip(*run.rows, strict=True)
+    log = log_of(starts_s, latencies_ms, failed_start_s=[at(10)], failed_latency_ms=[8500])
+    stand_in(requests=lambda *_: log, discards=False)
 
-    assert ("connections_idle" in failed(judged(run, tmp_path).rules)) is not tells
-
-
-def steal(run: RawRun, name: str) -> None:
-    """Of that CPU a good fifth, which was idle."""
-    for second, sample in zip(SAMPLED, run.samples, strict=True):
-        sample["cpus"][name][7] += 21 * (second - SAMPLED.start)
-        sample["cpus"][name][3] -= 21 * (second - SAMPLED.start)
+    assert told(run.judged(tmp_path).rules, "omission_possible", "1 8.5")
 
 
-@pytest.mark.parametrize(("cpu", "whose"), [("0", "approach"), ("1", "backend"), ("2", "load generator")])
-def test_stolen_time_is_told_by_whose_it_was(cpu: str, whose: str, tmp_path: Path) -> None:
+def test_a_tool_whose_connections_have_quotas_is_judged_while_all_are_busy(tmp_path: Path, stand_in: StandIn) -> None:
+    stand_in(quotas=True)
     run = RawRun()
-    steal(run, cpu)
+    run.rows = [row for number, row in enumerate(run.rows) if number % 2 or row[0] < at(25)]
 
-    got = judged(run, tmp_path)
+    interior = run.judged(tmp_path).interior
 
-    assert got.verdict == ("invalid" if whose == "approach" else "suspect")
-    assert told(got.rules, "much_stolen" if whose == "approach" else "stolen", "21")
-    assert whose in got.reasons[0]
-
-
-def test_interrupts_are_not_foreign_where_the_kernel_counts_them_apart(tmp_path: Path) -> None:
-    """The container used half of the CPU, interrupts a fifth."""
-    run = RawRun()
-    for second, sample in zip(SAMPLED, run.samples, strict=True):
-        sample["cpus"]["0"][6] += 20 * (second - SAMPLED.start)
-        sample["cpus"]["0"][3] -= 20 * (second - SAMPLED.start)
-
-    got = judged(run, tmp_path)
-
-    assert got.reasons == []
-    assert got.foreign_cpu_share == pytest.approx(0, abs=0.01)
-
-
-def test_a_container_beside_the_approach_that_was_not_measured_took_an_unknown_share(tmp_path: Path) -> None:
-    run = RawRun()
-    beside_prometheus(run, "0")
-    run.metrics["containers"] = [
-        one for one in run.metrics["containers"] if one["metric"].get("service") != "prometheus"
-    ]
-
-    got = judged(run, tmp_path)
-
-    assert got.verdict == "suspect"
-    assert got.foreign_cpu_share is None
-    assert unknown(got.rules) == {"foreign_cpu", "much_foreign_cpu"}
-
-
-def test_a_clock_that_is_set_and_set_back_was_set(tmp_path: Path) -> None:
-    run = RawRun()
-    for sample in run.samples[10:20]:
-        sample["monotonic"] -= 0.6
-
-    got = judged(run, tmp_path)
-
-    assert got.verdict == "invalid"
-    assert told(got.rules, "clock_stepped", "0.6")
-
-
-@pytest.mark.parametrize(("falls_by", "verdict"), [(0.07, "valid"), (0.08, "suspect")])
-def test_the_compilers_part_is_that_of_cpu_per_request(falls_by: float, verdict: str, tmp_path: Path) -> None:
-    """CPU falls from 0.5 to 0.35, 0.425 on average; the compilers' part by that share of it from half to half."""
-    run = RawRun()
-    cooling(run, 0.15)
-    interior = judged(run, tmp_path).interior
-    loss = 2 * falls_by * 0.425 / interior.seconds
-    spent = [(at(second), 100 + 0.2 * second - loss * second**2 / 2) for second in range(-10, SECONDS + 8)]
-    replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", spent))
-
-    assert judged(run, tmp_path).verdict == verdict
-
-
-@pytest.mark.parametrize(("cores", "verdict"), [(0.045, "valid"), (0.055, "suspect")])
-def test_compilers_that_are_a_small_part_of_many_cpus_were_at_work_all_the_same(
-    cores: float, verdict: str, tmp_path: Path
-) -> None:
-    """CPU falls from 6 CPUs to 4.5, and the compilers take so much less in the second half: a hundredth."""
-    run = RawRun()
-    interior = judged(run, tmp_path).interior
-    spent = [(at(second), 90 + 6 * second - 1.5 * second**2 / 80) for second in range(-10, SECONDS + 8)]
-    replaced(run.metrics["containers"], container("cpu_usage_seconds_total", spent, cpu="total"))
-    run.request["approach_cpus"] = "3-10"
-    for second, sample in zip(SAMPLED, run.samples, strict=True):
-        sample["cpus"] |= {str(cpu): jiffies(0.66, second) for cpu in range(3, 11)}
-    loss = 2 * cores / interior.seconds
-    compiled = [(at(second), 100 + 0.2 * second - loss * second**2 / 2) for second in range(-10, SECONDS + 8)]
-    replaced(run.metrics["approach"], matrix("lab_jit_cpu_seconds_total", compiled))
-
-    got = judged(run, tmp_path)
-
-    assert got.cpu_fall.fall == pytest.approx(0.13, abs=0.02)
-    assert got.verdict == verdict
-
-
-def calls_at_once(run: RawRun, pool: int) -> None:
-    """Each request makes two calls and then five at once."""
-    run.request["load"] = load("/capabilities?calls=5&parallel=true")
-    replaced(run.metrics["backend"], matrix("backend_requests_total", ramp(7 * CONCURRENCY / 0.92)))
-    run.about["outbound"]["max_connections_per_route"] = pool
-
-
-@pytest.mark.parametrize(("pool", "verdict"), [(5 * CONCURRENCY, "valid"), (5 * CONCURRENCY - 1, "suspect")])
-def test_a_request_that_makes_calls_at_once_needs_as_many_connections(pool: int, verdict: str, tmp_path: Path) -> None:
-    run = RawRun()
-    calls_at_once(run, pool)
-
-    got = judged(run, tmp_path)
-
-    assert got.verdict == verdict
-    assert told(got.rules, "small_pool", "5") is (verdict == "suspect")
-
-
-Edit = Callable[[RawRun], Any]
+    assert interior is not None
+    assert interior.start + interior.seconds <= at(27)
 
 
 @pytest.mark.parametrize(
-    ("edit", "rule"),
-    [
-        (lambda run: run.request.update(finished=False), "unfinished"),
-        (lambda run: run.tool.update(stopped_by="interrupt", killed=True), "tool_failed"),
-    ],
+    ("cpu", "whose", "rule"),
+    [("0", "approach", "much_stolen"), ("1", "backend", "stolen"), ("2", "load generator", "stolen")],
 )
-def test_a_run_that_was_cut_off_is_invalid_whatever_its_figures(edit: Edit, rule: str, tmp_path: Path) -> None:
+def test_stolen_time_is_told_by_whose_it_was(cpu: str, whose: str, rule: str, tmp_path: Path) -> None:
     run = RawRun()
-    edit(run)
+    run.spend(cpu, STEAL, lambda second: 21 * (second - SAMPLED.start))
 
-    got = judged(run, tmp_path)
+    got = run.judged(tmp_path)
 
-    assert got.verdict == "invalid"
-    assert rule in failed(got.rules)
-    assert (got.finished is None) is (rule == "unfinished")
+    assert got.verdict == ("invalid" if rule == "much_stolen" else "suspect")
+    assert told(got.rules, rule, "21")
+    assert whose in got.reasons[0]
+    assert got.idle_share == pytest.approx(0.29 if whose == "approach" else 0.5, abs=0.01)
+
+
+def test_steal_of_cpus_that_were_not_sampled_is_not_known(tmp_path: Path) -> None:
+    run = RawRun()
+    run.request["approach_cpus"] = "7"
+
+    assert unknown(run.judged(tmp_path).rules) >= {"stolen", "much_stolen", "more_cpu_than_given"}
+
+
+@pytest.mark.parametrize(("busy", "foreign"), [(0.5, 0), (0.4, 0.1)])
+def test_interrupts_are_foreign_only_where_the_kernel_charges_them_to_whoever_runs(
+    busy: float, foreign: float, tmp_path: Path
+) -> None:
+    """The container used half of the CPU, interrupts a fifth."""
+    run = RawRun(samples=host_samples(approach=busy))
+    run.spend("0", SOFTIRQ, lambda second: 20 * (second - SAMPLED.start))
+
+    got = run.judged(tmp_path)
+
+    assert got.foreign_cpu_share == pytest.approx(foreign, abs=0.01)
+    assert (got.reasons == []) is (foreign == 0)
+
+
+@pytest.mark.parametrize("shared", [{"monitoring_cpus": "0"}, {"generator_cpus": "0,2"}])
+def test_what_others_took_of_cpus_that_a_container_shares_in_part_or_unmeasured_is_not_known(
+    shared: dict[str, str], tmp_path: Path
+) -> None:
+    run = RawRun()
+    run.request |= shared
+
+    got = run.judged(tmp_path)
+
+    assert (got.verdict, got.foreign_cpu_share) == ("suspect", None)
+    assert unknown(got.rules) == {"foreign_cpu", "much_foreign_cpu"}
+
+
+@pytest.mark.parametrize(
+    ("cpus", "less_cpus", "verdict"),
+    [(0.5, 0.07 * 0.4375, "valid"), (0.5, 0.08 * 0.4375, "suspect"), (6, 0.045, "valid"), (6, 0.055, "suspect")],
+)
+def test_compilers_came_to_rest_where_they_took_less_by_a_share_of_all_cpu_or_of_one(
+    cpus: float, less_cpus: float, verdict: str, tmp_path: Path
+) -> None:
+    """The approach's CPU falls by a quarter from beginning to end, the compilers' by so much from half to half."""
+    run = RawRun()
+    run.request["approach_cpus"] = "3-10"
+    for second, sample in zip(SAMPLED, run.samples, strict=True):
+        sample["cpus"] |= {str(cpu): jiffies(0.88 * cpus / 8, second) for cpu in range(3, 11)}
+    falling = by_second(lambda second: 200 + cpus * (second - second**2 / 320))
+    run.put("containers", cpu("app", falling))
+    interior = run.judged(tmp_path).interior
+    assert interior is not None
+    loss = 2 * less_cpus / interior.seconds
+    compiled = by_second(lambda second: 100 + 0.2 * second - loss * second**2 / 2)
+    run.put("approach", matrix("lab_jit_cpu_seconds_total", compiled))
+
+    got = run.judged(tmp_path)
+
+    assert got.cpu_fall is not None and got.cpu_fall.fall == pytest.approx(0.13, abs=0.02)
+    assert got.verdict == verdict

@@ -1,4 +1,4 @@
-"""What a run's samples say about its containers; the shape is that of Prometheus' answers."""
+"""What a run's samples say about its containers."""
 
 from typing import Any
 
@@ -6,168 +6,140 @@ import pytest
 
 from loomlab.basics.errors import ParseError
 from loomlab.judge.metrics import Metrics
+from rawrun import RawRun, Samples, at, by_second, container, cpu, lateness, level, matrix, ramp
+
+RUN = at(0), at(40)
 
 
-def matrix(name: str, samples: list[tuple[float, float]], **labels: str) -> dict[str, Any]:
-    return {"metric": {"__name__": name} | labels, "values": [[time, str(value)] for time, value in samples]}
+def metrics(part: str = "approach", *series: dict[str, Any]) -> Metrics:
+    """Of a good run, but for these series."""
+    run = RawRun()
+    run.put(part, *series)
+    return Metrics(run.metrics, "app")
 
 
-def ramp(per_second: float, start: int = -10, end: int = 110) -> list[tuple[float, float]]:
-    return [(float(second), 1000 + per_second * second) for second in range(start, end)]
+def only(part: str, *series: dict[str, Any]) -> Metrics:
+    """Of a run of which nothing else was recorded there."""
+    return Metrics(RawRun().metrics | {part: list(series)}, "app")
 
 
-def level(value: float) -> list[tuple[float, float]]:
-    return [(float(second), value) for second in range(-10, 110)]
+def own(name: str, *samples: tuple[float, float], **labels: str) -> dict[str, Any]:
+    """Of the process, by the second of the run."""
+    return matrix(name, [(at(second), value) for second, value in samples], **labels)
 
 
-def container(name: str, samples: list[tuple[float, float]], service: str = "app", **labels: str) -> dict[str, Any]:
-    return matrix(f"container_{name}", samples, service=service, **labels)
-
-
-CONTAINERS = [
-    container("cpu_usage_seconds_total", ramp(0.5), cpu="total"),
-    container("cpu_usage_seconds_total", ramp(0.96), service="backend", cpu="total"),
-    container("spec_cpu_quota", level(100_000), service="backend"),
-    container("spec_cpu_period", level(100_000), service="backend"),
-    container("cpu_cfs_periods_total", ramp(10)),
-    container("cpu_cfs_throttled_periods_total", ramp(1)),
-    container("memory_rss", [(5.0, 100.0), (50.0, 300.0), (105.0, 900.0)]),
-    container("threads", level(24)),
-    container("oom_events_total", level(0)),
-]
-APPROACH = [
-    matrix("process_start_time_seconds", level(-500)),
-    matrix("process_memory_vss_bytes", level(5e9)),
-    matrix("lab_requests_seconds_count", ramp(200), endpoint="/capabilities", status="200"),
-    matrix("lab_requests_seconds_count", [(50.0, 3.0), (110.0, 7.0)], endpoint="/capabilities", status="502"),
-    matrix("jvm_gc_pause_seconds_sum", [(40.0, 0.5), (110.0, 2.0)], cause="Allocation"),
-    matrix("jvm_gc_pause_seconds_count", [(40.0, 3.0), (110.0, 7.0)], cause="Allocation"),
-    matrix("jvm_gc_pause_seconds_max", [(-5.0, 9.0), (40.0, 0.3), (50.0, 0.4), (60.0, 0.0)], cause="Allocation"),
-    matrix("lab_gc_cpu_seconds_total", ramp(0.05)),
-    matrix("lab_jit_cpu_seconds_total", ramp(0.02)),
-    matrix("lab_allocated_bytes_total", ramp(5e6)),
-    matrix("jvm_threads_virtual_pinned_seconds_count", ramp(3)),
-]
-BACKEND = [
-    matrix("backend_lateness_seconds_bucket", ramp(99), le="0.01"),
-    matrix("backend_lateness_seconds_bucket", ramp(100), le="0.05"),
-    matrix("backend_lateness_seconds_bucket", ramp(100), le="+Inf"),
-    matrix("backend_lateness_seconds_count", ramp(100)),
-    matrix("backend_lateness_seconds_sum", ramp(0.4)),
-    matrix("backend_requests_total", ramp(600)),
-    matrix("backend_loop_cpu_seconds_total", ramp(0.2), loop="0"),
-    matrix("backend_loop_cpu_seconds_total", ramp(0.97), loop="1"),
+START = matrix("process_start_time_seconds", level(7))
+COLLECTED = [
+    own("jvm_gc_pause_seconds_sum", (10, 0.5), (40, 2.0)),
+    own("jvm_gc_pause_seconds_count", (10, 3), (40, 7)),
+    own("jvm_gc_pause_seconds_max", (-5, 9.0), (10, 0.3), (20, 0.4), (30, 0.0)),
 ]
 
 
-def metrics(**changes: Any) -> Metrics:
-    return Metrics({"containers": CONTAINERS, "approach": APPROACH, "backend": BACKEND} | changes, "app")
+def test_a_figure_is_of_the_window() -> None:
+    got = metrics("containers", container("memory_rss", [(at(-1), 800), (at(9), 300), (at(41), 900)]))
+
+    assert got.rss_max_bytes(*RUN) == 300
+    assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
+    assert got.backend_missing_ratio(at(5), at(5)) == 0
+    assert got.backend_lateness_mean_ms(at(20), at(10)) is None
 
 
-def test_container_figures() -> None:
-    got = metrics()
-
-    assert got.cpu_seconds("app", 10.5, 60.5) == pytest.approx(25)
-    assert got.missing_ratio(0, 100) == 0
-    assert got.rss_max_bytes(0, 100) == 300
-    assert got.threads_max(0, 100) == 24
-    assert got.throttled_ratio(0, 100) == pytest.approx(0.1)
-    assert got.oom_kills(0, 100) == 0
-    assert got.quota_full_share("backend", 0, 100) == 1
-    assert got.quota_full_share("app", 0, 100) is None
-    assert (got.quota_cpus("backend", 100), got.quota_cpus("app", 100)) == (1, None)
-
-
-def test_figures_of_the_approach_itself() -> None:
-    got = metrics()
-
-    assert got.vsz_max_bytes(0, 100) == 5e9
-    assert got.process_restarts(0, 100) == 0
-    assert got.served_requests("/capabilities", 0, 100) == 20_000 + 6
-    assert got.gc(0, 110 - 1).pause_seconds == pytest.approx(2 - 1.5 / 70)
-    assert got.gc(0, 100).concurrent_seconds == 0
-
-
-def test_a_phase_that_runs_beside_the_requests_is_no_pause() -> None:
+def test_figures_of_the_collector() -> None:
+    """What runs beside the requests is no pause."""
     beside = matrix("jvm_gc_concurrent_phase_time_seconds_sum", ramp(0.3))
 
-    gc = metrics(approach=[*APPROACH, beside]).gc(0, 100)
+    gc = metrics("approach", *COLLECTED, beside, matrix("lab_gc_cpu_seconds_total", ramp(0.05))).gc(*RUN)
 
-    assert gc.concurrent_seconds == pytest.approx(30)
-    assert gc.share == metrics().gc(0, 100).share
-
-
-def test_the_collectors_share_and_the_compilers() -> None:
-    got = metrics()
-    gc = got.gc(0, 100)
-
-    assert gc.pauses == 6
-    assert gc.longest_pause_ms == pytest.approx(400)
-    assert gc.cpu_seconds == pytest.approx(5)
-    assert gc.cpu_share == pytest.approx(0.1)
-    assert got.jit_cpu_seconds(0, 100) == pytest.approx(2)
-    assert got.virtual_threads_pinned(0, 100) == 300
-    assert got.allocated_bytes(10, 60) == pytest.approx(250e6)
+    assert (gc.pauses, gc.longest_pause_ms) == pytest.approx((7, 400))
+    assert (gc.pause_seconds, gc.concurrent_seconds, gc.share) == pytest.approx((2, 12, 0.05))
+    assert (gc.cpu_seconds, gc.cpu_share) == pytest.approx((2, 0.1))
 
 
-def test_where_scrapes_end_before_the_window_the_collectors_part_is_known_up_to_the_last_one() -> None:
-    pauses = matrix("jvm_gc_pause_seconds_sum", [(float(second), second / 100) for second in range(110)])
+def test_where_scrapes_end_before_the_window_figures_are_known_up_to_the_last_one() -> None:
+    def until_30(name: str, per_second: float) -> dict[str, Any]:
+        return matrix(name, [sample for sample in ramp(per_second) if sample[0] <= at(30)])
 
-    gc = metrics(approach=[APPROACH[0], pauses]).gc(0, 150)
+    names = {"jvm_gc_pause_seconds_sum": 0.01, "lab_jit_cpu_seconds_total": 0.02}
+    names |= {"process_start_time_seconds": 0, "jvm_threads_virtual_pinned_seconds_count": 3}
+    got = only("approach", *(until_30(name, per_second) for name, per_second in names.items()))
 
-    assert gc.pause_seconds == pytest.approx(1.09)
-    assert gc.share == pytest.approx(0.01)
+    assert (got.gc(*RUN).pause_seconds, got.gc(*RUN).share) == pytest.approx((0.3, 0.01))
+    assert (got.jit_cpu_seconds(*RUN), got.virtual_threads_pinned(*RUN)) == pytest.approx((0.6, 90))
 
 
 def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
-    got = metrics(approach=APPROACH[:5])
+    got = metrics("approach", *COLLECTED)
 
-    assert got.gc(0, 100).pause_seconds is not None
-    assert got.gc(0, 100).cpu_seconds is got.gc(0, 100).cpu_share is None
-    assert got.jit_cpu_seconds(0, 100) is got.virtual_threads_pinned(0, 100) is None
-    assert got.allocated_bytes(0, 100) is None
-
-
-def test_figures_of_the_backend() -> None:
-    got = metrics()
-
-    assert got.backend_growth("backend_requests_total", 0, 100) == pytest.approx(60_000)
-    assert got.backend_growth("backend_connections_total", 0, 100) is None
-    assert got.backend_loop_full_share(0, 100) == 1
-    assert got.backend_lateness_p99_ms(0, 100) == pytest.approx(10)
-    assert got.backend_lateness_mean_ms(0, 100) == pytest.approx(4)
-    assert got.backend_lateness_mean_ms(50, 40) is None
+    assert got.gc(*RUN).pause_seconds == 2
+    assert got.gc(*RUN).cpu_seconds is got.gc(*RUN).cpu_share is None
+    assert got.jit_cpu_seconds(*RUN) is None
 
 
-def test_a_start_time_that_changes_is_a_restart() -> None:
-    times = [(float(second), -500.0 if second < 50 else 49.0) for second in range(110)]
+@pytest.mark.parametrize(("other", "share"), [(0.97, 1), (0.2, None)])
+def test_a_loop_of_which_too_little_is_known_is_told_of_only_where_another_is_full(
+    other: float, share: float | None
+) -> None:
+    """It was sampled at the beginning and at the end, and three quarters full in between."""
+    hole = own("backend_loop_cpu_seconds_total", (0, 0), (40, 30), loop="0")
+    loops = [hole, matrix("backend_loop_cpu_seconds_total", ramp(other), loop="1")]
 
-    assert metrics(approach=[matrix("process_start_time_seconds", times)]).process_restarts(0, 100) == 1
-    assert metrics(containers=[container("start_time_seconds", times)]).process_restarts(0, 100) == 1
-
-
-def test_an_older_container_of_the_service_does_not_count() -> None:
-    older = container("cpu_usage_seconds_total", ramp(9, -500, 2), cpu="total", id="old")
-
-    assert metrics(containers=[older, *CONTAINERS]).cpu_seconds("app", 10, 20) == pytest.approx(5)
+    assert only("backend", *loops).backend_loop_full_share(*RUN) == share
 
 
-def test_a_quota_that_is_set_in_mid_run_is_counted_from_then() -> None:
-    held = [
-        container("cpu_cfs_periods_total", [(60.0, 2.0), (105.0, 452.0)]),
-        container("cpu_cfs_throttled_periods_total", [(60.0, 1.0), (105.0, 226.0)]),
-    ]
+@pytest.mark.parametrize("after", [49, 5])
+@pytest.mark.parametrize(("part", "name"), [("approach", "process_"), ("containers", "container_")])
+def test_a_start_time_that_changes_is_a_restart(after: float, part: str, name: str) -> None:
+    times = by_second(lambda second: 7 if second < 20 else after)
 
-    assert metrics(containers=held).throttled_ratio(0, 100) == pytest.approx(0.5)
+    assert metrics(part, matrix(f"{name}start_time_seconds", times, service="app")).process_restarts(*RUN) == 1
 
 
-def test_throttling_before_the_first_sample_does_not_count() -> None:
-    held = [
-        container("cpu_cfs_periods_total", [(60.0, 5_000.0), (110.0, 5_500.0)]),
-        container("cpu_cfs_throttled_periods_total", [(60.0, 5_000.0), (110.0, 5_050.0)]),
-    ]
+def test_an_earlier_container_of_the_service_does_not_count() -> None:
+    earlier = cpu("app", [(at(second), 9.0 * second) for second in range(-500, 2)])
 
-    assert metrics(containers=held).throttled_ratio(0, 100) == pytest.approx(0.1)
+    assert only("containers", earlier, cpu("app", ramp(0.5))).cpu_seconds("app", at(10), at(20)) == pytest.approx(5)
+
+
+@pytest.mark.parametrize(
+    ("periods", "throttled", "ratio"),
+    [
+        # A quota that is set in mid-run is counted from then; what was throttled before the first sample is not.
+        ([(10, 2), (45, 352)], [(10, 1), (45, 176)], 0.5),
+        ([(10, 5_000), (40, 5_500)], [(10, 5_000), (40, 5_050)], 0.1),
+        ([(0, 5_000), (40, 5_500)], [(0, 7), (40, 7)], 0),
+    ],
+)
+def test_throttling_is_counted_from_the_first_sample_on(periods: Samples, throttled: Samples, ratio: float) -> None:
+    counters = {"container_cpu_cfs_periods_total": periods, "container_cpu_cfs_throttled_periods_total": throttled}
+    series = [own(name, *samples, service="app") for name, samples in counters.items()]
+
+    assert only("containers", *series).throttled_ratio(*RUN) == pytest.approx(ratio)
+
+
+def without(first: float, last: float) -> Samples:
+    return [sample for sample in ramp(0.7) if not at(first) < sample[0] < at(last)]
+
+
+QUOTA = container("spec_cpu_quota", level(100_000)), container("spec_cpu_period", level(100_000))
+
+
+@pytest.mark.parametrize(
+    ("series", "measured"),
+    [
+        ([cpu("app", ramp(0.7))], True),
+        ([cpu("app", without(10, 14))], True),
+        ([cpu("app", without(10, 15))], False),
+        ([cpu("app", without(-20, 5))], False),
+        ([cpu("app", without(10, 14)), *QUOTA], True),
+        ([cpu("app", by_second(lambda second: 50 + 0.7 * second * (second >= 30))), *QUOTA], False),
+        ([], False),
+    ],
+)
+def test_a_container_is_measured_whose_cpu_was_recorded_throughout(
+    series: list[dict[str, Any]], measured: bool
+) -> None:
+    assert only("containers", *series).measured("app", *RUN) is measured
 
 
 @pytest.mark.parametrize("record", [None, {}])
@@ -175,18 +147,18 @@ def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None
     got = Metrics(record, "app")
 
     assert got.missing_ratio(0, 100) == 1
-    assert got.cpu_seconds("app", 0, 100) is None
-    assert got.throttled_ratio(0, 100) is None
-    assert got.served_requests("/x", 0, 100) is None
-    assert got.backend_lateness_p99_ms(0, 100) is None
-    assert got.backend_lateness_mean_ms(0, 100) is None
-    assert got.gc(0, 100).share is None
+    assert got.cpu_seconds("app", 0, 100) is got.throttled_ratio(0, 100) is None
+    assert got.served_requests("/x", 0, 100) is got.gc(0, 100).share is None
+    assert got.backend_lateness_p99_ms(0, 100) is got.backend_lateness_mean_ms(0, 100) is None
 
 
-def test_a_service_scraped_late_is_not_taken_to_have_begun_at_zero() -> None:
-    late = [matrix("process_start_time_seconds", [(20.0, 1.0), (110.0, 1.0)]), APPROACH[3]]
+@pytest.mark.parametrize(("first", "last"), [(20, 45), (-10, 30)])
+def test_a_service_scraped_late_or_not_until_the_end_is_not_taken_to_have_begun_at_zero(first: int, last: int) -> None:
+    scraped = own("process_start_time_seconds", (first, 1), (last, 1))
+    late = [one | {"values": [sample for sample in one["values"] if sample[0] >= at(20)]} for one in lateness(0.1)]
 
-    assert metrics(approach=late).served_requests("/capabilities", 0, 100) is None
+    assert only("approach", scraped).served_requests("/capabilities", *RUN) is None
+    assert only("backend", *late).backend_lateness_p99_ms(*RUN) is None
 
 
 def test_other_shapes_are_told() -> None:

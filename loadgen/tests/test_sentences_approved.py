@@ -8,27 +8,21 @@ from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
 
-from good import BURST, GOOD, OPEN, fast, rate, warmup
-from loomlab.judge import verdict
-from loomlab.judge.containers import container_failure
-from loomlab.judge.facts import container_of
-from loomlab.judge.judge import judge_run
+from good import BURST, LADDER, OPEN, fast, judge, rate, warmup
 from loomlab.judge.rule import RULES
-from loomlab.records.measured import BackendDelays, Halves, Measured
 from loomlab.records.models import RuleResult
 from rawrun import RawRun
-from test_judge_facts import STATES, inspected
-from test_verdict import CASES, MISSING
+from test_verdict import CASES, MISSING, cpu_falling, delays, falling
 
 COMPILING = BURST.model_copy(update={"phase": "compile", "requests": 10_000, "jit_cpu_s": 1.0})
 OTHERS: list[dict[str, Any]] = [
     {},
     OPEN,
     rate(1000),
-    rate(1000) | {"latency_fall": Halves(fall=-0.3, margin=0.1)},
+    rate(1000) | falling(-0.3),
     rate(1000) | fast(1001),
     OPEN | {"missed_steps": (500.0,)},
-    OPEN | {"held_steps": (500.0,), "missed_steps": (800.0, 1000.0), "errors": 9000},
+    LADDER | {"missed_steps": (800.0, 1000.0), "errors": 9000},
     {"steady": False, "whole_run": True, "interior_s": None, "little_ratio": None, "waves": None},
     {"whole_run": True, "interior_s": None, "little_ratio": None, "waves": None},
     {"waves": 15.0},
@@ -38,11 +32,11 @@ OTHERS: list[dict[str, Any]] = [
     {"shortest_ms": 0},
     {"backend_pool": None, "platform_threads": None, "throttled_ratio": None},
     {"foreign_cpu_share": 0.3, "steal_shares": {"approach": 0.3}},
-    {"backend_delays": BackendDelays(before=None, after=None)},
-    {"backend_delays": BackendDelays(before=None, after="7")},
+    delays(None, None),
+    delays(None, "7"),
     {"slow_ms": (950.0 * 602,)},
     {"gc_share": 0.21, "gc_cpu_share": 0.33},
-    {"cpu_fall": Halves(fall=0.11, margin=0.02)},
+    cpu_falling(0.11, 0.02),
     warmup(compiled=False, bursts=[COMPILING, COMPILING]),
     warmup(compiled=False, bursts=[COMPILING, COMPILING], changing="latency still fell"),
     warmup(compiled=False, bursts=[COMPILING, COMPILING.model_copy(update={"jit_cpu_s": 0.0})]),
@@ -51,28 +45,26 @@ OTHERS: list[dict[str, Any]] = [
 ]
 
 
-def cold(run: RawRun) -> None:
-    (run.warmup or {}).update(compiled=False, bursts=[])
-
-
 RAW: list[Callable[[RawRun], None]] = [
-    cold,
+    lambda run: run.warmup.update(compiled=False, bursts=[]),
     lambda run: run.tool.update(stopped_by="stall"),
     lambda run: run.tool.update(stopped_by="hard cap"),
     lambda run: run.tool.update(stopped_by="interrupt", killed=True),
+    lambda run: run.state.update(OOMKilled=True, Running=False),
+    lambda run: run.state.update(OOMKilled=True),
+    lambda run: run.container.update(RestartCount=2),
+    lambda run: run.state.update(Running=False, ExitCode=137),
+    lambda run: run.state.update(StartedAt="2026-11-18T11:20:20.6Z"),
 ]
 
 
 def results(folder: Path) -> Iterator[RuleResult]:
     for figures in (*OTHERS, *(case[3] for case in CASES), *(missing for _, missing in MISSING)):
-        yield from verdict.judge(Measured(**GOOD | figures)).rules
-    for place, change in enumerate(RAW):
+        yield from judge(**figures).rules
+    for change in RAW:
         run = RawRun()
         change(run)
-        yield from judge_run(run.write(folder / f"{place}-app")).rules
-    for changes, state, _ in STATES:
-        failure = container_failure(container_of(inspected(changes, state)), 1_794_996_000)
-        yield from verdict.judge(Measured(**GOOD | {"container_failure": failure})).rules
+        yield from run.judged(folder).rules
 
 
 def test_each_sentence_of_the_verdict_is_the_approved_one(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
