@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from loomlab.basics.errors import ParseError
+from loomlab.judge import series
 from loomlab.judge.metrics import Metrics
 from rawrun import RawRun, Samples, at, by_second, container, cpu, lateness, level, matrix, ramp
 
@@ -39,7 +40,7 @@ COLLECTED = [
 def test_a_figure_is_of_the_window() -> None:
     got = metrics("containers", container("memory_rss", [(at(-1), 800), (at(9), 300), (at(41), 900)]))
 
-    assert got.rss_max_bytes(*RUN) == 300
+    assert series.highest(got.container("memory_rss"), *RUN) == 300
     assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
     assert got.backend_missing_ratio(at(5), at(5)) == 0
     assert got.backend_lateness_mean_ms(at(20), at(10)) is None
