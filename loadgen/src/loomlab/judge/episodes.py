@@ -1,16 +1,16 @@
 """What an open-model run shows step by step, and how a run recovers from a hang of the backend."""
 
 import math
-from collections.abc import Callable
 from statistics import median
 
 import numpy as np
 
 from loomlab.basics.words import percent
-from loomlab.judge.halves import Parts
+from loomlab.judge.halves import CpuSeconds, Parts
 from loomlab.judge.interior import InteriorFigures, window_figures
 from loomlab.judge.limits import ERROR_LIMIT, GROWTH_LIMIT, LONGEST_LAG_MS, RATE_LIMIT
-from loomlab.records.load import OpenRate, RateStep
+from loomlab.judge.series import ratio
+from loomlab.records.load import OpenRate
 from loomlab.records.models import Episode, Hang, Step
 from loomlab.records.requestlog import RequestLog, by_seconds
 
@@ -20,39 +20,34 @@ BACK_LIMIT = 1.2
 BACK_FOR_S = 3
 
 
-CpuSeconds = Callable[[float, float], float | None]
-
-
 def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
-    """One entry per step; empty for a single rate. `cpu_seconds` are the approach's between two times, `started` is
-    when the run began: where no request has a known start, its steps count from then."""
+    """One entry per step; empty for a single rate. `started` is when the run began: where no request has a known start,
+    its steps count from then."""
     if len(shape.steps) < 2:
         return []
     steps = []
     begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
     for step in shape.steps:
-        steps.append(_step(log, step, begin + SETTLE_S, begin + step.duration_s - 1, cpu_seconds))
+        first = begin + SETTLE_S
+        last = max(begin + step.duration_s - 1, first + 1)
+        steps.append(_step(log, step.rate_rps, first, last, cpu_seconds(first, last)))
         begin += step.duration_s
     return steps
 
 
-def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: CpuSeconds) -> Step:
-    last = max(last, first + 1)
-    figures = window_figures(log, first, last, step.rate_rps)
+def _step(log: RequestLog, rate_rps: float, first: int, last: int, cpu_s: float | None) -> Step:
+    figures = window_figures(log, first, last, rate_rps)
     errors = len(log.between(first, last).failed_start_s) + figures.unplaced
-    started_rps = figures.started_rps or 0.0
-    missed = _missed(step, started_rps, errors, figures, log)
-    spent_s = cpu_seconds(first, last)
-    answered = figures.window.requests
+    missed = _missed(log, rate_rps, figures, errors)
     return Step(
-        offered_rps=step.rate_rps,
-        started_rps=started_rps,
+        offered_rps=rate_rps,
+        started_rps=figures.started_rps or 0.0,
         throughput_rps=figures.throughput_rps,
         errors=errors,
         latency_ms=figures.latency,
         latency_from_start_ms=figures.latency_from_start,
         start_lag_p99_ms=figures.start_lag_p99_ms,
-        cpu_ms_per_request=1000 * spent_s / answered if spent_s is not None and answered else None,
+        cpu_ms_per_request=ratio(cpu_s and 1000 * cpu_s, figures.window.requests),
         start=first,
         seconds=last - first,
         held=missed is None,
@@ -60,16 +55,17 @@ def _step(log: RequestLog, step: RateStep, first: int, last: int, cpu_seconds: C
     )
 
 
-def _missed(step: RateStep, started_rps: float, errors: int, figures: InteriorFigures, log: RequestLog) -> str | None:
+def _missed(log: RequestLog, rate_rps: float, figures: InteriorFigures, errors: int) -> str | None:
     """Why the step did not hold."""
-    if abs(started_rps - step.rate_rps) > max(RATE_LIMIT * step.rate_rps, 1 / figures.window.seconds):
+    seconds, started_rps, lag_ms = figures.window.seconds, figures.started_rps or 0.0, figures.start_lag_p99_ms or 0
+    if abs(started_rps - rate_rps) > max(RATE_LIMIT * rate_rps, 1 / seconds):
         return f"{started_rps:.0f}/s were started"
-    if errors > ERROR_LIMIT * max(round(started_rps * figures.window.seconds), 1):
+    if errors > ERROR_LIMIT * max(round(started_rps * seconds), 1):
         return f"{errors} errors"
-    if (figures.start_lag_p99_ms or 0) > LONGEST_LAG_MS:
-        return f"requests started {(figures.start_lag_p99_ms or 0) / 1000:.1f} s late"
+    if lag_ms > LONGEST_LAG_MS:
+        return f"requests started {lag_ms / 1000:.1f} s late"
     growth = Parts(log, figures.window, wave_s=0, shortest_part_s=1).latency_fall()
-    if growth and -growth.fall > GROWTH_LIMIT and -growth.fall > growth.margin:
+    if growth and -growth.fall > max(GROWTH_LIMIT, growth.margin):
         return f"latency grew by {percent(-growth.fall)}"
     return None
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from loomlab.basics.errors import ParseError
 from loomlab.judge.facts import Facts
+from loomlab.judge.series import ratio
 from loomlab.records.models import ToolRun
 from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.run.process import STALL_S
@@ -30,7 +29,7 @@ class Outcome:
     def figures(self) -> dict[str, Any]:
         """Fields of Run."""
         log, report = self.log or RequestLog(), self.report
-        answered = None if report.completed is None else report.completed - log.unanswered
+        answered = report.completed and report.completed - log.unanswered
         return {
             "tool_failure": self.failure,
             "requests": self.requests,
@@ -42,9 +41,7 @@ class Outcome:
             "failures": dict(log.failures),
             "failed_latency_ms": latency_figures(log.failed_latency_ms),
             "duration_s": self.duration_s,
-            "response_bytes_per_request": report.received_bytes / answered
-            if report.received_bytes is not None and answered
-            else None,
+            "response_bytes_per_request": ratio(report.received_bytes, answered),
         }
 
 
@@ -55,55 +52,40 @@ def outcome_of(facts: Facts) -> Outcome:
         return Outcome()
     log, report, unread = None, ToolReport(), None
     try:
-        log = _checked_requests(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
-        report = _checked_report(driver.report(facts.files.raw), log, process)
+        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
+        report = driver.report(facts.files.raw)
+        _check_times(log or RequestLog(), report, process)
     except (OSError, ParseError) as error:
-        unread = f"What {driver.name} wrote cannot be read: {error}"
+        log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
     duration_s = process.ended - process.started if report.duration_s is None else report.duration_s
     failure = unread or _failure(driver.name, process, report)
     if report.attempted is None:
         served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
         counts = [count for count in (report.completed, served) if count is not None]
         return Outcome(report, log, failure, max(counts, default=None), None, duration_s)
-    logged = log or RequestLog()
-    unanswered = max(logged.unanswered - (report.non_2xx or 0), report.failed or 0)
-    errors = max(unanswered + (report.non_2xx or 0), sum(logged.failures.values()))
-    errors = min(errors, report.attempted)
+    logged, other_status = log or RequestLog(), report.non_2xx or 0
+    unanswered = max(logged.unanswered - other_status, report.failed or 0)
+    errors = min(max(unanswered + other_status, sum(logged.failures.values())), report.attempted)
     if log is not None:
         unmarked = max(errors - len(log.failed_start_s) - log.untimed, 0)
         log = replace(log, unmarked=unmarked, unsent=report.dropped or 0)
     return Outcome(report, log, failure, report.attempted, errors, duration_s)
 
 
-def _checked_requests(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
-    """The requests; raises ParseError where a request began before the tool did, or ended after it."""
-    if log is None:
-        return None
-    first, last = process.started - AROUND_S, process.ended + AROUND_S
+def _check_times(log: RequestLog, report: ToolReport, process: ToolRun) -> None:
+    """Raises ParseError where a request was not within the time of the process, or the report tells of more time than
+    that, or of less than the requests took."""
     starts_s, latencies_ms = log.starts_s, log.latencies_ms
-    inside = (latencies_ms >= 0) & (first <= starts_s) & (starts_s + latencies_ms / 1000 <= last)
-    if not inside.all():
-        odd = int(np.flatnonzero(~inside)[0])
+    ends_s = starts_s + latencies_ms / 1000
+    first, last = starts_s.min(initial=process.ended), ends_s.max(initial=process.started)
+    within = process.started - AROUND_S <= first and last <= process.ended + AROUND_S
+    least_s, most_s = last - first - AROUND_S, process.ended - process.started + AROUND_S
+    told = report.duration_s is None or least_s <= report.duration_s <= most_s
+    if not within or not told or latencies_ms.min(initial=0) < 0:
         raise ParseError(
-            f"a request of {latencies_ms[odd]:,.0f} ms at {starts_s[odd]:.3f} is not within the run, which lasted "
-            f"from {process.started:.3f} to {process.ended:.3f}: measure again."
+            f"its process ran from {process.started:.3f} to {process.ended:.3f}, its requests from {first:.3f} to "
+            f"{last:.3f}, and its report tells of {report.duration_s or 0:,.1f} s: measure again."
         )
-    return log
-
-
-def _checked_report(report: ToolReport, log: RequestLog | None, process: ToolRun) -> ToolReport:
-    """The report; raises ParseError where it tells of more time than the process had, or of less than its requests."""
-    if report.duration_s is None:
-        return report
-    span_s = 0.0
-    if log is not None and len(log.starts_s):
-        span_s = float((log.starts_s + log.latencies_ms / 1000).max() - log.starts_s.min())
-    if not span_s - AROUND_S <= report.duration_s <= process.ended - process.started + AROUND_S:
-        raise ParseError(
-            f"its report tells of {report.duration_s:,.1f} s, but its requests took {span_s:,.1f} s and its process "
-            f"{process.ended - process.started:,.1f} s: measure again."
-        )
-    return report
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
