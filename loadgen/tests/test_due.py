@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loomlab.judge.due import Due
+from loomlab.judge.due import latency_of_due
 from loomlab.records.models import Latency
 from loomlab.records.requestlog import LEVELS
+from rawrun import log_of
 from saying import figures
 
 
-def due(latencies_ms: Sequence[float], failed_start_s: Sequence[float] = (), **others: Any) -> Latency:
+def due(latencies_ms: Sequence[float], unplaced: int = 0, **others: Any) -> Latency:
     """Of answers that started evenly over 50 s, those next to one another in the list after one another."""
-    start_s = 50 * np.arange(len(latencies_ms)) / max(len(latencies_ms), 1)
-    return Due(start_s, np.array(latencies_ms), np.array(failed_start_s), **others).latency()
+    log = log_of(50 * np.arange(len(latencies_ms)) / max(len(latencies_ms), 1), latencies_ms, **others)
+    return latency_of_due(log, log.latency_ms, unplaced)
 
 
 @pytest.mark.parametrize(("name", "count"), [("p50", 20), ("p90", 100), ("p98", 500), ("p99", 1000), ("p99_9", 10_000)])
@@ -81,7 +82,7 @@ def test_percentiles_are_of_all_that_was_due(
 
 
 def test_without_an_answer_there_is_no_latency() -> None:
-    got = due([], [1.0] * 50)
+    got = due([], failed_start_s=[1.0] * 50)
 
     assert got.mean is got.max is None
     assert all(getattr(got, name) is None for name in LEVELS)

@@ -70,13 +70,6 @@ def test_a_step_holds_within_two_percent_of_its_rate_and_one_percent_of_errors(
     assert (got.cpu_ms_per_request is None) is (started == failing)
 
 
-def test_a_step_of_three_seconds_is_told_by_one_of_them() -> None:
-    """The plan asks for longer ones; runs made before may have them."""
-    short = OpenRate((RateStep(50, 3), RateStep(50, 27)))
-
-    assert [step.seconds for step in steps_of(ladder((50, 100, 0)), short, lambda *_: None, BEGIN)] == [1, 24]
-
-
 @pytest.mark.parametrize(("grown_ms", "noise_ms", "missed"), [(9, 0, None), (30, 0, "latency grew by"), (30, 90, None)])
 def test_a_step_whose_latency_grows_beyond_chance_did_not_hold(
     grown_ms: int, noise_ms: int, missed: str | None

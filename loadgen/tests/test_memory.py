@@ -1,14 +1,13 @@
 """What a waiting request held and a request allocated, from raw files."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.records.memory import LiveBytes, MemoryAnswer
+from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
 from rawrun import RawRun, at, level, load, matrix
 from saying import figures
@@ -199,12 +198,3 @@ def test_the_heap_that_is_kept_is_read_before_the_lab_sends_requests_of_its_own(
     run = judged(tmp_path, **reading("loaded", heap_used_bytes=55_000_000, **loaded))
 
     assert run.heap_kept_bytes == kept
-
-
-@pytest.mark.parametrize("value", [True, "1", None, [1], math.nan])
-def test_only_a_number_is_a_figure(value: Any) -> None:
-    told = MemoryAnswer(asked=1, answered=2, answer={"threads": value, "heap_used_bytes": 7})
-
-    assert told.figure("threads") is None
-    assert told.figure("heap_used_bytes") == 7
-    assert MemoryAnswer(asked=1, answered=2).figure("threads") is None

@@ -1,8 +1,7 @@
 """How the time of CPUs and threads was spent, from the samples of /proc that were taken during a run."""
 
 import itertools
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,19 +37,10 @@ def full_share(stretches: Sequence[Stretch]) -> float | None:
 def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
     """Share of the time in which every CPU of the set (None: of the host) was full. Idle and iowait are not busy, steal
     is. None without samples of these CPUs that moved, and as `full_share`."""
-    stretches: list[Stretch] = []
-    names = {name for sample in samples for name in sample.cpus} if cpus is None else cpus
-    for before, after in itertools.pairwise(_moved(samples, names)):
-        both = names & before.cpus.keys() & after.cpus.keys()
-        if both:
-            used = min(_busy(before.cpus[name], after.cpus[name]) for name in both)
-            stretches.append((after.time - before.time, used))
-    return full_share(stretches)
-
-
-def _busy(before: list[int], after: list[int]) -> float:
-    spent = [new - old for old, new in zip(before, after, strict=True)]
-    return 1 - (spent[IDLE] + spent[IOWAIT]) / sum(spent) if sum(spent) > 0 else 0.0
+    times, counters = _moved(samples, cpus)
+    spent = np.diff(counters, axis=0)
+    busy = 1 - (spent[..., IDLE] + spent[..., IOWAIT]) / spent.sum(axis=2)
+    return full_share([*zip(np.diff(times), busy.min(axis=1, initial=1), strict=True)])
 
 
 def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
@@ -86,13 +76,12 @@ class CpuShares:
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
     """The shares from `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a
     tenth, or over three seconds at either end."""
-    if not samples:
+    times, counters = _moved(samples, cpus)
+    if not len(times):
         return None
-    asked_s = end - start
-    start, end = max(start, samples[0].time), min(end, samples[-1].time)
-    names = samples[0].cpus.keys() if cpus is None else cpus
-    first, last = (_jiffies_at(samples, names, time) for time in (start, end))
-    if first is None or last is None or end - start < max(COVERED * asked_s, SHORTEST_S):
+    first_s, last_s = max(start, samples[0].time), min(end, samples[-1].time)
+    first, last = (_jiffies_at(times, counters.sum(axis=1), time) for time in (first_s, last_s))
+    if first is None or last is None or last_s - first_s < max(COVERED * (end - start), SHORTEST_S):
         return None
     spent = last - first
     if spent.sum() <= 0:
@@ -102,36 +91,30 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
         busy=float(share[USER] + share[NICE] + share[SYSTEM]),
         interrupts=float(share[IRQ] + share[SOFTIRQ]),
         steal=float(share[STEAL]),
-        cpu_seconds=(end - start) * len(names),
-        cpus=len(names),
+        cpu_seconds=(last_s - first_s) * counters.shape[1],
+        cpus=counters.shape[1],
     )
 
 
-def _moved(samples: Sequence[HostSample], names: set[str]) -> list[HostSample]:
-    """The samples without those in which a CPU's counters stand as they did before, which says nothing of it."""
-    kept: list[HostSample] = []
-    for sample in samples:
-        both = names & sample.cpus.keys() & kept[-1].cpus.keys() if kept else set()
-        if all(sum(sample.cpus[name]) != sum(kept[-1].cpus[name]) for name in both):
-            kept.append(sample)
-    return kept
+def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Numbers, Numbers]:
+    """Times, and counters by time, CPU and column, of the samples that tell of each CPU of the set (None: of the host);
+    without those in which a CPU's stand as they did before, which says nothing of it."""
+    names = [*(samples[0].cpus if cpus is None and samples else cpus or ())]
+    known = [sample for sample in samples if names and sample.cpus.keys() >= {*names}]
+    counters = np.array([[sample.cpus[name] for name in names] for sample in known], dtype=np.float64)
+    counters = counters.reshape(len(known), len(names), STEAL + 1)
+    moved = np.diff(counters.sum(axis=2), axis=0, prepend=-1).all(axis=1)
+    return np.array([sample.time for sample in known])[moved], counters[moved]
 
 
-def _jiffies_at(samples: Sequence[HostSample], names: Iterable[str], time: float) -> Numbers | None:
-    """The counters of these CPUs at that time, added up; None beyond the samples that moved, and in a hole between
-    them."""
-    spent = np.zeros(STEAL + 1)
-    for name in names:
-        known = _moved([sample for sample in samples if name in sample.cpus], {name})
-        times = [sample.time for sample in known]
-        if not known or not times[0] <= time <= times[-1]:
-            return None
-        index = bisect_left(times, time)
-        if times[index] != time and times[index] - times[index - 1] > MISSING_AFTER_S:
-            return None
-        counters = zip(*(sample.cpus[name] for sample in known), strict=True)
-        spent += [np.interp(time, times, values) for values in counters]
-    return spent
+def _jiffies_at(times: Numbers, jiffies: Numbers, time: float) -> Numbers | None:
+    """The counters at that time; None beyond the samples, and in a hole between them."""
+    if not times[0] <= time <= times[-1]:
+        return None
+    index = int(np.searchsorted(times, time))
+    if times[index] != time and times[index] - times[index - 1] > MISSING_AFTER_S:
+        return None
+    return np.array([np.interp(time, times, column) for column in jiffies.T])
 
 
 def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:

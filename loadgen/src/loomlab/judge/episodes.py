@@ -28,8 +28,7 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
     steps = []
     begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
     for step in shape.steps:
-        first = begin + SETTLE_S
-        last = max(begin + step.duration_s - 1, first + 1)
+        first, last = begin + SETTLE_S, begin + step.duration_s - 1
         steps.append(_step(log, step.rate_rps, first, last, cpu_seconds(first, last)))
         begin += step.duration_s
     return steps

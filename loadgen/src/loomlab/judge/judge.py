@@ -8,7 +8,7 @@ from typing import Any
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_figures
-from loomlab.judge.facts import Facts, facts_of
+from loomlab.judge.facts import Facts
 from loomlab.judge.live_set import live_set_of
 from loomlab.judge.outcome import outcome_of
 from loomlab.judge.request_figures import request_figures
@@ -30,7 +30,7 @@ def judge_run(run_dir: Path) -> Run:
     request = read_record(files.request, Request)
     if request is None:
         raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
-    facts = facts_of(files, request)
+    facts = Facts(files, request)
     outcome = outcome_of(facts)
     of_requests, counted = request_figures(facts, outcome)
     figures = outcome.figures() | of_requests | container_figures(facts, counted) | live_set_of(facts)
