@@ -243,13 +243,6 @@ def test_p99_9_is_withheld_where_failures_or_the_tool_make_it(log: RequestLog, k
     assert (window_figures(log, 1000, 1020).latency.p99_9 is not None) is known
 
 
-@pytest.mark.parametrize(("unanswered", "known"), [(10, True), (20, False)])
-def test_p99_9_is_withheld_where_too_many_connections_closed_without_an_answer(unanswered: int, *, known: bool) -> None:
-    log = replace(closed_loop(200, 40, 500, 20, seed=4), unanswered=unanswered)
-
-    assert (closed(log, 200, BEGIN + 40).latency.p99_9 is not None) is known
-
-
 def test_latency_begins_when_a_request_was_due_and_the_lag_of_failed_ones_counts() -> None:
     log = replace(answers(9, failed=1, lag_ms=1.0), lag_ms=np.full(9, 50.0), failed_lag_ms=np.array([700.0]))
 

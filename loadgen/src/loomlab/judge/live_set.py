@@ -30,13 +30,13 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     log = facts.memory
     if log is None:
         return {}
-    at_rest = log.loaded if log.loaded and log.loaded.figure(IN_FLIGHT) == 0 else log.idle
+    at_rest = log.loaded if _figure(log.loaded, IN_FLIGHT) == 0 else log.idle
     heap_kept = {"heap_kept_bytes": _growth(log.before, at_rest, HEAP)}
     hindrance = _hindrance(log)
     if hindrance:
         return heap_kept | _notes(hindrance)
     before, waiting, idle = log.before, log.waiting, log.idle
-    requests = (waiting and waiting.figure(IN_FLIGHT)) or 0
+    requests = _figure(waiting, IN_FLIGHT) or 0
     off_heap, stacks = _growth(idle, waiting, OFF_HEAP), _growth(before, waiting, STACKS)
     held = {
         "heap": _growth(idle, waiting, HEAP),
@@ -44,9 +44,8 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
         "kernel": _growth(before, waiting, KERNEL),
     }
     unknown = _charged_too_much(facts, log, round(requests)) | _freed_meanwhile(log, requests)
-    readings = [answer for answer in (before, waiting, idle) if answer]
     for part, names in NEEDED.items():
-        missing = [name for name in names if any(answer.figure(name) is None for answer in readings)]
+        missing = [name for name in names if None in {_figure(answer, name) for answer in (before, waiting, idle)}]
         if held[part] is None:
             unknown[part] = f"without {' and '.join(missing)}"
     each = {part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}
@@ -71,7 +70,7 @@ def _hindrance(log: MemoryLog) -> str | None:
     if log.hold is None:
         return "no request waited"
     connections = log.hold.connections
-    loaded, waiting, left = (answer and answer.figure(IN_FLIGHT) for answer in (log.loaded, log.waiting, log.idle))
+    loaded, waiting, left = (_figure(answer, IN_FLIGHT) for answer in (log.loaded, log.waiting, log.idle))
     if waiting is None or left is None:
         return "the process did not report its requests in flight"
     doubts = (
@@ -123,8 +122,12 @@ def _growth(earlier: MemoryAnswer | None, later: MemoryAnswer | None, names: tup
     """By how much the first of the figures, less the others, is larger later."""
     amounts = []
     for answer in (earlier, later):
-        first, *less = (answer and answer.figure(name) for name in names)
+        first, *less = (_figure(answer, name) for name in names)
         if first is None or None in less:
             return None
         amounts.append(first - sum(part or 0 for part in less))
     return amounts[1] - amounts[0]
+
+
+def _figure(answer: MemoryAnswer | None, name: str) -> float | None:
+    return answer.figure(name) if answer else None
