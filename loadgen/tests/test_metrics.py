@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-from loomlab.basics.errors import ParseError
-from loomlab.judge import series
 from loomlab.judge.metrics import Metrics
 from rawrun import RawRun, Samples, at, by_second, container, cpu, lateness, level, matrix, ramp
 
@@ -35,14 +33,6 @@ COLLECTED = [
     own("jvm_gc_pause_seconds_count", (10, 3), (40, 7)),
     own("jvm_gc_pause_seconds_max", (-5, 9.0), (10, 0.3), (20, 0.4), (30, 0.0)),
 ]
-
-
-def test_a_figure_is_of_the_window() -> None:
-    got = metrics("containers", container("memory_rss", [(at(-1), 800), (at(9), 300), (at(41), 900)]))
-
-    assert series.highest(got.container("memory_rss"), *RUN) == 300
-    assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
-    assert got.backend_lateness_mean_ms(at(20), at(10)) is None
 
 
 def test_figures_of_the_collector() -> None:
@@ -158,8 +148,3 @@ def test_a_service_scraped_late_or_not_until_the_end_is_not_taken_to_have_begun_
 
     assert only("approach", scraped).served_requests("/capabilities", *RUN) is None
     assert only("backend", *late).backend_lateness_p99_ms(*RUN) is None
-
-
-def test_other_shapes_are_told() -> None:
-    with pytest.raises(ParseError, match=r"metrics\.json"):
-        Metrics({"containers": [{"metric": {}}]}, "app")

@@ -1,20 +1,28 @@
-"""A run's raw files, read."""
+"""A run's raw files, read, and what they say of the tool: how many requests came to an end, and how."""
 
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from loomlab.basics.errors import ParseError
 from loomlab.judge.metrics import Metrics
+from loomlab.judge.series import ratio
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.measured import BackendDelays
 from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
+from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.records.warmup import Warmup
+from loomlab.run.process import STALL_S
 from loomlab.tools.known import tool
+from loomlab.tools.tool import ToolReport, requests_of
 
 INSPECTED = TypeAdapter(tuple[Container])
+AROUND_S = 2
+"""Between the lab's clock readings and the tool's; some tools round starts to a second."""
 
 
 class Facts:
@@ -57,3 +65,91 @@ def _container(inspected: Any) -> Container | None:
         return INSPECTED.validate_python(inspected)[0]
     except ValidationError:
         return None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of the tool's work; `duration_s` is None where the tool did not run."""
+
+    report: ToolReport = field(default_factory=ToolReport)
+    log: RequestLog | None = None
+    failure: str | None = None
+    requests: int | None = None
+    errors: int | None = None
+    duration_s: float | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Fields of Run."""
+        log, report = self.log or RequestLog(), self.report
+        answered = report.completed and report.completed - log.unanswered
+        return {
+            "tool_failure": self.failure,
+            "requests": self.requests,
+            "errors": self.errors,
+            "doubtful": log.doubtful,
+            "completed": report.completed,
+            "dropped": report.dropped,
+            "keepalive_requests": report.keepalive_requests,
+            "failures": dict(log.failures),
+            "failed_latency_ms": latency_figures(log.failed_latency_ms),
+            "duration_s": self.duration_s,
+            "response_bytes_per_request": ratio(report.received_bytes, answered),
+        }
+
+
+def outcome_of(facts: Facts) -> Outcome:
+    """The outcome of a run; of a tool whose report cannot be read, what else is known."""
+    process, driver = facts.process, facts.driver
+    if process is None:
+        return Outcome()
+    log, report, unread = None, ToolReport(), None
+    try:
+        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
+        report = driver.report(facts.files.raw)
+        _check_times(log or RequestLog(), report, process)
+    except (OSError, ParseError) as error:
+        log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
+    duration_s = process.ended - process.started if report.duration_s is None else report.duration_s
+    failure = unread or _failure(driver.name, process, report)
+    if report.attempted is None:
+        served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
+        counts = [count for count in (report.completed, served) if count is not None]
+        return Outcome(report, log, failure, max(counts, default=None), None, duration_s)
+    logged, other_status = log or RequestLog(), report.non_2xx or 0
+    unanswered = max(logged.unanswered - other_status, report.failed or 0)
+    errors = min(max(unanswered + other_status, sum(logged.failures.values())), report.attempted)
+    if log is not None:
+        unmarked = max(errors - len(log.failed_start_s) - log.untimed, 0)
+        log = replace(log, unmarked=unmarked, unsent=report.dropped or 0)
+    return Outcome(report, log, failure, report.attempted, errors, duration_s)
+
+
+def _check_times(log: RequestLog, report: ToolReport, process: ToolRun) -> None:
+    """Raises ParseError where a request was not within the time of the process, or the report tells of more time than
+    that, or of less than the requests took."""
+    starts_s, latencies_ms = log.starts_s, log.latencies_ms
+    ends_s = starts_s + latencies_ms / 1000
+    first, last = starts_s.min(initial=process.ended), ends_s.max(initial=process.started)
+    within = process.started - AROUND_S <= first and last <= process.ended + AROUND_S
+    least_s, most_s = last - first - AROUND_S, process.ended - process.started + AROUND_S
+    told = report.duration_s is None or least_s <= report.duration_s <= most_s
+    if not within or not told or latencies_ms.min(initial=0) < 0:
+        raise ParseError(
+            f"its process ran from {process.started:.3f} to {process.ended:.3f}, its requests from {first:.3f} to "
+            f"{last:.3f}, and its report tells of {report.duration_s or 0:,.1f} s: measure again."
+        )
+
+
+def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
+    """Why the tool left no figures, or only some."""
+    if process.stopped_by == "stall":
+        return (
+            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures cover the time before."
+        )
+    if process.stopped_by == "hard cap":
+        return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
+    if process.killed or report.duration_s is None:
+        return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
+    if process.exit_code and not process.stopped_by:
+        return f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."
+    return None

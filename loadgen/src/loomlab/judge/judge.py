@@ -8,9 +8,8 @@ from typing import Any
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_figures
-from loomlab.judge.facts import Facts
+from loomlab.judge.facts import Facts, outcome_of
 from loomlab.judge.live_set import live_set_of
-from loomlab.judge.outcome import outcome_of
 from loomlab.judge.request_figures import request_figures
 from loomlab.records.delay import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json

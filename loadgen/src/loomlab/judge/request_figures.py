@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from loomlab.judge.episodes import episode_of, steps_of
-from loomlab.judge.facts import Facts
+from loomlab.judge.facts import Facts, Outcome
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
 from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
-from loomlab.judge.outcome import Outcome
 from loomlab.judge.series import ratio
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.measured import Halves

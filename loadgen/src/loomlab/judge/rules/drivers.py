@@ -164,8 +164,8 @@ def backend_delay_other(run: Measured) -> Iterator[str]:
             f"The backend's delay was {delays.before or 'unknown'} before and {delays.after or 'unknown'} after the "
             f"run, not the {asked} asked for: something else changed it; measure again."
         )
-    silent = " and ".join(when for when, delay in told.items() if delay is None)
-    measured(None if silent else "", f"which delay the backend had, because it did not answer right {silent} the run")
+    elif silent := " and ".join(when for when, delay in told.items() if delay is None):
+        measured(None, f"which delay the backend had, because it did not answer right {silent} the run")
 
 
 @rule("suspect")

@@ -50,6 +50,7 @@ def too_many_errors(run: Measured) -> Iterator[str]:
     """Requests that failed, timed out or were not answered 2xx."""
     if not run.requests:
         yield "No request is known to have completed."
+        return
     skip_if(run.missed_steps and run.held_steps, "errors are judged step by step")
     errors = measured(run.errors, "how many requests failed")
     if errors / run.requests > ERROR_LIMIT:
@@ -57,9 +58,9 @@ def too_many_errors(run: Measured) -> Iterator[str]:
             f"{percent(errors / run.requests)} of the requests failed or were not answered 2xx "
             f"({errors} of {run.requests}; the limit is {percent(ERROR_LIMIT)})."
         )
-    sure = (errors + run.doubtful) / run.requests <= ERROR_LIMIT or None
-    cut = f"because {run.tool} counts those that are cut, and {run.doubtful} connections were lost"
-    measured(sure, f"how many answers were whole, {cut}")
+    elif (errors + run.doubtful) / run.requests > ERROR_LIMIT:
+        cut = f"because {run.tool} counts those that are cut, and {run.doubtful} connections were lost"
+        measured(None, f"how many answers were whole, {cut}")
 
 
 @rule(
@@ -228,8 +229,7 @@ def short_interior(run: Measured) -> Iterator[str]:
     skip_if(run.whole_run and not run.steady, CHANGING)
     if run.whole_run:
         yield "The run is too short to leave out its beginning and end: the figures cover all of it."
-    seconds = measured(run.interior_s, NOT_TIMED)
-    if seconds < SHORTEST_INTERIOR_S:
+    elif (seconds := measured(run.interior_s, NOT_TIMED)) < SHORTEST_INTERIOR_S:
         yield f"The figures cover only {seconds:.0f} s (at least {SHORTEST_INTERIOR_S} s are needed)."
 
 

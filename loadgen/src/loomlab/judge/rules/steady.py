@@ -116,12 +116,12 @@ def half_cold(run: Measured) -> Iterator[str]:
     """Warm-up cut short by its cap, or none."""
     warmup = _warmup(run)
     skip_if(warmup.failed, "the warm-up failed")
-    if warmup.capped:
-        if run.cold:
-            yield (
-                f"There was no warm-up: its cap of {warmup.cap_s:.0f} s leaves no time for one; "
-                f"use WARMUP_CAP={SHORTEST_CAP_S}s."
-            )
+    if warmup.capped and run.cold:
+        yield (
+            f"There was no warm-up: its cap of {warmup.cap_s:.0f} s leaves no time for one; "
+            f"use WARMUP_CAP={SHORTEST_CAP_S}s."
+        )
+    elif warmup.capped:
         yield (
             f"The warm-up was cut short by its cap of {warmup.cap_s:.0f} s: {warmup.cause}; "
             f"use WARMUP_CAP={max(2 * warmup.cap_s, SHORTEST_CAP_S):.0f}s."
@@ -135,6 +135,7 @@ def compilers_unknown(run: Measured) -> Iterator[str]:
     skip_if(run.cold or warmup.failed, "there was no warm-up, or it failed")
     what = "whether the JIT compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
     measured(warmup.compiled, what)
+    return iter(())
 
 
 @rule("suspect")
