@@ -28,9 +28,7 @@ from saying import failed
     ],
     ids=["more-counted", "duplicates", "killed", "1970", "ends-after-the-run", "negative", "too-short", "too-long"],
 )
-def test_a_report_is_not_believed_against_its_rows_its_exit_code_or_the_time(
-    change: Callable[[RawRun], Any], tmp_path: Path
-) -> None:
+def test_a_report_is_not_believed_against_the_rest(change: Callable[[RawRun], Any], tmp_path: Path) -> None:
     run = RawRun()
     change(run)
 
@@ -54,9 +52,7 @@ DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "damage"), DAMAGED)
-def test_a_damaged_record_or_one_of_what_cannot_be_is_told_with_its_name(
-    name: str, damage: Callable[[Any], Any], run_dir: Path
-) -> None:
+def test_a_damaged_record_is_named(name: str, damage: Callable[[Any], Any], run_dir: Path) -> None:
     write(run_dir, name, damage(json.loads((run_dir / "raw" / name).read_text())))
 
     with pytest.raises(ParseError, match=name):

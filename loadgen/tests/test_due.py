@@ -68,9 +68,7 @@ RARELY_SLOW = [920.0 if number % 100 else 3000.0 + number for number in range(19
         (RARELY_SLOW, {"unplaced": 30}, {"p95": 920, "p98": "920"}),
     ],
 )
-def test_percentiles_are_of_all_that_was_due(
-    latencies_ms: list[float], others: dict[str, Any], percentiles: dict[str, float | str]
-) -> None:
+def test_percentiles(latencies_ms: list[float], others: dict[str, Any], percentiles: dict[str, float | str]) -> None:
     """A text: it is withheld, with these numbers said."""
     got = due(latencies_ms, **others)
 

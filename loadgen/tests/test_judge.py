@@ -81,7 +81,7 @@ def test_judging_a_copy_at_another_time_and_place_writes_the_same_bytes(run_dir:
 
 
 @pytest.mark.parametrize(("reset", "marks"), [(True, (700, 31)), (False, (None, None))])
-def test_high_water_marks_count_only_if_they_began_anew_with_the_run_and_rss_not_under_zgc(
+def test_high_water_marks_began_with_the_run(
     reset: bool, marks: tuple[float | None, float | None], tmp_path: Path
 ) -> None:
     run = RawRun(peaks_reset=reset)  # the marks are read in seven scrapes after the end
@@ -104,9 +104,7 @@ def test_high_water_marks_count_only_if_they_began_anew_with_the_run_and_rss_not
         (["loadgen"], set(), {"generator_quota", "generator_throttled"}),
     ],
 )
-def test_monitoring_is_gone_where_the_backends_samples_are_missing_as_well(
-    missing: list[str], failing: set[str], not_known: set[str], tmp_path: Path
-) -> None:
+def test_samples_are_missing(missing: list[str], failing: set[str], not_known: set[str], tmp_path: Path) -> None:
     """A container that was not measured may have had a quota."""
     run = RawRun()
     run.drop(*missing)
@@ -117,7 +115,7 @@ def test_monitoring_is_gone_where_the_backends_samples_are_missing_as_well(
     assert {one for one in unknown(rules) if "_quota" in one or "_throttled" in one} == not_known
 
 
-def test_an_endpoint_that_waits_in_the_server_does_not_blame_the_backend_nor_depend_on_its_delay(
+def test_an_endpoint_that_waits_in_the_server_does_not_depend_on_the_backends_delay(
     tmp_path: Path,
 ) -> None:
     run = RawRun(delays={"before": "33", "after": "33"})

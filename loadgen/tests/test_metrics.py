@@ -66,9 +66,7 @@ def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
 
 
 @pytest.mark.parametrize(("other", "share"), [(0.97, 1), (0.2, None)])
-def test_a_loop_of_which_too_little_is_known_is_told_of_only_where_another_is_full(
-    other: float, share: float | None
-) -> None:
+def test_a_loop_of_which_too_little_is_known(other: float, share: float | None) -> None:
     """It was sampled at the beginning and at the end, and three quarters full in between."""
     hole = own("backend_loop_cpu_seconds_total", (0, 0), (40, 30), loop="0")
     loops = [hole, matrix("backend_loop_cpu_seconds_total", ramp(other), loop="1")]
@@ -125,9 +123,7 @@ QUOTA = container("spec_cpu_quota", level(100_000)), container("spec_cpu_period"
         ([], False),
     ],
 )
-def test_a_container_is_measured_whose_cpu_was_recorded_throughout(
-    series: list[dict[str, Any]], measured: bool
-) -> None:
+def test_a_container_whose_cpu_was_recorded(series: list[dict[str, Any]], measured: bool) -> None:
     assert only("containers", *series).measured("app", *RUN) is measured
 
 

@@ -167,9 +167,7 @@ def test_extreme_ratios_stay_readable(factor: float, text: str) -> None:
 
 
 @given(st.one_of(BLOCKS, CLOSE), st.floats(0.01, 0.5))
-def test_no_printed_end_hides_on_which_side_of_the_margin_it_is(
-    blocks: list[tuple[float, float]], margin: float
-) -> None:
+def test_ends_beside_a_margin(blocks: list[tuple[float, float]], margin: float) -> None:
     figure = replace(CPU_PER_REQUEST, margin=margin)
     got = compared([a for a, _ in blocks], [b for _, b in blocks], figure)
     found = SPAN.search(got.sentence)
