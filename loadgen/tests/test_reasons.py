@@ -206,9 +206,7 @@ GROWN = {"latency_grew", "latency_grew_much", "uneven"}
         (LATENCY_MS, 2700, 33, 40, GROWN),
     ],
 )
-def test_a_jump_a_hump_and_a_late_step(
-    before_ms: int, after_ms: int, first_s: int, last_s: int, rules: set[str], tmp_path: Path
-) -> None:
+def test_a_jump(before_ms: int, after_ms: int, first_s: int, last_s: int, rules: set[str], tmp_path: Path) -> None:
     run = RawRun(rows=rows(lambda second: after_ms if first_s <= second < last_s else before_ms))
     answered_by_backend(run)
 

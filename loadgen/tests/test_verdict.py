@@ -118,9 +118,7 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("rule", "level", "within", "beyond", "numbers"), CASES)
-def test_a_rule_and_its_threshold(
-    rule: str, level: str, within: dict[str, Any], beyond: dict[str, Any], numbers: str
-) -> None:
+def test_a_threshold(rule: str, level: str, within: dict[str, Any], beyond: dict[str, Any], numbers: str) -> None:
     good, judgement = judge(**within), judge(**beyond)
 
     assert (good.verdict, good.reasons) == ("valid", [])
