@@ -22,45 +22,42 @@ FULL = f"at least {percent(BUSY_CPU)} in > {percent(BUSY_SECONDS_LIMIT)} of seco
 @rule("invalid", FULL)
 def generator_cpus(run: Measured) -> Iterator[str]:
     """Use of all CPUs of the generator's set."""
-    share = measured(run.generator_cpus_full, "how busy the load generator's CPUs were")
-    yield from _full("load generator", "all CPUs of its set were", share)
+    yield from _full("load generator", "all CPUs of its set were", run.generator_cpus_full, "CPUs")
 
 
 @rule("invalid", FULL)
 def generator_thread(run: Measured) -> Iterator[str]:
     """Use of a CPU by the generator's busiest thread (ab has one)."""
-    share = measured(run.generator_thread_full, "how busy the load generator's threads were")
-    yield from _full("load generator", "its busiest thread was", share)
+    yield from _full("load generator", "its busiest thread was", run.generator_thread_full, "threads")
 
 
 @rule("invalid", FULL)
 def generator_quota(run: Measured) -> Iterator[str]:
     """Use of the generator's CPU quota."""
     share = _of_quota(run.generator_quota_full, known=run.generator_measured)
-    yield from _full("load generator", "its CPU quota was", share)
+    yield from _full("load generator", "its CPU quota was", share, "quota")
 
 
 @rule("invalid", FULL)
 def backend_cpus(run: Measured) -> Iterator[str]:
     """Use of all CPUs of the backend's set."""
     skip_if(not run.backend_calls, NOT_ASKED)
-    share = measured(run.backend_cpus_full, "how busy the backend's CPUs were")
-    yield from _full("backend", "all CPUs of its set were", share)
+    yield from _full("backend", "all CPUs of its set were", run.backend_cpus_full, "CPUs")
 
 
 @rule("invalid", FULL)
 def backend_quota(run: Measured) -> Iterator[str]:
     """Use of the backend's CPU quota."""
     skip_if(not run.backend_calls, NOT_ASKED)
-    yield from _full("backend", "its CPU quota was", _of_quota(run.backend_quota_full, known=run.backend_measured))
+    share = _of_quota(run.backend_quota_full, known=run.backend_measured)
+    yield from _full("backend", "its CPU quota was", share, "quota")
 
 
 @rule("invalid", FULL)
 def backend_loop(run: Measured) -> Iterator[str]:
     """Use of a CPU by the backend's busiest event loop."""
     skip_if(not run.backend_calls, NOT_ASKED)
-    share = measured(run.backend_loop_full, "how busy the backend's event loops were")
-    yield from _full("backend", "its busiest event loop was", share)
+    yield from _full("backend", "its busiest event loop was", run.backend_loop_full, "event loops")
 
 
 def _of_quota(share: float | None, *, known: bool) -> float:
@@ -69,7 +66,8 @@ def _of_quota(share: float | None, *, known: bool) -> float:
     return measured(share, QUOTA)
 
 
-def _full(who: str, what: str, share: float) -> Iterator[str]:
+def _full(who: str, what: str, full_share: float | None, part: str) -> Iterator[str]:
+    share = measured(full_share, f"how busy the {who}'s {part} were")
     if share > BUSY_SECONDS_LIMIT:
         yield (
             f"The {who} limited the run: {what} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds "
