@@ -4,16 +4,8 @@ from collections.abc import Iterator
 
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
 from loomlab.basics.words import percent
+from loomlab.judge import limits
 from loomlab.judge.interior import WAVE_ERROR
-from loomlab.judge.limits import (
-    ERROR_LIMIT,
-    GROWTH_LIMIT,
-    LAG_LIMIT,
-    LONGEST_LAG_MS,
-    RATE_LIMIT,
-    RESOLVED_LAG_MS,
-    SLOW_P50S,
-)
 from loomlab.judge.rule import applicable, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
@@ -45,7 +37,7 @@ def tool_failed(run: Measured) -> Iterator[str]:
         yield run.tool_failure
 
 
-@rule("invalid", f"> {percent(ERROR_LIMIT)}, or none completed")
+@rule("invalid", f"> {percent(limits.ERROR_LIMIT)}, or none completed")
 def too_many_errors(run: Measured) -> Iterator[str]:
     """Requests that failed, timed out or were not answered 2xx."""
     if not run.requests:
@@ -53,12 +45,12 @@ def too_many_errors(run: Measured) -> Iterator[str]:
         return
     skip_if(run.missed_steps and run.held_steps, "errors are judged step by step")
     errors = measured(run.errors, "how many requests failed")
-    if errors / run.requests > ERROR_LIMIT:
+    if errors / run.requests > limits.ERROR_LIMIT:
         yield (
             f"{percent(errors / run.requests)} of the requests failed or were not answered 2xx "
-            f"({errors} of {run.requests}; the limit is {percent(ERROR_LIMIT)})."
+            f"({errors} of {run.requests}; the limit is {percent(limits.ERROR_LIMIT)})."
         )
-    elif (errors + run.doubtful) / run.requests > ERROR_LIMIT:
+    elif (errors + run.doubtful) / run.requests > limits.ERROR_LIMIT:
         cut = f"because {run.tool} counts those that are cut, and {run.doubtful} connections were lost"
         measured(None, f"how many answers were whole, {cut}")
 
@@ -126,46 +118,46 @@ def throughput_impossible(run: Measured) -> Iterator[str]:
         )
 
 
-@rule("invalid", f"off by > {percent(RATE_LIMIT)}, and by a request")
+@rule("invalid", f"off by > {percent(limits.RATE_LIMIT)}, and by a request")
 def rate_missed(run: Measured) -> Iterator[str]:
     """Open model: started requests per second against the offered rate, on the interior."""
     skip_if(run.closed_model, CLOSED)
     offered_rps = applicable(run.offered_rps, "rates are judged step by step")
     started_rps = measured(run.started_rps, "how many requests were started a second")
     counted = 1 / run.interior_s if run.interior_s else 0.0
-    if abs(started_rps - offered_rps) > max(RATE_LIMIT * offered_rps, counted):
+    if abs(started_rps - offered_rps) > max(limits.RATE_LIMIT * offered_rps, counted):
         missed = started_rps / offered_rps - 1
         cure = f"it had no {NO_CONNECTION}" if missed < 0 else "measure again"
         yield (
             f"The offered rate was missed: {run.tool} started {started_rps:.1f} requests a second, "
             f"{percent(abs(missed))} {'fewer' if missed < 0 else 'more'} than the {offered_rps:.1f} asked for "
-            f"(the limit is {percent(RATE_LIMIT)}): {cure}."
+            f"(the limit is {percent(limits.RATE_LIMIT)}): {cure}."
         )
 
 
-@rule("invalid", f"> {LONGEST_LAG_MS // 1000} s")
+@rule("invalid", f"> {limits.LONGEST_LAG_MS // 1000} s")
 def started_too_late(run: Measured) -> Iterator[str]:
     """Vegeta and users: how late requests started, at p99."""
     lag_ms = _lag_ms(run)
-    if lag_ms > LONGEST_LAG_MS:
+    if lag_ms > limits.LONGEST_LAG_MS:
         cure = "CPU; lower CONCURRENCY." if run.closed_model else f"{NO_CONNECTION}."
         yield (
             f"{run.tool} started requests {lag_ms / 1000:.1f} s late at p99 "
-            f"(the limit is {LONGEST_LAG_MS / 1000:.0f} s): it had no {cure}"
+            f"(the limit is {limits.LONGEST_LAG_MS / 1000:.0f} s): it had no {cure}"
         )
 
 
-@rule("suspect", f"> {percent(LAG_LIMIT)}, and over {RESOLVED_LAG_MS} ms")
+@rule("suspect", f"> {percent(limits.LAG_LIMIT)}, and over {limits.RESOLVED_LAG_MS} ms")
 def started_late(run: Measured) -> Iterator[str]:
     """Vegeta and users: how late requests started, at p99, ÷ p99 of latency.
 
     Latency counts from when a request was due, so the lag is in it; it is the tool's, or the lack of connections."""
     lag_ms, latency_ms = _lag_ms(run), measured(run.lagged_p99_ms, "how late requests started")
-    skip_if(lag_ms > LONGEST_LAG_MS, "the lag is over the larger limit")
-    if lag_ms > max(LAG_LIMIT * latency_ms, RESOLVED_LAG_MS):
+    skip_if(lag_ms > limits.LONGEST_LAG_MS, "the lag is over the larger limit")
+    if lag_ms > max(limits.LAG_LIMIT * latency_ms, limits.RESOLVED_LAG_MS):
         yield (
             f"{run.tool} started requests {lag_ms:.1f} ms late at p99, {percent(lag_ms / latency_ms)} of the p99 "
-            f"latency (the limit is {percent(LAG_LIMIT)}): part of the latency is the tool's own delay."
+            f"latency (the limit is {percent(limits.LAG_LIMIT)}): part of the latency is the tool's own delay."
         )
 
 
@@ -196,9 +188,9 @@ def no_step_held(run: Measured) -> Iterator[str]:
 
 @rule(
     "suspect",
-    f"rate off by > {percent(RATE_LIMIT)} and by a request, errors > {percent(ERROR_LIMIT)}, started > "
-    f"{LONGEST_LAG_MS // 1000} s late, or latency grew by > {percent(GROWTH_LIMIT)} from half to half beyond chance at "
-    "95 %",
+    f"rate off by > {percent(limits.RATE_LIMIT)} and by a request, errors > {percent(limits.ERROR_LIMIT)}, started > "
+    f"{limits.LONGEST_LAG_MS // 1000} s late, or latency grew by > {percent(limits.GROWTH_LIMIT)} from half to half "
+    "beyond chance at 95 %",
 )
 def steps_missed(run: Measured) -> Iterator[str]:
     """Steps of a rate ladder that did not hold."""
@@ -243,7 +235,7 @@ def few_waves(run: Measured) -> Iterator[str]:
         yield f"The figures cover only {waves:.1f} waves of requests (at least {FEWEST_WAVES} are needed)."
 
 
-@rule("suspect", f"> {percent(OMITTED_LIMIT)}; of waits, those longer than {SLOW_P50S} × p50")
+@rule("suspect", f"> {percent(OMITTED_LIMIT)}; of waits, those longer than {limits.SLOW_P50S} × p50")
 def omission_possible(run: Measured) -> Iterator[str]:
     """Steady closed load: coordinated omission possible: requests not sent because of silences or long waits, ÷
     requests answered.
