@@ -1,6 +1,6 @@
 """A run's raw files, read, and what they say of the tool: how many requests came to an end, and how."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -67,41 +67,11 @@ def _container(inspected: Any) -> Container | None:
         return None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What is known of the tool's work; `duration_s` is None where the tool did not run."""
-
-    report: ToolReport = field(default_factory=ToolReport)
-    log: RequestLog | None = None
-    failure: str | None = None
-    requests: int | None = None
-    errors: int | None = None
-    duration_s: float | None = None
-
-    def figures(self) -> dict[str, Any]:
-        """Fields of Run."""
-        log, report = self.log or RequestLog(), self.report
-        answered = report.completed and report.completed - log.unanswered
-        return {
-            "tool_failure": self.failure,
-            "requests": self.requests,
-            "errors": self.errors,
-            "doubtful": log.doubtful,
-            "completed": report.completed,
-            "dropped": report.dropped,
-            "keepalive_requests": report.keepalive_requests,
-            "failures": dict(log.failures),
-            "failed_latency_ms": latency_figures(log.failed_latency_ms),
-            "duration_s": self.duration_s,
-            "response_bytes_per_request": ratio(report.received_bytes, answered),
-        }
-
-
-def outcome_of(facts: Facts) -> Outcome:
-    """The outcome of a run; of a tool whose report cannot be read, what else is known."""
+def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
+    """Fields of Run, and the requests; of a tool whose report cannot be read, what else is known."""
     process, driver = facts.process, facts.driver
     if process is None:
-        return Outcome()
+        return {"requests": None, "duration_s": None}, None
     log, report, unread = None, ToolReport(), None
     try:
         log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
@@ -109,19 +79,31 @@ def outcome_of(facts: Facts) -> Outcome:
         _check_times(log or RequestLog(), report, process)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
-    duration_s = process.ended - process.started if report.duration_s is None else report.duration_s
-    failure = unread or _failure(driver.name, process, report)
-    if report.attempted is None:
+    logged, requests, errors = log or RequestLog(), report.attempted, None
+    if requests is None:
         served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
-        counts = [count for count in (report.completed, served) if count is not None]
-        return Outcome(report, log, failure, max(counts, default=None), None, duration_s)
-    logged, other_status = log or RequestLog(), report.non_2xx or 0
-    unanswered = max(logged.unanswered - other_status, report.failed or 0)
-    errors = min(max(unanswered + other_status, sum(logged.failures.values())), report.attempted)
-    if log is not None:
-        unmarked = max(errors - len(log.failed_start_s) - log.untimed, 0)
-        log = replace(log, unmarked=unmarked, unsent=report.dropped or 0)
-    return Outcome(report, log, failure, report.attempted, errors, duration_s)
+        requests = max((count for count in (report.completed, served) if count is not None), default=None)
+    else:
+        other_status = report.non_2xx or 0
+        unanswered = max(logged.unanswered - other_status, report.failed or 0)
+        errors = min(max(unanswered + other_status, sum(logged.failures.values())), requests)
+        unmarked = max(errors - len(logged.failed_start_s) - logged.untimed, 0)
+        log = None if log is None else replace(log, unmarked=unmarked, unsent=report.dropped or 0)
+    return {
+        "tool_failure": unread or _failure(driver.name, process, report),
+        "requests": requests,
+        "errors": errors,
+        "doubtful": logged.doubtful,
+        "completed": report.completed,
+        "dropped": report.dropped,
+        "keepalive_requests": report.keepalive_requests,
+        "failures": dict(logged.failures),
+        "failed_latency_ms": latency_figures(logged.failed_latency_ms),
+        "duration_s": process.ended - process.started if report.duration_s is None else report.duration_s,
+        "response_bytes_per_request": ratio(
+            report.received_bytes, report.completed and report.completed - logged.unanswered
+        ),
+    }, log
 
 
 def _check_times(log: RequestLog, report: ToolReport, process: ToolRun) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_figures
-from loomlab.judge.facts import Facts, outcome_of
+from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.live_set import live_set_of
 from loomlab.judge.request_figures import request_figures
 from loomlab.records.delay import delay_of
@@ -30,9 +30,9 @@ def judge_run(run_dir: Path) -> Run:
     if request is None:
         raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
     facts = Facts(files, request)
-    outcome = outcome_of(facts)
-    of_requests, counted = request_figures(facts, outcome)
-    figures = outcome.figures() | of_requests | container_figures(facts, counted) | live_set_of(facts)
+    of_tool, log = tool_figures(facts)
+    of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
+    figures = of_tool | of_requests | container_figures(facts, counted) | live_set_of(facts)
     run = Run.model_validate(_asked(facts, steady=counted.one_load) | figures)
     run = run.model_copy(update=verdict.judge(run)._asdict())
     write_json(files.run, run)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loomlab.judge.episodes import episode_of, steps_of
-from loomlab.judge.facts import Facts, Outcome
+from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
 from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
 from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
@@ -36,14 +36,17 @@ class Counted:
         return ratio(spent, self.requests) if self.one_load else None
 
 
-def request_figures(facts: Facts, outcome: Outcome) -> tuple[dict[str, Any], Counted]:
-    """Fields of Run, and what other figures are taken on; without requests of which each has data, of the whole run."""
-    log, driver, load, shape = outcome.log, facts.driver, facts.request.load, facts.request.load.shape
-    counted = Counted(facts.start, facts.end, outcome.requests)
+def request_figures(
+    facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float | None
+) -> tuple[dict[str, Any], Counted]:
+    """Fields of Run, and what other figures are taken on; without requests of which each has data, of the whole run:
+    so many, in that time."""
+    driver, load, shape = facts.driver, facts.request.load, facts.request.load.shape
+    counted = Counted(facts.start, facts.end, requests)
     fields: dict[str, Any] = {"latency_ms": Latency(), "interior": None, "counted_requests": counted.requests}
     if log is None:
         return fields, counted
-    end = facts.end if outcome.report.duration_s is None else facts.start + outcome.report.duration_s
+    end = facts.start + (duration_s or 0)
     steps = steps_of(log, shape, facts.cpu_seconds, facts.start) if isinstance(shape, OpenRate) else []
     p50_ms = latency_figures(log.from_due_ms).p50
     first, last = facts.start, end
