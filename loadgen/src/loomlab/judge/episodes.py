@@ -7,7 +7,7 @@ import numpy as np
 
 from loomlab.basics.words import percent
 from loomlab.judge.halves import CpuSeconds, Parts
-from loomlab.judge.interior import InteriorFigures, window_figures
+from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, window_figures
 from loomlab.judge.limits import ERROR_LIMIT, GROWTH_LIMIT, LONGEST_LAG_MS, RATE_LIMIT
 from loomlab.judge.series import ratio
 from loomlab.records.load import OpenRate
@@ -40,17 +40,13 @@ def _step(log: RequestLog, rate_rps: float, first: int, last: int, cpu_s: float 
     missed = _missed(log, rate_rps, figures, errors)
     return Step(
         offered_rps=rate_rps,
-        started_rps=figures.started_rps or 0.0,
-        throughput_rps=figures.throughput_rps,
         errors=errors,
-        latency_ms=figures.latency,
-        latency_from_start_ms=figures.latency_from_start,
-        start_lag_p99_ms=figures.start_lag_p99_ms,
         cpu_ms_per_request=ratio(cpu_s and 1000 * cpu_s, figures.window.requests),
         start=first,
         seconds=last - first,
         held=missed is None,
         missed=missed,
+        **{name: getattr(figures, name) for name in OF_ONE_LOAD},
     )
 
 

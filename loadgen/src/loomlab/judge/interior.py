@@ -17,6 +17,8 @@ FEWEST_SECONDS = 3
 KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
 IDLE_SHARE = 0.01
 TAIL_LAG_LIMIT = 0.05
+OF_ONE_LOAD = ("started_rps", "throughput_rps", "latency_ms", "latency_from_start_ms", "start_lag_p99_ms")
+"""Figures that Run and Step have, too."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +26,16 @@ class InteriorFigures:
     """Figures of the requests that started in `window`, of which `requests` were answered; `answered_p99_ms` leaves out
     those that were not. `little_ratio` is throughput × mean latency ÷ concurrency (1 in a closed loop that is always
     full) and `waves` the window in mean latencies, None where the load is no closed one or the window a whole run;
-    `started_rps` counts failed requests, too, None for a closed load. Where the tool tells, `latency` begins when a
+    `started_rps` counts failed requests, too, None for a closed load. Where the tool tells, `latency_ms` begins when a
     request was due, and the lag of starts behind that is told of failed ones, too. `recorded_s`: how long it was from
     the window's start before it was cut to whole waves; so many requests are `unplaced`: failed or not sent, at unknown
     times, but not more than the window has room for."""
 
     window: Interior
     requests: float
-    latency: Latency
+    latency_ms: Latency
     answered_p99_ms: float | None
-    latency_from_start: Latency | None = None
+    latency_from_start_ms: Latency | None = None
     start_lag_p99_ms: float | None = None
     little_ratio: float | None = None
     waves: float | None = None
@@ -111,15 +113,15 @@ def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
     """Fields of InteriorFigures. p99.9 is withheld where starts lag so much that it is the tool's."""
     answered, lags_ms = np.sort(inside.from_due_ms), np.sort(np.concatenate([inside.lag_ms, inside.failed_lag_ms]))
     latency = latency_of_due(inside, inside.from_due_ms, unplaced)
-    figures = {"latency": latency, "answered_p99_ms": percentile(answered, 99) if len(answered) else None}
+    figures = {"latency_ms": latency, "answered_p99_ms": percentile(answered, 99) if len(answered) else None}
     if not len(lags_ms):
         return figures
     if latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
         why = f"over {TAIL_LAG_LIMIT:.0%} of it is how late requests started"
         latency = latency.model_copy(update={"p99_9": None, "withheld": latency.withheld | {"p99_9": why}})
     return figures | {
-        "latency": latency,
-        "latency_from_start": latency_of_due(inside, inside.latency_ms, unplaced),
+        "latency_ms": latency,
+        "latency_from_start_ms": latency_of_due(inside, inside.latency_ms, unplaced),
         "start_lag_p99_ms": percentile(lags_ms, 99),
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 from loomlab.judge.episodes import episode_of, steps_of
 from loomlab.judge.facts import Facts
 from loomlab.judge.halves import Parts
-from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
+from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, window_figures
 from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
 from loomlab.judge.series import ratio
 from loomlab.records.load import Closed, OpenRate
@@ -64,23 +64,17 @@ def request_figures(
             "interior_s": None if window.whole_run else window.seconds,
             "evaluated_s": window.seconds,
             "counted_requests": counted.requests,
-            "mean_ms": figures.latency.mean,
+            "mean_ms": figures.latency_ms.mean,
             "p99_ms": figures.answered_p99_ms,
             "waves": figures.waves,
             "little_ratio": figures.little_ratio,
-            "rounding": log.rounded_ms / 2 / (figures.latency.mean or 1),
+            "rounding": log.rounded_ms / 2 / (figures.latency_ms.mean or 1),
             "worst_start_lag_p99_ms": figures.start_lag_p99_ms,
             "lagged_p99_ms": figures.answered_p99_ms,
             **_falls(facts, log, figures),
         }
     if figures and not steps:
-        fields |= {
-            "started_rps": figures.started_rps,
-            "throughput_rps": figures.throughput_rps,
-            "latency_ms": figures.latency,
-            "latency_from_start_ms": figures.latency_from_start,
-            "start_lag_p99_ms": figures.start_lag_p99_ms,
-        }
+        fields |= {name: getattr(figures, name) for name in OF_ONE_LOAD}
     held, missed = [step for step in steps if step.held], [step for step in steps if not step.held]
     if steps:  # that one which held and whose starts lagged most for its latency
         windows = [window_figures(log, int(step.start), int(step.start + step.seconds)) for step in held]
@@ -113,10 +107,10 @@ def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures) -> dict[str,
     request, shape = facts.request, facts.request.load.shape
     closed = isinstance(shape, Closed)
     steady = closed or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
-    if not figures.latency.mean or not steady or request.hangs:
+    if not figures.latency_ms.mean or not steady or request.hangs:
         return {}
     seconds = figures.recorded_s or figures.window.seconds
     window = figures.window.model_copy(update={"seconds": seconds})
-    parts = Parts(log, window, figures.latency.mean / 1000 if closed else 0)
+    parts = Parts(log, window, figures.latency_ms.mean / 1000 if closed else 0)
     connections = request.load.connections if closed else None
     return {"cpu_fall": parts.cpu_fall(connections, facts.cpu_seconds), "latency_fall": parts.latency_fall()}
