@@ -168,7 +168,7 @@ def _connect_wave_end(log: RequestLog, connections: int) -> int | None:
         return None
     second = math.floor(np.partition(log.start_s, connections - 1)[connections - 1])
     first = log.start_s < second + 1
-    return math.ceil(((np.floor(log.start_s[first]) * 1000 + 999 + log.latency_ms[first]) / 1000).max())
+    return math.ceil(float(((np.floor(log.start_s[first]) * 1000 + 999 + log.latency_ms[first]) / 1000).max()))
 
 
 def allowed_lengths(longest_s: int, waves: float) -> range:

@@ -72,7 +72,7 @@ class Rule:
         return RuleResult(rule=self.name, outcome=outcome, level=self.level, host_cause=self.host_cause, reason=reason)
 
 
-RULES: list[Rule] = []
+DECLARED: list[Rule] = []
 """Every rule, as its module declares it."""
 
 
@@ -80,7 +80,7 @@ def rule(level: Level, limit: str = "any", *, host_cause: bool = False) -> Calla
     """A decorator that declares a rule."""
 
     def declare(check: Check) -> Check:
-        RULES.append(Rule(level, limit, check, host_cause))
+        DECLARED.append(Rule(level, limit, check, host_cause))
         return check
 
     return declare

@@ -72,7 +72,8 @@ def value_at(samples: Sequence[tuple[float, float]], time: float) -> float | Non
     """Linear interpolation between the neighbouring samples; None outside of them."""
     if not samples or not samples[0][0] <= time <= samples[-1][0]:
         return None
-    return float(np.interp(time, *zip(*samples, strict=True)))
+    times, values = zip(*samples, strict=True)
+    return float(np.interp(time, times, values))
 
 
 def increase(counter: Series, start: float, end: float, born: Born = "before") -> float | None:

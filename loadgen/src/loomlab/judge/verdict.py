@@ -6,14 +6,15 @@ is suspect: what was not checked is not passed. Of an invalid run the sentences 
 
 from typing import NamedTuple
 
-from loomlab.judge.rule import RULES
+from loomlab.judge.rule import DECLARED
 from loomlab.judge.rules import drivers, host, load, steady, under_test
 from loomlab.records.measured import Measured
 from loomlab.records.models import RuleResult, Verdict
 
 DECLARING = (load, under_test, drivers, host, steady)
 """The modules that declare rules, in the order in which a verdict speaks."""
-RULES.sort(key=lambda rule: (rule.level, [module.__name__ for module in DECLARING].index(rule.check.__module__)))
+ORDER = [module.__name__ for module in DECLARING]
+RULES = sorted(DECLARED, key=lambda rule: (rule.level, ORDER.index(rule.check.__module__)))
 
 
 class Judgement(NamedTuple):

@@ -27,7 +27,8 @@ NO_CONNECTION = "free connection, or no CPU; raise CONCURRENCY or lower RATE"
 @rule("invalid", host_cause=True)
 def unfinished(run: Measured) -> Iterator[str]:
     """The measurement was interrupted."""
-    yield "The measurement was interrupted before its end." if run.interrupted else None
+    if run.interrupted:
+        yield "The measurement was interrupted before its end."
 
 
 @rule("invalid")
