@@ -23,23 +23,17 @@ HEAD = ["| level | what is looked at | threshold | in `rules` |", "|---|---|---|
 LIMIT = re.compile(r"[A-Z0-9_]+(_LIMIT|_CPU)")
 """A constant of the verdict that is one."""
 BESIDE = (
-    ("the parity audit found a difference that nothing explains, or an answer or `/about` was not recorded", "any"),
-    ("the experiment was resumed with other images or on another host", "any"),
-    ("a rule could not be checked", "any"),
+    ("The parity audit found a difference that nothing explains, or an answer or `/about` was not recorded", "any"),
+    ("The experiment was resumed with other images or on another host", "any"),
+    ("A rule could not be checked", "any"),
 )
 """What makes a run suspect and is no rule."""
 
 
 def verdict() -> list[str]:
-    """A row for each thing that rules look at, those that make a run invalid first."""
-    rows = list(HEAD)
-    for level in ("invalid", "suspect"):
-        found: dict[tuple[str, str], list[str]] = {}
-        for rule in RULES:
-            if rule.level == level:
-                found.setdefault((rule.what.removesuffix("."), rule.limit), []).append(f"`{rule.name}`")
-        rows += [f"| {level} | {what} | {limit} | {', '.join(names)} |" for (what, limit), names in found.items()]
-    return rows + [f"| suspect | {what} | {limit} | |" for what, limit in BESIDE]
+    """A row for each rule, those that make a run invalid first."""
+    rows = [f"| {rule.level} | {rule.what.removesuffix('.')} | {rule.limit} | `{rule.name}` |" for rule in RULES]
+    return [*HEAD, *rows, *(f"| suspect | {what} | {limit} | |" for what, limit in BESIDE)]
 
 
 def limits() -> list[str]:
