@@ -115,9 +115,7 @@ def test_samples_are_missing(missing: list[str], failing: set[str], not_known: s
     assert {one for one in unknown(rules) if "_quota" in one or "_throttled" in one} == not_known
 
 
-def test_an_endpoint_that_waits_in_the_server_does_not_depend_on_the_backends_delay(
-    tmp_path: Path,
-) -> None:
+def test_an_endpoint_that_waits_in_the_server_does_not_depend_on_the_backends_delay(tmp_path: Path) -> None:
     run = RawRun(delays={"before": "33", "after": "33"})
     run.request |= {"load": load("/epoch-millis?delayInMillis=900"), "http_client": "jdk"}
 

@@ -73,9 +73,7 @@ def test_a_silence_while_the_backend_hangs_is_no_omission(tmp_path: Path) -> Non
     assert "omission_possible" not in failed(run.judged(tmp_path).rules)
 
 
-def test_neither_what_is_before_the_interior_nor_after_the_load_is_an_omission(
-    tmp_path: Path,
-) -> None:
+def test_neither_what_is_before_the_interior_nor_after_the_load_is_an_omission(tmp_path: Path) -> None:
     """Every connection's first answer takes 5 s."""
     run = RawRun(rows=rows(lambda second: 5000 if second < 0.92 else LATENCY_MS))
     run.tool["ended"] = at(SECONDS + 7)
