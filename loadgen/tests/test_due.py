@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loomlab.judge.due import latency_of_due
+from loomlab.judge.interior import latency_of_due
 from loomlab.records.models import Latency
 from loomlab.records.requestlog import LEVELS
 from rawrun import log_of
