@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import math
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.memory import LiveBytes
 from rawrun import (
@@ -27,6 +29,7 @@ from rawrun import (
     matrix,
     ramp,
     rows,
+    write,
 )
 from saying import failed, told, unknown
 
@@ -238,3 +241,48 @@ def test_without_a_state_it_is_not_known_whether_the_container_failed(name: str,
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not a run"):
         judge_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run: run.report.update({"Complete requests": 2000, "Keep-Alive requests": 2000}),
+        lambda run: run.report.update({"Complete requests": len(run.rows)}) or run.rows.extend(run.rows[::40]),
+        lambda run: run.tool.update(exit_code=-9),
+        lambda run: run.rows.__setitem__(0, (0, LATENCY_MS)),
+        lambda run: run.rows.append((int(at(SECONDS - 1)), 10**15)),
+        lambda run: run.rows.append((int(at(5)), -(10**15))),
+        lambda run: run.report.update({"Time taken for tests": "27.000 seconds"}),
+        lambda run: run.report.update({"Time taken for tests": "999999999.000 seconds"}),
+    ],
+    ids=["more-counted", "duplicates", "killed", "1970", "ends-after-the-run", "negative", "too-short", "too-long"],
+)
+def test_a_report_is_not_believed_against_the_rest(change: Callable[[RawRun], Any], tmp_path: Path) -> None:
+    run = RawRun()
+    change(run)
+
+    got = run.judged(tmp_path)
+
+    assert got.verdict == "invalid"
+    assert "tool_failed" in failed(got.rules)
+
+
+DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
+    ("request.json", lambda _: "{"),
+    ("request.json", lambda _: {"tool": 1}),
+    ("tool.json", lambda told: told | {"started": math.nan}),
+    ("tool.json", lambda told: told | {"ended": told["started"] + 8 * 86_400}),
+    ("request.json", lambda told: told | {"started": 1e308}),
+    ("request.json", lambda told: told | {"backend_cpus": "0-9999999999"}),
+    ("request.json", lambda told: told | {"load": told["load"] | {"connections": 0}}),
+    ("metrics.json", lambda told: told | {"containers": [{"metric": 5, "values": []}]}),
+    ("host.json", lambda told: told | {"samples": [told["samples"][0] | {"cpus": {"0": [10**400] * 8}}]}),
+]
+
+
+@pytest.mark.parametrize(("name", "damage"), DAMAGED)
+def test_a_damaged_record_is_named(name: str, damage: Callable[[Any], Any], run_dir: Path) -> None:
+    write(run_dir, name, damage(json.loads((run_dir / "raw" / name).read_text())))
+
+    with pytest.raises(ParseError, match=name):
+        judge_run(run_dir)
