@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from loomlab.judge.episodes import episode_of, steps_of
+from loomlab.judge.request_figures import episode_of, steps_of
 from loomlab.records.load import OpenRate, RateStep
 from loomlab.records.models import Episode, Hang, Step
 from loomlab.records.requestlog import RequestLog

@@ -2,18 +2,26 @@
 
 import math
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from loomlab.judge.episodes import episode_of, steps_of
+import numpy as np
+
+from loomlab.basics.words import percent
+from loomlab.judge import limits
 from loomlab.judge.facts import Facts
-from loomlab.judge.halves import Parts
+from loomlab.judge.halves import CpuSeconds, Parts
 from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, window_figures
-from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
 from loomlab.judge.series import ratio
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.measured import Halves
-from loomlab.records.models import Latency
-from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
+from loomlab.records.models import Episode, Hang, Latency, Step
+from loomlab.records.requestlog import RequestLog, by_seconds, latency_figures, silences, silent_end_s
+
+SETTLE_S = 2
+"""Of a step's beginning; starts are known to the second."""
+BACK_LIMIT = 1.2
+BACK_FOR_S = 3
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ def request_figures(
         lags = [(window.start_lag_p99_ms, window.answered_p99_ms) for window in windows]
         most = max(lags, key=_lag_of_limit, default=(None, None))
         fields |= {"worst_start_lag_p99_ms": most[0], "lagged_p99_ms": most[1]}
-    slow_ms = SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)
+    slow_ms = limits.SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)
     # ab rounds starts down to whole seconds.
     waited_ms = log.between(math.floor(first), last).latencies_ms
     return fields | {
@@ -99,7 +107,7 @@ def request_figures(
 
 def _lag_of_limit(lag: tuple[float | None, float | None]) -> float:
     """A lag of starts at p99, with the p99 of answers, as a multiple of its limit."""
-    return (lag[0] or 0) / max(LAG_LIMIT * (lag[1] or 0), RESOLVED_LAG_MS)
+    return (lag[0] or 0) / max(limits.LAG_LIMIT * (lag[1] or 0), limits.RESOLVED_LAG_MS)
 
 
 def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures) -> dict[str, Halves | None]:
@@ -114,3 +122,73 @@ def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures) -> dict[str,
     parts = Parts(log, window, figures.latency_ms.mean / 1000 if closed else 0)
     connections = request.load.connections if closed else None
     return {"cpu_fall": parts.cpu_fall(connections, facts.cpu_seconds), "latency_fall": parts.latency_fall()}
+
+
+def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
+    """One entry per step; empty for a single rate. `started` is when the run began: where no request has a known start,
+    its steps count from then."""
+    if len(shape.steps) < 2:
+        return []
+    steps = []
+    begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
+    for step in shape.steps:
+        first, last = begin + SETTLE_S, begin + step.duration_s - 1
+        steps.append(_step(log, step.rate_rps, first, last, cpu_seconds(first, last)))
+        begin += step.duration_s
+    return steps
+
+
+def _step(log: RequestLog, rate_rps: float, first: int, last: int, cpu_s: float | None) -> Step:
+    figures = window_figures(log, first, last, rate_rps)
+    errors = len(log.between(first, last).failed_start_s) + figures.unplaced
+    missed = _missed(log, rate_rps, figures, errors)
+    return Step(
+        offered_rps=rate_rps,
+        errors=errors,
+        cpu_ms_per_request=ratio(cpu_s and 1000 * cpu_s, figures.window.requests),
+        start=first,
+        seconds=last - first,
+        held=missed is None,
+        missed=missed,
+        **{name: getattr(figures, name) for name in OF_ONE_LOAD},
+    )
+
+
+def _missed(log: RequestLog, rate_rps: float, figures: InteriorFigures, errors: int) -> str | None:
+    """Why the step did not hold."""
+    seconds, started_rps, lag_ms = figures.window.seconds, figures.started_rps or 0.0, figures.start_lag_p99_ms or 0
+    if abs(started_rps - rate_rps) > max(limits.RATE_LIMIT * rate_rps, 1 / seconds):
+        return f"{started_rps:.0f}/s were started"
+    if errors > limits.ERROR_LIMIT * max(round(started_rps * seconds), 1):
+        return f"{errors} errors"
+    if lag_ms > limits.LONGEST_LAG_MS:
+        return f"requests started {lag_ms / 1000:.1f} s late"
+    growth = Parts(log, figures.window, wave_s=0, shortest_part_s=1).latency_fall()
+    if growth and -growth.fall > max(limits.GROWTH_LIMIT, growth.margin):
+        return f"latency grew by {percent(-growth.fall)}"
+    return None
+
+
+def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
+    """Of a run that began at `started`, epoch seconds; requests count by the second they started in."""
+    begin, end = started + hang.at_s, started + hang.at_s + hang.duration_s
+    by_second = by_seconds(log.start_s, log.from_due_ms)
+    medians = {second: float(np.median(latencies)) for second, latencies in by_second.items()}
+    calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
+    before = median(calm) if calm else None
+    during = [float(latencies.max()) for second, latencies in by_second.items() if begin - 1 <= second <= end]
+    return Episode(
+        start=begin,
+        end=end,
+        before_p50_ms=before,
+        worst_ms=max(during, default=None),
+        recovery_s=None if before is None else _recovery_s(medians, end, BACK_LIMIT * before),
+    )
+
+
+def _recovery_s(medians: dict[int, float], end: float, limit_ms: float) -> float | None:
+    """The first of three seconds on end whose median is within the limit."""
+    for second in sorted(second for second in medians if second >= math.floor(end)):
+        if all(medians.get(second + later, math.inf) <= limit_ms for later in range(BACK_FOR_S)):
+            return max(second - end, 0.0)
+    return None
