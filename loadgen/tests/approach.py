@@ -20,6 +20,7 @@ from loomlab.run.prometheus import UnreachableError
 from loomlab.run.warmup.warmer import Warmer
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
+from rawrun import log_of
 
 CONNECT_S = 0.1
 
@@ -121,7 +122,7 @@ class MadeUp(Ab):
         return self._approach.last
 
     def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
-        return RequestLog([0], [self._approach.latency_ms])
+        return log_of([0], [self._approach.latency_ms])
 
 
 def warmed(

@@ -22,7 +22,6 @@ from loomlab.tools.ab import REQUEST_COLUMNS
 
 BEGIN = 1_795_000_000.5
 SECONDS = 40
-DATE = "Sat Nov 21 06:27:15 2026"
 CONCURRENCY = 20
 DATE = "Sat Nov 21 06:12:24 2026"
 """In ab's file of requests, beside the epoch second that counts."""

@@ -1,7 +1,9 @@
-"""What docs/draw puts into pages: `python tests/tables.py` and the name of a table. Defaults that .env holds come in
-the environment."""
+"""What docs/draw puts into pages and grafana/limits.json: `python tests/tables.py` and the name of a table. Defaults
+that .env holds come in the environment."""
 
+import json
 import os
+import re
 import sys
 from typing import get_args
 
@@ -9,7 +11,8 @@ from pydantic import BaseModel
 
 from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
-from loomlab.judge.verdict import RULES
+from loomlab.judge import limits as shared
+from loomlab.judge.verdict import DECLARING, RULES
 from loomlab.plan import planning, seconds
 from loomlab.plan.variables import FIELDS, table
 from loomlab.records.models import Run
@@ -17,24 +20,26 @@ from loomlab.statistics import comparison
 from rooms import drawing
 
 HEAD = ["| level | what is looked at | threshold | in `rules` |", "|---|---|---|---|"]
+LIMIT = re.compile(r"[A-Z0-9_]+(_LIMIT|_CPU)")
+"""A constant of the verdict that is one."""
 BESIDE = (
-    ("the parity audit found a difference that nothing explains, or an answer or `/about` was not recorded", "any"),
-    ("the experiment was resumed with other images or on another host", "any"),
-    ("a rule could not be checked", "any"),
+    ("The parity audit found a difference that nothing explains, or an answer or `/about` was not recorded", "any"),
+    ("The experiment was resumed with other images or on another host", "any"),
+    ("A rule could not be checked", "any"),
 )
 """What makes a run suspect and is no rule."""
 
 
 def verdict() -> list[str]:
-    """A row for each thing that rules look at, those that make a run invalid first."""
-    rows = list(HEAD)
-    for level in ("invalid", "suspect"):
-        found: dict[tuple[str, str], list[str]] = {}
-        for rule in RULES:
-            if rule.level == level:
-                found.setdefault((rule.what, rule.limit), []).append(f"`{rule.name}`")
-        rows += [f"| {level} | {what} | {limit} | {', '.join(names)} |" for (what, limit), names in found.items()]
-    return rows + [f"| suspect | {what} | {limit} | |" for what, limit in BESIDE]
+    """A row for each rule, those that make a run invalid first."""
+    rows = [f"| {rule.level} | {rule.what.removesuffix('.')} | {rule.limit} | `{rule.name}` |" for rule in RULES]
+    return [*HEAD, *rows, *(f"| suspect | {what} | {limit} | |" for what, limit in BESIDE)]
+
+
+def limits() -> list[str]:
+    """The verdict's limits by name, as JSON, of which alerts and panels show some."""
+    named = {name: value for module in (shared, *DECLARING) for name, value in vars(module).items()}
+    return [json.dumps({name: value for name, value in sorted(named.items()) if LIMIT.fullmatch(name)}, indent=1)]
 
 
 def figures() -> list[str]:
@@ -63,7 +68,7 @@ def variables(*, planning_ones: bool) -> list[str]:
     """A row for each variable that plans an experiment; or for each other one, and ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
-        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {seconds.OPEN_RUN_S} s",
+        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
         "repeats": f"1; with `sweep`, {planning.SWEEP_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
         "warmup": f"{seconds.default_cap_s(1, 0)} s, more with many connections or slow answers",
@@ -81,6 +86,8 @@ if __name__ == "__main__":
             lines = ["```mermaid", drawing(), "```"]
         case "verdict":
             lines = verdict()
+        case "limits":
+            lines = limits()
         case "figures":
             lines = figures()
         case "results":

@@ -52,9 +52,7 @@ def test_a_latency_that_falls_between_the_halves_is_told_so_and_one_that_rises_i
         (0.5, -6.389, 1.787, 4.579),
     ],
 )
-def test_a_margin_is_of_the_fall_as_the_trend_of_the_logarithms_has_it(
-    slope: float, fall: float, margin: float, peak: float
-) -> None:
+def test_a_margin_is_of_the_fall(slope: float, fall: float, margin: float, peak: float) -> None:
     noise: Sequence[float] = (0.2, -0.2, -0.2, 0.2, 0.2, -0.2, -0.2, 0.2)
     values = [math.exp(slope * part + off) for part, off in enumerate(noise)]
 

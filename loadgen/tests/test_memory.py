@@ -1,14 +1,13 @@
 """What a waiting request held and a request allocated, from raw files."""
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.records.memory import LiveBytes, MemoryAnswer
+from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
 from rawrun import RawRun, at, level, load, matrix
 from saying import figures
@@ -97,9 +96,7 @@ def untold(name: str) -> dict[str, Any]:
         (untold("kernel_bytes"), {"kernel"}, "kernel_bytes"),
     ],
 )
-def test_a_part_that_is_not_known_is_null_and_said(
-    tmp_path: Path, changes: dict[str, Any], unknown: set[str], said: str
-) -> None:
+def test_a_part_that_is_not_known(tmp_path: Path, changes: dict[str, Any], unknown: set[str], said: str) -> None:
     run = judged(tmp_path, **changes)
 
     assert run.live_bytes_per_request.model_dump() == ALL | dict.fromkeys(unknown)
@@ -125,9 +122,7 @@ def test_a_part_that_is_not_known_is_null_and_said(
         reading("waiting", requests_in_flight=201),
     ],
 )
-def test_without_requests_that_wait_nothing_is_known_of_them(
-    tmp_path: Path, changes: dict[str, Any], snapshot: SnapshotAssertion
-) -> None:
+def test_without_requests_that_wait(tmp_path: Path, changes: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     run = judged(tmp_path, **changes)
 
     assert run.live_bytes_per_request == LiveBytes()
@@ -140,9 +135,7 @@ def test_without_requests_that_wait_nothing_is_known_of_them(
     ("connections", "left", "waiting", "unknown"),
     [(200, 20, 180, set()), (105, 0, 100, set()), (105, 0, 99, {"stacks_off_heap", "kernel"})],
 )
-def test_nine_tenths_of_the_requests_are_enough_but_few_are_not_charged_what_the_process_grew_by(
-    connections: int, left: int, waiting: int, unknown: set[str], tmp_path: Path
-) -> None:
+def test_how_many_must_wait(connections: int, left: int, waiting: int, unknown: set[str], tmp_path: Path) -> None:
     """Requests of the load may be left, a tenth of them."""
     flights = reading("waiting", requests_in_flight=waiting) | reading("loaded", requests_in_flight=left)
 
@@ -193,18 +186,7 @@ def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
 
 
 @pytest.mark.parametrize(("loaded", "kept"), [({}, 25_000_000), ({"requests_in_flight": 1}, 20_000_000)])
-def test_the_heap_that_is_kept_is_read_before_the_lab_sends_requests_of_its_own(
-    tmp_path: Path, loaded: dict[str, Any], kept: float
-) -> None:
+def test_the_heap_that_is_kept(tmp_path: Path, loaded: dict[str, Any], kept: float) -> None:
     run = judged(tmp_path, **reading("loaded", heap_used_bytes=55_000_000, **loaded))
 
     assert run.heap_kept_bytes == kept
-
-
-@pytest.mark.parametrize("value", [True, "1", None, [1], math.nan])
-def test_only_a_number_is_a_figure(value: Any) -> None:
-    told = MemoryAnswer(asked=1, answered=2, answer={"threads": value, "heap_used_bytes": 7})
-
-    assert told.figure("threads") is None
-    assert told.figure("heap_used_bytes") == 7
-    assert MemoryAnswer(asked=1, answered=2).figure("threads") is None

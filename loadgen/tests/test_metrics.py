@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 
-from loomlab.basics.errors import ParseError
-from loomlab.judge import series
 from loomlab.judge.metrics import Metrics
 from rawrun import RawRun, Samples, at, by_second, container, cpu, lateness, level, matrix, ramp
 
@@ -37,15 +35,6 @@ COLLECTED = [
 ]
 
 
-def test_a_figure_is_of_the_window() -> None:
-    got = metrics("containers", container("memory_rss", [(at(-1), 800), (at(9), 300), (at(41), 900)]))
-
-    assert series.highest(got.container("memory_rss"), *RUN) == 300
-    assert got.cpu_seconds("app", at(10.5), at(30.5)) == pytest.approx(10)
-    assert got.backend_missing_ratio(at(5), at(5)) == 0
-    assert got.backend_lateness_mean_ms(at(20), at(10)) is None
-
-
 def test_figures_of_the_collector() -> None:
     """What runs beside the requests is no pause."""
     beside = matrix("jvm_gc_concurrent_phase_time_seconds_sum", ramp(0.3))
@@ -61,12 +50,11 @@ def test_where_scrapes_end_before_the_window_figures_are_known_up_to_the_last_on
     def until_30(name: str, per_second: float) -> dict[str, Any]:
         return matrix(name, [sample for sample in ramp(per_second) if sample[0] <= at(30)])
 
-    names = {"jvm_gc_pause_seconds_sum": 0.01, "lab_jit_cpu_seconds_total": 0.02}
-    names |= {"process_start_time_seconds": 0, "jvm_threads_virtual_pinned_seconds_count": 3}
+    names = {"jvm_gc_pause_seconds_sum": 0.01, "lab_jit_cpu_seconds_total": 0.02, "process_start_time_seconds": 0}
     got = only("approach", *(until_30(name, per_second) for name, per_second in names.items()))
 
     assert (got.gc(*RUN).pause_seconds, got.gc(*RUN).share) == pytest.approx((0.3, 0.01))
-    assert (got.jit_cpu_seconds(*RUN), got.virtual_threads_pinned(*RUN)) == pytest.approx((0.6, 90))
+    assert got.scraped_growth("lab_jit_cpu_seconds_total", *RUN) == pytest.approx(0.6)
 
 
 def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
@@ -74,13 +62,11 @@ def test_a_process_that_does_not_tell_what_its_collector_took() -> None:
 
     assert got.gc(*RUN).pause_seconds == 2
     assert got.gc(*RUN).cpu_seconds is got.gc(*RUN).cpu_share is None
-    assert got.jit_cpu_seconds(*RUN) is None
+    assert got.scraped_growth("lab_jit_cpu_seconds_total", *RUN) is None
 
 
 @pytest.mark.parametrize(("other", "share"), [(0.97, 1), (0.2, None)])
-def test_a_loop_of_which_too_little_is_known_is_told_of_only_where_another_is_full(
-    other: float, share: float | None
-) -> None:
+def test_a_loop_of_which_too_little_is_known(other: float, share: float | None) -> None:
     """It was sampled at the beginning and at the end, and three quarters full in between."""
     hole = own("backend_loop_cpu_seconds_total", (0, 0), (40, 30), loop="0")
     loops = [hole, matrix("backend_loop_cpu_seconds_total", ramp(other), loop="1")]
@@ -115,7 +101,7 @@ def test_throttling_is_counted_from_the_first_sample_on(periods: Samples, thrott
     counters = {"container_cpu_cfs_periods_total": periods, "container_cpu_cfs_throttled_periods_total": throttled}
     series = [own(name, *samples, service="app") for name, samples in counters.items()]
 
-    assert only("containers", *series).throttled_ratio(*RUN) == pytest.approx(ratio)
+    assert only("containers", *series).throttled_ratio("app", *RUN) == pytest.approx(ratio)
 
 
 def without(first: float, last: float) -> Samples:
@@ -137,9 +123,7 @@ QUOTA = container("spec_cpu_quota", level(100_000)), container("spec_cpu_period"
         ([], False),
     ],
 )
-def test_a_container_is_measured_whose_cpu_was_recorded_throughout(
-    series: list[dict[str, Any]], measured: bool
-) -> None:
+def test_a_container_whose_cpu_was_recorded(series: list[dict[str, Any]], measured: bool) -> None:
     assert only("containers", *series).measured("app", *RUN) is measured
 
 
@@ -147,8 +131,8 @@ def test_a_container_is_measured_whose_cpu_was_recorded_throughout(
 def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None:
     got = Metrics(record, "app")
 
-    assert got.missing_ratio(0, 100) == 1
-    assert got.cpu_seconds("app", 0, 100) is got.throttled_ratio(0, 100) is None
+    assert got.missing_ratio("app", 0, 100) == 1
+    assert got.cpu_seconds("app", 0, 100) is got.throttled_ratio("app", 0, 100) is None
     assert got.served_requests("/x", 0, 100) is got.gc(0, 100).share is None
     assert got.backend_lateness_p99_ms(0, 100) is got.backend_lateness_mean_ms(0, 100) is None
 
@@ -160,8 +144,3 @@ def test_a_service_scraped_late_or_not_until_the_end_is_not_taken_to_have_begun_
 
     assert only("approach", scraped).served_requests("/capabilities", *RUN) is None
     assert only("backend", *late).backend_lateness_p99_ms(*RUN) is None
-
-
-def test_other_shapes_are_told() -> None:
-    with pytest.raises(ParseError, match=r"metrics\.json"):
-        Metrics({"containers": [{"metric": {}}]}, "app")

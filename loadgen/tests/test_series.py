@@ -70,9 +70,7 @@ def every_second(gap: tuple[float, float] = (0, 0), frozen: tuple[float, float] 
         (None, 10, 100, 1),
     ],
 )
-def test_missing_is_the_share_of_the_window_in_long_gaps(
-    one: Series | None, start: float, end: float, missing: float
-) -> None:
+def test_the_share_in_long_gaps(one: Series | None, start: float, end: float, missing: float) -> None:
     assert series.missing_ratio(one, start, end) == pytest.approx(missing)
 
 
@@ -84,7 +82,7 @@ def test_stretches_are_the_use_between_the_samples_of_the_window() -> None:
 
 
 def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_measured() -> None:
-    values = [[1, "2"], [2, "NaN"], [3, "+Inf"], [3.5, "1e30"], [4, "5"]]
+    values = [[1, "2"], [2, "NaN"], [3, "+Inf"], [4, "5"]]
     parsed = series.parse_result(
         [{"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))]
     )
@@ -97,9 +95,7 @@ def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_me
     ("counts", "quantile"),
     [({"0.01": 50, "0.02": 100, "+Inf": 100}, 0.0198), ({"0.01": 50, "+Inf": 100}, 0.01), ({"+Inf": 0}, None)],
 )
-def test_a_quantile_is_linear_within_its_bucket_as_in_prometheus(
-    counts: dict[str, float], quantile: float | None
-) -> None:
+def test_a_quantile_is_linear_within_its_bucket(counts: dict[str, float], quantile: float | None) -> None:
     buckets = [counter((0, 10), (10, 10 + count), le=bound) for bound, count in counts.items()]
 
     assert series.histogram_quantile(buckets, 0.99, 0, 10) == (quantile and pytest.approx(quantile))

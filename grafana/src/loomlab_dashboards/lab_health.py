@@ -1,5 +1,8 @@
 """Lab health: whether the run that goes on can be trusted."""
 
+import json
+from pathlib import Path
+
 from loomlab_dashboards.frame import Json, Row, build, finished_runs, line, many
 from loomlab_dashboards.palette import IDLE, INVALID, SUSPECT, UP
 from loomlab_dashboards.panels import NO_QUOTA, Query, Text, number, over_time, states
@@ -7,10 +10,12 @@ from loomlab_dashboards.queries import APPROACH, rate, select, total
 
 LAB = 'service=~"backend|loadgen|$approach"'
 WATCHING = 'service=~"prometheus|cadvisor"'
-BUSY, RATE_REACHED, THROTTLED = 0.95, 0.98, 0.05
-LATE_MEAN, LATE_P99 = 0.05, 0.1
-FOREIGN, MUCH_FOREIGN = 0.05, 0.2
-"""The limits of the verdict; lateness is a share of the requests' latency."""
+LIMITS = json.loads((Path(__file__).parents[2] / "limits.json").read_text(encoding="utf-8"))
+"""Of the verdict, as docs/draw writes them from its rules."""
+BUSY, THROTTLED, RATE_REACHED = LIMITS["BUSY_CPU"], LIMITS["THROTTLED_LIMIT"], 1 - LIMITS["RATE_LIMIT"]
+LATE_MEAN, LATE_P99 = LIMITS["LATE_MEAN_LIMIT"], LIMITS["LATE_P99_LIMIT"]
+"""Lateness is a share of the requests' latency."""
+FOREIGN, MUCH_FOREIGN = LIMITS["FOREIGN_LIMIT"], LIMITS["MUCH_FOREIGN_LIMIT"]
 WATCHING_LIMIT = 0.05
 SCRAPE_TIMEOUT_S, SCRAPE_GAP_S = 1, 10
 FIRING = 'alertstate="firing"'

@@ -1,13 +1,15 @@
 """How the time of CPUs and threads was spent, from the samples of /proc that were taken during a run."""
 
 import itertools
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.judge.series import MISSING_AFTER_S, missing_share
 from loomlab.records.models import HostSample
+from loomlab.records.requestlog import Numbers
 
 USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
 """Columns of /proc/stat (proc_stat(5))."""
@@ -23,33 +25,22 @@ def full_share(stretches: Sequence[Stretch]) -> float | None:
     None without a stretch, and where it decides whether the share is over the limit how the use of a stretch of over
     three seconds was spread, or when what was used beyond a stretch's length was: its counter had stood still.
     """
-    whole_s = sum(length_s for length_s, _ in stretches)
-    if whole_s <= 0:
+    length_s, used = np.array(stretches, dtype=np.float64).reshape(-1, 2).T
+    if length_s.sum() <= 0:
         return None
-    full_s = sum(length_s for length_s, used in stretches if used >= BUSY_CPU)
-    hidden_s = sum(
-        length_s * used / BUSY_CPU for length_s, used in stretches if used < BUSY_CPU and length_s > MISSING_AFTER_S
-    ) + sum(length_s * (used - 1) / BUSY_CPU for length_s, used in stretches if used > 1)
-    share = full_s / whole_s
-    return None if share <= BUSY_SECONDS_LIMIT < share + hidden_s / whole_s else share
+    spread = np.where((used < BUSY_CPU) & (length_s > MISSING_AFTER_S), used, np.maximum(used - 1, 0))
+    share = length_s[used >= BUSY_CPU].sum() / length_s.sum()
+    hidden = (length_s * spread).sum() / BUSY_CPU / length_s.sum()
+    return None if share <= BUSY_SECONDS_LIMIT < share + hidden else float(share)
 
 
 def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
     """Share of the time in which every CPU of the set (None: of the host) was full. Idle and iowait are not busy, steal
     is. None without samples of these CPUs that moved, and as `full_share`."""
-    stretches: list[Stretch] = []
-    names = {name for sample in samples for name in sample.cpus} if cpus is None else cpus
-    for before, after in itertools.pairwise(_moved(samples, names)):
-        both = names & before.cpus.keys() & after.cpus.keys()
-        if both:
-            used = min(_busy(before.cpus[name], after.cpus[name]) for name in both)
-            stretches.append((after.time - before.time, used))
-    return full_share(stretches)
-
-
-def _busy(before: list[int], after: list[int]) -> float:
-    spent = [new - old for old, new in zip(before, after, strict=True)]
-    return 1 - (spent[IDLE] + spent[IOWAIT]) / sum(spent) if sum(spent) > 0 else 0.0
+    times, counters = _moved(samples, cpus)
+    spent = np.diff(counters, axis=0)
+    busy = 1 - (spent[..., IDLE] + spent[..., IOWAIT]) / spent.sum(axis=2)
+    return full_share([*zip(np.diff(times), busy.min(axis=1, initial=1), strict=True)])
 
 
 def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
@@ -57,8 +48,8 @@ def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
     stretches: list[Stretch] = []
     for before, after in itertools.pairwise(samples):
         both = before.tool_threads.keys() & after.tool_threads.keys()
-        if both and after.time > before.time:
-            length_s = after.time - before.time
+        length_s = after.time - before.time
+        if both and length_s > 0:
             used_s = max(after.tool_threads[thread] - before.tool_threads[thread] for thread in both)
             stretches.append((length_s, used_s / length_s))
     return full_share(stretches)
@@ -85,54 +76,45 @@ class CpuShares:
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
     """The shares from `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a
     tenth, or over three seconds at either end."""
-    if not samples:
+    times, counters = _moved(samples, cpus)
+    if not len(times):
         return None
-    asked_s = end - start
-    start, end = max(start, samples[0].time), min(end, samples[-1].time)
-    if end - start < max(COVERED * asked_s, SHORTEST_S):
+    first_s, last_s = max(start, samples[0].time), min(end, samples[-1].time)
+    first, last = (_jiffies_at(times, counters.sum(axis=1), time) for time in (first_s, last_s))
+    if first is None or last is None or last_s - first_s < max(COVERED * (end - start), SHORTEST_S):
         return None
-    spent = [0.0] * (STEAL + 1)
-    names = samples[0].cpus.keys() if cpus is None else cpus
-    for name in names:
-        first, last = _jiffies_at(samples, name, start), _jiffies_at(samples, name, end)
-        if first is None or last is None:
-            return None
-        spent = [total + after - before for total, before, after in zip(spent, first, last, strict=True)]
-    total = sum(spent)
-    if total <= 0:
+    spent = last - first
+    if spent.sum() <= 0:
         return None
+    share = spent / spent.sum()
     return CpuShares(
-        busy=(spent[USER] + spent[NICE] + spent[SYSTEM]) / total,
-        interrupts=(spent[IRQ] + spent[SOFTIRQ]) / total,
-        steal=spent[STEAL] / total,
-        cpu_seconds=(end - start) * len(names),
-        cpus=len(names),
+        busy=float(share[USER] + share[NICE] + share[SYSTEM]),
+        interrupts=float(share[IRQ] + share[SOFTIRQ]),
+        steal=float(share[STEAL]),
+        cpu_seconds=(last_s - first_s) * counters.shape[1],
+        cpus=counters.shape[1],
     )
 
 
-def _moved(samples: Sequence[HostSample], names: set[str]) -> list[HostSample]:
-    """The samples without those in which a CPU's counters stand as they did before, which says nothing of it."""
-    kept: list[HostSample] = []
-    for sample in samples:
-        both = names & sample.cpus.keys() & kept[-1].cpus.keys() if kept else set()
-        if all(sum(sample.cpus[name]) != sum(kept[-1].cpus[name]) for name in both):
-            kept.append(sample)
-    return kept
+def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Numbers, Numbers]:
+    """Times, and counters by time, CPU and column, of the samples that tell of each CPU of the set (None: of the host);
+    without those in which a CPU's stand as they did before, which says nothing of it."""
+    names = [*(samples[0].cpus if cpus is None and samples else cpus or ())]
+    known = [sample for sample in samples if names and sample.cpus.keys() >= {*names}]
+    counters = np.array([[sample.cpus[name] for name in names] for sample in known], dtype=np.float64)
+    counters = counters.reshape(len(known), len(names), STEAL + 1)
+    moved = np.diff(counters.sum(axis=2), axis=0, prepend=-1).all(axis=1)
+    return np.array([sample.time for sample in known])[moved], counters[moved]
 
 
-def _jiffies_at(samples: Sequence[HostSample], name: str, time: float) -> list[float] | None:
-    """The CPU's counters at that time; None beyond the samples that moved, and in a hole between them."""
-    known = _moved([sample for sample in samples if name in sample.cpus], {name})
-    index = bisect_left(known, time, key=lambda sample: sample.time)
-    if index < len(known) and known[index].time == time:
-        return [float(value) for value in known[index].cpus[name]]
-    if index in {0, len(known)}:
+def _jiffies_at(times: Numbers, jiffies: Numbers, time: float) -> Numbers | None:
+    """The counters at that time; None beyond the samples, and in a hole between them."""
+    if not times[0] <= time <= times[-1]:
         return None
-    before, after = known[index - 1], known[index]
-    if after.time - before.time > MISSING_AFTER_S:
+    index = int(np.searchsorted(times, time))
+    if times[index] != time and times[index] - times[index - 1] > MISSING_AFTER_S:
         return None
-    part = (time - before.time) / (after.time - before.time)
-    return [old + part * (new - old) for old, new in zip(before.cpus[name], after.cpus[name], strict=True)]
+    return np.array([np.interp(time, times, column) for column in jiffies.T])
 
 
 def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
@@ -140,16 +122,14 @@ def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tup
     worst hundredth of the seconds. Each second counts alike, for a tool that gets no CPU has few turns. None where over
     a tenth of the time is in holes between the samples."""
     inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
-    seconds = sorted(_turns(inside))
-    counted_s = sum(length_s for _, length_s in seconds)
+    waits_s, lengths_s = np.array(sorted(_turns(inside)), dtype=np.float64).reshape(-1, 2).T
+    counted_s = lengths_s.sum()
     if not counted_s or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
         return None, None
-    mean_s = sum(wait_s * length_s for wait_s, length_s in seconds) / counted_s
-    worst, left_s = 0.0, counted_s / 100
-    for wait_s, length_s in reversed(seconds):
-        worst += wait_s * min(length_s, left_s)
-        left_s -= min(length_s, left_s)
-    return 1000 * mean_s, 1000 * worst / (counted_s / 100)
+    better_s = np.cumsum(lengths_s) - lengths_s
+    worst_s = np.clip(better_s + lengths_s - 0.99 * counted_s, 0, lengths_s)
+    mean_s, worst = (waits_s * lengths_s).sum() / counted_s, (waits_s * worst_s).sum() / worst_s.sum()
+    return float(1000 * mean_s), float(1000 * worst)
 
 
 def _turns(samples: Sequence[HostSample]) -> Iterator[tuple[float, float]]:

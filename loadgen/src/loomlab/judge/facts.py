@@ -1,65 +1,53 @@
-"""A run's raw files, read."""
+"""A run's raw files, read, and what they say of the tool: how many requests came to an end, and how."""
 
-import json
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from loomlab.basics.errors import ParseError
 from loomlab.judge.metrics import Metrics
+from loomlab.judge.series import ratio
 from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import Endpoint, endpoint_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.measured import BackendDelays
 from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
+from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.records.warmup import Warmup
+from loomlab.run.process import STALL_S
 from loomlab.tools.known import tool
-from loomlab.tools.tool import Tool
+from loomlab.tools.tool import ToolReport, requests_of
 
 INSPECTED = TypeAdapter(tuple[Container])
+AROUND_S = 2
+"""Between the lab's clock readings and the tool's; some tools round starts to a second."""
 
 
-def container_of(inspected: Any) -> Container | None:
-    """The state of the one container that `docker inspect` told of; None where it told of something else."""
-    try:
-        return INSPECTED.validate_json(json.dumps(inspected), strict=True)[0]
-    except ValidationError:
-        return None
-
-
-@dataclass(frozen=True)
 class Facts:
-    """What a run's raw files say; None: there is no such file, or `container` holds no state."""
+    """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds;
+    `start` and `end` are the tool's, or both when the measurement began; `floors_ms` the shortest times that requests
+    of each kind can wait."""
 
-    files: RunFiles
-    request: Request
-    endpoint: Endpoint
-    driver: Tool
-    process: ToolRun | None
-    warmup: Warmup | None
-    metrics: Metrics
-    host: HostLog
-    about: Any
-    container: Container | None
-    delays: BackendDelays | None
-    memory: MemoryLog | None
-
-    @property
-    def floors_ms(self) -> list[float]:
-        """The shortest time that a request of each kind can wait."""
-        delay = delay_of(self.request.delay)
-        return [endpoint_of(target.target, delay).floor_ms for target in self.request.load.targets]
-
-    @property
-    def start(self) -> float:
-        """Epoch seconds; of a run whose tool did not start, when the measurement began."""
-        return self.process.started if self.process else self.request.started
-
-    @property
-    def end(self) -> float:
-        """Epoch seconds; the start, where the tool did not start."""
-        return self.process.ended if self.process else self.request.started
+    def __init__(self, files: RunFiles, request: Request) -> None:
+        """Raises ParseError for a file that holds something else."""
+        self.files = files
+        self.request = request
+        endpoints = [endpoint_of(target.target, delay_of(request.delay)) for target in request.load.targets]
+        self.endpoint = endpoints[0]
+        self.floors_ms = [endpoint.floor_ms for endpoint in endpoints]
+        self.driver = tool(request.tool)
+        self.process = read_record(files.tool, ToolRun)
+        self.start = self.process.started if self.process else request.started
+        self.end = self.process.ended if self.process else request.started
+        self.warmup = read_record(files.warmup, Warmup)
+        self.metrics = Metrics(read_json(files.metrics), request.approach)
+        self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
+        self.about = read_json(files.about)
+        self.container = _container(read_json(files.container))
+        self.delays = read_record(files.backend, BackendDelays)
+        self.memory = read_record(files.memory, MemoryLog)
 
     def cpu_seconds(self, first: float, last: float) -> float | None:
         """The approach's CPU time between two times."""
@@ -67,23 +55,83 @@ class Facts:
 
     def network_growth(self, counter: str) -> int | None:
         """Growth over the run of a counter of the load generator's network namespace."""
-        before, after = self.host.network_before, self.host.network_after
-        return after[counter] - before[counter] if counter in before and counter in after else None
+        before, after = self.host.network_before.get(counter), self.host.network_after.get(counter)
+        return None if before is None or after is None else after - before
 
 
-def facts_of(files: RunFiles, request: Request) -> Facts:
-    """The facts of a run; raises ParseError for a file that holds something else."""
-    return Facts(
-        files=files,
-        request=request,
-        endpoint=endpoint_of(request.endpoint, delay_of(request.delay)),
-        driver=tool(request.tool),
-        process=read_record(files.tool, ToolRun),
-        warmup=read_record(files.warmup, Warmup),
-        metrics=Metrics(read_json(files.metrics), request.approach),
-        host=read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={}),
-        about=read_json(files.about),
-        container=container_of(read_json(files.container)),
-        delays=read_record(files.backend, BackendDelays),
-        memory=read_record(files.memory, MemoryLog),
-    )
+def _container(inspected: Any) -> Container | None:
+    """The one container that `docker inspect` told of; None where it told of no state."""
+    try:
+        return INSPECTED.validate_python(inspected)[0]
+    except ValidationError:
+        return None
+
+
+def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
+    """Fields of Run, and the requests; of a tool whose report cannot be read, what else is known."""
+    process, driver = facts.process, facts.driver
+    if process is None:
+        return {"requests": None, "duration_s": None}, None
+    log, report, unread = None, ToolReport(), None
+    try:
+        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
+        report = driver.report(facts.files.raw)
+        _check_times(log or RequestLog(), report, process)
+    except (OSError, ParseError) as error:
+        log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
+    logged, requests, errors = log or RequestLog(), report.attempted, None
+    if requests is None:
+        served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
+        requests = max((count for count in (report.completed, served) if count is not None), default=None)
+    else:
+        other_status = report.non_2xx or 0
+        unanswered = max(logged.unanswered - other_status, report.failed or 0)
+        errors = min(max(unanswered + other_status, sum(logged.failures.values())), requests)
+        unmarked = max(errors - len(logged.failed_start_s) - logged.untimed, 0)
+        log = None if log is None else replace(log, unmarked=unmarked, unsent=report.dropped or 0)
+    return {
+        "tool_failure": unread or _failure(driver.name, process, report),
+        "requests": requests,
+        "errors": errors,
+        "doubtful": logged.doubtful,
+        "completed": report.completed,
+        "dropped": report.dropped,
+        "keepalive_requests": report.keepalive_requests,
+        "failures": dict(logged.failures),
+        "failed_latency_ms": latency_figures(logged.failed_latency_ms),
+        "duration_s": process.ended - process.started if report.duration_s is None else report.duration_s,
+        "response_bytes_per_request": ratio(
+            report.received_bytes, report.completed and report.completed - logged.unanswered
+        ),
+    }, log
+
+
+def _check_times(log: RequestLog, report: ToolReport, process: ToolRun) -> None:
+    """Raises ParseError where a request was not within the time of the process, or the report tells of more time than
+    that, or of less than the requests took."""
+    starts_s, latencies_ms = log.starts_s, log.latencies_ms
+    ends_s = starts_s + latencies_ms / 1000
+    first, last = starts_s.min(initial=process.ended), ends_s.max(initial=process.started)
+    within = process.started - AROUND_S <= first and last <= process.ended + AROUND_S
+    least_s, most_s = last - first - AROUND_S, process.ended - process.started + AROUND_S
+    told = report.duration_s is None or least_s <= report.duration_s <= most_s
+    if not within or not told or latencies_ms.min(initial=0) < 0:
+        raise ParseError(
+            f"its process ran from {process.started:.3f} to {process.ended:.3f}, its requests from {first:.3f} to "
+            f"{last:.3f}, and its report tells of {report.duration_s or 0:,.1f} s: measure again."
+        )
+
+
+def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
+    """Why the tool left no figures, or only some."""
+    if process.stopped_by == "stall":
+        return (
+            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures cover the time before."
+        )
+    if process.stopped_by == "hard cap":
+        return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
+    if process.killed or report.duration_s is None:
+        return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
+    if process.exit_code and not process.stopped_by:
+        return f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."
+    return None

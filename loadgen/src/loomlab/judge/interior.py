@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
-from loomlab.judge.due import Due
 from loomlab.records.load import Closed, Load, OpenRate
 from loomlab.records.models import Interior, Latency
-from loomlab.records.requestlog import Numbers, RequestLog, percentile
+from loomlab.records.requestlog import LEVELS, Numbers, RequestLog, latency_figures, percentile, rank
 
 FEWEST_SECONDS = 3
 KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
 IDLE_SHARE = 0.01
 TAIL_LAG_LIMIT = 0.05
+FEWEST_ABOVE, FEWEST_WAVES_ABOVE = 10, 5
+SHORTEST_WAVE_S = 1
+"""Some tools tell starts to the second."""
+UNSURE_SHARE = 0.01
+"""How far a percentile may be from what it could be as well."""
+OF_ONE_LOAD = ("started_rps", "throughput_rps", "latency_ms", "latency_from_start_ms", "start_lag_p99_ms")
+"""Figures that Run and Step have, too."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +30,16 @@ class InteriorFigures:
     """Figures of the requests that started in `window`, of which `requests` were answered; `answered_p99_ms` leaves out
     those that were not. `little_ratio` is throughput × mean latency ÷ concurrency (1 in a closed loop that is always
     full) and `waves` the window in mean latencies, None where the load is no closed one or the window a whole run;
-    `started_rps` counts failed requests, too, None for a closed load. Where the tool tells, `latency` begins when a
+    `started_rps` counts failed requests, too, None for a closed load. Where the tool tells, `latency_ms` begins when a
     request was due, and the lag of starts behind that is told of failed ones, too. `recorded_s`: how long it was from
     the window's start before it was cut to whole waves; so many requests are `unplaced`: failed or not sent, at unknown
     times, but not more than the window has room for."""
 
     window: Interior
     requests: float
-    latency: Latency
+    latency_ms: Latency
     answered_p99_ms: float | None
-    latency_from_start: Latency | None = None
+    latency_from_start_ms: Latency | None = None
     start_lag_p99_ms: float | None = None
     little_ratio: float | None = None
     waves: float | None = None
@@ -53,38 +59,33 @@ def figures_of(
     and go from their first request to their last answer. `quotas`: each connection of a closed loop has requests of its
     own, and is idle when they are done; `drains`: the tool waits for its last answers and starts nothing meanwhile.
     None without an answer."""
+    if not len(log):
+        return None
     if isinstance(load.shape, Closed):
-        full_until = last_full_second(log, load.connections, ended) if quotas else ended
-        return interior_figures(log, load.connections, started, full_until, drains=drains)
+        full_until = _last_full_second(log, load.connections, ended) if quotas else ended
+        return _closed_figures(log, load.connections, full_until, drains=drains) or _whole_run(log, started, ended)
     if isinstance(load.shape, OpenRate):
-        return open_figures(log, started, ended, load.rate_rps)
-    return _from_first_to_last(log) if len(log) else None
+        return _open_figures(log, load.rate_rps) or _whole_run(log, started, ended)
+    return _whole_run(log, float(log.starts_s.min()), float((log.start_s + log.latency_ms / 1000).max()))
 
 
-def last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
+def _last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
     """The last second at which all connections but a hundredth were busy; `ended` where none is found."""
     starts, ends = np.sort(log.starts_s), np.sort(log.starts_s + log.latencies_ms / 1000)
     full = concurrency - max(IDLE_SHARE * concurrency, 1)
-    seconds = np.arange(math.floor(ended), math.floor(starts[0]) if len(starts) else 0, -1)
+    seconds = np.arange(math.floor(ended), math.floor(starts[0]), -1)
     busy = np.searchsorted(starts, seconds, side="right") - np.searchsorted(ends, seconds, side="right")
     full_seconds = seconds[busy >= full]
     return float(full_seconds[0]) if len(full_seconds) else ended
 
 
-def open_figures(
-    log: RequestLog, started: float, ended: float, offered_rps: float | None = None
-) -> InteriorFigures | None:
+def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures | None:
     """From the second by which the first second's requests have surely ended, up to the last second in which requests
-    started throughout; every request that started in it has an entry."""
-    if not len(log):
-        return None
-    begun = math.floor(log.starts_s.min())
+    started throughout; every request that started in it has an entry. None where that is too short."""
+    begun, last = math.floor(log.starts_s.min()), math.floor(log.starts_s.max())
     first_ones = np.sort(log.latency_ms[log.within(begun, begun + 2)])
-    first = begun + 1 + math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else begun + 1
-    last = math.floor(log.starts_s.max())
-    if last - first < FEWEST_SECONDS:
-        return _whole_run(log, started, ended)
-    return window_figures(log, first, last, offered_rps)
+    first = begun + 1 + (math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else 0)
+    return window_figures(log, first, last, offered_rps) if last - first >= FEWEST_SECONDS else None
 
 
 def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | None = None) -> InteriorFigures:
@@ -104,75 +105,124 @@ def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | 
     )
 
 
+def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:
+    return InteriorFigures(
+        Interior(start=started, seconds=max(ended - started, 0.001), requests=len(log), whole_run=True),
+        requests=len(log),
+        **_latencies(log, log.untimed + log.unsent),
+    )
+
+
 def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
     """Fields of InteriorFigures. p99.9 is withheld where starts lag so much that it is the tool's."""
-    lags_ms = np.sort(np.concatenate([inside.lag_ms, inside.failed_lag_ms]))
-    latency = _due(inside, inside.from_due_ms, unplaced)
-    answered = np.sort(inside.from_due_ms)
-    if len(lags_ms) and latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
+    answered, lags_ms = np.sort(inside.from_due_ms), np.sort(np.concatenate([inside.lag_ms, inside.failed_lag_ms]))
+    latency = latency_of_due(inside, inside.from_due_ms, unplaced)
+    figures = {"latency_ms": latency, "answered_p99_ms": percentile(answered, 99) if len(answered) else None}
+    if not len(lags_ms):
+        return figures
+    if latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
         why = f"over {TAIL_LAG_LIMIT:.0%} of it is how late requests started"
         latency = latency.model_copy(update={"p99_9": None, "withheld": latency.withheld | {"p99_9": why}})
-    return {
-        "latency": latency,
-        "answered_p99_ms": percentile(answered, 99) if len(answered) else None,
-        "latency_from_start": _due(inside, inside.latency_ms, unplaced) if len(lags_ms) else None,
-        "start_lag_p99_ms": percentile(lags_ms, 99) if len(lags_ms) else None,
+    return figures | {
+        "latency_ms": latency,
+        "latency_from_start_ms": latency_of_due(inside, inside.latency_ms, unplaced),
+        "start_lag_p99_ms": percentile(lags_ms, 99),
     }
 
 
-def _due(inside: RequestLog, latency_ms: Numbers, unplaced: int) -> Latency:
-    return Due(
-        inside.start_s, latency_ms, inside.failed_start_s, unplaced, inside.unmarked, inside.rounded_ms
-    ).latency()
+def latency_of_due(log: RequestLog, latency_ms: Numbers, unplaced: int = 0) -> Latency:
+    """Mean, extremes and deviation of the answers, whose latencies these are; nearest-rank percentiles of all requests
+    of the log, of which failed ones rank above every answer; where it is not known which failed, the upper bound, if
+    the lower one is near. So many more failed or were not sent, or none of them (`unplaced`: it is not told when they
+    were due)."""
+    plain = latency_figures(latency_ms)
+    if plain.mean is None:
+        return plain
+    order = np.argsort(latency_ms, kind="stable")
+    ordered_ms = latency_ms[order]
+    spread_ms = _spread_ms(log, log.start_s[order], ordered_ms, max(plain.mean / 1000, SHORTEST_WAVE_S))
+    percentiles = {name: _percentile(log, ordered_ms, percent, spread_ms, unplaced) for name, percent in LEVELS.items()}
+    withheld = {name: value for name, value in percentiles.items() if isinstance(value, str)}
+    return plain.model_copy(update=percentiles | dict.fromkeys(withheld) | {"withheld": withheld})
 
 
-def connect_wave_end(log: RequestLog, concurrency: int) -> int | None:
-    """The first whole second by which the first request of every connection has surely ended.
-
-    The log does not name connections: all requests that started up to the second in which the C-th one did include
-    every connection's first. None when fewer than C requests were answered.
-    """
-    if len(log) < concurrency:
-        return None
-    second = math.floor(np.partition(log.start_s, concurrency - 1)[concurrency - 1])
-    first = log.start_s < second + 1
-    return math.ceil(((np.floor(log.start_s[first]) * 1000 + 999 + log.latency_ms[first]) / 1000).max())
+def _spread_ms(log: RequestLog, start_s: Numbers, ordered_ms: Numbers, wave_s: float) -> float:
+    """The highest latency that requests of five waves reached or failed; -1 where there were not five."""
+    failed = np.unique(np.floor(log.failed_start_s / wave_s))
+    lacking = FEWEST_WAVES_ABOVE - len(failed)
+    if lacking <= 0:
+        return math.inf
+    waves, first = np.unique(np.floor(start_s[::-1] / wave_s), return_index=True)
+    slowest = np.sort(first[~np.isin(waves, failed)])
+    return float(ordered_ms[::-1][slowest[lacking - 1]]) if len(slowest) >= lacking else -1
 
 
-def interior_figures(
-    log: RequestLog, concurrency: int, started: float, ended: float, *, drains: bool = False
-) -> InteriorFigures | None:
-    """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly.
+def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms: float, unplaced: int) -> float | str:
+    """The figure, or why there is none."""
+    known = len(ordered_ms) + len(log.failed_start_s)
+    lowest, highest = rank(known, percent), rank(known + unplaced, percent) + log.unmarked
+    above = known - lowest
+    if above < FEWEST_ABOVE:
+        return f"only {above} of {known:,} requests lie above it ({FEWEST_ABOVE} are needed)"
+    if lowest > len(ordered_ms):
+        return f"requests that failed reach it, so it is at least {ordered_ms[-1]:,.0f} ms"
+    low_ms = float(ordered_ms[lowest - 1])
+    high_ms = float(ordered_ms[highest - 1]) if highest <= len(ordered_ms) else math.inf
+    unsure_ms = max(UNSURE_SHARE * low_ms, log.rounded_ms)
+    if low_ms - spread_ms > unsure_ms:
+        return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"
+    if high_ms - low_ms > unsure_ms:
+        limit = "" if math.isinf(high_ms) else f" and at most {high_ms:,.0f} ms"
+        return (
+            f"it is at least {low_ms:,.0f} ms{limit}: {unplaced + log.unmarked:,} requests failed or were "
+            "not sent, and it is not known which"
+        )
+    return high_ms
+
+
+def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: bool) -> InteriorFigures | None:
+    """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly; None where
+    these are too near.
 
     Requests in flight at the end may be missing from the log, so the window ends p99 before `ended`: all but 1 % of
     what started up to then is in the log. A tool that waits for its last answers starts none meanwhile, so it ends with
-    the last start, too. Its length is that of whole waves, see `whole_waves`; how many requests it holds follows from
-    mean latency and `Starts.busy_share`. Falls back to the whole run when fewer than 3 s remain; None without data.
+    the last start, too. Its length is that of whole waves; how many requests it holds follows from mean latency and
+    `Starts.busy_share`.
     """
-    if not len(log):
-        return None
-    first = connect_wave_end(log, concurrency)
+    first = _connect_wave_end(log, connections)
     last = math.floor(ended - percentile(np.sort(log.latency_ms), 99) / 1000)
     if drains:
         last = min(last, math.floor(log.start_s.max()))
     if first is None or last - first < FEWEST_SECONDS:
-        return _whole_run(log, started, ended)
+        return None
     starts = Starts(log, first, last)
     lengths = allowed_lengths(last - first, starts.waves(0, last - first))
     seconds = whole_waves(lengths, starts.waves(0, last - first) / (last - first))
     inside = log.between(first, first + seconds)
     if not len(inside):
-        return _whole_run(log, started, ended)
-    busy_s = starts.busy_s(seconds)
-    share = starts.busy_share(concurrency, lengths) if busy_s else 0.0
+        return None
+    busy_s, share = starts.busy_s[seconds], starts.busy_share(connections, lengths)
     return InteriorFigures(
         Interior(start=first, seconds=seconds, requests=len(inside), whole_run=False),
-        requests=share * concurrency * seconds * len(inside) / busy_s if busy_s else len(inside),
-        little_ratio=share,
+        requests=share * connections * seconds * len(inside) / busy_s if busy_s else len(inside),
+        little_ratio=share if busy_s else 0.0,
         waves=starts.waves(0, seconds) if busy_s else None,
         recorded_s=last - first,
         **_latencies(inside, log.untimed + log.unsent),
     )
+
+
+def _connect_wave_end(log: RequestLog, connections: int) -> int | None:
+    """The first whole second by which the first request of every connection has surely ended.
+
+    The log does not name connections: all requests that started up to the second in which the C-th one did include
+    every connection's first. None when fewer than C requests were answered.
+    """
+    if len(log) < connections:
+        return None
+    second = math.floor(np.partition(log.start_s, connections - 1)[connections - 1])
+    first = log.start_s < second + 1
+    return math.ceil(float(((np.floor(log.start_s[first]) * 1000 + 999 + log.latency_ms[first]) / 1000).max()))
 
 
 def allowed_lengths(longest_s: int, waves: float) -> range:
@@ -191,20 +241,6 @@ def whole_waves(lengths: Sequence[int], waves_per_second: float) -> int:
     return min(lengths, key=lambda seconds: abs(math.remainder(seconds * waves_per_second, 1)) / seconds)
 
 
-def _from_first_to_last(log: RequestLog) -> InteriorFigures:
-    """A tool may take seconds until it has its users, and again until it ends."""
-    return _whole_run(log, float(log.starts_s.min()), float((log.start_s + log.latency_ms / 1000).max()))
-
-
-def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:
-    seconds = max(ended - started, 0.001)
-    return InteriorFigures(
-        Interior(start=started, seconds=seconds, requests=len(log), whole_run=True),
-        requests=len(log),
-        **_latencies(log, log.untimed + log.unsent),
-    )
-
-
 class Starts:
     """Requests that ended, answered or failed, by the second they started in, from `first` up to before `last`: starts
     are known to the second, and answers come in waves."""
@@ -212,20 +248,17 @@ class Starts:
     def __init__(self, log: RequestLog, first: int, last: int) -> None:
         inside = (first <= log.starts_s) & (log.starts_s < last)
         seconds = (np.floor(log.starts_s[inside]) - first).astype(int)
-        counts = np.bincount(seconds, minlength=last - first)
         busy_s = np.bincount(seconds, log.latencies_ms[inside] / 1000, minlength=last - first)
         self.seconds = last - first
-        self._counts: list[int] = [0, *np.cumsum(counts).tolist()]
-        self._busy_s: list[float] = [0.0, *np.cumsum(busy_s).tolist()]
+        self.counts: list[int] = [0, *np.cumsum(np.bincount(seconds, minlength=last - first)).tolist()]
+        """How many there were up to before each second, from the first on."""
+        self.busy_s: list[float] = [0.0, *np.cumsum(busy_s).tolist()]
+        """What these took together."""
 
     def waves(self, begin: int, end: int) -> float:
         """Between two seconds, counted from the first: their distance in mean latencies; 0 without a request."""
-        count, busy_s = self._counts[end] - self._counts[begin], self._busy_s[end] - self._busy_s[begin]
+        count, busy_s = self.counts[end] - self.counts[begin], self.busy_s[end] - self.busy_s[begin]
         return (end - begin) * count / busy_s if busy_s else 0.0
-
-    def busy_s(self, end: int) -> float:
-        """What the requests up to before a second took together."""
-        return self._busy_s[end]
 
     def busy_share(self, connections: int, lengths: Sequence[int]) -> float:
         """Of the connections, 1 unless counts say otherwise: how many had a request at any time.
@@ -238,9 +271,8 @@ class Starts:
         for length in lengths:
             for begin in {0, self.seconds - length}:
                 waves = self.waves(begin, begin + length)
-                if waves < 1:
-                    continue
-                each = (self._counts[begin + length] - self._counts[begin]) / connections
-                low, high = max(low, each / math.ceil(waves)), min(high, each / math.floor(waves))
-        nearest = 1.0 if low <= high else self._busy_s[-1] / connections / self.seconds
+                if waves >= 1:
+                    each = (self.counts[begin + length] - self.counts[begin]) / connections
+                    low, high = max(low, each / math.ceil(waves)), min(high, each / math.floor(waves))
+        nearest = 1.0 if low <= high else self.busy_s[-1] / connections / self.seconds
         return sorted((low, nearest, high))[1]

@@ -8,14 +8,19 @@ from typing import Any
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
 from loomlab.judge.containers import container_figures
-from loomlab.judge.facts import Facts, facts_of
+from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.live_set import live_set_of
-from loomlab.judge.outcome import outcome_of
 from loomlab.judge.request_figures import request_figures
 from loomlab.records.delay import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Closed, OpenRate, Users
 from loomlab.records.models import Request, Run
+
+AS_ASKED = (
+    "tool", "scenario", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style", "start_s",
+    "waited_s",
+)  # fmt: skip
+"""Fields of Run that Request has, too."""
 
 
 def judge_run(run_dir: Path) -> Run:
@@ -24,48 +29,37 @@ def judge_run(run_dir: Path) -> Run:
     request = read_record(files.request, Request)
     if request is None:
         raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
-    facts = facts_of(files, request)
-    outcome = outcome_of(facts)
-    of_requests, counted = request_figures(facts, outcome)
-    figures = outcome.figures() | of_requests | container_figures(facts, counted) | live_set_of(facts)
+    facts = Facts(files, request)
+    of_tool, log = tool_figures(facts)
+    of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
+    figures = of_tool | of_requests | container_figures(facts, counted) | live_set_of(facts)
     run = Run.model_validate(_asked(facts, steady=counted.one_load) | figures)
-    judgement = verdict.judge(run)
-    run = run.model_copy(update={"verdict": judgement.verdict, "reasons": judgement.reasons, "rules": judgement.rules})
+    run = run.model_copy(update=verdict.judge(run)._asdict())
     write_json(files.run, run)
     return run
 
 
 def _asked(facts: Facts, *, steady: bool) -> dict[str, Any]:
     """Fields of Run: what was asked for, and where and when it was measured."""
-    request, load, delay = facts.request, facts.request.load, delay_of(facts.request.delay)
-    return {
+    request, load, shape = facts.request, facts.request.load, facts.request.load.shape
+    # Targets are dealt to users, whose throughputs add up, else to requests, whose times do.
+    mean = harmonic_mean if isinstance(shape, Users) else fmean
+    return {name: getattr(request, name) for name in AS_ASKED} | {
         "run": facts.files.run_dir.resolve().name,
         "approach": request.name,
         "twin_of": request.approach if request.twin else None,
-        "tool": request.tool,
-        "scenario": request.scenario,
-        "cell": request.cell,
-        "endpoint": request.endpoint,
-        "load": load,
         "concurrency": load.connections,
         "rate": load.rate_rps,
         "offered_rps": load.rate_rps,
         "closed_model": load.closed_model,
-        "steady": steady and isinstance(load.shape, Closed | OpenRate) and not request.hangs,
-        "think_s": load.shape.think_s[1] if isinstance(load.shape, Users) and not request.hangs else None,
+        "steady": steady and isinstance(shape, Closed | OpenRate) and not request.hangs,
+        "think_s": shape.think_s[1] if isinstance(shape, Users) and not request.hangs else None,
         "backend_calls": facts.endpoint.backend_calls,
         "at_once": facts.endpoint.at_once,
         "tells_unended": facts.driver.tells_unended,
-        "delay": request.delay,
-        "delay_asked": delay.text if facts.endpoint.waits_as_configured else None,
-        "shortest_ms": _shortest_ms(facts),
-        "repeat": request.repeat,
-        "jdk": request.jdk,
+        "delay_asked": delay_of(request.delay).text if facts.endpoint.waits_as_configured else None,
+        "shortest_ms": mean(facts.floors_ms),
         "gc_name": request.gc,
-        "http_client": request.http_client,
-        "style": request.style,
-        "start_s": request.start_s,
-        "waited_s": request.waited_s,
         "warmup": facts.warmup and facts.warmup.digest,
         "started": _iso(request.started),
         "finished": _iso(facts.end) if request.finished else None,
@@ -73,14 +67,6 @@ def _asked(facts: Facts, *, steady: bool) -> dict[str, Any]:
         "boot_id": facts.host.boot_id,
         "raw_sha256": checksum(facts.files.raw),
     }
-
-
-def _shortest_ms(facts: Facts) -> float:
-    """Targets are dealt to users, whose throughputs add up, else to requests, whose times do."""
-    floors = facts.floors_ms
-    if not isinstance(facts.request.load.shape, Users):
-        return fmean(floors)
-    return harmonic_mean(floors) if all(floors) else 0.0
 
 
 def _iso(seconds: float) -> str:

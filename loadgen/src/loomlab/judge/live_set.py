@@ -30,21 +30,24 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     log = facts.memory
     if log is None:
         return {}
-    at_rest = log.loaded if log.loaded and log.loaded.figure(IN_FLIGHT) == 0 else log.idle
+    at_rest = log.loaded if _figure(log.loaded, IN_FLIGHT) == 0 else log.idle
     heap_kept = {"heap_kept_bytes": _growth(log.before, at_rest, HEAP)}
     hindrance = _hindrance(log)
+    if hindrance:
+        return heap_kept | _notes(hindrance)
     before, waiting, idle = log.before, log.waiting, log.idle
-    if hindrance or waiting is None:
-        return heap_kept | _notes(hindrance or "no request waited")
-    requests = waiting.figure(IN_FLIGHT) or 0
+    requests = _figure(waiting, IN_FLIGHT) or 0
     off_heap, stacks = _growth(idle, waiting, OFF_HEAP), _growth(before, waiting, STACKS)
     held = {
         "heap": _growth(idle, waiting, HEAP),
         "stacks_off_heap": None if off_heap is None or stacks is None else stacks + off_heap,
         "kernel": _growth(before, waiting, KERNEL),
     }
-    unknown = _charged_too_much(facts, log) | _too_few(round(requests)) | _freed_meanwhile(log, requests)
-    unknown |= {part: f"without {_missing(log, NEEDED[part])}" for part, grown in held.items() if grown is None}
+    unknown = _charged_too_much(facts, log, round(requests)) | _freed_meanwhile(log, requests)
+    for part, names in NEEDED.items():
+        missing = [name for name in names if None in {_figure(answer, name) for answer in (before, waiting, idle)}]
+        if held[part] is None:
+            unknown[part] = f"without {' and '.join(missing)}"
     each = {part: None if part in unknown else (grown or 0) / requests for part, grown in held.items()}
     return (
         heap_kept
@@ -62,55 +65,43 @@ def _hindrance(log: MemoryLog) -> str | None:
     if log.error:
         return log.error
     for when, answer in (("while requests waited", log.waiting), ("after them", log.idle)):
-        if answer is None:
-            return f"the process was not asked {when}"
-        if answer.error:
-            return f"{answer.error} {when}"
-    return _not_waiting(log)
-
-
-def _not_waiting(log: MemoryLog) -> str | None:
-    if log.hold is None or log.waiting is None or log.idle is None:
+        if answer is None or answer.error:
+            return f"{answer.error} {when}" if answer else f"the process was not asked {when}"
+    if log.hold is None:
         return "no request waited"
     connections = log.hold.connections
-    waiting, left = log.waiting.figure(IN_FLIGHT), log.idle.figure(IN_FLIGHT)
-    earlier = (log.loaded.figure(IN_FLIGHT) if log.loaded else None) or 0
+    loaded, waiting, left = (_figure(answer, IN_FLIGHT) for answer in (log.loaded, log.waiting, log.idle))
     if waiting is None or left is None:
         return "the process did not report its requests in flight"
-    if earlier > MOST_LEFT * connections:
-        return f"{earlier:.0f} requests of the load were still in flight"
-    if waiting < FEWEST_WAITING * connections:
-        return f"only {waiting:.0f} of {connections} requests were in flight"
-    if waiting > connections:
-        return f"{waiting:.0f} requests were in flight, and only {connections} of them were sent"
-    return f"{left:.0f} requests were still in flight after them" if left else None
+    doubts = (
+        ((loaded or 0) > MOST_LEFT * connections, f"{loaded or 0:.0f} requests of the load were still in flight"),
+        (waiting < FEWEST_WAITING * connections, f"only {waiting:.0f} of {connections} requests were in flight"),
+        (waiting > connections, f"{waiting:.0f} requests were in flight, and only {connections} of them were sent"),
+        (left > 0, f"{left:.0f} requests were still in flight after them"),
+    )
+    return next((why for doubt, why in doubts if doubt), None)
 
 
-def _charged_too_much(facts: Facts, log: MemoryLog) -> dict[str, str]:
+def _charged_too_much(facts: Facts, log: MemoryLog, waiting: int) -> dict[str, str]:
     """The parts in which more than the waiting requests' would be counted, and why."""
     requests = log.hold.connections if log.hold else 0
     most = MOST_KEPT * requests + SPARE + SPARE_PER_CPU * processors(facts.about)
     threads = _growth(log.before, log.waiting, ("threads",)) or 0
-    if platform_threads(facts.about) is not None and threads > most:
-        kept = f"because {threads:.0f} threads were kept for {requests} requests"
-        return {"stacks_off_heap": kept, "kernel": kept}
+    why = None
+    if waiting < FEWEST_REQUESTS:
+        why = f"because only {waiting} requests waited, and {FEWEST_REQUESTS} are needed"
+    elif platform_threads(facts.about) is not None and threads > most:
+        why = f"because {threads:.0f} threads were kept for {requests} requests"
+    if why:
+        return {"stacks_off_heap": why, "kernel": why}
     connections = series.latest(facts.metrics.backend("backend_open_connections"), facts.end)
-    if not facts.endpoint.backend_calls:
-        return {}
     if facts.endpoint.at_once > 1:
-        return {"kernel": "because connections for concurrent calls were kept, and each request waits on one"}
-    if connections is None:
-        return {"kernel": "without backend_open_connections"}
-    if connections > most:
-        return {"kernel": f"because {connections:.0f} backend connections were kept for {requests} requests"}
-    return {}
-
-
-def _too_few(requests: int) -> dict[str, str]:
-    if requests >= FEWEST_REQUESTS:
-        return {}
-    few = f"because only {requests} requests waited, and {FEWEST_REQUESTS} are needed"
-    return {"stacks_off_heap": few, "kernel": few}
+        why = "because connections for concurrent calls were kept, and each request waits on one"
+    elif connections is None:
+        why = "without backend_open_connections"
+    elif connections > most:
+        why = f"because {connections:.0f} backend connections were kept for {requests} requests"
+    return {"kernel": why} if why and facts.endpoint.backend_calls else {}
 
 
 def _freed_meanwhile(log: MemoryLog, requests: float) -> dict[str, str]:
@@ -131,13 +122,12 @@ def _growth(earlier: MemoryAnswer | None, later: MemoryAnswer | None, names: tup
     """By how much the first of the figures, less the others, is larger later."""
     amounts = []
     for answer in (earlier, later):
-        first, *less = (None if answer is None else answer.figure(name) for name in names)
+        first, *less = (_figure(answer, name) for name in names)
         if first is None or None in less:
             return None
         amounts.append(first - sum(part or 0 for part in less))
     return amounts[1] - amounts[0]
 
 
-def _missing(log: MemoryLog, names: tuple[str, ...]) -> str:
-    answers = [answer for answer in (log.before, log.waiting, log.idle) if answer is not None]
-    return " and ".join(name for name in names if any(answer.figure(name) is None for answer in answers))
+def _figure(answer: MemoryAnswer | None, name: str) -> float | None:
+    return answer.figure(name) if answer else None

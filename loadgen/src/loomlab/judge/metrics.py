@@ -16,14 +16,14 @@ START_TIME = "process_start_time_seconds"
 class Metrics:
     """Figures over windows of epoch seconds; every figure is None where the samples do not tell."""
 
-    def __init__(self, record: Any, approach: str) -> None:
+    def __init__(self, record: dict[str, Any] | None, approach: str) -> None:
         self._approach = approach
+        parts = ("containers", "approach", "backend")
         try:
-            record = dict(record or {})
-            self._containers = series.parse_result(record.get("containers", []))
-            self._own = series.parse_result(record.get("approach", []))
-            self._backend = series.parse_result(record.get("backend", []))
-        except (TypeError, ValueError) as error:
+            self._containers, self._own, self._backend = (
+                series.parse_result((record or {}).get(part, [])) for part in parts
+            )
+        except ValueError as error:
             raise ParseError("metrics.json does not hold Prometheus results: measure again.") from error
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
@@ -43,44 +43,34 @@ class Metrics:
         usage = self._cpu(service, start, end)
         return series.increase(usage, start, end) if usage else None
 
-    def missing_ratio(self, start: float, end: float) -> float:
-        """The share of the window without samples of the approach's CPU time."""
-        return series.missing_ratio(self._cpu(self._approach, start, end), start, end)
-
-    def backend_missing_ratio(self, start: float, end: float) -> float:
-        """The share without samples of the backend's CPU time; with some seconds around, in which a run that ended at
-        once has samples, too."""
-        start, end = start - series.MISSING_AFTER_S, end + series.MISSING_AFTER_S
-        return series.missing_ratio(self._cpu("backend", start, end), start, end)
+    def missing_ratio(self, service: str, start: float, end: float) -> float:
+        """The share of the window without samples of the service's CPU time."""
+        return series.missing_ratio(self._cpu(service, start, end), start, end)
 
     def measured(self, service: str, start: float, end: float) -> bool:
         """Whether its CPU was recorded throughout, so that what has no figure has no quota."""
         usage = self._cpu(service, start, end)
-        if usage is None or self.cpu_seconds(service, start, end) is None:
+        if usage is None or series.increase(usage, start, end) is None:
             return False
         times = [time for time, _ in usage.samples if start <= time <= end]
         limited = self.quota_cpus(service, end) is not None
         hidden = limited and self.quota_full_share(service, start, end) is None
         return not hidden and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
 
-    def throttled_ratio(self, start: float, end: float, service: str | None = None) -> float | None:
-        """Throttled ÷ elapsed quota periods, by default of the approach; None without a quota. The counters appear with
-        the quota, which may be set while the run goes."""
+    def throttled_ratio(self, service: str, start: float, end: float) -> float | None:
+        """Throttled ÷ elapsed quota periods; None without a quota. The counters appear with the quota, which may be set
+        while the run goes."""
         throttled, periods = (
             series.total(self.container(f"cpu_cfs_{name}_total", service), start, end, "seen")
             for name in ("throttled_periods", "periods")
         )
-        return throttled / periods if throttled is not None and periods else None
+        return series.ratio(throttled, periods)
 
     def process_restarts(self, start: float, end: float) -> int | None:
         """How often the process's or the container's start time changed; None where neither was recorded."""
         starts = [*self.process(START_TIME), *self.container("start_time_seconds")]
-        changes = (
-            before != after
-            for start_time in starts
-            for before, after in itertools.pairwise(series.values_within([start_time], start, end))
-        )
-        return sum(changes) if starts else None
+        times = [series.values_within([start_time], start, end) for start_time in starts]
+        return sum(before != after for each in times for before, after in itertools.pairwise(each)) if starts else None
 
     def quota_full_share(self, service: str, start: float, end: float) -> float | None:
         """Share of the time in which the service used all of its CPU quota; None without a quota, and as
@@ -90,9 +80,10 @@ class Metrics:
 
     def quota_cpus(self, service: str, end: float) -> float | None:
         """The service's CPU quota in CPUs; None without a quota."""
-        quota = series.latest(self.container("spec_cpu_quota", service), end)
-        period = series.latest(self.container("spec_cpu_period", service), end)
-        return quota / period if quota and quota > 0 and period else None
+        quota, period = (
+            series.latest(self.container(f"spec_cpu_{name}", service), end) for name in ("quota", "period")
+        )
+        return series.ratio(quota, period) if quota and quota > 0 else None
 
     def backend_loop_full_share(self, start: float, end: float) -> float | None:
         """Of the busiest of the backend's event loops; None as `full_share` of any of them, unless one is full."""
@@ -113,7 +104,7 @@ class Metrics:
         late_s, answers = (
             series.total(self.backend(f"backend_lateness_seconds_{name}"), start, end) for name in ("sum", "count")
         )
-        return 1000 * late_s / answers if late_s is not None and answers and end > start else None
+        return series.ratio(late_s and 1000 * late_s, answers) if end > start else None
 
     def served_requests(self, label: str, start: float, end: float) -> int | None:
         """Answers the approach itself counted under that endpoint label."""
@@ -124,14 +115,14 @@ class Metrics:
         """Pauses and concurrent phases up to the last scrape of the window, for a busy process answers scrapes late; no
         series of a kind means that none happened, if the process was scraped."""
         end = self._last_scrape(end)
-        pause_s = self._events("jvm_gc_pause_seconds_sum", start, end)
-        concurrent_s = self._events("jvm_gc_concurrent_phase_time_seconds_sum", start, end)
-        if pause_s is None or concurrent_s is None or end <= start:
+        pause_s, concurrent_s, pauses = (
+            self._events(f"jvm_gc_{name}", start, end)
+            for name in ("pause_seconds_sum", "concurrent_phase_time_seconds_sum", "pause_seconds_count")
+        )
+        if pause_s is None or end <= start:
             return Gc()
-        pauses = self._events("jvm_gc_pause_seconds_count", start, end)
         longest_s = series.highest(self.process("jvm_gc_pause_seconds_max"), start, end)
         cpu_s = series.total(self.process("lab_gc_cpu_seconds_total"), start, end)
-        spent_s = self.cpu_seconds(self._approach, start, end)
         return Gc(
             pause_seconds=pause_s,
             concurrent_seconds=concurrent_s,
@@ -139,22 +130,16 @@ class Metrics:
             share=pause_s / (end - start),
             pauses=None if pauses is None else round(pauses),
             longest_pause_ms=None if longest_s is None else 1000 * longest_s,
-            cpu_share=cpu_s / spent_s if cpu_s is not None and spent_s else None,
+            cpu_share=series.ratio(cpu_s, self.cpu_seconds(self._approach, start, end)),
         )
 
-    def jit_cpu_seconds(self, start: float, end: float) -> float | None:
-        """CPU time of the JVM's compiler threads, up to the last scrape of the window."""
-        return series.total(self.process("lab_jit_cpu_seconds_total"), start, self._last_scrape(end))
-
-    def virtual_threads_pinned(self, start: float, end: float) -> int | None:
-        """Pinned events the JDK recorded, up to the last scrape of the window."""
-        events = series.total(self.process("jvm_threads_virtual_pinned_seconds_count"), start, self._last_scrape(end))
-        return None if events is None else round(events)
+    def scraped_growth(self, name: str, start: float, end: float) -> float | None:
+        """Growth of a counter that the approach's process tells, up to the last scrape of the window."""
+        return series.total(self.process(name), start, self._last_scrape(end))
 
     def _events(self, name: str, start: float, end: float, **labels: str) -> float | None:
         """Growth of the approach's counters that appear with their first event; 0 when none has happened."""
-        heartbeats = self.process(START_TIME)
-        alive = any(series.value_at(list(beat.samples), end) is not None for beat in heartbeats)
+        alive = any(series.value_at(beat.samples, end) is not None for beat in self.process(START_TIME))
         if not alive or not _scraped_before(self._own, start):
             return None
         return series.total(series.select(self._own, name, **labels), start, end, "zero") or 0.0
@@ -165,10 +150,8 @@ class Metrics:
 
     def _cpu(self, service: str, start: float, end: float) -> Series | None:
         """The container with the most samples in the window: an earlier one of the service may still be stored."""
-        candidates = [
-            usage for usage in self.container("cpu_usage_seconds_total", service) if usage.labels.get("cpu") == "total"
-        ]
-        return max(candidates, key=lambda usage: len(series.values_within([usage], start, end)), default=None)
+        usages = series.select(self._containers, "container_cpu_usage_seconds_total", service=service, cpu="total")
+        return max(usages, key=lambda usage: len(series.values_within([usage], start, end)), default=None)
 
 
 def _scraped_before(group: list[Series], start: float) -> bool:

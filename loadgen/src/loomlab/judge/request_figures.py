@@ -2,18 +2,26 @@
 
 import math
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from loomlab.judge.episodes import episode_of, steps_of
+import numpy as np
+
+from loomlab.basics.words import percent
+from loomlab.judge import limits
 from loomlab.judge.facts import Facts
-from loomlab.judge.halves import Parts
-from loomlab.judge.interior import InteriorFigures, figures_of, window_figures
-from loomlab.judge.limits import LAG_LIMIT, RESOLVED_LAG_MS, SLOW_P50S
-from loomlab.judge.outcome import Outcome
+from loomlab.judge.halves import CpuSeconds, Parts
+from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, window_figures
+from loomlab.judge.series import ratio
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.measured import Halves
-from loomlab.records.models import Interior, Latency, Step
-from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
+from loomlab.records.models import Episode, Hang, Latency, Step
+from loomlab.records.requestlog import RequestLog, by_seconds, latency_figures, silences, silent_end_s
+
+SETTLE_S = 2
+"""Of a step's beginning; starts are known to the second."""
+BACK_LIMIT = 1.2
+BACK_FOR_S = 3
 
 
 @dataclass(frozen=True)
@@ -33,103 +41,154 @@ class Counted:
 
     def per_request(self, spent: float | None) -> float | None:
         """What one request took of something; None where that is not known."""
-        return spent / self.requests if spent is not None and self.requests and self.one_load else None
+        return ratio(spent, self.requests) if self.one_load else None
 
 
-def request_figures(facts: Facts, outcome: Outcome) -> tuple[dict[str, Any], Counted]:
-    """Fields of Run, and what other figures are taken on; without requests of which each has data, of the whole run."""
-    log, load, shape = outcome.log, facts.request.load, facts.request.load.shape
+def request_figures(
+    facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float | None
+) -> tuple[dict[str, Any], Counted]:
+    """Fields of Run, and what other figures are taken on; without requests of which each has data, of the whole run:
+    so many, in that time."""
+    driver, load, shape = facts.driver, facts.request.load, facts.request.load.shape
+    counted = Counted(facts.start, facts.end, requests)
+    fields: dict[str, Any] = {"latency_ms": Latency(), "interior": None, "counted_requests": counted.requests}
     if log is None:
-        nothing = {"latency_ms": Latency(), "interior": None, "counted_requests": outcome.requests}
-        return nothing, Counted(facts.start, facts.end, outcome.requests)
-    duration_s = outcome.report.duration_s
-    end = facts.end if duration_s is None else facts.start + duration_s
-    driver = facts.driver
-    figures = figures_of(log, load, facts.start, end, quotas=driver.quotas, drains=not driver.discards)
-    window = figures.window if figures else None
+        return fields, counted
+    end = facts.start + (duration_s or 0)
     steps = steps_of(log, shape, facts.cpu_seconds, facts.start) if isinstance(shape, OpenRate) else []
-    span = (window.start, window.start + window.seconds) if window else (facts.start, facts.end)
-    counted = Counted(*span, figures.requests if figures else outcome.requests, one_load=not steps)
     p50_ms = latency_figures(log.from_due_ms).p50
-    evaluated = _evaluated(log, window) if window else (facts.start, end)
-    lag_ms, lagged_p99_ms = _most_lagged(log, figures, steps)
-    cpu_fall, latency_fall = _falls(facts, log, figures)
-    fields: dict[str, Any] = {
-        "latency_ms": Latency(),
-        "interior": window,
-        "whole_run": bool(window and window.whole_run),
-        "interior_s": window.seconds if window and not window.whole_run else None,
-        "evaluated_s": window.seconds if window else None,
-        "counted_requests": counted.requests,
-        "missed_steps": tuple(step.offered_rps for step in steps if not step.held),
-        "missed_because": tuple(step.missed or "" for step in steps if not step.held),
-        "held_steps": tuple(step.offered_rps for step in steps if step.held),
-        "steps": steps,
-        "episodes": [episode_of(log, hang, facts.start) for hang in facts.request.hangs],
-        "worst_start_lag_p99_ms": lag_ms,
-        "lagged_p99_ms": lagged_p99_ms,
-        "cpu_fall": cpu_fall,
-        "latency_fall": latency_fall,
-        "p50_ms": p50_ms,
-        "silences_s": tuple(silences(log, *evaluated) if len(log) else ()),
-        "slow_ms": tuple(_slow_ms(log, *evaluated, SLOW_P50S * max(p50_ms or 0, *facts.floors_ms))),
-        "silent_end_s": silent_end_s(log, end) if driver.discards else 0,
-    }
+    first, last = facts.start, end
+    figures = figures_of(log, load, facts.start, end, quotas=driver.quotas, drains=not driver.discards)
     if figures:
+        window = figures.window
+        first, last = window.start, window.start + window.seconds
+        counted = Counted(first, last, figures.requests, one_load=not steps)
+        if window.whole_run and len(log.starts_s):  # begins with its first request, for which a tool may take seconds
+            first = max(first, float(log.starts_s.min()))
+            last = first + window.seconds
         fields |= {
-            "mean_ms": figures.latency.mean,
+            "interior": window,
+            "whole_run": window.whole_run,
+            "interior_s": None if window.whole_run else window.seconds,
+            "evaluated_s": window.seconds,
+            "counted_requests": counted.requests,
+            "mean_ms": figures.latency_ms.mean,
             "p99_ms": figures.answered_p99_ms,
             "waves": figures.waves,
             "little_ratio": figures.little_ratio,
-            "rounding": log.rounded_ms / 2 / (figures.latency.mean or 1),
+            "rounding": log.rounded_ms / 2 / (figures.latency_ms.mean or 1),
+            "worst_start_lag_p99_ms": figures.start_lag_p99_ms,
+            "lagged_p99_ms": figures.answered_p99_ms,
+            **_falls(facts, log, figures),
         }
     if figures and not steps:
-        fields |= {
-            "started_rps": figures.started_rps,
-            "throughput_rps": figures.throughput_rps,
-            "latency_ms": figures.latency,
-            "latency_from_start_ms": figures.latency_from_start,
-            "start_lag_p99_ms": figures.start_lag_p99_ms,
-        }
-    return fields, counted
+        fields |= {name: getattr(figures, name) for name in OF_ONE_LOAD}
+    held, missed = [step for step in steps if step.held], [step for step in steps if not step.held]
+    if steps:  # that one which held and whose starts lagged most for its latency
+        windows = [window_figures(log, int(step.start), int(step.start + step.seconds)) for step in held]
+        lags = [(window.start_lag_p99_ms, window.answered_p99_ms) for window in windows]
+        most = max(lags, key=_lag_of_limit, default=(None, None))
+        fields |= {"worst_start_lag_p99_ms": most[0], "lagged_p99_ms": most[1]}
+    slow_ms = limits.SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)
+    # ab rounds starts down to whole seconds.
+    waited_ms = log.between(math.floor(first), last).latencies_ms
+    return fields | {
+        "missed_steps": tuple(step.offered_rps for step in missed),
+        "missed_because": tuple(step.missed or "" for step in missed),
+        "held_steps": tuple(step.offered_rps for step in held),
+        "steps": steps,
+        "episodes": [episode_of(log, hang, facts.start) for hang in facts.request.hangs],
+        "p50_ms": p50_ms,
+        "silences_s": tuple(silences(log, first, last) if len(log) else ()),
+        "slow_ms": tuple(waited_ms[waited_ms > slow_ms].tolist()),
+        "silent_end_s": silent_end_s(log, end) if driver.discards else 0,
+    }, counted
 
 
-def _most_lagged(
-    log: RequestLog, figures: InteriorFigures | None, steps: list[Step]
-) -> tuple[float | None, float | None]:
-    """The lag of starts at p99 and the p99 of answers; of several rates, of the step that held whose starts lagged most
-    for its latency."""
-    windows = [figures] if figures and not steps else []
-    windows += [window_figures(log, int(step.start), int(step.start + step.seconds)) for step in steps if step.held]
-    lags = [(figures.start_lag_p99_ms, figures.answered_p99_ms) for figures in windows]
-    return max(
-        lags, key=lambda lag: (lag[0] or 0) / max(LAG_LIMIT * (lag[1] or 0), RESOLVED_LAG_MS), default=(None, None)
-    )
+def _lag_of_limit(lag: tuple[float | None, float | None]) -> float:
+    """A lag of starts at p99, with the p99 of answers, as a multiple of its limit."""
+    return (lag[0] or 0) / max(limits.LAG_LIMIT * (lag[1] or 0), limits.RESOLVED_LAG_MS)
 
 
-def _evaluated(log: RequestLog, window: Interior) -> tuple[float, float]:
-    """Start and end of a window; a whole run begins with its first request, for which a tool may take seconds."""
-    late = window.whole_run and len(log.starts_s)
-    first = max(window.start, float(log.starts_s.min())) if late else window.start
-    return first, first + window.seconds
-
-
-def _slow_ms(log: RequestLog, first: float, last: float, limit_ms: float) -> list[float]:
-    """What answers and failures that started between two times took, where it is more than the limit. ab rounds starts
-    down to whole seconds, so the first time is rounded down, too."""
-    latencies_ms = log.between(math.floor(first), last).latencies_ms
-    return [float(latency_ms) for latency_ms in latencies_ms[latencies_ms > limit_ms]]
-
-
-def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures | None) -> tuple[Halves | None, Halves | None]:
+def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures) -> dict[str, Halves | None]:
     """Of CPU per request and of mean latency, where the load is the same throughout."""
     request, shape = facts.request, facts.request.load.shape
     closed = isinstance(shape, Closed)
     steady = closed or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
-    if figures is None or not figures.latency.mean or not steady or request.hangs:
-        return None, None
-    window = figures.window
-    if figures.recorded_s:
-        window = window.model_copy(update={"seconds": figures.recorded_s})
-    parts = Parts(log, window, figures.latency.mean / 1000 if closed else 0)
-    return parts.cpu_fall(request.load.connections if closed else None, facts.cpu_seconds), parts.latency_fall()
+    if not figures.latency_ms.mean or not steady or request.hangs:
+        return {}
+    seconds = figures.recorded_s or figures.window.seconds
+    window = figures.window.model_copy(update={"seconds": seconds})
+    parts = Parts(log, window, figures.latency_ms.mean / 1000 if closed else 0)
+    connections = request.load.connections if closed else None
+    return {"cpu_fall": parts.cpu_fall(connections, facts.cpu_seconds), "latency_fall": parts.latency_fall()}
+
+
+def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
+    """One entry per step; empty for a single rate. `started` is when the run began: where no request has a known start,
+    its steps count from then."""
+    if len(shape.steps) < 2:
+        return []
+    steps = []
+    begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
+    for step in shape.steps:
+        first, last = begin + SETTLE_S, begin + step.duration_s - 1
+        steps.append(_step(log, step.rate_rps, first, last, cpu_seconds(first, last)))
+        begin += step.duration_s
+    return steps
+
+
+def _step(log: RequestLog, rate_rps: float, first: int, last: int, cpu_s: float | None) -> Step:
+    figures = window_figures(log, first, last, rate_rps)
+    errors = len(log.between(first, last).failed_start_s) + figures.unplaced
+    missed = _missed(log, rate_rps, figures, errors)
+    return Step(
+        offered_rps=rate_rps,
+        errors=errors,
+        cpu_ms_per_request=ratio(cpu_s and 1000 * cpu_s, figures.window.requests),
+        start=first,
+        seconds=last - first,
+        held=missed is None,
+        missed=missed,
+        **{name: getattr(figures, name) for name in OF_ONE_LOAD},
+    )
+
+
+def _missed(log: RequestLog, rate_rps: float, figures: InteriorFigures, errors: int) -> str | None:
+    """Why the step did not hold."""
+    seconds, started_rps, lag_ms = figures.window.seconds, figures.started_rps or 0.0, figures.start_lag_p99_ms or 0
+    if abs(started_rps - rate_rps) > max(limits.RATE_LIMIT * rate_rps, 1 / seconds):
+        return f"{started_rps:.0f}/s were started"
+    if errors > limits.ERROR_LIMIT * max(round(started_rps * seconds), 1):
+        return f"{errors} errors"
+    if lag_ms > limits.LONGEST_LAG_MS:
+        return f"requests started {lag_ms / 1000:.1f} s late"
+    growth = Parts(log, figures.window, wave_s=0, shortest_part_s=1).latency_fall()
+    if growth and -growth.fall > max(limits.GROWTH_LIMIT, growth.margin):
+        return f"latency grew by {percent(-growth.fall)}"
+    return None
+
+
+def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
+    """Of a run that began at `started`, epoch seconds; requests count by the second they started in."""
+    begin, end = started + hang.at_s, started + hang.at_s + hang.duration_s
+    by_second = by_seconds(log.start_s, log.from_due_ms)
+    medians = {second: float(np.median(latencies)) for second, latencies in by_second.items()}
+    calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
+    before = median(calm) if calm else None
+    during = [float(latencies.max()) for second, latencies in by_second.items() if begin - 1 <= second <= end]
+    return Episode(
+        start=begin,
+        end=end,
+        before_p50_ms=before,
+        worst_ms=max(during, default=None),
+        recovery_s=None if before is None else _recovery_s(medians, end, BACK_LIMIT * before),
+    )
+
+
+def _recovery_s(medians: dict[int, float], end: float, limit_ms: float) -> float | None:
+    """The first of three seconds on end whose median is within the limit."""
+    for second in sorted(second for second in medians if second >= math.floor(end)):
+        if all(medians.get(second + later, math.inf) <= limit_ms for later in range(BACK_FOR_S)):
+            return max(second - end, 0.0)
+    return None

@@ -1,6 +1,7 @@
 """A rule of the verdict is one function of what was measured of a run."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,60 +9,78 @@ from loomlab.records.measured import Measured
 from loomlab.records.models import RuleOutcome, RuleResult
 
 type Level = Literal["invalid", "suspect"]
+type Check = Callable[[Measured], Iterator[str]]
+"""Yields a sentence where the run fails. The first paragraph of its docstring says what is compared with the limit."""
 
 
-class NotApplicable(str):
-    """Why a rule says nothing of a run."""
+class UnjudgedError(Exception):
+    """Ends a check that says nothing of a run, with the reason."""
+
+    def __init__(self, outcome: RuleOutcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
 
 
-class Unknown(str):
-    """The figure that a rule needs and that was not measured."""
+def skip_if(unfit: object, why: str) -> None:
+    """Ends the check of a rule that does not apply."""
+    if unfit:
+        raise UnjudgedError("does not apply", why)
 
 
-type Check = Callable[[Measured], str | None]
-"""What a rule says of a run: the sentence of a failure, NotApplicable, Unknown, or None: passed."""
+def applicable[T](figure: T | None, why: str) -> T:
+    """The figure; ends the check of a rule that does not apply without it."""
+    if figure is None:
+        raise UnjudgedError("does not apply", why)
+    return figure
+
+
+def measured[T](figure: T | None, what: str) -> T:
+    """The figure; ends the check of a rule whose figure was not measured."""
+    if figure is None:
+        raise UnjudgedError("could not be checked", what)
+    return figure
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A check and how it is documented: `what` is compared with `limit`; `level` is what its failure makes of a run;
-    `host_cause`: its cause is measured outside of the approach, so that a run may be made again for it. What a run's
-    own cost or speed brings about, such as a full generator or a late backend, is not outside."""
+    """A check and its limit; `level` is what its failure makes of a run; `host_cause`: its cause is measured outside of
+    the approach, so that a run may be made again for it. What a run's own cost or speed brings about, such as a full
+    generator or a late backend, is not outside."""
 
     level: Level
-    what: str
     limit: str
     check: Check
-    host_cause: bool = False
+    host_cause: bool
 
     @property
     def name(self) -> str:
         """The name that run.json has."""
         return self.check.__name__
 
+    @property
+    def what(self) -> str:
+        """What is compared with the limit, in one line."""
+        return " ".join((inspect.getdoc(self.check) or "").partition("\n\n")[0].split())
+
     def result(self, run: Measured) -> RuleResult:
         """What the rule finds of a run."""
-        said = self.check(run)
-        outcome: RuleOutcome = "failed"
-        if said is None:
-            outcome = "passed"
-        elif isinstance(said, NotApplicable):
-            outcome = "does not apply"
-        elif isinstance(said, Unknown):
-            outcome = "could not be checked"
-        reason = None if said is None else str(said)
+        try:
+            reason = next(self.check(run), None)
+            outcome: RuleOutcome = "failed" if reason else "passed"
+        except UnjudgedError as unjudged:
+            outcome, reason = unjudged.outcome, str(unjudged)
         return RuleResult(rule=self.name, outcome=outcome, level=self.level, host_cause=self.host_cause, reason=reason)
 
 
-RULES: list[Rule] = []
+DECLARED: list[Rule] = []
 """Every rule, as its module declares it."""
 
 
-def rule(level: Level, what: str, limit: str = "", *, host_cause: bool = False) -> Callable[[Check], Check]:
+def rule(level: Level, limit: str = "any", *, host_cause: bool = False) -> Callable[[Check], Check]:
     """A decorator that declares a rule."""
 
     def declare(check: Check) -> Check:
-        RULES.append(Rule(level, what, limit, check, host_cause))
+        DECLARED.append(Rule(level, limit, check, host_cause))
         return check
 
     return declare

@@ -2,16 +2,19 @@
 
 import itertools
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, FiniteFloat, TypeAdapter
+import numpy as np
+from pydantic import BaseModel, FiniteFloat, TypeAdapter
 
 RESET_BELOW = 0.99
 MISSING_AFTER_S = 3.0
 """A gap between samples longer than this is missing data: three of the scrapes, which come once a second."""
+type Born = Literal["before", "seen", "zero"]
+"""Of a counter that appears within a window: it is not known how much it grew, from its first sample on, or from 0, as
+one that appears with its first event."""
 
 
 @dataclass(frozen=True)
@@ -22,19 +25,10 @@ class Series:
     samples: tuple[tuple[float, float], ...]
 
 
-def _with_bound(labels: dict[str, str]) -> dict[str, str]:
-    float(labels.get("le", 0))
-    return labels
-
-
-BEYOND = 1e20
-"""Nanoseconds of three thousand years."""
-
-
 class Result(BaseModel):
-    """One of Prometheus' matrix; a histogram's bucket has a number as its bound."""
+    """One of Prometheus' matrix."""
 
-    metric: Annotated[dict[str, str], AfterValidator(_with_bound)]
+    metric: dict[str, str]
     values: list[tuple[FiniteFloat, float]]
 
 
@@ -42,9 +36,9 @@ RESULTS = TypeAdapter(list[Result])
 
 
 def parse_result(result: Any) -> list[Series]:
-    """Prometheus' matrix result, without what is no number, or none that can be; raises ValidationError for another."""
+    """Prometheus' matrix result, without what is no number; raises ValidationError for another."""
     return [
-        Series(row.metric, tuple(sample for sample in row.values if abs(sample[1]) < BEYOND))
+        Series(row.metric, tuple(sample for sample in row.values if math.isfinite(sample[1])))
         for row in RESULTS.validate_python(result)
     ]
 
@@ -52,7 +46,7 @@ def parse_result(result: Any) -> list[Series]:
 def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:
     """Those of that metric name whose labels have these values."""
     wanted = {"__name__": name} | labels
-    return [series for series in group if all(series.labels.get(key) == value for key, value in wanted.items())]
+    return [series for series in group if wanted.items() <= series.labels.items()]
 
 
 def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -69,37 +63,29 @@ def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, 
     return straight
 
 
-def value_at(samples: list[tuple[float, float]], time: float) -> float | None:
+def ratio(part: float | None, whole: float | None) -> float | None:
+    """None where either was not measured, or the whole is 0."""
+    return part / whole if part is not None and whole else None
+
+
+def value_at(samples: Sequence[tuple[float, float]], time: float) -> float | None:
     """Linear interpolation between the neighbouring samples; None outside of them."""
-    index = bisect_left(samples, (time, float("-inf")))
-    if index < len(samples) and samples[index][0] == time:
-        return samples[index][1]
-    if index in (0, len(samples)):
+    if not samples or not samples[0][0] <= time <= samples[-1][0]:
         return None
-    (t0, v0), (t1, v1) = samples[index - 1], samples[index]
-    return v0 + (v1 - v0) * (time - t0) / (t1 - t0)
+    times, values = zip(*samples, strict=True)
+    return float(np.interp(time, times, values))
 
 
-def increase(
-    counter: Series, start: float, end: float, born: Literal["before", "seen", "zero"] = "before"
-) -> float | None:
-    """The counter's growth over the window, interpolated at both ends; None when the samples do not span it. Of a
-    counter that appears within the window: from its first sample on (`seen`), or from 0, as one that appears with its
-    first event (`zero`)."""
+def increase(counter: Series, start: float, end: float, born: Born = "before") -> float | None:
+    """The counter's growth over the window, interpolated at both ends; None when the samples do not span it."""
     samples = without_resets(counter.samples)
-    if not samples:
-        return None
-    begun = samples[0][0]
-    first = (
-        0.0 if born == "zero" and begun > start else value_at(samples, max(start, begun) if born == "seen" else start)
-    )
-    last = value_at(samples, end)
+    first, last = value_at(samples, start), value_at(samples, end)
+    if samples and samples[0][0] > start and born != "before":
+        first = 0.0 if born == "zero" else samples[0][1]
     return None if first is None or last is None else last - first
 
 
-def total(
-    group: Iterable[Series], start: float, end: float, born: Literal["before", "seen", "zero"] = "before"
-) -> float | None:
+def total(group: Iterable[Series], start: float, end: float, born: Born = "before") -> float | None:
     """The sum of the growth of several label sets; None when none spans the window."""
     grown = [value for series in group if (value := increase(series, start, end, born)) is not None]
     return sum(grown) if grown else None
@@ -107,10 +93,8 @@ def total(
 
 def values_within(group: Iterable[Series], start: float, end: float) -> list[float]:
     """The samples of a window, in order of time."""
-    return [
-        value
-        for _, value in sorted(sample for series in group for sample in series.samples if start <= sample[0] <= end)
-    ]
+    samples = sorted(sample for series in group for sample in series.samples)
+    return [value for time, value in samples if start <= time <= end]
 
 
 def highest(group: Iterable[Series], start: float, end: float) -> float | None:
@@ -138,9 +122,8 @@ def missing_ratio(counter: Series | None, start: float, end: float) -> float:
 
 def missing_share(times: Sequence[float], start: float, end: float) -> float:
     """Of the window: what lies in gaps longer than 3 s between these times."""
-    edges = [start, *times, end]
-    gaps = (after - before for before, after in itertools.pairwise(edges))
-    return sum(gap for gap in gaps if gap > MISSING_AFTER_S) / (end - start)
+    gaps = np.diff([start, *times, end])
+    return float(gaps[gaps > MISSING_AFTER_S].sum()) / (end - start)
 
 
 def stretches(counter: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
@@ -159,19 +142,10 @@ def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float,
     function of that name; the highest finite bound when it lies above it; None without observations."""
     counts: dict[float, float] = {}
     for bucket in buckets:
-        growth = increase(bucket, start, end, "zero")
-        if growth is not None:
-            bound = float(bucket.labels["le"])
-            counts[bound] = counts.get(bound, 0.0) + growth
-    bounds = sorted(counts)
-    if not bounds or counts[bounds[-1]] <= 0:
+        bound = float(bucket.labels["le"])
+        counts[bound] = counts.get(bound, 0.0) + (increase(bucket, start, end, "zero") or 0.0)
+    most = max(counts.values(), default=0)
+    if most <= 0:
         return None
-    rank = quantile * counts[bounds[-1]]
-    lower, below = 0.0, 0.0
-    for bound in bounds:
-        if counts[bound] >= rank:
-            if bound == float("inf"):
-                return lower
-            return lower + (bound - lower) * (rank - below) / (counts[bound] - below)
-        lower, below = bound, counts[bound]
-    return lower
+    bounds = sorted(bound for bound in counts if bound < math.inf)
+    return float(np.interp(quantile * most, [0.0, *(counts[bound] for bound in bounds)], [0.0, *bounds]))

@@ -4,21 +4,21 @@
 is suspect: what was not checked is not passed. Of an invalid run the sentences leave that out.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from loomlab.judge.rule import RULES
-from loomlab.judge.rules import drivers, host, load, steady, under_test, warmth
+from loomlab.judge.rule import DECLARED
+from loomlab.judge.rules import drivers, host, load, steady, under_test
 from loomlab.records.measured import Measured
 from loomlab.records.models import RuleResult, Verdict
 
-DECLARING = (load, under_test, drivers, host, steady, warmth)
+DECLARING = (load, under_test, drivers, host, steady)
 """The modules that declare rules, in the order in which a verdict speaks."""
-RULES.sort(key=lambda rule: (rule.level, [module.__name__ for module in DECLARING].index(rule.check.__module__)))
+ORDER = [module.__name__ for module in DECLARING]
+RULES = sorted(DECLARED, key=lambda rule: (rule.level, ORDER.index(rule.check.__module__)))
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """`reasons` are sentences, those that invalidate first."""
+class Judgement(NamedTuple):
+    """Fields of Run; `reasons` are sentences, those that invalidate first."""
 
     verdict: Verdict
     reasons: list[str]

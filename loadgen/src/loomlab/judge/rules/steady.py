@@ -1,9 +1,12 @@
-"""Rules on a steady load: nothing may get worse under it."""
+"""Rules on whether the approach was warm, and on a steady load, under which nothing may get better or worse."""
+
+from collections.abc import Iterator
 
 from loomlab.basics.words import percent
 from loomlab.judge.limits import GROWTH_LIMIT
-from loomlab.judge.rule import NotApplicable, rule
+from loomlab.judge.rule import measured, rule, skip_if
 from loomlab.records.measured import Halves, Measured
+from loomlab.records.warmup import REST_CORES, WarmupDigest
 
 MUCH_GROWTH_LIMIT = 0.25
 """A rate that is one hundredth over what can be carried makes 0.9 s grow by a quarter within a minute."""
@@ -15,95 +18,165 @@ LATENCY_PEAK_LIMIT, CPU_PEAK_LIMIT = 0.25, 1.0
 IDLE_CPU_LIMIT = 0.20
 """Of the approach's CPUs: where more is idle, requests did not queue for want of CPU."""
 SLOWED_DOWN = "the approach or its machine slowed down while the load stayed the same"
-GREW = rule(
-    "suspect",
-    "steady load: mean latency grew likewise; CPU per request did",
-    f"> {percent(GROWTH_LIMIT)}; > {percent(CPU_GROWTH_LIMIT)}, and beyond chance > {percent(GROWTH_LIMIT)}",
-)
+FALL_LIMIT = 0.10
+"""Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
+COMPILED_LIMIT = 0.075
+"""Of CPU per request: by how much the compilers' part of it fell."""
+SHORTEST_CAP_S = 120
 
 
-@GREW
-def latency_grew(run: Measured) -> str | None:
-    growth = _growth(run.latency_fall)
-    beyond = NotApplicable("the growth is over the larger limit") if growth > MUCH_GROWTH_LIMIT else None
-    return _hindrance(run, run.latency_fall) or beyond or _grown(run, growth, GROWTH_LIMIT)
+@rule("suspect", f"> {percent(GROWTH_LIMIT)}")
+def latency_grew(run: Measured) -> Iterator[str]:
+    """Steady load: growth of mean latency from the first half of the interior to the second, beyond chance at 95 %."""
+    growth = _growth(run, run.latency_fall)
+    skip_if(growth > MUCH_GROWTH_LIMIT, "the growth is over the larger limit")
+    yield from _grown(run, growth, GROWTH_LIMIT)
 
 
-@rule(
-    "invalid",
-    "steady load: mean latency grew from the first half of the interior to the second, beyond chance at 95 %",
-    f"> {percent(MUCH_GROWTH_LIMIT)}",
-)
-def latency_grew_much(run: Measured) -> str | None:
-    return _hindrance(run, run.latency_fall) or _grown(run, _growth(run.latency_fall), MUCH_GROWTH_LIMIT)
+@rule("invalid", f"> {percent(MUCH_GROWTH_LIMIT)}")
+def latency_grew_much(run: Measured) -> Iterator[str]:
+    """Steady load: growth of mean latency from the first half of the interior to the second, beyond chance at 95 %."""
+    yield from _grown(run, _growth(run, run.latency_fall), MUCH_GROWTH_LIMIT)
 
 
-@GREW
-def cpu_grew(run: Measured) -> str | None:
-    hindrance, growth = _hindrance(run, run.cpu_fall), _growth(run.cpu_fall)
-    margin = run.cpu_fall.margin if run.cpu_fall else 0.0
-    if hindrance or growth <= CPU_GROWTH_LIMIT or growth - margin <= GROWTH_LIMIT:
-        return hindrance
-    return (
-        f"CPU per request grew by {percent(growth)} from the first half of the measured part to the second "
-        f"(the limit is {percent(CPU_GROWTH_LIMIT)}): {SLOWED_DOWN}, and the figure depends on the length of the run; "
-        "find out what grew, or measure again."
-    )
+@rule("suspect", f"> {percent(CPU_GROWTH_LIMIT)}, and beyond chance > {percent(GROWTH_LIMIT)}")
+def cpu_grew(run: Measured) -> Iterator[str]:
+    """Steady load: growth of CPU per request, likewise."""
+    growth = _growth(run, run.cpu_fall)
+    if _cpu_grew_much(run.cpu_fall):
+        yield (
+            f"CPU per request grew by {percent(growth)} from the first half of the measured part to the second "
+            f"(the limit is {percent(CPU_GROWTH_LIMIT)}): {SLOWED_DOWN}, and the figure depends on the length of the "
+            "run; find out what grew, or measure again."
+        )
 
 
-@rule(
-    "suspect",
-    "steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request",
-    f"> {percent(LATENCY_PEAK_LIMIT)}; > {percent(CPU_PEAK_LIMIT)}",
-)
-def uneven(run: Measured) -> str | None:
-    """A hump, or a step near the end, which a straight line does not show."""
+@rule("suspect", f"> {percent(LATENCY_PEAK_LIMIT)}; > {percent(CPU_PEAK_LIMIT)}")
+def uneven(run: Measured) -> Iterator[str]:
+    """Steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request.
+
+    A hump, or a step near the end, which a straight line does not show."""
     parts = (
         ("mean latency", run.latency_fall, LATENCY_PEAK_LIMIT),
         ("CPU per request", run.cpu_fall, CPU_PEAK_LIMIT),
     )
-    if all(halves is None for _, halves, _ in parts):
-        return NotApplicable("the measured part is too short for parts, the load changes, or the backend hangs")
-    if any(type(grew(run)) is str for grew in (latency_grew, latency_grew_much, cpu_grew)):
-        return NotApplicable("the growth is told")
+    too_short = "the measured part is too short for parts, the load changes, or the backend hangs"
+    skip_if(all(halves is None for _, halves, _ in parts), too_short)
+    grew = _beyond_chance(run.latency_fall) > GROWTH_LIMIT or _cpu_grew_much(run.cpu_fall)
+    skip_if(grew, "the growth is told")
     peaks = [
         f"{what} was {percent(halves.peak)} above the median (the limit is {percent(limit)})"
         for what, halves, limit in parts
         if halves and halves.peak > limit
     ]
-    if not peaks:
-        return None
-    return (
-        f"In one of the parts that the run was cut into, {' and '.join(peaks)}: the figures mix two states; "
-        "find out what happened then, or measure again."
-    )
+    if peaks:
+        yield (
+            f"In one of the parts that the run was cut into, {' and '.join(peaks)}: the figures mix two states; "
+            "find out what happened then, or measure again."
+        )
 
 
-def _hindrance(run: Measured, halves: Halves | None) -> str | None:
-    """Why growth says nothing."""
-    if not run.closed_model and run.offered_rps is None:
-        return NotApplicable("rates are judged step by step")
-    if halves is None:
-        return NotApplicable("the measured part is too short for two halves, the load changes, or the backend hangs")
-    return None
+def _growth(run: Measured, halves: Halves | None) -> float:
+    """By how much it grew, if that is beyond chance; ends the check where growth says nothing."""
+    skip_if(not run.closed_model and run.offered_rps is None, "rates are judged step by step")
+    skip_if(halves is None, "the measured part is too short for two halves, the load changes, or the backend hangs")
+    return _beyond_chance(halves)
 
 
-def _growth(halves: Halves | None) -> float:
-    """Beyond chance."""
+def _beyond_chance(halves: Halves | None) -> float:
     return -halves.fall if halves and -halves.fall > halves.margin else 0.0
 
 
-def _grown(run: Measured, growth: float, limit: float) -> str | None:
-    if growth <= limit:
-        return None
-    idle, cure = run.idle_share, "use a lower RATE"
-    if run.closed_model:
-        cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
-    elif idle is None or idle <= IDLE_CPU_LIMIT:
-        cause = f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
-    else:
-        cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
-    return (
-        f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-        f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
-    )
+def _cpu_grew_much(halves: Halves | None) -> bool:
+    growth = _beyond_chance(halves)
+    return halves is not None and growth > CPU_GROWTH_LIMIT and growth - halves.margin > GROWTH_LIMIT
+
+
+def _grown(run: Measured, growth: float, limit: float) -> Iterator[str]:
+    if growth > limit:
+        idle, cure = run.idle_share, "use a lower RATE"
+        if run.closed_model:
+            cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
+        elif idle is None or idle <= IDLE_CPU_LIMIT:
+            cause = f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
+        else:
+            cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
+        yield (
+            f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
+            f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
+        )
+
+
+def _warmup(run: Measured) -> WarmupDigest:
+    return measured(run.warmup, "how warm the approach was, because its warm-up was not recorded")
+
+
+@rule("suspect")
+def half_cold(run: Measured) -> Iterator[str]:
+    """Warm-up cut short by its cap, or none."""
+    warmup = _warmup(run)
+    skip_if(warmup.failed, "the warm-up failed")
+    if warmup.capped and run.cold:
+        yield (
+            f"There was no warm-up: its cap of {warmup.cap_s:.0f} s leaves no time for one; "
+            f"use WARMUP_CAP={SHORTEST_CAP_S}s."
+        )
+    elif warmup.capped:
+        yield (
+            f"The warm-up was cut short by its cap of {warmup.cap_s:.0f} s: {warmup.cause}; "
+            f"use WARMUP_CAP={max(2 * warmup.cap_s, SHORTEST_CAP_S):.0f}s."
+        )
+
+
+@rule("suspect")
+def compilers_unknown(run: Measured) -> Iterator[str]:
+    """Warm-up that could not tell whether the compilers were at rest."""
+    warmup = _warmup(run)
+    skip_if(run.cold or warmup.failed, "there was no warm-up, or it failed")
+    what = "whether the JIT compilers were at rest, because the warm-up was the load itself (see raw/loomlab.log)"
+    measured(warmup.compiled, what)
+    return iter(())
+
+
+@rule("suspect")
+def warmup_failed(run: Measured) -> Iterator[str]:
+    """Warm-up whose last requests were not answered."""
+    warmup = _warmup(run)
+    if warmup.failed:
+        burst = f"no request of its burst {warmup.bursts} was answered"
+        yield f"The warm-up failed: {burst}; see the approach's log in raw/."
+
+
+@rule(
+    "suspect",
+    f"> {percent(FALL_LIMIT)}; the compilers' part by > {percent(COMPILED_LIMIT)} of the whole or by > {REST_CORES} of "
+    "a CPU",
+)
+def still_falling(run: Measured) -> Iterator[str]:
+    """Fall from the first half of the interior to the second, beyond chance at 95 %: of mean latency; or of CPU per
+    request, while the compilers' part fell as well."""
+    falls = {"CPU per request": run.cpu_fall, "mean latency": run.latency_fall}
+    too_short = "the measured part is too short for two halves, or the load changes"
+    skip_if(all(halves is None for halves in falls.values()), too_short)
+    if not _compilers_came_to_rest(run):
+        del falls["CPU per request"]
+    fell = [
+        f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
+        for what, halves in falls.items()
+        if halves and halves.fall > max(FALL_LIMIT, halves.margin)
+    ]
+    if fell:
+        share = run.jit_cpu_share
+        compilers = "" if share is None else f", while compilers took {percent(share)} of the CPU"
+        yield (
+            f"The approach was still getting cheaper or faster: {' and '.join(fell)} from the first half of the "
+            f"measured part to the second (the limit is {percent(FALL_LIMIT)}){compilers}; measure again, with a "
+            "longer DURATION."
+        )
+
+
+def _compilers_came_to_rest(run: Measured) -> bool:
+    """Or it is not known. Code gets cheaper when it is compiled; where they hardly worked, CPU per request fell with
+    the host, as it also rises. What they take is a small part of the CPU where many CPUs are busy."""
+    part, cores = run.jit_cpu_fall, run.jit_cores_fall
+    return part is None or cores is None or part > COMPILED_LIMIT or cores > REST_CORES
