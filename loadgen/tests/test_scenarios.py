@@ -118,6 +118,7 @@ def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one_and_a_stepped_one
     [
         (CLOSED, 1, [(1000, Closed(120_000, 3600)), (5000, Closed(600_000, 3600))]),
         (CLOSED, 0.02, [(20, Closed(2400, 3600)), (100, Closed(12_000, 3600))]),
+        (CLOSED, 0.0001, [(1, Closed(120, 3600)), (1, Closed(120, 3600))]),
         (RATE, 0.5, [(25, OpenRate((RateStep(50, 120),))), (25, OpenRate((RateStep(150, 120),)))]),
         (
             RATE | {"rate": "500/s", "connections": [100, 5000]}, 0.1,
@@ -131,22 +132,14 @@ def test_a_scale_changes_connections_rates_and_users(load: dict[str, Any], facto
     assert [(one.connections, one.shape) for one in loads(load, factor)] == expected
 
 
-@pytest.mark.parametrize("name", names(SCENARIOS))
-def test_no_scale_leaves_nothing_of_a_shipped_scenario(name: str) -> None:
-    for load in shipped(name, 0.0001):
-        match load.shape:
-            case Closed(requests):
-                assert requests >= load.connections >= 1
-            case OpenRate(steps):
-                assert all(step.rate_rps > 0 for step in steps)
-            case Users() as users:
-                assert users.most == load.connections >= 1
-
-
 @pytest.mark.parametrize("load", [CLOSED, RATE, LADDER, SMOOTH, STEPPED], ids=lambda load: str(load["shape"]))
 def test_a_duration_replaces_the_scenarios(load: dict[str, Any]) -> None:
     assert {one.shape.duration_s for one in loads(load, duration_s=30)} == {30}
     assert {one.shape.duration_s for one in loads(load)} == {scenario(load).load.duration}
+
+
+def test_the_steps_of_a_ladder_share_the_duration_without_its_remainder() -> None:
+    assert loads(LADDER, duration_s=32)[0].shape == OpenRate((RateStep(250, 10), RateStep(500, 10), RateStep(1000, 10)))
 
 
 @given(shape=st.sampled_from([SMOOTH, STEPPED]), lasts_s=st.integers(FEWEST_PER_SPIKE, 4000), factor=st.floats(1e-4, 1))
@@ -171,27 +164,14 @@ def test_a_duration_too_short_for_the_shape_is_refused(load: dict[str, Any], las
     assert loads(load, duration_s=lasts_s + 1)
 
 
-@given(lasts_s=st.integers(24, 4000), at_s=st.integers(1, 170))
-def test_the_steps_of_a_ladder_are_alike_and_a_hang_ends_before_its_load_does(lasts_s: int, at_s: int) -> None:
-    ladder = scenario(LADDER, hangs=[{"at": f"{at_s}s", "duration": "5s"}])
-    (load,) = loads(LADDER, duration_s=lasts_s)
-
-    assert isinstance(load.shape, OpenRate)
-    assert len({step.duration_s for step in load.shape.steps}) == 1
-    assert lasts_s - 3 < load.shape.duration_s <= lasts_s
-    try:
-        (hang,) = hangs_of(ladder, lasts_s)
-    except UsageError:
-        assert at_s * load.shape.duration_s / 180 + 5 >= load.shape.duration_s
-    else:
-        assert hang.at_s + hang.duration_s < load.shape.duration_s
-
-
-@pytest.mark.parametrize(("lasts_s", "at_s"), [(None, 60), (60, 30), (21, 10.5), (20, None), (240, 120)])
+@pytest.mark.parametrize(
+    ("load", "lasts_s", "at_s"),
+    [(RATE, None, 60), (RATE, 60, 30), (RATE, 21, 10.5), (RATE, 20, None), (RATE, 240, 120), (LADDER, 62, 20)],
+)
 def test_a_hang_keeps_its_share_of_the_run_and_its_length_as_long_as_it_fits(
-    lasts_s: int | None, at_s: float | None
+    load: dict[str, Any], lasts_s: int | None, at_s: float | None
 ) -> None:
-    hanging = scenario(RATE, hangs=[{"at": "60s", "duration": "10s"}])
+    hanging = scenario(load, hangs=[{"at": "60s", "duration": "10s"}])
 
     if at_s is None:
         with pytest.raises(UsageError, match=rf"hang of 10 s .*{lasts_s} s: use a longer DURATION"):

@@ -97,8 +97,8 @@ def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, 
     if name == "auto":
         return auto_size(host, connections)
     size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))
-    sets = (parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET"))
-    cpus = {int(cpu) for cpu in set().union(*sets)}
+    sets = [parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET")]
+    cpus = {int(cpu) for each in sets for cpu in each}
     memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
     cure = "use SIZE=auto, or a larger host"
     if lacking := cpus.difference(host.cpu_order):

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from loomlab.basics.errors import HostError
 from loomlab.plan.host import THREADS, Host, size_of
@@ -110,9 +111,17 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
     asked, draw = work.asked, random.Random(work.asked.seed)  # noqa: S311 - an order, no secret
     cap_s = asked.warmup_cap_s or default_cap_s(work.connections, work.answer_ms)
     blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
-    as_asked = {name: getattr(asked, name) for name in AS_ASKED}
-    cpus = {f"{part.lower()}_cpus": size[f"{part}_CPUSET"] for part in ("APPROACH", "BACKEND", "MONITORING")}
-    cpus["generator_cpus"] = size["LOADGEN_CPUSET"]
+    same: dict[str, Any] = {name: getattr(asked, name) for name in AS_ASKED} | {
+        "generator_cpus": size["LOADGEN_CPUSET"],
+        "backend_cpus": size["BACKEND_CPUSET"],
+        "approach_cpus": size["APPROACH_CPUSET"],
+        "monitoring_cpus": size["MONITORING_CPUSET"],
+        "jdk": work.jdk,
+        "hangs": work.hangs,
+        "warmup_cap_s": cap_s,
+        "fit_duration": work.fit_duration,
+        "fit_requests": work.fit_requests,
+    }
     number = 0
     for block, (repeat, cell) in enumerate(blocks, 1):
         load = work.loads[cell - 1]
@@ -123,20 +132,8 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
         }
         for approach, twin in draw.sample(work.subjects, len(work.subjects)):
             number += 1
-            request = Request(
-                approach=approach,
-                twin=twin,
-                load=replace(load, origin=f"http://{approach}:8080"),
-                hangs=work.hangs,
-                cell=cell,
-                repeat=repeat,
-                jdk=work.jdk,
-                warmup_cap_s=cap_s,
-                fit_duration=work.fit_duration,
-                fit_requests=work.fit_requests,
-                **as_asked,
-                **cpus,
-            )
+            target = replace(load, origin=f"http://{approach}:8080")
+            request = Request(approach=approach, twin=twin, load=target, cell=cell, repeat=repeat, **same)
             yield PlannedRun(
                 run=f"{number}-{request.name}",
                 block=block,
