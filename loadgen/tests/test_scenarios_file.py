@@ -79,7 +79,7 @@ def test_the_files_the_mistakes_are_made_in_are_good(text: str) -> None:
         (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s': "),
         (RATE, "at: 20s\n    duration: 10s", "at: 20s\n    duration: 61s", 14, "hangs.0.duration is '61s': "),
         (RATE, "tool: vegeta", "tool: vegeta\ndelay: 300ms", 4, "delay is '300ms': "),
-        (RATE, "tool: vegeta", "tool: vegeta\ntimeout: 1.5s", 4, "timeout is '1.5s': "),
+        (RATE, "tool: vegeta", "tool: vegeta\ntimeout: 1.5s", 4, "timeout is '1.5s': use whole seconds"),
         (RATE, "tool: vegeta", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats is there twice"),
         (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get is there twice"),
         (CLOSED, "connections: 1000", "connections: 1000\n  rate: 5/s", 11, "load.rate: "),

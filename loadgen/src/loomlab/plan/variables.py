@@ -284,7 +284,7 @@ def model_of(
 
 def _check_loads(asked: Asked, given: Mapping[str, str]) -> None:
     for each in VARIABLES.values():
-        if f"{asked.verb}!" in each.verbs.split() and each.name not in given:
+        if asked.verb in MEASURING and f"{asked.verb}!" in each.verbs.split() and each.name not in given:
             raise UsageError(f"{each.name} is not set: use for instance make {asked.verb} {each.name}={each.example}.")
     for name, loads in (("CONCURRENCY", asked.connections), ("RATE", asked.rates_rps)):
         if len(loads) > 1 and not asked.sweep:

@@ -6,8 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.plan.host import Host, memory_mb_of, size_of
-from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
+from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS, Host, memory_mb_of, size_of
 from loomlab.plan.scenarios.model import Scenario
 from loomlab.plan.scenarios.scaling import endpoints_of, shapes_of
 from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S

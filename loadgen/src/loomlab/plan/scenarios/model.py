@@ -24,6 +24,14 @@ def seconds(value: object) -> float:
     return float(match[1]) * SECONDS_OF[match[2]]
 
 
+def whole_seconds(value: object) -> int:
+    """The seconds of a time of at least 1 s."""
+    time_s = seconds(value)
+    if time_s < 1 or time_s != int(time_s):
+        raise ValueError("use whole seconds such as 60s or 5m, at least 1s")
+    return int(time_s)
+
+
 def span_seconds(value: object) -> tuple[float, float]:
     """The seconds, from and to, of a text such as `1s-3s`."""
     shortest, _, longest = str(value).partition("-")
@@ -35,8 +43,8 @@ def span_seconds(value: object) -> tuple[float, float]:
 def rate_rps(value: object) -> float:
     """Requests a second, of a text such as `10000/s`."""
     match = re.fullmatch(f"{NUMBER}/s", str(value), re.ASCII)
-    if match is None:
-        raise ValueError("use a rate with its unit such as 500/s")
+    if match is None or float(match[1]) <= 0:
+        raise ValueError("use a rate above 0 with its unit such as 500/s")
     return float(match[1])
 
 
@@ -50,15 +58,22 @@ def _rising(rates: list[float]) -> list[float]:
     return rates
 
 
+def _not_too_long(duration_s: int) -> int:
+    if duration_s > LONGEST_HANG_S:
+        raise ValueError(f"the backend hangs for {LONGEST_HANG_S}s at most")
+    return duration_s
+
+
 TimeText = Annotated[str, Field(pattern=r"^\d+(s|m)$", examples=["60s"])]
 SpanText = Annotated[str, Field(pattern=r"^\S+-\S+$", examples=["1s-3s"])]
 RateText = Annotated[str, Field(pattern=r"^\d+(\.\d+)?/s$", examples=["500/s"])]
-WholeSeconds = Annotated[int, Field(ge=1), BeforeValidator(seconds, TimeText)]
+WholeSeconds = Annotated[int, BeforeValidator(whole_seconds, TimeText)]
 Span = Annotated[tuple[float, float], BeforeValidator(span_seconds, SpanText)]
-Rate = Annotated[float, Field(gt=0), BeforeValidator(rate_rps, RateText)]
+Rate = Annotated[float, BeforeValidator(rate_rps, RateText)]
 Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-Counts = Annotated[list[Count], Field(min_length=1), BeforeValidator(_listed, Count | list[Count])]
-Rates = Annotated[list[Rate], Field(min_length=1), BeforeValidator(_listed, RateText | list[RateText])]
+CountList, RateList = Annotated[list[Count], Field(min_length=1)], Annotated[list[Rate], Field(min_length=1)]
+Counts = Annotated[CountList, BeforeValidator(_listed, Count | CountList)]
+Rates = Annotated[RateList, BeforeValidator(_listed, Rate | RateList)]
 
 
 class ClosedLoad(Record):
@@ -134,7 +149,7 @@ class BackendHang(Record):
     """The backend answers nothing, for so long, from then on."""
 
     at: WholeSeconds
-    duration: Annotated[WholeSeconds, Field(le=LONGEST_HANG_S)]
+    duration: Annotated[WholeSeconds, AfterValidator(_not_too_long)]
 
 
 class Publication(Record):
