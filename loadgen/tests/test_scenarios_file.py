@@ -66,7 +66,7 @@ def test_the_files_the_mistakes_are_made_in_are_good(text: str) -> None:
         (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0: use either get"),
         (RATE, "get: /capabilities", "get: /x\n    body: y.json", 6, "requests.0: use either get"),
         (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", 7, "body is '../x.json': "),
-        (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500: use a rate with its unit"),
+        (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500: use a rate above 0"),
         (RATE, "rate: 500/s", "rate: [500/s, 0/s]", 9, "load.rate.1 is '0/s': "),
         (RATE, "  rate: 500/s\n", "", 7, "load.rate: Field required"),
         (RATE, "  shape: rate\n", "", 7, "load: "),

@@ -48,7 +48,8 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
         what, cure = f"RATE={asked.rates_rps[-1]:.9g} with {connections} connections", "use a lower RATE"
     raising = f"raise the hard limit (ulimit -Hn of the engine), or {cure}"
     if connections > PORTS - GENERATOR_FILES:
-        raise HostError(f"{what} needs more than the {PORTS} ephemeral ports of one address: {cure}.")
+        most = PORTS - GENERATOR_FILES
+        raise HostError(f"{what} needs more than the {PORTS} ports of one address, enough for {most}: {cure}.")
     room = min(files - connections - APPROACH_FILES, PORTS)
     if room < 1:
         raise HostError(
