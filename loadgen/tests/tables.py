@@ -13,8 +13,8 @@ from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
 from loomlab.judge import limits as shared
 from loomlab.judge.verdict import DECLARING, RULES
-from loomlab.plan import planning, seconds
-from loomlab.plan.variables import FIELDS, table
+from loomlab.plan import seconds, work
+from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.models import Run
 from loomlab.statistics import comparison
 from rooms import drawing
@@ -68,14 +68,14 @@ def variables(*, planning_ones: bool) -> list[str]:
     """A row for each variable that plans an experiment; or for each other one, and ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
-        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
-        "repeats": f"1; with `sweep`, {planning.SWEEP_REPEATS}",
+        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {seconds.OPEN_RUN_S} s",
+        "repeats": f"1; with `sweep`, {work.SWEEP_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
         "warmup": f"{seconds.default_cap_s(1, 0)} s, more with many connections or slow answers",
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
-    for name, _, _, default, meaning in table():
-        if planning_ones == (name in FIELDS and not name.endswith("_PORT")):
+    for name, _, _, default, meaning in (*VARIABLES.values(), *OTHERS):
+        if planning_ones == (name in VARIABLES and not name.endswith("_PORT")):
             rows.append(f"| `{name}` | {meaning} | {default.format(env=f'`{os.environ.get(name, "")}`', **told)} |")
     return rows
 

@@ -6,7 +6,7 @@ import pytest
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.basics.errors import HostError
-from loomlab.plan.host import Host, auto_size, cpu_model, cpu_order, cpus_given, governor, named_size, this_host
+from loomlab.plan.host import Host, auto_size, size_of, this_host
 from ordered import SMALL
 
 SIZES = next((path for path in (Path(__file__).parents[2] / "sizes", Path("/lab/sizes")) if path.exists()), Path())
@@ -23,43 +23,37 @@ def test_what_names_no_cpus_is_refused(text: str) -> None:
         parse_cpu_list(text)
 
 
+def kernel(root: Path, files: dict[str, str]) -> Path:
+    """A host's /sys and /proc with these files."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"{text}\n")
+    return root
+
+
 @pytest.mark.parametrize(
     ("cores", "cpus", "order"),
     [
         (((0, 0), (0, 1), (0, 0), (0, 1)), [0, 1, 2, 3], [0, 2, 1, 3]),
         (((0, 0), (1, 0), (0, 1), (1, 1)), [0, 1, 2, 3], [0, 2, 1, 3]),
         (((0, 0), (0, 1), (0, 0), (0, 0)), [1, 3], [3, 1]),
-        (((0, 1), (0, 0)), [0, 1, 2], [0, 1, 2]),
+        ((), [0, 1, 2], [0, 1, 2]),
     ],
-    ids=["threads of a core are neighbours", "by package", "only those given", "by number where one is not told"],
+    ids=["threads of a core are neighbours", "by package", "only those given", "by number where none is told"],
 )
 def test_cpus_are_ordered_by_package_and_core(
-    tmp_path: Path, cores: tuple[tuple[int, int], ...], cpus: list[int], order: list[int]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cores: tuple[tuple[int, int], ...],
+    cpus: list[int],
+    order: list[int],
 ) -> None:
     for number, (package, core) in enumerate(cores):
-        topology = tmp_path / f"cpu{number}" / "topology"
-        topology.mkdir(parents=True)
-        (topology / "physical_package_id").write_text(f"{package}\n")
-        (topology / "core_id").write_text(f"{core}\n")
+        folder = f"sys/devices/system/cpu/cpu{number}/topology"
+        kernel(tmp_path, {f"{folder}/physical_package_id": f"{package}", f"{folder}/core_id": f"{core}"})
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {*cpus})
 
-    assert cpu_order(cpus, tmp_path) == order
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        ("cpuset.cpus.effective", "3,7-9\n", [3, 7, 8, 9]),
-        ("cpuset/cpuset.effective_cpus", "0-3\n", [0, 1, 2, 3]),
-        ("cpuset/cpuset.cpus", "2\n", [2]),
-    ],
-)
-def test_the_engine_may_use_what_its_cgroup_has(tmp_path: Path, name: str, text: str, expected: list[int]) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(text)
-
-    assert cpus_given(tmp_path) == expected
-    (tmp_path / name).write_text("\n")
-    assert cpus_given(tmp_path) == cpus_given(tmp_path / "none") == list(range(len(cpus_given(tmp_path))))
+    assert this_host(tmp_path, tmp_path).cpu_order == order
 
 
 def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
@@ -71,24 +65,15 @@ def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
     assert host.free_mb > 0
 
 
-def test_a_cpu_tells_its_model(tmp_path: Path) -> None:
-    info = tmp_path / "cpuinfo"
-    info.write_text("processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7R32\nprocessor\t: 1\nmodel name\t: x\n")
+def test_model_and_governors_are_what_the_kernel_tells(tmp_path: Path) -> None:
+    info = "processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7R32\nprocessor\t: 1\nmodel name\t: x"
+    names = enumerate(("performance", "powersave", "performance"))
+    governors = {f"sys/devices/system/cpu/cpu{number}/cpufreq/scaling_governor": name for number, name in names}
+    told = this_host(tmp_path, kernel(tmp_path / "told", {"proc/cpuinfo": info} | governors))
+    silent = this_host(tmp_path, kernel(tmp_path / "silent", {"proc/cpuinfo": "processor : 0\nCPU part : 0xd0c"}))
 
-    assert cpu_model(info) == "AMD EPYC 7R32"
-    info.write_text("processor : 0\nCPU part : 0xd0c\n")
-    assert cpu_model(info) is None
-    assert cpu_model(tmp_path / "none") is None
-
-
-def test_governors_are_told_once_each_and_none_where_there_is_none(tmp_path: Path) -> None:
-    for number, name in enumerate(("performance", "powersave", "performance")):
-        file = tmp_path / f"cpu{number}" / "cpufreq" / "scaling_governor"
-        file.parent.mkdir(parents=True)
-        file.write_text(f"{name}\n")
-
-    assert governor(tmp_path) == "performance, powersave"
-    assert governor(tmp_path / "none") is None
+    assert (told.cpu_model, told.governor) == ("AMD EPYC 7R32", "performance, powersave")
+    assert (silent.cpu_model, silent.governor) == (None, None)
 
 
 def host(cpus: int, memory_mb: int = 24_000, order: list[int] | None = None) -> Host:
@@ -123,8 +108,8 @@ def test_the_approachs_memory_follows_the_connections_up_to_half_of_the_host(
 def test_the_sizes_of_the_lab_set_every_part() -> None:
     assert sorted(path.stem for path in SIZES.glob("*.env")) == ["ec2", "ec2-c5.2xlarge", "smoke"]
     for path in SIZES.glob("*.env"):
-        assert set(named_size(path.stem, host(64, 70_000), SIZES)) == set(auto_size(host(2), 1))
-    assert named_size("ec2", host(32, 70_000), SIZES)["APPROACH_CPUSET"] == "0-15"
+        assert set(size_of(path.stem, host(64, 70_000), 1, SIZES)) == set(auto_size(host(2), 1))
+    assert size_of("ec2", host(32, 70_000), 1, SIZES)["APPROACH_CPUSET"] == "0-15"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +127,7 @@ def test_a_named_size_needs_the_cpus_of_its_sets_and_the_sum_of_its_memories(
     (tmp_path / "big.env").write_text(SMALL.replace("CPUSET=1", "CPUSET=4-31"))
 
     if refusal is None:
-        assert named_size("big", given, tmp_path)["LOADGEN_CPUSET"] == "4-31"
+        assert size_of("big", given, 1, tmp_path)["LOADGEN_CPUSET"] == "4-31"
     else:
         with pytest.raises(HostError, match=f"^SIZE=big .*{refusal}.*: use SIZE=auto"):
-            named_size("big", given, tmp_path)
+            size_of("big", given, 1, tmp_path)

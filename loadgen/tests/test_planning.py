@@ -1,7 +1,8 @@
 """What the lab makes of a request on a host of two CPUs with 20,000 open files, and what it refuses."""
 
 import shlex
-from itertools import batched, pairwise
+from contextlib import nullcontext
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.plan.planning import ladder, plan
+from loomlab.plan.planning import plan
 from loomlab.plan.scenarios.capacity import APPROACH_MS, BUSY_LIMIT, Room
 from loomlab.plan.shell import description, shell_lines
+from loomlab.plan.work import ladder
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed
-from loomlab.records.order import Order, PlannedRun
+from loomlab.records.order import Order
 from loomlab.tools.known import tool
 from ordered import SETTINGS, STAMP, TWO_CPUS, lab_in, planned
 from saying import figures
@@ -25,10 +27,6 @@ HEADLINE = ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
 IDIOMATIC = SETTINGS | {"STYLE": "idiomatic"}
 FANNING_OUT = "/capabilities?calls=5&parallel=true"
 THIRTY_TWO = TWO_CPUS.model_copy(update={"cpus": 32, "cpu_order": list(range(32)), "open_files": 1_000_000})
-
-
-def first(order: Order) -> PlannedRun:
-    return order.runs[0]
 
 
 def swept(folder: Path, **changes: Any) -> Order:
@@ -45,7 +43,7 @@ def approaches_of(order: Order) -> list[str]:
 
 def test_a_plain_request_has_the_documented_defaults(tmp_path: Path) -> None:
     order = planned(tmp_path)
-    run = first(order)
+    run = order.runs[0]
 
     assert order.experiment == "20260101T000000Z-ab-c1000"
     assert sorted(approaches_of(order)) == HEADLINE
@@ -69,8 +67,8 @@ def test_variables_become_an_order(tmp_path: Path) -> None:
     assert "STYLE=idiomatic" in list(shell_lines(order))
     assert {(run.request.style, run.request.warmup_cap_s) for run in order.runs} == {("idiomatic", 45)}
     assert order.margin == 0.05
-    assert first(order).request.load.shape == Closed(50, 120)
-    assert first(order).settings == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
+    assert order.runs[0].request.load.shape == Closed(50, 120)
+    assert order.runs[0].settings == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
     every = plan(lab.asked("run-ab", {"CONCURRENCY": "50", "APPROACH": "all"}), TWO_CPUS, lab, STAMP)
     assert sorted(approaches_of(every)) == sorted(lab.approaches)
 
@@ -159,7 +157,7 @@ def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(
     assert (order.expected_s, order.longest_s) == seconds
 
 
-def test_the_time_told_is_that_of_all_runs_and_of_those_that_are_left(tmp_path: Path) -> None:
+def test_the_time_told_is_that_of_the_runs_that_are_left(tmp_path: Path) -> None:
     order = swept(tmp_path, connections=(500, 8000), repeats=1)
     each = [run.expected_s or 0 for run in order.runs]
     lines = list(shell_lines(order))
@@ -185,7 +183,7 @@ def test_the_time_told_is_that_of_all_runs_and_of_those_that_are_left(tmp_path: 
     ],
 )
 def test_an_endpoint_is_completed_by_what_it_needs_and_lacks(tmp_path: Path, endpoint: str, sent: str) -> None:
-    assert first(planned(tmp_path, endpoint=endpoint, delay="250", connections=100)).request.endpoint == sent
+    assert planned(tmp_path, endpoint=endpoint, delay="250", connections=100).runs[0].request.endpoint == sent
 
 
 @pytest.mark.parametrize(
@@ -223,7 +221,7 @@ def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(
 ) -> None:
     order = planned(tmp_path, tool="vegeta", rate_rps=rate_rps, connections=connections)
 
-    assert (first(order).request.load.rate_rps, connections_of(order)) == (rate_rps, [given])
+    assert (order.runs[0].request.load.rate_rps, connections_of(order)) == (rate_rps, [given])
     assert order.experiment.endswith(f"-vegeta-r{rate_rps}")
 
 
@@ -234,16 +232,12 @@ SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
 @pytest.mark.parametrize(
     ("error", "changes", "parts"),
     [
-        (UsageError, {"connections": None}, "CONCURRENCY=1000"),
         (UsageError, {"connections": 20_001}, "20000 20001"),
         (UsageError, {"connections": 100, "requests": 99}, "99 100 REQUESTS"),
         (UsageError, {"tool": "hey", "connections": 100, "requests": 1_000_001}, "1000001 1000000 REQUESTS"),
         (UsageError, {"rate_rps": 500}, "ab vegeta"),
         (UsageError, {"tool": "hey", "rate_rps": 500}, "hey vegeta"),
-        (UsageError, {"tool": "users", "rate_rps": 500}, "users vegeta"),
-        (UsageError, VEGETA, "RATE=500"),
         (UsageError, {"tool": "vegeta"}, "vegeta ab,"),
-        (UsageError, VEGETA | {"rate_rps": 500, "requests": 100}, "REQUESTS=100 RATE=500 DURATION"),
         (UsageError, VEGETA | {"rate_rps": 0.0005}, "0.0005/s RATE"),
         (UsageError, {"delay": "6667"}, "ENDPOINT=/capabilities DELAY=6667 20001 20000"),
         (UsageError, {"endpoint": "/httpbin/block/20.001"}, "ENDPOINT=/httpbin/block/20.001 20001"),
@@ -252,9 +246,6 @@ SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
         (UsageError, {"approaches": ["helidon-virtual"], "settings": IDIOMATIC}, "helidon-virtual STYLE=lean"),
         (UsageError, {"settings": IDIOMATIC | {"HTTP_CLIENT": "reactor"}}, "HTTP_CLIENT=reactor STYLE=lean"),
         (UsageError, SWEEP | {"connections": (500, 30_000)}, "30000 20000"),
-        (UsageError, SWEEP | {"tool": "vegeta"}, "vegeta ab,"),
-        (UsageError, SWEEP | {"rate_rps": (5.0, 9.0), "connections": 9}, "ab vegeta"),
-        (UsageError, SWEEP | {"tool": "vegeta", "rate_rps": 5.0}, "CONCURRENCY=500,2000 RATE=5"),
         (HostError, {"connections": 20_000}, "CONCURRENCY=20000 20501 20000 17500 -Hn"),
         (HostError, {"connections": 19_000}, "CONCURRENCY=19000 34 -Hn"),
         (HostError, {"tool": "users", "connections": 70_000}, "CONCURRENCY=70000 64511"),
@@ -292,12 +283,8 @@ def test_what_tool_or_host_cannot_do_is_refused_in_one_sentence(
 def test_room_for_results_is_that_of_the_runs_asked_for(
     tmp_path: Path, changes: dict[str, Any], refusal: str | None
 ) -> None:
-    some = TWO_CPUS.model_copy(update={"free_mb": 400})
-    if refusal is None:
-        assert planned(tmp_path, host=some, **changes)
-    else:
-        with pytest.raises(HostError, match=refusal):
-            planned(tmp_path, host=some, **changes)
+    with pytest.raises(HostError, match=refusal) if refusal else nullcontext():
+        planned(tmp_path, host=TWO_CPUS.model_copy(update={"free_mb": 400}), **changes)
 
 
 def test_a_block_has_every_approach_once_at_one_load_in_an_order_drawn_from_the_seed(tmp_path: Path) -> None:
@@ -356,18 +343,15 @@ def test_a_sweep_without_loads_has_a_ladder_that_fits_the_host(tmp_path: Path) -
     assert connections_of(swept(tmp_path, connections=None, host=THIRTY_TWO)) == [900, 3000, 10_000]
 
 
-CPUS, MEMORY_MB, FILES = st.integers(1, 64), st.integers(256, 9_000), st.integers(1024, 1_000_000)
-
-
 @given(
     st.sampled_from(["ab", "hey", "users"]),
-    st.builds(Room, CPUS, CPUS, st.booleans(), MEMORY_MB, FILES),
+    st.builds(Room, *2 * [st.integers(1, 64)], st.booleans(), st.integers(256, 9_000), st.integers(1024, 1_000_000)),
     st.integers(0, 20_000),
 )
 def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(name: str, room: Room, delay_ms: int) -> None:
     levels = ladder(tool(name), room, endpoint_of("/capabilities", delay_of(str(delay_ms))), 3 * delay_ms)
 
     assert levels[0] >= 1
-    assert all(low < high for low, high in pairwise(levels))
+    assert levels == sorted({*levels})
     most_rps = 1000 * BUSY_LIMIT * room.approach_cpus / APPROACH_MS
     assert levels[-1] <= max(most_rps * 3 * delay_ms / 1000, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios.model import Scenario, load_scenario, names
-from loomlab.plan.scenarios.scaling import FEWEST_PER_SPIKE, Scaling, hangs_of, loads_of, side_by_side
+from loomlab.plan.scenarios.scaling import FEWEST_PER_SPIKE, hangs_of, loads_of, side_by_side
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from ordered import SCENARIOS, planned
 
@@ -45,8 +45,8 @@ SMOOTH = {"shape": "smooth-spike", "users": 25_000, "think_time": "1s-3s", "dura
 STEPPED = SMOOTH | {"shape": "stepped-spike"}
 
 
-def shipped(name: str, factor: float = 1.0, duration_s: int | None = None) -> list[Load]:
-    return loads_of(load_scenario(SCENARIOS, name), Scaling(factor, duration_s), SCENARIOS)
+def shipped(name: str, factor: float = 1.0) -> list[Load]:
+    return loads_of(load_scenario(SCENARIOS, name), SCENARIOS, factor)
 
 
 def scenario(load: dict[str, Any], **changes: Any) -> Scenario:
@@ -58,18 +58,14 @@ def scenario(load: dict[str, Any], **changes: Any) -> Scenario:
 
 
 def loads(load: dict[str, Any], factor: float = 1.0, duration_s: int | None = None) -> list[Load]:
-    return loads_of(scenario(load, timeout="20s"), Scaling(factor, duration_s), Path("scenarios"), "http://app:8080")
+    return loads_of(scenario(load), Path("scenarios"), factor, duration_s)
 
 
 def test_what_was_published_can_be_run_by_name_and_so_can_the_labs_own() -> None:
     assert names(SCENARIOS) == sorted([*PUBLISHED, *OWN])
     assert all(load_scenario(SCENARIOS, name).published is None for name in OWN)
-    for name in names(SCENARIOS):
-        assert (
-            (SCENARIOS / f"{name}.yaml")
-            .read_text()
-            .startswith("# yaml-language-server: $schema=scenario.schema.json\n")
-        )
+    schema = "# yaml-language-server: $schema=scenario.schema.json\n"
+    assert all((SCENARIOS / f"{name}.yaml").read_text().startswith(schema) for name in names(SCENARIOS))
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -122,6 +118,7 @@ def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one_and_a_stepped_one
     [
         (CLOSED, 1, [(1000, Closed(120_000, 3600)), (5000, Closed(600_000, 3600))]),
         (CLOSED, 0.02, [(20, Closed(2400, 3600)), (100, Closed(12_000, 3600))]),
+        (CLOSED, 0.0001, [(1, Closed(120, 3600)), (1, Closed(120, 3600))]),
         (RATE, 0.5, [(25, OpenRate((RateStep(50, 120),))), (25, OpenRate((RateStep(150, 120),)))]),
         (
             RATE | {"rate": "500/s", "connections": [100, 5000]}, 0.1,
@@ -132,29 +129,17 @@ def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one_and_a_stepped_one
     ],
 )  # fmt: skip
 def test_a_scale_changes_connections_rates_and_users(load: dict[str, Any], factor: float, expected: list[Any]) -> None:
-    got = loads(load, factor)
-
-    assert [(one.connections, one.shape) for one in got] == expected
-    assert {(one.url, one.timeout_s) for one in got} == {("http://app:8080/capabilities", 20)}
-
-
-@pytest.mark.parametrize("factor", [0.0001, 0.02, 1])
-@pytest.mark.parametrize("name", names(SCENARIOS))
-def test_no_scale_leaves_nothing_of_a_shipped_scenario(name: str, factor: float) -> None:
-    for load in shipped(name, factor):
-        match load.shape:
-            case Closed(requests):
-                assert requests >= load.connections >= 1
-            case OpenRate(steps):
-                assert all(step.rate_rps > 0 for step in steps)
-            case Users() as users:
-                assert users.most == load.connections >= 1
+    assert [(one.connections, one.shape) for one in loads(load, factor)] == expected
 
 
 @pytest.mark.parametrize("load", [CLOSED, RATE, LADDER, SMOOTH, STEPPED], ids=lambda load: str(load["shape"]))
 def test_a_duration_replaces_the_scenarios(load: dict[str, Any]) -> None:
     assert {one.shape.duration_s for one in loads(load, duration_s=30)} == {30}
     assert {one.shape.duration_s for one in loads(load)} == {scenario(load).load.duration}
+
+
+def test_the_steps_of_a_ladder_share_the_duration_without_its_remainder() -> None:
+    assert loads(LADDER, duration_s=32)[0].shape == OpenRate((RateStep(250, 10), RateStep(500, 10), RateStep(1000, 10)))
 
 
 @given(shape=st.sampled_from([SMOOTH, STEPPED]), lasts_s=st.integers(FEWEST_PER_SPIKE, 4000), factor=st.floats(1e-4, 1))
@@ -179,41 +164,28 @@ def test_a_duration_too_short_for_the_shape_is_refused(load: dict[str, Any], las
     assert loads(load, duration_s=lasts_s + 1)
 
 
-@given(lasts_s=st.integers(24, 4000), at_s=st.integers(1, 170))
-def test_the_steps_of_a_ladder_are_alike_and_a_hang_ends_before_its_load_does(lasts_s: int, at_s: int) -> None:
-    ladder, scaling = scenario(LADDER, hangs=[{"at": f"{at_s}s", "duration": "5s"}]), Scaling(duration_s=lasts_s)
-    (load,) = loads_of(ladder, scaling, Path("scenarios"))
-
-    assert isinstance(load.shape, OpenRate)
-    assert len({step.duration_s for step in load.shape.steps}) == 1
-    assert lasts_s - 3 < load.shape.duration_s <= lasts_s
-    try:
-        (hang,) = hangs_of(ladder, scaling)
-    except UsageError:
-        assert at_s * load.shape.duration_s / 180 + 5 >= load.shape.duration_s
-    else:
-        assert hang.at_s + hang.duration_s < load.shape.duration_s
-
-
-@pytest.mark.parametrize(("lasts_s", "at_s"), [(None, 60), (60, 30), (21, 10.5), (20, None), (240, 120)])
+@pytest.mark.parametrize(
+    ("load", "lasts_s", "at_s"),
+    [(RATE, None, 60), (RATE, 60, 30), (RATE, 21, 10.5), (RATE, 20, None), (RATE, 240, 120), (LADDER, 62, 20)],
+)
 def test_a_hang_keeps_its_share_of_the_run_and_its_length_as_long_as_it_fits(
-    lasts_s: int | None, at_s: float | None
+    load: dict[str, Any], lasts_s: int | None, at_s: float | None
 ) -> None:
-    hanging = scenario(RATE, hangs=[{"at": "60s", "duration": "10s"}])
+    hanging = scenario(load, hangs=[{"at": "60s", "duration": "10s"}])
 
     if at_s is None:
         with pytest.raises(UsageError, match=rf"hang of 10 s .*{lasts_s} s: use a longer DURATION"):
-            hangs_of(hanging, Scaling(0.02, lasts_s))
+            hangs_of(hanging, lasts_s)
     else:
-        assert [(hang.at_s, hang.duration_s) for hang in hangs_of(hanging, Scaling(0.02, lasts_s))] == [(at_s, 10)]
+        assert [(hang.at_s, hang.duration_s) for hang in hangs_of(hanging, lasts_s)] == [(at_s, 10)]
 
 
 def test_a_request_carries_its_headers_and_a_body_that_is_there(tmp_path: Path) -> None:
     mixed = scenario(CLOSED, requests=[{"get": "/meetings"}, {"post": "/movies?delayInMillis=5", "body": "m.json"}])
     with pytest.raises(UsageError, match=r"There is no m\.json beside the scenario"):
-        loads_of(mixed, Scaling(), tmp_path)
+        loads_of(mixed, tmp_path)
     (tmp_path / "m.json").write_text("[]")
-    get, post = loads_of(mixed, Scaling(), tmp_path)[0].targets
+    get, post = loads_of(mixed, tmp_path)[0].targets
 
     assert (get.method, get.headers, get.body) == ("GET", ("Authorization: Bearer loom-lab",), None)
     assert (post.target, post.method) == ("/movies?delayInMillis=5", "POST")
@@ -223,43 +195,38 @@ def test_a_request_carries_its_headers_and_a_body_that_is_there(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "scaling", "expected"),
     [
-        (
-            "project-loom-comparison-spring",
-            Scaling(0.02, 30),
-            {
-                "tool": ("ab", "ab"),
-                "requests": ("GET /capabilities", "GET /capabilities"),
-                "backend's delay, ms": ("300", "300"),
-                "connections": ("1,000, 5,000, 10,000, 15,000, 20,000", "20, 100, 200, 300, 400"),
-                "requests in all": (
-                    "120,000, 600,000, 1,200,000, 1,800,000, 2,400,000",
-                    "2,400, 12,000, 24,000, 36,000, 48,000",
-                ),
-                "duration, s": ("at most 600", "at most 30"),
-                "time-out, s": ("30", "30"),
-                "repeats": ("1", "1"),
-            },
-        ),
-        ("loom-vs-webflux", Scaling(0.1), {"offered rate, requests/s": ("10,000", "1,000"), "tool": 2 * ("vegeta",)}),
-        (
-            "60k-vus-smooth-spike-get-post-movies",
-            Scaling(0.01),
-            {"users at most": ("60,000", "600"), "think time, s": ("1 to 3", "1 to 3")},
-        ),
-        ("rate-ladder", Scaling(0.5), {"offered rate, requests/s": (
+        ("project-loom-comparison-spring", (0.02, 30), {
+            "tool": ("ab", "ab"),
+            "requests": ("GET /capabilities", "GET /capabilities"),
+            "backend's delay, ms": ("300", "300"),
+            "connections": ("1,000, 5,000, 10,000, 15,000, 20,000", "20, 100, 200, 300, 400"),
+            "requests in all": (
+                "120,000, 600,000, 1,200,000, 1,800,000, 2,400,000", "2,400, 12,000, 24,000, 36,000, 48,000",
+            ),
+            "duration, s": ("at most 600", "at most 30"),
+            "time-out, s": ("30", "30"),
+            "repeats": ("1", "1"),
+        }),
+        ("loom-vs-webflux", (0.1, None), {"offered rate, requests/s": ("10,000", "1,000"), "tool": 2 * ("vegeta",)}),
+        ("60k-vus-smooth-spike-get-post-movies", (0.01, None), {
+            "users at most": ("60,000", "600"), "think time, s": ("1 to 3", "1 to 3"),
+        }),
+        ("rate-ladder", (0.5, None), {"offered rate, requests/s": (
             "250, 500, 1,000, 2,000, 4,000", "125, 250, 500, 1,000, 2,000",
         )}),
-        ("virtual-threads-hey", Scaling(), {"platform threads": ("4", "4")}),
-        ("slow-backend", Scaling(), {"the backend hangs for, s": ("10", "10")}),
+        ("virtual-threads-hey", (1, None), {"platform threads": ("4", "4")}),
+        ("slow-backend", (1, None), {"the backend hangs for, s": ("10", "10")}),
     ],
 )  # fmt: skip
-def test_what_was_published_is_shown_beside_what_is_run(name: str, scaling: Scaling, expected: dict[str, Any]) -> None:
-    got = side_by_side(name, load_scenario(SCENARIOS, name), scaling, SCENARIOS)
+def test_what_was_published_is_shown_beside_what_is_run(
+    name: str, scaling: tuple[float, int | None], expected: dict[str, Any]
+) -> None:
+    got = side_by_side(name, load_scenario(SCENARIOS, name), *scaling)
     pairs = {one.name: (one.published, one.here) for one in got.parameters}
 
     assert pairs.items() >= expected.items()
     assert len(expected) in {1, 2, len(pairs)}
-    assert (got.scale, got.experiment is None) == (scaling.factor, name in OWN)
+    assert (got.scale, got.experiment is None) == (scaling[0], name in OWN)
 
 
 def test_a_scenario_has_a_block_for_each_load_and_what_was_published_beside_it(tmp_path: Path) -> None:

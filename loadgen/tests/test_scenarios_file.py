@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
 from loomlab.cli import main
-from loomlab.plan.scenarios.model import (
-    load_scenario,
-    names,
-    parse_scenario,
-    rate_rps,
-    seconds,
-    span_seconds,
-    whole_seconds,
-)
+from loomlab.plan.scenarios.model import load_scenario, names, parse_scenario, rate_rps, seconds, span_seconds
 from ordered import SCENARIOS
 
 RATE = """\
@@ -45,8 +37,6 @@ SPIKE = RATE.replace(
 )
 MIXED = RATE.replace("- get: /capabilities", "- get: /a\n  - post: /b\n    body: b.json")
 GOOD = {"RATE": RATE, "MIXED": MIXED, "CLOSED": CLOSED, "LADDER": LADDER, "SPIKE": SPIKE}
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
-VALUES = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=5), SCALARS, max_size=3)
 LISTS = "rate: [500/s, 600/s]\n  connections: [1, 2]"
 
 
@@ -67,46 +57,38 @@ def test_the_files_the_mistakes_are_made_in_are_good(text: str) -> None:
         (RATE, "tool: vegeta", "tool: vegeta\nspeed: 9", 4, "speed: "),
         (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", 10, "load.users: "),
         (RATE, "get: /capabilities", "put: /x", 6, "requests.0.put: "),
-        (RATE, "at: 20s", "after: 20s", 13, "hangs.0.after: "),
         (RATE, "tool: vegeta", "tool: wrk", 3, "tool is 'wrk': "),
         (RATE, "[tomcat-virtual]", "[Tomcat]", 4, "approaches.0 is 'Tomcat': "),
         (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []: "),
         (RATE, "tool: vegeta", "tool: vegeta\njdk: 17", 4, "jdk is 17: "),
         (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities': "),
-        (RATE, "get: /capabilities", "post: /x", 6, "requests.0: a post has a body"),
-        (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0: use either get or post"),
+        (RATE, "get: /capabilities", "post: /x", 6, "requests.0: use either get"),
+        (RATE, "get: /capabilities", "get: /x\n    post: /y", 6, "requests.0: use either get"),
+        (RATE, "get: /capabilities", "get: /x\n    body: y.json", 6, "requests.0: use either get"),
         (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", 7, "body is '../x.json': "),
         (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500: use a rate above 0"),
-        (RATE, "rate: 500/s", "rate: [500/s, fast]", 9, "load.rate.1 is 'fast': "),
+        (RATE, "rate: 500/s", "rate: [500/s, 0/s]", 9, "load.rate.1 is '0/s': "),
         (RATE, "  rate: 500/s\n", "", 7, "load.rate: Field required"),
-        (RATE, "question: Does it load?\n", "", 1, "question: Field required"),
         (RATE, "  shape: rate\n", "", 7, "load: "),
         (RATE, "shape: rate", "shape: ramp", 7, "load: "),
-        (RATE, "connections: 1000", "connections: 1k", 10, "connections.0 is '1k': "),
-        (RATE, "connections: 1000", "connections: -1", 10, "connections.0 is -1: "),
         (RATE, "connections: 1000", "connections: 1.5", 10, "connections.0 is 1.5: "),
+        (RATE, "connections: 1000", "connections: 0", 10, "connections.0 is 0: "),
         (RATE, "connections: 1000", "connections: 1000001", 10, "is 1000001: "),
         (RATE, "connections: 1000", "connections: []", 10, "load.connections is []: "),
         (RATE, "rate: 500/s\n  connections: 1000", LISTS, 7, "load: only one of rate and connections"),
-        (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s': use whole seconds"),
+        (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s': "),
         (RATE, "at: 20s\n    duration: 10s", "at: 20s\n    duration: 61s", 14, "hangs.0.duration is '61s': "),
         (RATE, "tool: vegeta", "tool: vegeta\ndelay: 300ms", 4, "delay is '300ms': "),
-        (RATE, "tool: vegeta", "tool: vegeta\nrepeats: 0", 4, "repeats is 0: "),
-        (RATE, "tool: vegeta", "tool: vegeta\ntimeout: 0.5s", 4, "timeout is '0.5s': "),
-        (RATE, "title: A rate", "title: 5", 1, "title is 5: "),
-        (RATE, "requests:\n  - get: /capabilities", "requests: /capabilities", 5, "requests is '/capabilities': "),
+        (RATE, "tool: vegeta", "tool: vegeta\ntimeout: 1.5s", 4, "timeout is '1.5s': use whole seconds"),
         (RATE, "tool: vegeta", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats is there twice"),
-        (RATE, "  rate: 500/s", "  rate: 500/s\n  rate: 600/s", 10, "rate is there twice"),
         (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get is there twice"),
         (CLOSED, "connections: 1000", "connections: 1000\n  rate: 5/s", 11, "load.rate: "),
-        (LADDER, "[250/s, 500/s]", "[500/s, 250/s]", 9, "load.rates is ['500/s', '250/s']: use rates that rise"),
-        (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']: "),
+        (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']: use rates that rise"),
         (LADDER, "[250/s, 500/s]", "[250/s]", 9, "load.rates is ['250/s']: "),
         (SPIKE, "1s-3s", "3s-1s", 10, "load.think_time is '3s-1s': use two times"),
         (RATE, RATE, "title: [", 1, "not YAML"),
         (RATE, RATE, "title: a\n\ttool: b", 2, "not YAML"),
         (RATE, RATE, "--- 1\n--- 2\n", 2, "not YAML"),
-        (RATE, RATE, "title: !secret x", 1, "not YAML"),
         (RATE, RATE, "", 1, "the file is None: "),
         (RATE, RATE, "- a\n- b", 1, "the file is ['a', 'b']: "),
     ],
@@ -148,15 +130,6 @@ def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> 
     assert said in str(error.value)
 
 
-def parsed_or_refused(text: str) -> None:
-    try:
-        scenario = parse_scenario(text, "any.yaml")
-    except UsageError as error:
-        assert all(line.startswith("any.yaml") and line.endswith(".") for line in str(error).split("\n"))
-        return
-    assert scenario.approaches
-
-
 @given(st.text() | st.lists(st.sampled_from([*RATE.splitlines(), *SPIKE.splitlines()])).map("\n".join))
 @example("&a {title: *a}")
 @example("[" * 1000)
@@ -170,23 +143,16 @@ def parsed_or_refused(text: str) -> None:
 @example('"a\\nb": c')
 @example('load: {shape: "a\\nb"}')
 def test_any_text_is_a_scenario_or_a_mistake(text: str) -> None:
-    parsed_or_refused(text)
-
-
-@given(good=st.sampled_from(list(GOOD.values())), line=st.integers(0, 12), value=VALUES)
-def test_a_good_file_with_another_value_anywhere_is_a_scenario_or_a_mistake(good: str, line: int, value: Any) -> None:
-    lines = good.splitlines()
-    head, colon, _ = lines[line % len(lines)].partition(": ")
-    lines[line % len(lines)] = f"{head}{colon}{json.dumps(value)}"
-
-    parsed_or_refused("\n".join(lines))
+    try:
+        assert parse_scenario(text, "any.yaml").approaches
+    except UsageError as error:
+        assert all(line.startswith("any.yaml") and line.endswith(".") for line in str(error).split("\n"))
 
 
 @pytest.mark.parametrize(
     ("read", "text", "value"),
     [
         (seconds, "300ms", 0.3), (seconds, "0s", 0), (seconds, "60s", 60), (seconds, "1.5m", 90),
-        (whole_seconds, "1s", 1), (whole_seconds, "2m", 120), (whole_seconds, "1000ms", 1),
         (span_seconds, "1s-3s", (1, 3)), (span_seconds, "0s-500ms", (0, 0.5)), (span_seconds, "2s-2s", (2, 2)),
         (rate_rps, "10000/s", 10_000), (rate_rps, "0.5/s", 0.5),
     ],
@@ -198,12 +164,10 @@ def test_times_and_rates_are_read_with_their_unit(read: Callable[[object], Any],
 @pytest.mark.parametrize(
     ("read", "values", "allowed"),
     [
-        (seconds, ("60", 60, "60 s", "-1s", "1h", "60s\n", None), "300ms, 60s or 5m"),
-        (whole_seconds, ("300ms", "0s", "1.5s"), "whole seconds"),
-        (whole_seconds, ("9" * 400 + "s",), "60s or 5m"),
+        (seconds, ("60", 60, "60 s", "-1s", "1h", "60s\n", None, "9" * 400 + "s"), "300ms, 60s or 5m"),
         (span_seconds, ("3s-1s", "1s", 3), "two times"),
         (span_seconds, ("1-3s",), "60s or 5m"),
-        (rate_rps, ("500", "500/m", "-500/s", "0/s", "9" * 400 + "/s", 500), "500/s"),
+        (rate_rps, ("500", "500/m", "-500/s", "9" * 400 + "/s", 500), "500/s"),
     ],
 )
 def test_what_has_no_known_unit_is_refused_with_what_is_allowed(

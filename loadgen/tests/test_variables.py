@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.variables import FIELDS, MOST_REPEATS, model_of, table, verbs_of
+from loomlab.plan.variables import MOST_REPEATS, OTHERS, VARIABLES, model_of
 from ordered import ENV, SETTINGS
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
 KNOWN = {
     "approaches": ["tomcat-virtual", "webflux-netty"],
     "sizes": ["ec2", "smoke"],
-    "scenarios": ["smoketest", "soak"],
     "papers": ["smoketest", "soak"],
 }
 NAMES = Path(__file__).parents[2] / "bin" / "variables.tsv"
@@ -20,21 +19,17 @@ LIMITS = [
     f"taken REPEATS={MOST_REPEATS}", f"refused REPEATS={MOST_REPEATS + 1}", "refused RATE=.5", "refused RATE=0.1234",
     "taken ERROR_SHARE=.5", "refused ERROR_SHARE=1.1", "refused ERROR_SHARE=.",
 ]  # fmt: skip
-EXAMPLES = [
-    f"taken {name}={example}"
-    for name, field in FIELDS.items()
-    for example in field.examples or []
-    if name not in {"APPROACH", "PAPER"}
-]
+EXAMPLES = [f"taken {name}={each.example}" for name, each in VARIABLES.items() if name not in {"APPROACH", "PAPER"}]
 
 
 @pytest.mark.parametrize("line", [*CASES.read_text().splitlines(), *LIMITS, *EXAMPLES])
 def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> None:
     verdict, setting = line.split(" ", 1)
     name, value = setting.split("=", 1)
-    verb = "sweep" if "sweep" in verbs_of(name) else verbs_of(name)[0]
+    verbs = VARIABLES[name].verbs.replace("!", "").split()
+    verb = "sweep" if "sweep" in verbs else verbs[0]
     try:
-        model_of(verb, {name: value}, KNOWN, ENV)
+        model_of(verb, {"NAME": "soak", name: value}, KNOWN, ENV)
     except UsageError as refused:
         said = str(refused)
         assert verdict == "refused"
@@ -46,22 +41,27 @@ def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("verb", "setting", "cure"),
+    ("verb", "settings", "cure"),
     [
         ("sweep", "CONCURRENCY=2000,500", "use 500,2000."),
         ("sweep", "CONCURRENCY=500,500", "use 500."),
         ("sweep", "RATE=20,3.5", "use 3.5,20."),
         ("sweep", "RATE=20,20.0", "use 20."),
+        ("sweep", "CONCURRENCY=5,9 does not go with RATE=5", "use one number, or leave it out."),
+        ("sweep", "REQUESTS=9 does not go with RATE=5", "use DURATION."),
         ("run-ab", "CONCURRENCY=5,9", "make sweep CONCURRENCY=5,9."),
         ("run-vegeta", "RATE=5,9", "make sweep RATE=5,9."),
+        ("run-ab", "CONCURRENCY", "make run-ab CONCURRENCY=1000."),
+        ("run-vegeta", "RATE", "make run-vegeta RATE=500."),
+        ("scenario", "NAME", "make scenario NAME=smoketest."),
     ],
 )
-def test_loads_that_do_not_rise_or_are_too_many_are_refused(verb: str, setting: str, cure: str) -> None:
-    name, value = setting.split("=")
+def test_loads_that_are_missing_or_do_not_go_together_are_refused(verb: str, settings: str, cure: str) -> None:
+    given = dict(word.split("=") for word in settings.split() if "=" in word)
 
     with pytest.raises(UsageError) as refused:
-        model_of(verb, {name: value}, KNOWN, ENV)
-    assert str(refused.value).startswith(setting)
+        model_of(verb, given, KNOWN, ENV)
+    assert str(refused.value).startswith(settings)
     assert str(refused.value).endswith(cure)
 
 
@@ -83,4 +83,4 @@ def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -
 
 @pytest.mark.skipif(not NAMES.exists(), reason="only the package is here")
 def test_the_hosts_shell_knows_the_same_names() -> None:
-    assert NAMES.read_text() == "".join("\t".join(row[:3]) + "\n" for row in table())
+    assert NAMES.read_text() == "".join("\t".join(row[:3]) + "\n" for row in (*VARIABLES.values(), *OTHERS))

@@ -17,7 +17,7 @@ from loomlab.run.measure import Measurement
 from loomlab.run.warmup.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
 
-BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
+BACKEND_CONNECTIONS, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = 500, 0.1, 30
 BACKEND_BURST_S = 2
 """The first approach waits for the backend's warm-up."""
 
@@ -46,13 +46,12 @@ def measure(
 
 
 def warm_backend(
-    connections: Annotated[int, typer.Option(min=1, help="At most so many at once.")] = 500,
     delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
     cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 30,
 ) -> None:
     """Warm the backend up, so that the first approach does not meet a cold one."""
-    shape = Closed(connections, LONGEST_RUN_S)
-    load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
+    shape = Closed(BACKEND_CONNECTIONS, LONGEST_RUN_S)
+    load = Load("http://backend:8080", (Target("/authentication"),), BACKEND_CONNECTIONS, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
     backend = Backend()

@@ -17,11 +17,10 @@ from loomlab.plan.planning import plan
 from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
 from loomlab.plan.scenarios.model import Scenario, load_scenario, names
 from loomlab.plan.shell import description, shell_lines
-from loomlab.plan.variables import table
+from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file
 
-STAMP = "%Y%m%dT%H%M%SZ"
 WIDTH = 140
 LabDir = Annotated[Path, typer.Option(help="The checkout.")]
 ScenariosDir = Annotated[Path, typer.Option(help="Where the scenario files are.")]
@@ -33,14 +32,13 @@ def plan_experiment(
     lab_dir: LabDir = Path("/lab"),
     scenarios_dir: ScenariosDir = Path("/scenarios"),
     results: Results = Path("/results"),
-    dry: Annotated[bool, typer.Option("--dry", help="Only print, write nothing.")] = False,
     tell: Annotated[bool, typer.Option("--tell", help="Print the plan for a reader, write nothing.")] = False,
 ) -> None:
     """Plan an experiment from the user's variables in the environment: writes order.json into a folder of its own and
     prints what the host's shell walks."""
     lab = Lab(lab_dir, scenarios_dir)
-    order = plan(lab.asked(verb, os.environ), this_host(results), lab, datetime.now(UTC).strftime(STAMP))
-    if not (dry or tell):
+    order = plan(lab.asked(verb, os.environ), this_host(results), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    if not tell:
         folder = results / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
@@ -49,28 +47,20 @@ def plan_experiment(
 
 def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path("/scenarios")) -> None:
     """List the scenarios, what each needs at full size, and how much of it this host can hold."""
-    lab, host = Lab(lab_dir, scenarios_dir), this_host(Path("/"))
-    room = room_of(host, os.environ.get("SIZE") or "auto", lab.sizes)
-    rows = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    texts = ("scenario", "tool", "SCALE=auto on this host")
+    lab = Lab(lab_dir, scenarios_dir)
+    room = room_of(this_host(Path("/")), os.environ.get("SIZE") or "auto", lab.sizes)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
     numbers = ("connections", "open files", "requests/s", "minutes", "CPUs for SCALE=1")
-    for title in (*texts[:2], *numbers, texts[2]):
-        rows.add_column(title, justify="left" if title in texts else "right", no_wrap=True)
+    for title in ("scenario", "tool", *numbers, "SCALE=auto on this host"):
+        table.add_column(title, justify="right" if title in numbers else "left", no_wrap=True)
     for name in names(lab.scenarios):
         scenario = load_scenario(lab.scenarios, name)
-        need = need_of(scenario, lab.scenarios)
-        scale, limit = largest_scale(scenario, room, lab.scenarios)
-        rows.add_row(
-            name,
-            scenario.tool,
-            f"{need.connections:,}",
-            f"{need.open_files:,}",
-            f"{need.rate_rps:,.0f}",
-            f"{need.minutes:.0f}",
-            f"{need.cpus}",
-            "1" if limit is None else f"{scale:g} for {limit}",
-        )
-    Console(width=WIDTH).print(rows)
+        need = need_of(scenario)
+        scale, limit = largest_scale(scenario, room)
+        figures = (need.connections, need.open_files, need.rate_rps, need.minutes, need.cpus)
+        held = f"{scale:g} for {limit}" if limit else "1"
+        table.add_row(name, scenario.tool, *(f"{figure:,.0f}" for figure in figures), held)
+    Console(width=WIDTH).print(table)
 
 
 def schema() -> None:
@@ -81,4 +71,5 @@ def schema() -> None:
 
 def variables() -> None:
     """Print bin/variables.tsv, from which the host's shell knows names, examples and verbs."""
-    print("\n".join("\t".join(row[:3]) for row in table()))  # noqa: T201
+    for variable in (*VARIABLES.values(), *OTHERS):
+        print("\t".join(variable[:3]))  # noqa: T201

@@ -8,7 +8,7 @@ import os
 import re
 import resource
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
@@ -16,14 +16,12 @@ from loomlab.basics.errors import HostError
 from loomlab.records.record import Record
 
 MOST_FILES = 1_048_576
-CPUS = Path("/sys/devices/system/cpu")
-CGROUPS = Path("/sys/fs/cgroup")
-CPUSETS = ("cpuset.cpus.effective", "cpuset/cpuset.effective_cpus", "cpuset/cpuset.cpus")
-"""Of version 2, of version 1, and of version 1 without its newer file."""
-CPU_INFO = Path("/proc/cpuinfo")
-
-type Size = dict[str, str]
-"""Compose's variables for CPUs, CPU sets and memory of each part."""
+PORTS = 64_511
+"""1024 to 65535 of one address, which compose.yaml gives every container."""
+GENERATOR_FILES, APPROACH_FILES = 50, 500
+"""Descriptors of the tool and of a JVM beside those of their connections."""
+THREADS = 32_000
+"""Linux' default vm.max_map_count leaves room for so many."""
 
 
 class Host(Record):
@@ -37,63 +35,35 @@ class Host(Record):
     """Room for results."""
     cpu_model: str | None = None
     governor: str | None = None
-    """None as in most virtual machines, where the kernel tells none."""
+    """What sets the CPUs' frequencies, several where they differ. None as in most virtual machines, where the kernel
+    tells none."""
 
 
-def this_host(results: Path) -> Host:
-    """The host, as a process without limits of its own sees it."""
-    cpus = cpus_given()
+def this_host(results: Path, root: Path = Path("/")) -> Host:
+    """The host, as a process without limits of its own sees it; `root` is of /sys and /proc. Its CPUs are fewer than
+    the machine's where the engine runs in a container itself."""
+    cpus, folder, info = sorted(os.sched_getaffinity(0)), root / "sys/devices/system/cpu", root / "proc/cpuinfo"
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    model = re.search(r"^model name\s*: *(.+)$", info.read_text(), re.MULTILINE) if info.exists() else None
+    governors = [file.read_text().strip() for file in sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))]
     return Host(
         cpus=len(cpus),
         memory_mb=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20,
         open_files=MOST_FILES if limit == resource.RLIM_INFINITY else min(limit, MOST_FILES),
-        cpu_order=cpu_order(cpus),
+        cpu_order=sorted(cpus, key=lambda cpu: (*_core_of(folder / f"cpu{cpu}" / "topology"), cpu)),
         free_mb=shutil.disk_usage(results).free // 2**20,
-        cpu_model=cpu_model(),
-        governor=governor(),
+        cpu_model=model and model[1],
+        governor=", ".join(dict.fromkeys(governors)) or None,
     )
 
 
-def cpu_model(file: Path = CPU_INFO) -> str | None:
-    """The name that the first CPU gives itself."""
-    model = re.search(r"^model name\s*: *(.+)$", file.read_text(), re.MULTILINE) if file.exists() else None
-    return model[1] if model else None
+def _core_of(topology: Path) -> list[int]:
+    """A CPU's package and core; 0 where the kernel does not tell them."""
+    files = (topology / name for name in ("physical_package_id", "core_id"))
+    return [int(file.read_text()) if file.exists() else 0 for file in files]
 
 
-def governor(folder: Path = CPUS) -> str | None:
-    """What sets the CPUs' frequencies; several where they differ."""
-    files = sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))
-    return ", ".join(dict.fromkeys(file.read_text().strip() for file in files)) or None
-
-
-def cpus_given(folder: Path = CGROUPS) -> list[int]:
-    """The CPUs that the engine may hand out: fewer than the machine's where the engine runs in a container itself, all
-    of the machine's where no cgroup tells."""
-    for file in (folder / name for name in CPUSETS):
-        if file.exists() and (cpus := parse_cpu_list(file.read_text())):
-            return sorted(map(int, cpus))
-    return list(range(os.cpu_count() or 1))
-
-
-def cpu_order(cpus: Sequence[int], folder: Path = CPUS) -> list[int]:
-    """The CPUs by package and core; by number where the kernel does not tell them of every CPU."""
-    cores: list[tuple[int, int, int]] = []
-    for cpu in cpus:
-        files = [folder / f"cpu{cpu}" / "topology" / name for name in ("physical_package_id", "core_id")]
-        if not all(file.exists() for file in files):
-            return list(cpus)
-        package, core = (int(file.read_text()) for file in files)
-        cores.append((package, core, cpu))
-    return [cpu for _, _, cpu in sorted(cores)]
-
-
-def size_of(name: str, host: Host, connections: int, folder: Path) -> Size:
-    """`auto`, or a file of the folder; raises HostError where the host is smaller than that file asks for."""
-    return auto_size(host, connections) if name == "auto" else named_size(name, host, folder)
-
-
-def auto_size(host: Host, connections: int) -> Size:
+def auto_size(host: Host, connections: int) -> dict[str, str]:
     """The host split 2:1:1 between approach, backend and load generator by CPU sets; on few CPUs the last two share.
 
     No quota beside them: even one as large as the set throttles in some periods. Memory follows the connections up to
@@ -121,18 +91,19 @@ def _listed(cpus: Iterable[int]) -> str:
     return ",".join(map(str, cpus))
 
 
-def named_size(name: str, host: Host, folder: Path) -> Size:
-    """The KEY=VALUE lines of the size's file."""
-    lines = (folder / f"{name}.env").read_text(encoding="utf-8").splitlines()
-    size = dict(line.split("=", 1) for line in lines if re.match("[A-Z_]+=", line))
+def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, str]:
+    """Compose's variables for CPUs, CPU sets and memory of each part: `auto`, or a file of the folder; raises HostError
+    where the host is smaller than that file asks for."""
+    if name == "auto":
+        return auto_size(host, connections)
+    size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))
     sets = [parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET")]
-    cpus = {int(cpu) for cpus in sets for cpu in cpus}
+    cpus = {int(cpu) for each in sets for cpu in each}
     memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
-    lacking = [cpu for cpu in sorted(cpus) if cpu not in host.cpu_order]
     cure = "use SIZE=auto, or a larger host"
-    if lacking:
+    if lacking := cpus.difference(host.cpu_order):
         raise HostError(
-            f"SIZE={name} needs {max(cpus) + 1} CPUs, among them CPU {lacking[0]}, and the engine may use "
+            f"SIZE={name} needs {max(cpus) + 1} CPUs, among them CPU {min(lacking)}, and the engine may use "
             f"{host.cpus} ({_listed(sorted(host.cpu_order))}): {cure}."
         )
     if memory_mb > host.memory_mb:

@@ -40,8 +40,8 @@ class Lab:
 
     def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
         """What is asked for with a verb of make. Raises UsageError, as `model_of`."""
-        files = {"sizes": names(self.sizes, "env"), "scenarios": names(self.scenarios), "papers": names(self.papers)}
-        return model_of(verb, given, {"approaches": self.approaches, **files}, self.defaults)
+        files = {"sizes": names(self.sizes, "env"), "papers": names(self.papers)}
+        return model_of(verb, given, {"approaches": self.approaches} | files, self.defaults)
 
     @cached_property
     def checksum(self) -> str:
@@ -60,7 +60,6 @@ class Lab:
 def _files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
-    elif path.is_dir():
-        for child in path.iterdir():
-            if child.is_file() or not (child.name in NO_SOURCES or child.name.startswith(".")):
-                yield from _files(child)
+    for root, folders, files in path.walk():
+        folders[:] = [name for name in folders if name not in NO_SOURCES and not name.startswith(".")]
+        yield from (root / name for name in files)

@@ -3,20 +3,11 @@
 import math
 from typing import NamedTuple
 
-from loomlab.basics.waves import (
-    FEWEST_WAVES,
-    LONGEST_RUN_S,
-    ROUNDED_S,
-    SHORTEST_INTERIOR_S,
-    SHORTEST_RUN_S,
-    WAVES,
-    chosen_duration_s,
-    fitting_duration_s,
-    has_warmup,
-    most_live_set_s,
-)
+from loomlab.basics import waves
+from loomlab.records.endpoints import Endpoint
 from loomlab.records.load import Load
 
+OPEN_RUN_S = 60
 START_S, OVERHEAD_S = 12, 10
 """An approach's start, and what the lab adds to warm-up and load, seen on two CPUs."""
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
@@ -41,49 +32,40 @@ def default_cap_s(connections: int, answer_ms: float) -> int:
     return 120 + connections // 50 + int(max(0.0, answer_ms - 1000) / 100)
 
 
-def run_seconds(load: Load, answer_ms: float, work_ms: float, cpus: int, cap_s: int, *, fitted: bool) -> RunSeconds:
-    """How long a run takes. `work_ms` is the CPU that a request asks for; `fitted`: the lab chooses the duration once
-    it knows how long a wave takes."""
-    wave_cpu_s = load.connections * (REQUEST_CPU_MS + work_ms) // max(1, cpus // 2) / 1000
+def run_seconds(load: Load, endpoint: Endpoint, answer_ms: float, cpus: int, cap_s: int, *, fitted: bool) -> RunSeconds:
+    """How long a run takes; `fitted`: the lab chooses the duration once it knows how long a wave takes."""
+    wave_cpu_s = load.connections * (REQUEST_CPU_MS + endpoint.work_ms) // max(1, cpus // 2) / 1000
     wave_s = max(answer_ms / 1000, wave_cpu_s)
-    load_s = chosen_duration_s(wave_s) if fitted else load.shape.duration_s
-    longest_load_s = LONGEST_RUN_S if fitted else load_s
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
-    live_set_s = longest_live_set_s = 0
-    if has_warmup(cap_s):
-        live_set_s = LIVE_SET_S + int(2 * wave_cpu_s)
-        longest_live_set_s = most_live_set_s(load.connections, answer_ms / 1000)
-    return RunSeconds(
-        expected=START_S + OVERHEAD_S + warmup_s + load_s + live_set_s,
-        longest=START_S + 2 * OVERHEAD_S + cap_s + longest_load_s + longest_live_set_s,
-    )
+    expected = START_S + OVERHEAD_S + warmup_s + (waves.chosen_duration_s(wave_s) if fitted else load.shape.duration_s)
+    longest = START_S + 2 * OVERHEAD_S + cap_s + (waves.LONGEST_RUN_S if fitted else load.shape.duration_s)
+    if waves.has_warmup(cap_s):
+        expected += LIVE_SET_S + int(2 * wave_cpu_s)
+        longest += waves.most_live_set_s(load.connections, answer_ms / 1000)
+    return RunSeconds(expected, longest)
 
 
 def too_short(duration_s: int | None, answer_ms: float) -> str | None:
     """What to tell where a closed load cannot have, at best, the waves and the seconds that a valid run needs."""
-    longest_s, wave_s = duration_s or LONGEST_RUN_S, answer_ms / 1000
-    interior_s = max(0.0, longest_s - ROUNDED_S - 2 * wave_s)
-    wanted_s = max(FEWEST_WAVES * wave_s, SHORTEST_INTERIOR_S)
+    longest_s, wave_s = duration_s or waves.LONGEST_RUN_S, answer_ms / 1000
+    interior_s = max(0.0, longest_s - waves.ROUNDED_S - 2 * wave_s)
+    wanted_s = max(waves.FEWEST_WAVES * wave_s, waves.SHORTEST_INTERIOR_S)
     if interior_s >= wanted_s:
         return None
     what = f"DURATION={duration_s}s" if duration_s else f"The longest that a run lasts without DURATION, {longest_s} s,"
     return (
-        f"{what} is too short for a valid run: without its first and last wave {_tenths(interior_s)} s are left, and "
-        f"{_tenths(wanted_s)} s are needed; use DURATION={fitting_duration_s(wave_s)}s or longer."
+        f"{what} is too short for a valid run: without its first and last wave {interior_s:g} s are left, and "
+        f"{wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
     )
 
 
 def too_few(requests: int | None, connections: int, answer_ms: float) -> str | None:
     """What to tell where so many requests of a closed load cannot make the waves that a valid run needs, however long a
     wave takes."""
-    if requests is None or requests >= (FEWEST_WAVES + 2) * connections:
+    if requests is None or requests >= (waves.FEWEST_WAVES + 2) * connections:
         return None
-    waves = max(WAVES, math.ceil(1000 * SHORTEST_RUN_S / answer_ms) if answer_ms >= 1 else 0)
+    count = max(waves.WAVES, math.ceil(1000 * waves.SHORTEST_RUN_S / answer_ms) if answer_ms >= 1 else 0)
     return (
-        f"REQUESTS={requests} is too few for a valid run: without the first and the last one {FEWEST_WAVES} waves of "
-        f"{connections} are needed; use REQUESTS={waves * connections} or more."
+        f"REQUESTS={requests} is too few for a valid run: without the first and the last one "
+        f"{waves.FEWEST_WAVES} waves of {connections} are needed; use REQUESTS={count * connections} or more."
     )
-
-
-def _tenths(seconds: float) -> str:
-    return f"{math.floor(10 * round(seconds, 6)) / 10:.1f}"

@@ -35,8 +35,8 @@ def seconds_left(order: Order, runs: Sequence[PlannedRun]) -> RunSeconds:
     """What those of the runs take in all that are yet to be made."""
     planned = [run for run in runs if run.state == "planned"]
     return RunSeconds(
-        expected=sum(order.expected_s if run.expected_s is None else run.expected_s for run in planned),
-        longest=sum(order.longest_s if run.longest_s is None else run.longest_s for run in planned),
+        expected=sum(run.expected_s or order.expected_s for run in planned),
+        longest=sum(run.longest_s or order.longest_s for run in planned),
     )
 
 

@@ -2,9 +2,9 @@
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
-from urllib.parse import parse_qsl
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+from urllib.parse import parse_qs
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 
@@ -18,6 +18,8 @@ OF_LOADS = (*RUNS, "sweep")
 WITH_PAPER = (*MEASURING, "reproduce")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke")
 MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
+SETTINGS = ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES")
+"""Variables of Compose, too, for all approaches and the backend; .env has their defaults, and that of DELAY."""
 PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned")
 QUERY = {
     "delayInMillis": range(LONGEST_MS + 1),
@@ -78,23 +80,37 @@ def _endpoint(text: str) -> str:
         )
     if not re.fullmatch(r"[A-Za-z0-9._~%=&+-]*", query):
         raise ValueError("it has characters that a query cannot have")
-    given = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name in QUERY]
-    for name, value in given:
-        allowed = QUERY[name]
-        number = isinstance(allowed, range) and re.fullmatch("0|[1-9][0-9]*", value) is not None
-        if (int(value) if number else value) not in allowed or len({name for name, _ in given}) < len(given):
+    for name, values in parse_qs(query, keep_blank_values=True).items():
+        allowed, value = QUERY.get(name, values), int(values[0]) if values[0].isdecimal() else values[0]
+        if name in QUERY and (values != [str(value)] or value not in allowed):
             limits = f"a number from {allowed[0]} to {allowed[-1]}" if isinstance(allowed, range) else "true or false"
             raise ValueError(f"its {name} is not {limits}, once")
     return text
 
 
+class Variable(NamedTuple):
+    name: str
+    example: str
+    verbs: str
+    """Of make that take it, with spaces between them; those with a ! need it."""
+    default: str
+    """What applies without it, in words."""
+    meaning: str
+
+    def goes_with(self, verb: str) -> bool:
+        return verb in self.verbs.replace("!", "").split()
+
+
+VARIABLES: dict[str, Variable] = {}
+"""Those that plan an experiment, in the order in which they are told."""
+
+
 def variable(
     name: str, verbs: Sequence[str], meaning: str, default: str, example: str, value: Any = None, **limits: Any
 ) -> Any:
-    """The field of a variable: `verbs` take it, and those with a ! need it; `default` is what applies without it, in
-    words; the model has `value` then."""
-    table: dict[str, Any] = {"verbs": [*verbs], "default": default}
-    return Field(value, alias=name, description=meaning, examples=[example], json_schema_extra=table, **limits)
+    """The field of a variable; the model has `value` without it."""
+    VARIABLES[name] = Variable(name, example, " ".join(verbs), default, meaning)
+    return Field(value, alias=name, **limits)
 
 
 Whole = Annotated[int, _written("0|[1-9][0-9]{0,8}", "a whole number")]
@@ -191,7 +207,7 @@ class Asked(Record):
         "TOOL", ("sweep",), "load generator of a sweep: `ab`, `hey`, `vegeta`, `users`",
         "`ab`; with `RATE`, `vegeta`", "hey", "",
     )  # fmt: skip
-    scenario: Annotated[str, _known("scenarios")] | None = variable(
+    scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"
     )
     paper: Annotated[str, _known("papers")] | None = variable(
@@ -224,53 +240,23 @@ class Asked(Record):
         return self.verb == "sweep"
 
     @property
-    def twin(self) -> bool:
-        """Whether the first approach is measured twice in each block."""
-        return self.aa is not None
-
-    @property
     def settings(self) -> dict[str, str]:
-        """The settings of all approaches and of the backend, by the names of Compose's variables."""
-        names = ("gc", "http_client", "style", "error_share", "save_movies")
-        return {name.upper(): getattr(self, name) for name in names}
+        return {name: getattr(self, name.lower()) for name in SETTINGS}
 
 
-FIELDS = {str(field.alias): field for field in Asked.model_fields.values() if field.alias}
-"""By the variables' names, in the order in which they are told."""
 BENCHES = "bench-tests bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals"
 OTHERS = (
-    ("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
-    ("PART", "live", "test-all", "all of them", "a part of the longer tests"),
-    ("TRIES", "3", BENCHES, "", "how often"),
-    ("SHORT", "1", "bench-observer", "off", "`1`: five minutes in place of 13"),
-    ("VARIABLE", "RATE", "help", "", "the variable to tell of"),
-    ("RESULTS_URL", "http://host:9080", "up", "", "where browsers find `results/`, for links on dashboards"),
-    ("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for who wants to change dashboards"),
+    Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
+    Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
+    Variable("TRIES", "3", BENCHES, "", "how often"),
+    Variable("SHORT", "1", "bench-observer", "off", "`1`: five minutes in place of 13"),
+    Variable("VARIABLE", "RATE", "help", "", "the variable to tell of"),
+    Variable("RESULTS_URL", "http://host:9080", "up", "", "where browsers find `results/`, for links on dashboards"),
+    Variable("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for who wants to change dashboards"),
 )
-"""Variables that plan no experiment, as `table` gives them."""
+"""Those that plan no experiment."""
 OF_NO_RUN = {"PLAN", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}
 """Variables that change nothing that is measured."""
-OF_ENV = ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES", "DELAY")
-"""Variables whose defaults are those of .env."""
-
-
-def verbs_of(name: str) -> list[str]:
-    """The verbs of make that take the variable."""
-    extra: Any = FIELDS[name].json_schema_extra
-    return [verb.removesuffix("!") for verb in extra["verbs"]]
-
-
-def table() -> Iterator[tuple[str, ...]]:
-    """A row for each variable: name, example, verbs, default and meaning, for the host's shell and `make help`."""
-    for name, field in FIELDS.items():
-        extra: Any = field.json_schema_extra
-        yield name, _example(name), " ".join(extra["verbs"]), extra["default"], str(field.description)
-    yield from OTHERS
-
-
-def _example(name: str) -> str:
-    (example,) = FIELDS[name].examples or [""]
-    return str(example)
 
 
 def model_of(
@@ -279,29 +265,41 @@ def model_of(
     """What is asked for with a verb of make; `names` are those that the lab has of each kind, `defaults` those of .env.
     Raises UsageError for a value that cannot be. That a variable goes with its verb is checked on the host
     (bin/variables.sh)."""
-    asked = {name: value for name in FIELDS if verb in verbs_of(name) and (value := given.get(name))}
+    asked = {name: value for name, each in VARIABLES.items() if each.goes_with(verb) and (value := given.get(name))}
     fields: dict[str, Any] = {
         "SEED": str(random.SystemRandom().randrange(1_000_000)),
         "verb": verb,
         "given": {name: value for name, value in asked.items() if name not in OF_NO_RUN},
         "warmup_load_s": int(given.get("WARMUP_LOAD_S") or 0),
     }
-    fields |= {name: defaults[name] for name in OF_ENV if name in defaults} | asked
+    fields |= {name: defaults[name] for name in (*SETTINGS, "DELAY") if name in defaults} | asked
     try:
         model = Asked.model_validate(fields, context=names)
     except ValidationError as error:
         raise UsageError(_refusal(error, fields)) from error
-    for name, loads in (("CONCURRENCY", model.connections), ("RATE", model.rates_rps)):
-        if len(loads) > 1 and not model.sweep:
-            cure = f"use one of them, or make sweep {name}={asked[name]}"
-            raise UsageError(f"{name}={asked[name]} is more than one load: {cure}.")
+    _check_loads(model, asked)
     own = "vegeta" if model.rates_rps else "ab"
     return model.model_copy(update={"tool": (model.tool or own) if model.sweep else verb.removeprefix("run-")})
+
+
+def _check_loads(asked: Asked, given: Mapping[str, str]) -> None:
+    for each in VARIABLES.values():
+        if asked.verb in MEASURING and f"{asked.verb}!" in each.verbs.split() and each.name not in given:
+            raise UsageError(f"{each.name} is not set: use for instance make {asked.verb} {each.name}={each.example}.")
+    for name, loads in (("CONCURRENCY", asked.connections), ("RATE", asked.rates_rps)):
+        if len(loads) > 1 and not asked.sweep:
+            cure = f"use one of them, or make sweep {name}={given[name]}"
+            raise UsageError(f"{name}={given[name]} is more than one load: {cure}.")
+    if asked.rates_rps and asked.requests:
+        raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={given['RATE']}: use DURATION.")
+    if asked.rates_rps and len(asked.connections) > 1:
+        both = f"CONCURRENCY={given['CONCURRENCY']} does not go with RATE={given['RATE']}"
+        raise UsageError(f"{both}: use one number, or leave it out.")
 
 
 def _refusal(error: ValidationError, fields: Mapping[str, Any]) -> str:
     """The first mistake, in a sentence with the cure."""
     first = error.errors()[0]
     name, message = str(first["loc"][0]), first["msg"].removeprefix("Value error, ").removesuffix(".")
-    cure = "" if ": use " in message else f"; use for instance {name}={_example(name)}"
+    cure = "" if ": use " in message else f"; use for instance {name}={VARIABLES[name].example}"
     return f"{name}={fields[name]}: {message}{cure}."

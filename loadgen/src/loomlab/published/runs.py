@@ -11,7 +11,7 @@ from loomlab.answer.loads import torn_blocks
 from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.scenarios.model import load_scenario
-from loomlab.plan.scenarios.scaling import Scaling, loads_of
+from loomlab.plan.scenarios.scaling import loads_of
 from loomlab.published.paper import Paper, PublishedRun
 from loomlab.records.files import read_record
 from loomlab.records.load import Load
@@ -75,7 +75,7 @@ def _levels(order: Order, unit: str, scenarios: Path) -> dict[float, int]:
     here = full = [run.request.load for run in order.runs]
     if order.scenario is not None:
         scenario = load_scenario(scenarios, order.scenario.name)
-        here, full = (loads_of(scenario, Scaling(scale), scenarios) for scale in (order.scenario.scale, 1.0))
+        here, full = (loads_of(scenario, scenarios, scale) for scale in (order.scenario.scale, 1.0))
     return {_amount(one, unit): round(_amount(other, unit)) for one, other in zip(here, full, strict=True)}
 
 

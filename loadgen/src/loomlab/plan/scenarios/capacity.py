@@ -1,17 +1,16 @@
 """What a scenario needs and how much of it a host can hold."""
 
-import math
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context
+from itertools import count
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.plan.host import Host, memory_mb_of, size_of
-from loomlab.plan.limits import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS
+from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS, Host, memory_mb_of, size_of
 from loomlab.plan.scenarios.model import Scenario
-from loomlab.plan.scenarios.scaling import Scaling, endpoints_of, loads_of
+from loomlab.plan.scenarios.scaling import endpoints_of, shapes_of
 from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
-from loomlab.records.load import Closed, Load, OpenRate, Users
+from loomlab.records.load import Closed, OpenRate, Shape, Users
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
 
@@ -53,7 +52,7 @@ def room_of(host: Host, size_name: str, sizes: Path) -> Room:
 
 @dataclass(frozen=True)
 class Need:
-    """What a scenario takes, for all of its approaches and repeats."""
+    """What a scenario takes at full size, for all of its approaches and repeats."""
 
     tool: Tool
     connections: int
@@ -71,67 +70,53 @@ class Need:
         return self.connections * (1 + self.backend_connections) + APPROACH_FILES
 
     @property
-    def platform_threads(self) -> int:
-        """Those of one request: its own, and one a call where several are made at once."""
-        return 1 + self.backend_connections if self.backend_connections > 1 else 1
-
-    @property
     def cpus(self) -> int:
-        """The fewest, an even number, of a host on which the scenario runs at full size with SIZE=auto: half of them
-        are the approach's, half of the rest, rounded up, the generator's; of two, backend and generator share one."""
-
-        def needed(request_ms: float) -> int:
-            return math.ceil(round(self.rate_rps * request_ms / 1000 / BUSY_LIMIT, 6))
-
-        approach, generator = needed(APPROACH_MS + self.work_ms), needed(self.tool.cpu_ms_per_request)
-        if max(approach, needed(self.tool.cpu_ms_per_request + BACKEND_MS)) <= 1:
-            return 2
-        return max(2 * approach, 4 * generator - 2, 4)
+        """The fewest, an even number, of a host whose CPUs hold it with SIZE=auto."""
+        for cpus in count(2, 2):
+            host = Host(cpus=cpus, memory_mb=1, open_files=1, cpu_order=list(range(cpus)), free_mb=1)
+            rates_rps, _ = most_of(self.tool, room_of(host, "auto", Path()), self.work_ms, self.backend_connections)
+            if self.rate_rps <= min(rates_rps.values()):
+                return cpus
+        raise AssertionError
 
 
-def need_of(scenario: Scenario, folder: Path, scaling: Scaling | None = None) -> Need:
-    """What the scenario takes, at full size where there is no scaling."""
-    endpoints = endpoints_of(scenario)
+def need_of(scenario: Scenario) -> Need:
+    """What the scenario takes."""
+    endpoints, shapes = endpoints_of(scenario), list(shapes_of(scenario))
     answer_s = max(sum(endpoint.mean_ms for endpoint in endpoints) / len(endpoints) / 1000, 0.001)
-    loads = loads_of(scenario, scaling or Scaling(), folder)
     around_s = START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S
-    seconds = sum(_lasts_s(load, answer_s) + around_s for load in loads)
+    seconds = sum(_pace(*load, answer_s)[1] + around_s for load in shapes)
     return Need(
         tool=tool(scenario.tool),
-        connections=max(load.connections for load in loads),
+        connections=max(connections for connections, _ in shapes),
         backend_connections=max(endpoint.connections_held for endpoint in endpoints),
-        rate_rps=max(_rate_rps(load, answer_s) for load in loads),
+        rate_rps=max(_pace(*load, answer_s)[0] for load in shapes),
         work_ms=sum(endpoint.work_ms for endpoint in endpoints) / len(endpoints),
         minutes=len(scenario.approaches) * scenario.repeats * seconds / 60,
     )
 
 
-def _lasts_s(load: Load, answer_s: float) -> float:
-    if isinstance(load.shape, Closed):
-        return min(load.shape.duration_s, load.shape.requests / load.connections * answer_s)
-    return load.shape.duration_s
-
-
-def _rate_rps(load: Load, answer_s: float) -> float:
-    match load.shape:
+def _pace(connections: int, shape: Shape, answer_s: float) -> tuple[float, float]:
+    """Requests a second, at most, and seconds."""
+    match shape:
         case OpenRate(steps):
-            return max(step.rate_rps for step in steps)
-        case Users() as users:
-            return users.most / (answer_s + sum(users.think_s) / 2)
-        case _:
-            return load.connections / answer_s
+            return max(step.rate_rps for step in steps), shape.duration_s
+        case Users():
+            return shape.most / (answer_s + sum(shape.think_s) / 2), shape.duration_s
+        case Closed():
+            return connections / answer_s, min(shape.duration_s, shape.requests / connections * answer_s)
 
 
-def largest_scale(scenario: Scenario, room: Room, folder: Path) -> tuple[float, str | None]:
+def largest_scale(scenario: Scenario, room: Room) -> tuple[float, str | None]:
     """The largest factor up to 1, of two figures, at which the room is not what limits the runs; and what would."""
-    need = need_of(scenario, folder)
+    need = need_of(scenario)
     rates_rps, connections = most_of(need.tool, room, need.work_ms, need.backend_connections)
-    if any(name.endswith("-platform") for name in scenario.approaches):
-        connections["threads"] = THREADS / need.platform_threads
+    if any(name.endswith("-platform") for name in scenario.approaches):  # a thread a request, and one a call at once
+        connections["threads"] = THREADS / (1 + need.backend_connections if need.backend_connections > 1 else 1)
     shares = {limit: most / need.rate_rps for limit, most in rates_rps.items()}
     shares |= {limit: most / need.connections for limit, most in connections.items()}
     limit = min(shares, key=lambda limit: shares[limit])
-    return (1.0, None) if shares[limit] >= 1 else (two_figures(shares[limit]), limit)
+    return (1.0, None) if shares[limit] >= 1 else (rounded_down(shares[limit], 2), limit)
 
 
 def most_of(
@@ -154,6 +139,6 @@ def most_of(
     return rates_rps, connections
 
 
-def two_figures(share: float) -> float:
-    """The share, rounded down to two significant figures."""
-    return float(Context(prec=2, rounding=ROUND_DOWN).create_decimal(repr(share)))
+def rounded_down(number: float, figures: int) -> float:
+    """The number with so many significant figures."""
+    return float(Context(prec=figures, rounding=ROUND_DOWN).create_decimal(repr(number)))

@@ -5,13 +5,12 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from loomlab.records.delay import delay_of
+from loomlab.records.record import Record
 from loomlab.records.yamlfile import parse, path_of
 
-ToolName = Literal["ab", "hey", "vegeta", "users"]
-ApproachName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0}
 LONGEST_HANG_S = 60
@@ -49,22 +48,8 @@ def rate_rps(value: object) -> float:
     return float(match[1])
 
 
-def _text(pattern: str, example: str) -> dict[str, Any]:
-    return {"type": "string", "pattern": pattern, "examples": [example]}
-
-
-def _or_list(schema: dict[str, Any]) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [schema, {"type": "array", "items": schema, "minItems": 1}]})
-
-
-RATE_TEXT = _text(r"^\d+(\.\d+)?/s$", "500/s")
-WholeSeconds = Annotated[int, BeforeValidator(whole_seconds), WithJsonSchema(_text(r"^\d+(s|m)$", "60s"))]
-Span = Annotated[tuple[float, float], BeforeValidator(span_seconds), WithJsonSchema(_text(r"^\S+-\S+$", "1s-3s"))]
-Rate = Annotated[float, BeforeValidator(rate_rps), WithJsonSchema(RATE_TEXT)]
-Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-OneOrMore = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
-Counts = Annotated[list[Count], OneOrMore, Field(min_length=1), _or_list({"type": "integer", "minimum": 1})]
-Rates = Annotated[list[Rate], OneOrMore, Field(min_length=1), _or_list(RATE_TEXT)]
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _rising(rates: list[float]) -> list[float]:
@@ -79,11 +64,20 @@ def _not_too_long(duration_s: int) -> int:
     return duration_s
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+TimeText = Annotated[str, Field(pattern=r"^\d+(s|m)$", examples=["60s"])]
+SpanText = Annotated[str, Field(pattern=r"^\S+-\S+$", examples=["1s-3s"])]
+RateText = Annotated[str, Field(pattern=r"^\d+(\.\d+)?/s$", examples=["500/s"])]
+WholeSeconds = Annotated[int, BeforeValidator(whole_seconds, TimeText)]
+Span = Annotated[tuple[float, float], BeforeValidator(span_seconds, SpanText)]
+Rate = Annotated[float, BeforeValidator(rate_rps, RateText)]
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+CountList = Annotated[list[Count], Field(min_length=1)]
+RateList = Annotated[list[Rate], Field(min_length=1)]
+Counts = Annotated[CountList, BeforeValidator(_listed, Count | CountList)]
+Rates = Annotated[RateList, BeforeValidator(_listed, Rate | RateList)]
 
 
-class ClosedLoad(Part):
+class ClosedLoad(Record):
     """Connections that are always busy. Several numbers of connections make several loads."""
 
     shape: Literal["closed"]
@@ -92,7 +86,7 @@ class ClosedLoad(Part):
     duration: WholeSeconds = Field(default=3600, description="The longest the run may take.")
 
 
-class RateLoad(Part):
+class RateLoad(Record):
     """Requests that start on time over at most so many connections. Several numbers of connections, or several rates,
     make several loads."""
 
@@ -108,7 +102,7 @@ class RateLoad(Part):
         return self
 
 
-class LadderLoad(Part):
+class LadderLoad(Record):
     """Rates one after another in one run."""
 
     shape: Literal["rate-ladder"]
@@ -121,7 +115,7 @@ class LadderLoad(Part):
         return self.step * len(self.rates)
 
 
-class SpikeLoad(Part):
+class SpikeLoad(Record):
     """Users from 0 up to `users` in four fifths of the duration, then down to 0. Stepped: in four steps, each 30 %
     riser and 70 % tread."""
 
@@ -131,11 +125,10 @@ class SpikeLoad(Part):
     duration: WholeSeconds
 
 
-AnyLoad = Annotated[ClosedLoad | RateLoad | LadderLoad | SpikeLoad, Field(discriminator="shape")]
 PathAndQuery = Annotated[str | None, Field(pattern=r"^/[!-~]*$")]
 
 
-class RequestKind(Part):
+class RequestKind(Record):
     """One kind of request. Every kind gets an equal share."""
 
     get: PathAndQuery = None
@@ -148,21 +141,19 @@ class RequestKind(Part):
 
     @model_validator(mode="after")
     def _one_method(self) -> Self:
-        if (self.get is None) == (self.post is None):
-            raise ValueError("use either get or post, with the path")
-        if (self.post is None) != (self.body is None):
-            raise ValueError("a post has a body, a get has none")
+        if (self.get is None) == (self.post is None) or (self.post is None) != (self.body is None):
+            raise ValueError("use either get with a path, or post with a path and a body")
         return self
 
 
-class BackendHang(Part):
+class BackendHang(Record):
     """The backend answers nothing, for so long, from then on."""
 
     at: WholeSeconds
     duration: Annotated[WholeSeconds, AfterValidator(_not_too_long)]
 
 
-class Publication(Part):
+class Publication(Record):
     """Where the run was published, and what of it this scenario does not follow."""
 
     experiment: str
@@ -170,19 +161,19 @@ class Publication(Part):
     differs: list[str] = Field(default_factory=list)
 
 
-class Scenario(Part):
+class Scenario(Record):
     """What `make scenario` runs; without `published`, one of the lab's own."""
 
     title: str
     published: Publication | None = None
     question: str = Field(description="What the scenario is to show.")
-    tool: ToolName
-    approaches: list[ApproachName] = Field(min_length=1)
+    tool: Literal["ab", "hey", "vegeta", "users"]
+    approaches: list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]] = Field(min_length=1)
     delay: Annotated[str, AfterValidator(lambda text: delay_of(text).text)] = Field(
         default="300", description="The backend's: ms, uniform:FROM:TO or lognormal:MEDIAN:P99."
     )
     requests: list[RequestKind] = Field(min_length=1)
-    load: AnyLoad
+    load: ClosedLoad | RateLoad | LadderLoad | SpikeLoad = Field(discriminator="shape")
     timeout: WholeSeconds = 30
     platform_threads: Annotated[Count | None, Field(description="Default: as many as connections.")] = None
     repeats: Count = 1
@@ -191,7 +182,7 @@ class Scenario(Part):
 
 
 def load_scenario(folder: Path, name: str) -> Scenario:
-    """The scenario of that name; raises UsageError with the nearest names for another one."""
+    """The scenario of that name; raises UsageError with the nearest names for another one, and as `parse_scenario`."""
     path = path_of(folder, name, "scenario", "make scenarios")
     return parse_scenario(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
