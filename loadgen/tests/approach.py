@@ -13,11 +13,10 @@ from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, Shape
 from loomlab.records.requestlog import RequestLog
 from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.backend import Backend
 from loomlab.run.console import Progress, Stop
-from loomlab.run.management import Process
+from loomlab.run.management import Backend, Process
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.warmup.warmer import Warmer
+from loomlab.run.warmer import Warmer
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 

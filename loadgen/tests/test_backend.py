@@ -7,8 +7,8 @@ import pytest
 
 from loomlab.records.delay import delay_of
 from loomlab.records.models import Hang
-from loomlab.run.backend import Backend, hanging
 from loomlab.run.console import Progress
+from loomlab.run.management import Backend, hanging
 from loomlab.run.prometheus import UnreachableError
 from served import serving
 

@@ -16,12 +16,11 @@ from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.backend import Backend, Waits
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
 from loomlab.run.liveset import LEFTOVERS_S, LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, crowd_of, hold_s, wait_ms
-from loomlab.run.management import Process
+from loomlab.run.management import Backend, Process, Waits
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.warmup.bursts import Bursts
 from loomlab.tools.ab import Ab
 
 CONNECTIONS = 100

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from loomlab.records.warmup import REST_CORES, Burst
-from loomlab.run.warmup.warm import at_rest, changing, first_wait_ms, latency_ms, next_wait_ms, waves_within
+from loomlab.run.warmer import at_rest, describe_change, first_wait_ms, latency_ms, next_wait_ms, waves_within
 from saying import figures
 
 FLAT = [1.0] * 8
@@ -47,7 +47,7 @@ def falling(share: float, count: int = 8) -> list[float]:
 def test_a_fall_beyond_its_limit_is_told(
     latency: list[float], cpu: list[float], memory: list[float], said: str | None
 ) -> None:
-    got = changing([burst(*values) for values in zip(latency, cpu, memory, strict=True)])
+    got = describe_change([burst(*values) for values in zip(latency, cpu, memory, strict=True)])
 
     assert (got is None) is (said is None)
     if said:
@@ -57,24 +57,24 @@ def test_a_fall_beyond_its_limit_is_told(
 
 
 def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
-    assert changing([burst()] * 4) is not None
-    assert changing([burst()] * 5) is None
-    assert changing([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
+    assert describe_change([burst()] * 4) is not None
+    assert describe_change([burst()] * 5) is None
+    assert describe_change([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
 
 
 def test_what_lies_six_bursts_back_no_longer_counts() -> None:
     cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
 
-    assert changing(cold + [burst()] * 5) is not None
-    assert changing(cold + [burst()] * 6) is None
+    assert describe_change(cold + [burst()] * 5) is not None
+    assert describe_change(cold + [burst()] * 6) is None
 
 
 def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
-    assert changing([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
+    assert describe_change([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
 
 
 def test_without_figures_of_the_process_latency_alone_tells() -> None:
-    assert changing([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
+    assert describe_change([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
 
 
 @pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
@@ -82,14 +82,14 @@ def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_stea
     bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
     bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
 
-    assert changing(bursts) is not None
+    assert describe_change(bursts) is not None
 
 
 def bursts_until_steady(fall: float, noise: float, source: random.Random) -> int | None:
     bursts: list[Burst] = []
     for place in range(25):
         bursts.append(burst(cpu=math.exp(-fall * place + source.gauss(0, noise))))
-        if changing(bursts) is None:
+        if describe_change(bursts) is None:
             return len(bursts)
     return None
 

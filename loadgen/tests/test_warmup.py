@@ -13,10 +13,10 @@ from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed
 from loomlab.records.warmup import ENOUGH_REQUESTS
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Stop
 from loomlab.run.management import Process
-from loomlab.run.warmup.bursts import Bursts
-from loomlab.run.warmup.warmer import MOST_CONNECTIONS
+from loomlab.run.warmer import MOST_CONNECTIONS
 
 
 @pytest.mark.parametrize("connections", [1, 10, 200, 1000, 10_000])
@@ -25,7 +25,7 @@ def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections:
 
     got = warmed(approach, connections, cap_s=400)
 
-    assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
+    assert (got.compiled, got.changing, got.failed, got.digest.capped) == (True, None, False, False)
     assert got.duration_s < 200
     assert sum(burst.requests or 0 for burst in phase(got, "compile")) >= ENOUGH_REQUESTS
     assert len(phase(got, "settle")) >= 5
@@ -60,7 +60,7 @@ def test_the_second_phase_is_the_load_itself_with_the_backends_delay_put_back() 
 def test_compilers_that_never_rest_end_at_the_cap() -> None:
     got = warmed(Approach(trickle=0.2), cap_s=140)
 
-    assert (got.compiled, got.changing, got.capped) == (False, None, True)
+    assert (got.compiled, got.changing, got.digest.capped) == (False, None, True)
     assert got.compiling_s == pytest.approx(84, abs=8)
     assert got.duration_s <= 140
     assert phase(got, "settle")
@@ -76,7 +76,7 @@ def test_compilers_that_never_rest_end_at_the_cap() -> None:
 def test_what_changes_on_and_on_ends_at_the_cap(costs: dict[str, Any], changing: str) -> None:
     got = warmed(Approach(**costs), cap_s=140)
 
-    assert got.capped
+    assert got.digest.capped
     assert changing in (got.changing or "")
     assert got.duration_s <= 140
 
@@ -120,7 +120,7 @@ def test_where_a_first_phase_is_not_to_be_had_there_is_the_second_only(approach:
     got = warmed(approach, stream=stream)
 
     assert (got.compiled, phase(got, "compile")) == (None, [])
-    assert (got.changing, got.capped) == (None, False)
+    assert (got.changing, got.digest.capped) == (None, False)
     assert said in stream.getvalue()
 
 
@@ -167,7 +167,7 @@ def test_the_first_burst_of_a_closed_load_allows_for_the_work_that_the_compilers
 def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int) -> None:
     got = warmed(Approach(), cap_s=cap_s)
 
-    assert (len(got.bursts), got.capped) == (bursts, True)
+    assert (len(got.bursts), got.digest.capped) == (bursts, True)
 
 
 def test_what_a_burst_left_behind_is_waited_for_but_not_for_ever() -> None:

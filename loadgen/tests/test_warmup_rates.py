@@ -8,7 +8,7 @@ import pytest
 from approach import Approach, phase, sent_in, warmed
 from loads import LADDER, load_of, rate
 from loomlab.records.load import Closed, OpenRate, RateStep, Shape, Users, UserStage
-from loomlab.run.warmup.bursts import burst_of, busy_connections
+from loomlab.run.bursts import burst_of, busy_connections
 
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
 
@@ -18,7 +18,7 @@ def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
 
     got = warmed(approach, 400, shape=rate(200))
 
-    assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
+    assert (got.compiled, got.changing, got.failed, got.digest.capped) == (True, None, False, False)
     settling = sent_in(approach, got, "settle")
     assert {(load.shape, load.connections) for load in settling} == {(rate(200, 4), 400)}
     last = phase(got, "compile")[-1]

@@ -11,10 +11,10 @@ from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.records.delay import delay_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import read_order, set_state
-from loomlab.run.backend import Backend
 from loomlab.run.console import Progress, Stop
+from loomlab.run.management import Backend
 from loomlab.run.measure import Measurement
-from loomlab.run.warmup.warmer import Warmer
+from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
 
 BACKEND_PATH, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = "/authentication", 0.1, 30
@@ -38,7 +38,7 @@ def measure(
     stop.install()
     set_state(run_dir, "running")
     progress = Progress(label=label, terminal=terminal)
-    finished = Measurement(request, tool(request.tool), run_dir, prometheus_url, stop, progress).run()
+    finished = Measurement(request, run_dir, prometheus_url, stop, progress).run()
     progress.end()
     if not finished:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -55,7 +55,7 @@ def warm_backend(
     load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
-    backend = Backend()
+    backend = Backend("backend")
     warmer = Warmer(
         tool(WARMER), load, delay_of(delay), backend.process, backend, cap_s, stop, Progress(),
         BACKEND_COLD_COST_MS, BACKEND_BURST_S,

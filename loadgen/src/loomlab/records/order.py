@@ -12,10 +12,9 @@ from pydantic import Field, model_validator
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json
-from loomlab.records.models import MOST_MARGIN, Request, SideBySide
-from loomlab.records.record import Name, Record
+from loomlab.records.models import Request, SideBySide
+from loomlab.records.record import Margin, Name, Record
 
-ORDER_SCHEMA: Literal["loom-lab/order/v1"] = "loom-lab/order/v1"
 State = Literal["planned", "running", "finished", "judged", "failed"]
 Setting = Annotated[
     str,
@@ -53,7 +52,7 @@ class PlannedRun(Record):
 class Order(Record):
     """Whoever reads one, the host's shell among them, relies on its types: a folder of results may be a stranger's."""
 
-    schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
+    schema_: Literal["loom-lab/order/v1"] = Field("loom-lab/order/v1", alias="schema")
     experiment: Name
     planned: str
     seed: int
@@ -72,7 +71,7 @@ class Order(Record):
     tool_version: str | None = None
     lab_sha256: str | None = None
     """Of the sources that make and judge runs."""
-    margin: float | None = Field(default=None, gt=0, le=MOST_MARGIN, allow_inf_nan=False)
+    margin: Margin | None = None
     """As the summary has it."""
     asked: dict[str, str] = Field(default_factory=dict)
     """The user's variables."""
@@ -105,13 +104,7 @@ def order_file(experiment_dir: Path) -> Path:
 
 def order_of(experiment_dir: Path) -> Order | None:
     """The order, None where there is none; raises ParseError for one that cannot be read."""
-    try:
-        return read_record(order_file(experiment_dir), Order)
-    except ParseError as error:
-        raise ParseError(
-            f"{order_file(experiment_dir)} is damaged, or of another version of the lab: use that version, or start a "
-            "new experiment; what was measured stays in runs/."
-        ) from error
+    return read_record(order_file(experiment_dir), Order)
 
 
 def read_order(experiment_dir: Path) -> Order:
