@@ -95,9 +95,9 @@ def test_the_offered_rate_follows_the_steps_and_the_seconds_are_those_of_the_mea
 class Unthrottled(Progress):
     """Speaks however short the time since it last did."""
 
-    def show(self, phase: str, percent: float | None, seconds_left: float | None, text: str) -> None:
+    def show(self, phase: str, text: str, how_far: str = "") -> None:
         self._last = 0.0
-        super().show(phase, percent, seconds_left, text)
+        super().show(phase, text, how_far)
 
 
 def shown(url: str, name: str, *seconds: float) -> list[str]:

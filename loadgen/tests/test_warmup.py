@@ -2,20 +2,16 @@
 
 import io
 import math
-import time
 from typing import Any
 
 import pytest
 
-from approach import Approach, MadeUp, phase, sent_in, warmed
-from loads import load_of, rate
+from approach import Approach, phase, sent_in, warmed
+from loads import rate
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
-from loomlab.records.load import Closed
 from loomlab.records.warmup import ENOUGH_REQUESTS
-from loomlab.run.bursts import Bursts
 from loomlab.run.console import Stop
-from loomlab.run.management import Process
 from loomlab.run.warmer import MOST_CONNECTIONS
 
 
@@ -99,10 +95,13 @@ def test_a_stop_ends_the_warm_up_and_puts_the_delay_back() -> None:
 
 
 def test_a_tool_that_cannot_be_started_leaves_the_delay_as_it_was() -> None:
-    approach = Approach()
+    def fail(_: int) -> float:
+        raise CannotMeasureError
+
+    approach = Approach(cost_ms=fail)
 
     with pytest.raises(CannotMeasureError):
-        warmed(approach, program="no-such-tool")
+        warmed(approach)
 
     assert approach.told[-1] == "set 300"
 
@@ -168,14 +167,3 @@ def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int)
     got = warmed(Approach(), cap_s=cap_s)
 
     assert (len(got.bursts), got.digest.capped) == (bursts, True)
-
-
-def test_what_a_burst_left_behind_is_waited_for_but_not_for_ever() -> None:
-    approach = Approach(left=[0, 0, 40, 3, 0])
-    warmed(approach, cap_s=5)
-    assert approach.left == []
-
-    bursts = Bursts(MadeUp(Approach()), lambda: Process(inflight=3), Stop(), longest_drain_s=0.5)
-    began = time.monotonic()
-    bursts.run("settle", load_of(Closed(10, 5), 10), 900, lambda: None)
-    assert time.monotonic() - began >= 0.5

@@ -1,4 +1,4 @@
-"""The warm-up before a rate, on a made-up approach whose costs are known, and the loads of bursts."""
+"""The warm-up before a rate, on a made-up approach whose costs are known."""
 
 import itertools
 import math
@@ -6,11 +6,8 @@ import math
 import pytest
 
 from approach import Approach, phase, sent_in, warmed
-from loads import LADDER, load_of, rate
-from loomlab.records.load import Closed, OpenRate, RateStep, Shape, Users, UserStage
-from loomlab.run.bursts import burst_of, busy_connections
-
-CROWD = (UserStage(25_000, 240), UserStage(0, 60))
+from loads import LADDER, rate
+from loomlab.records.load import OpenRate, RateStep, Shape
 
 
 def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
@@ -119,42 +116,3 @@ def test_a_ladder_whose_first_phase_is_not_to_be_had_does_not_queue_for_the_work
     warmed(approach, 8000, "/capabilities?cpuMicros=4000", cap_s=400, shape=LADDER)
 
     assert {load.rate_rps for load in approach.sent} == {400}
-
-
-@pytest.mark.parametrize(
-    ("connections", "shape", "answer_s", "expected"),
-    [
-        (1000, Closed(requests=120_000, duration_s=60), 0.9, 1000),
-        (3, Closed(requests=120, duration_s=60), 0.9, 3),
-        (10_000, rate(10_000), 0.1, 1000),
-        (8000, LADDER, 0.9, 3600),
-        (500, LADDER, 0.9, 500),
-        (5000, rate(5), 0.1, 10),
-        (5, rate(5), 0.1, 5),
-        (25_000, Users(CROWD, (1, 3)), 0.1, 1191),
-        (25_000, Users(CROWD), 0.1, 25_000),
-        (25_000, Users(CROWD, (0, 2)), 0, 10),
-    ],
-)
-def test_as_many_connections_warm_up_as_will_be_busy(
-    connections: int, shape: Shape, answer_s: float, expected: int
-) -> None:
-    assert busy_connections(load_of(shape, connections), answer_s) == expected
-
-
-@pytest.mark.parametrize(
-    ("shape", "limit_s", "expected", "connections"),
-    [
-        (Closed(1, 60), 7.9, Closed(requests=360, duration_s=7), 90),
-        (Users(CROWD), 7.9, Closed(requests=360, duration_s=7), 90),
-        (rate(3), 7.9, rate(100, 4), 400),
-        (LADDER, 2.2, rate(100, 2), 400),
-        (LADDER, 0.1, rate(100, 1), 400),
-    ],
-)
-def test_a_burst_has_the_model_of_its_load_and_ends_within_its_limit(
-    shape: Shape, limit_s: float, expected: Shape, connections: int
-) -> None:
-    got = burst_of(load_of(shape, 400), connections=90, waves=4, latency_ms=900, limit_s=limit_s)
-
-    assert (got.shape, got.connections) == (expected, connections)

@@ -9,10 +9,12 @@ import typer
 from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import read_order, set_state
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
-from loomlab.run.management import Backend
+from loomlab.run.management import Backend, Waits
 from loomlab.run.measure import Measurement
 from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
@@ -55,10 +57,9 @@ def warm_backend(
     load = Load("http://backend:8080", (Target(BACKEND_PATH),), connections, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
-    backend = Backend("backend")
-    warmer = Warmer(
-        tool(WARMER), load, delay_of(delay), backend.process, backend, cap_s, stop, Progress(),
-        BACKEND_COLD_COST_MS, BACKEND_BURST_S,
-    )  # fmt: skip
+    usual, backend = delay_of(delay), Backend("backend")
+    bursts = Bursts(tool(WARMER), backend.process, stop)
+    waits = Waits(endpoint_of(BACKEND_PATH, usual), usual, backend, Progress())
+    warmer = Warmer(bursts, waits, load, cap_s, BACKEND_COLD_COST_MS, BACKEND_BURST_S)
     if not warmer.compile(cap_s):
         raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")

@@ -17,7 +17,6 @@ from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request
 from loomlab.records.warmup import Warmup
 from loomlab.run.bursts import Bursts, busy_connections
-from loomlab.run.console import Progress
 from loomlab.run.management import ReadProcess, Waits
 from loomlab.run.prometheus import UnreachableError
 
@@ -72,7 +71,6 @@ class LiveSet:
     bursts: Bursts
     waits: Waits
     ask: Callable[[], MemoryAnswer]
-    progress: Progress
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
@@ -155,4 +153,4 @@ class LiveSet:
         return None
 
     def _show(self, text: str) -> None:
-        self.progress.show("live set", text)
+        self.waits.progress.show("live set", text)

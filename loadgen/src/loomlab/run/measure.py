@@ -49,8 +49,9 @@ class Measurement:
         self.files = RunFiles(self.run_dir)
         self.approach = Management(self.request.approach)
         self.backend = Backend("backend")
-        self.delay = delay_of(self.request.delay)
-        self.endpoint = endpoint_of(self.request.endpoint, self.delay)
+        delay = delay_of(self.request.delay)
+        self.endpoint = endpoint_of(self.request.endpoint, delay)
+        self.waits = Waits(self.endpoint, delay, self.backend, self.progress)
 
     def run(self) -> bool:
         """Leaves raw/; True when it came to its end, False when it was stopped."""
@@ -71,8 +72,7 @@ class Measurement:
             self._load(live)
         if not self.stop.requested:
             bursts = Bursts(tool(HOLDER), self.approach.process, self.stop, LEFTOVERS_S)
-            waits = Waits(self.endpoint, self.delay, self.backend, self.progress)
-            live_set = LiveSet(request, about, bursts, waits, self.approach.memory, self.progress)
+            live_set = LiveSet(request, about, bursts, self.waits, self.approach.memory)
             write_json(files.memory, live_set.measure(memory_before, warmup))
         if self.stop.requested:
             return False
@@ -95,10 +95,8 @@ class Measurement:
 
     def _warm_up(self) -> Warmup:
         request = self.request
-        warmer = Warmer(
-            self.tool, request.load, self.delay, self.approach.process, self.backend,
-            request.warmup_load_s or request.warmup_cap_s, self.stop, self.progress,
-        )  # fmt: skip
+        bursts = Bursts(self.tool, self.approach.process, self.stop)
+        warmer = Warmer(bursts, self.waits, request.load, request.warmup_load_s or request.warmup_cap_s)
         warmup = warmer.load_itself() if request.warmup_load_s else warmer.run()
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")

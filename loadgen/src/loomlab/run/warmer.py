@@ -1,22 +1,18 @@
 """The warm-up of an approach: until its compilers are at rest, then the load itself until what it costs is steady."""
 
 import math
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from loomlab.basics.trend import trend
 from loomlab.basics.waves import SHORTEST_WARMUP_S
-from loomlab.records.delay import Delay
 from loomlab.records.endpoints import endpoint_of, with_work
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, BurstPhase, Warmup, requests_of
 from loomlab.run.bursts import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, busy_connections, settled_rps
-from loomlab.run.console import Progress, Stop
-from loomlab.run.management import Backend, ReadProcess, Waits
+from loomlab.run.management import Waits
 from loomlab.run.prometheus import UnreachableError
-from loomlab.tools.tool import Tool
 
 COMPILE_SHARE = 0.6
 """Of the cap: what is left after it is for the load itself."""
@@ -56,29 +52,21 @@ TOO_FEW_BURSTS = "there were too few bursts to tell"
 class Warmer:
     """Warms a process up by bursts of the tool, within `cap_s` for both phases together."""
 
-    tool: Tool
+    bursts: Bursts
+    waits: Waits
     load: Load  # as it will be measured
-    delay: Delay  # the backend's
-    process: ReadProcess
-    backend: Backend
     cap_s: float
-    stop: Stop
-    progress: Progress
     cold_cost_ms: float = COLD_COST_MS
     compile_burst_s: float = COMPILE_BURST_S
-    clock: Callable[[], float] = time.monotonic
-    _done: list[Burst] = field(default_factory=list, init=False)
-    _cpus: float = field(default=1.0, init=False)
 
     def __post_init__(self) -> None:
-        endpoints = [endpoint_of(target.target, self.delay) for target in self.load.targets]
-        self._endpoint = endpoints[0]
+        endpoints = [endpoint_of(target.target, self.waits.delay) for target in self.load.targets]
+        self._endpoint = self.waits.endpoint
         self._connections = busy_connections(self.load, max(endpoint.mean_ms for endpoint in endpoints) / 1000)
         self._asked_ms = fmean(endpoint.work_ms for endpoint in endpoints)
-        self._rated = isinstance(self.load.shape, OpenRate)
-        self._waits = Waits(self._endpoint, self.delay, self.backend, self.progress)
-        self._bursts = Bursts(self.tool, self.process, self.stop)
-        self._began = self.clock()
+        self._done: list[Burst] = []
+        self._cpus = 1.0
+        self._began = self.bursts.clock()
 
     def run(self) -> Warmup:
         """Both phases; after a burst without an answer, or a stop, what there is."""
@@ -95,17 +83,18 @@ class Warmer:
     def compile(self, limit_s: float) -> bool | None:
         """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
         the backend does not take another delay."""
-        process = self.process()
+        process = self.bursts.process()
         cpus = self._cpus = process.cpus or 1
         if process.jit_cpu_s is None or process.cpu_s is None:
-            self.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
+            self.waits.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
             return None
         connections = min(max(self._connections, FEWEST_CONNECTIONS), MOST_CONNECTIONS)
         targets = tuple(with_work(target, LEAST_WORK_MICROS) for target in self.load.targets)
         sockets = min(math.ceil(HEADROOM * connections), self.load.connections)
         spared = replace(self.load, targets=targets, connections=sockets)
         wait_ms = first_wait_ms(connections, cpus, self.cold_cost_ms)
-        if not self._endpoint.waits_as_configured and not self._rated:
+        rated = isinstance(self.load.shape, OpenRate)
+        if not self._endpoint.waits_as_configured and not rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
         done: list[Burst] = []
@@ -114,20 +103,20 @@ class Warmer:
                 waves = waves_within(self.compile_burst_s, latency_ms, FEWEST_COMPILE_WAVES)
                 load = burst_of(spared, connections, waves, latency_ms, _limited_s(limit_s - self._elapsed_s()))
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
-                last = self._burst("compile", self._waits.stretched(load, each_ms), wait_ms)
+                last = self._burst("compile", self.waits.stretched(load, each_ms), wait_ms)
                 done.append(last)
                 if at_rest(done, cpus):
                     return True
-                if self._rated:  # its latency includes the time in a queue, which says nothing of the next burst
+                if rated:  # its latency includes the time in a queue, which says nothing of the next burst
                     last = last.model_copy(update={"mean_latency_ms": wait_ms})
                 following_ms = next_wait_ms(last, wait_ms, cpus)
                 latency_ms = (last.mean_latency_ms or wait_ms) + following_ms - wait_ms
                 wait_ms = following_ms
         except UnreachableError as error:
-            self.progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
+            self.waits.progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
             return None
         finally:
-            self._waits.restore()
+            self.waits.restore()
         return False
 
     def _settle(self) -> str | None:
@@ -167,9 +156,9 @@ class Warmer:
 
         def show() -> None:
             left = f"{max(self._left_s(), 0):.0f} s left at most"
-            self.progress.show("warm-up", f"{PHASE_WORDS[phase]}, burst {number}; {left}")
+            self.waits.progress.show("warm-up", f"{PHASE_WORDS[phase]}, burst {number}; {left}")
 
-        self._done.append(self._bursts.run(phase, load, wait_ms, show))
+        self._done.append(self.bursts.run(phase, load, wait_ms, show))
         return self._done[-1]
 
     def _warmup(self, compiled: bool | None, changing: str | None, compiling_s: float) -> Warmup:
@@ -184,13 +173,13 @@ class Warmer:
         )
 
     def _going(self) -> bool:
-        return not self.stop.requested and not self._failed()
+        return not self.bursts.stop.requested and not self._failed()
 
     def _failed(self) -> bool:
         return bool(self._done) and not self._done[-1].requests
 
     def _elapsed_s(self) -> float:
-        return self.clock() - self._began
+        return self.bursts.clock() - self._began
 
     def _left_s(self) -> float:
         return self.cap_s - self._elapsed_s()
