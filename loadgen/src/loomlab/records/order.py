@@ -29,17 +29,12 @@ Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
 class PlannedRun(Record):
-    run: Name
-    """Its folder's name."""
-    block: int
-    """Of runs of every approach, once each, at one load."""
-    expected_s: int | None = None
-    """With all around it, as `longest_s`; None: as the order has it."""
+    run: Name = Field(description="Its folder's name")
+    block: int = Field(description="Of runs of every approach, once each, at one load")
+    expected_s: int | None = Field(None, description="With all around it, as `longest_s`; None: as the order has it")
     longest_s: int | None = None
-    state: State = "planned"
-    """`finished`: its raw files are complete, `failed`: they will not be."""
-    settings: dict[Setting, Value]
-    """Compose's variables that are this run's own."""
+    state: State = Field("planned", description="`finished`: its raw files are complete, `failed`: they will not be")
+    settings: dict[Setting, Value] = Field(description="Compose's variables that are this run's own")
     request: Request
 
     @model_validator(mode="after")
@@ -57,30 +52,21 @@ class Order(Record):
     planned: str
     seed: int
     size: str
-    settings: dict[Setting, Value]
-    """Compose's variables for every run."""
+    settings: dict[Setting, Value] = Field(description="Compose's variables for every run")
     host: dict[str, Any]
-    expected_s: int
-    """Of one run at the largest load, with all around it, as `longest_s`."""
+    expected_s: int = Field(description="Of one run at the largest load, with all around it, as `longest_s`")
     longest_s: int
     note: Line | None = None
-    suspect: list[str] = Field(default_factory=list)
-    """Reasons that hold for every run."""
+    suspect: list[str] = Field(default_factory=list, description="Reasons that hold for every run")
     scenario: SideBySide | None = None
     sweep: bool = False
     tool_version: str | None = None
-    lab_sha256: str | None = None
-    """Of the sources that make and judge runs."""
-    margin: Margin | None = None
-    """As the summary has it."""
-    asked: dict[str, str] = Field(default_factory=dict)
-    """The user's variables."""
-    paper: str | None = None
-    """The published experiment that it is made for."""
-    left_out: list[str] = Field(default_factory=list)
-    """Loads of the paper, and why the host cannot hold them."""
-    colours: dict[str, str] = Field(default_factory=dict)
-    """The approaches', #RRGGBB, for reports."""
+    lab_sha256: str | None = Field(None, description="Of the sources that make and judge runs")
+    margin: Margin | None = Field(None, description="As the summary has it")
+    asked: dict[str, str] = Field(default_factory=dict, description="The user's variables")
+    paper: str | None = Field(None, description="The published experiment that it is made for")
+    left_out: list[str] = Field(default_factory=list, description="The loads that the host cannot hold, and why")
+    colours: dict[str, str] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property
