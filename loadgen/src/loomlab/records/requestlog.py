@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,6 @@ type Numbers = NDArray[np.float64]
 LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
 """Percentiles, by their names in `Latency`."""
 COLUMNS = ("start_s", "latency_ms", "failed_start_s", "failed_latency_ms", "lag_ms", "failed_lag_ms")
-COUNTS = ("unanswered", "doubtful", "rounded_ms")
 _column = partial(np.empty, 0)
 
 
@@ -56,12 +55,6 @@ class RequestLog:
 
     def __len__(self) -> int:
         return len(self.start_s)
-
-    def __eq__(self, other: object) -> bool:
-        columns = [(getattr(self, one.name), getattr(other, one.name, None)) for one in fields(self)]
-        return isinstance(other, RequestLog) and all(np.array_equal(a, b) for a, b in columns)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def untimed(self) -> int:
@@ -137,7 +130,7 @@ def _quiet(log: RequestLog, first: int, last: int) -> NDArray[np.bool_]:
     """Of each second from `first` up to before `last`, whether surely no answer came in it: some starts are known to
     the second only, so an answer is taken to fill both seconds it may be in."""
     earliest_ms = np.floor(log.start_s) * 1000 + log.latency_ms
-    answered = np.concatenate([earliest_ms // 1000, (earliest_ms + 999) // 1000])
+    answered = np.concatenate([earliest_ms // 1000, (earliest_ms + 999) // 1000]).astype(np.int64)
     return np.isin(np.arange(first, last), answered, invert=True)
 
 
@@ -166,8 +159,8 @@ def requests_kept(path: Path, sources: list[Path], parse: Callable[[], RequestLo
             return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
     log = parse()
     if log is not None:
-        head = {name: getattr(log, name) for name in COUNTS} | {"failures": dict(log.failures)}
-        columns = {name: getattr(log, name) for name in COLUMNS}
+        columns = {name: vars(log)[name] for name in COLUMNS}
+        head = {name: value for name, value in vars(log).items() if name not in COLUMNS}
         with whole(path) as sink:
             np.savez(sink, made_from=np.array(made_from), head=np.array(json.dumps(head)), **columns)
     return log
