@@ -92,7 +92,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"{path} is not JSON ({error}): it is damaged; measure again.") from error
+        raise ParseError(f"{path} is damaged: it is not JSON ({error}); measure again.") from error
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
@@ -109,8 +109,8 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
         known = record.model_validate(value, extra="ignore")
     except ValidationError as error:
         raise ParseError(
-            f"{path} does not have the fields that are expected ({_fields(error)}): it is damaged, or of another "
-            "version of the lab; use that version, or move its folder out of results/."
+            f"{path} is damaged, or of another version of the lab, by {_fields(error)}: use that version, or move its "
+            "folder out of results/."
         ) from error
     warnings.warn(f"{path}: left out what this version does not know: {unknown}", stacklevel=2)
     return known
