@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from loomlab.basics.errors import CannotMeasureError
@@ -77,10 +78,11 @@ class LiveSet:
         """`before` is what the process told before its first request; what cannot be had stands in `error`. It begins
         when what the load left behind has been answered. The process collects once beforehand: what its collector needs
         outside of the heap is there from then on, whether requests wait or not."""
-        log, endpoint = MemoryLog(before=before, error=self._hindrance(before)), self.waits.endpoint
+        endpoint, show = self.waits.endpoint, self.waits.progress.show
+        log = MemoryLog(before=before, error=self._hindrance(before))
         if log.error:
             return log
-        self._show("nothing is in flight")
+        show("live set", "nothing is in flight")
         self.bursts.drain(math.ceil(endpoint.mean_ms / 1000))
         log.loaded = self.ask()
         connections = crowd_of(self.request.load, endpoint, self.about, before, log.loaded, self.waits.backend.process)
@@ -94,7 +96,7 @@ class LiveSet:
         finally:
             self.waits.restore()
         if log.error is None:
-            self._show("nothing is in flight again")
+            show("live set", "nothing is in flight again")
             self.bursts.stop.pause(CLOSED_S)
             log.idle = self.ask()
         return log
@@ -129,7 +131,8 @@ class LiveSet:
         with ThreadPoolExecutor(1) as beside:
             waiting = beside.submit(self._ask_when_they_wait, connections, each_ms / 1000, ended)
             try:
-                burst = self.bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
+                show = partial(self.waits.progress.show, "live set", f"{connections:,} requests wait")
+                burst = self.bursts.run("hold", wave, each_ms, show)
             finally:
                 ended.set()
         counts = burst.model_dump(include={"duration_s", "requests", "errors"})
@@ -151,6 +154,3 @@ class LiveSet:
                 self.waits.cut()
                 return answer
         return None
-
-    def _show(self, text: str) -> None:
-        self.waits.progress.show("live set", text)

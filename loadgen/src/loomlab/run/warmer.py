@@ -152,11 +152,10 @@ class Warmer:
         return 1000 * CROWDED * self._cpus / cost_ms if cost_ms else math.inf
 
     def _burst(self, phase: BurstPhase, load: Load, wait_ms: int) -> Burst:
-        number = len(self._done) + 1
+        what = f"{PHASE_WORDS[phase]}, burst {len(self._done) + 1}"
 
         def show() -> None:
-            left = f"{max(self._left_s(), 0):.0f} s left at most"
-            self.waits.progress.show("warm-up", f"{PHASE_WORDS[phase]}, burst {number}; {left}")
+            self.waits.progress.show("warm-up", f"{what}; {max(self._left_s(), 0):.0f} s left at most")
 
         self._done.append(self.bursts.run(phase, load, wait_ms, show))
         return self._done[-1]
