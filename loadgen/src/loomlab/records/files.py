@@ -70,7 +70,9 @@ def strange(folder: Path) -> str | None:
     somewhere else."""
     paths = (parent / name for parent, folders, files in folder.walk() for name in (*folders, *files))
     odd = next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None)
-    return odd and (
+    if odd is None:
+        return None
+    return (
         f"{folder.name} has {str(odd.relative_to(folder))!r}, which is neither a file nor a folder, so the lab writes "
         "nothing there: remove that, or move the experiment out of results/."
     )

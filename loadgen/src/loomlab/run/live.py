@@ -124,14 +124,13 @@ class LiveProgress:
 
     def show(self, sample: HostSample, elapsed_s: float) -> None:
         """The line of that moment."""
-        text = "requests so far: unknown"
+        text, now = "requests so far: unknown", sample.time
         if counts := self._counts():
             done = {outcome: max(count - self._before.get(outcome, 0.0), 0.0) for outcome, count in counts.items()}
-            last, self._last = self._last, (sample.time, sum(done.values()))
-            text = f"{self._last[1]:,.0f} requests"
-            if last and sample.time > last[0]:
-                text += f", {(self._last[1] - last[1]) / (sample.time - last[0]):,.0f}/s"
-            text += f", {done.get('failed', 0):,.0f} errors ({self._source})"
+            total = sum(done.values())
+            last, self._last = self._last, (now, total)
+            rate = f", {(total - last[1]) / (now - last[0]):,.0f}/s" if last and now > last[0] else ""
+            text = f"{total:,.0f} requests{rate}, {done.get('failed', 0):,.0f} errors ({self._source})"
         share, left_s = min(elapsed_s / self._duration_s, 1), max(self._duration_s - elapsed_s, 0)
         self._progress.show("measure", text, f" {100 * share:.0f} %, {left_s:.0f} s left")
 
