@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from approach import Approach, phase, sent_in, warmed
-from loads import rate
+from loads import CLOSED, rate
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
+from loomlab.records.load import Shape
 from loomlab.records.warmup import ENOUGH_REQUESTS
 from loomlab.run.console import Stop
 from loomlab.run.warmer import MOST_CONNECTIONS
@@ -27,9 +28,9 @@ def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections:
     assert len(phase(got, "settle")) >= 5
 
 
-@pytest.mark.parametrize("connections", [50, 200, 1000])
-def test_compilers_get_about_half_of_the_cpu_whatever_the_load_is(connections: int) -> None:
-    last = phase(warmed(Approach(), connections, cap_s=1000), "compile")[-1]
+@pytest.mark.parametrize(("connections", "shape"), [(50, CLOSED), (200, CLOSED), (1000, CLOSED), (1000, rate(100))])
+def test_compilers_get_about_half_of_the_cpu_whatever_the_load_is(connections: int, shape: Shape) -> None:
+    last = phase(warmed(Approach(), connections, cap_s=1000, shape=shape), "compile")[-1]
 
     assert last.cpu_s is not None and last.jit_cpu_s is not None
     assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)

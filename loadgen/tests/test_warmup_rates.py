@@ -54,13 +54,6 @@ def test_cold_requests_that_queue_under_a_rate_slow_it_down_by_their_cost_only()
     assert min(rates) > 20
 
 
-def test_a_rate_gives_the_compilers_about_half_of_the_cpu() -> None:
-    last = phase(warmed(Approach(), 1000, cap_s=1000, shape=rate(100)), "compile")[-1]
-
-    assert last.cpu_s is not None and last.jit_cpu_s is not None
-    assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
-
-
 @pytest.mark.parametrize("cpus", [1, 2])
 def test_requests_of_a_rate_do_not_pile_up_far_beyond_what_the_load_keeps_in_flight(cpus: int) -> None:
     approach = Approach(cost_ms=lambda served: 0.25 + 20 * cpus * 0.9 ** (served / 500), cpus=cpus)
