@@ -17,6 +17,7 @@ from loomlab.run.console import Stop
 from loomlab.run.management import Process
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
+from rawrun import log_of
 
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
 REPORT = ToolReport(completed=100, failed=3, non_2xx=2, received_bytes=4000, duration_s=2.0)
@@ -39,7 +40,7 @@ class Reporting(Ab):
         return self._report
 
     def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
-        return RequestLog([0], [900], unanswered=20)
+        return log_of([0], [900], unanswered=20)
 
 
 def burst_with(report: ToolReport | None, *processes: Process, **bursts: Any) -> Burst:
@@ -55,7 +56,8 @@ def test_a_burst_has_what_the_tool_reports_and_what_it_cost_the_process() -> Non
     assert (got.phase, got.wait_ms, got.duration_s) == ("settle", 900, 2)
     assert (got.requests, got.errors, got.throughput_rps, got.mean_latency_ms) == (80, 5, 40, 900)
     assert got.received_bytes_per_request == 50
-    assert (got.cpu_s, got.jit_cpu_s) == (pytest.approx(0.4), pytest.approx(0.1))
+    assert got.cpu_s == pytest.approx(0.4)
+    assert got.jit_cpu_s == pytest.approx(0.1)
     assert got.cpu_ms_per_request == pytest.approx(5)
     assert (got.gc_cpu_s, got.rss_bytes) == (None, 2e6)
 

@@ -127,12 +127,12 @@ def measured(
     stop.pause = approach.passes  # type: ignore[method-assign]  # its pauses are over at once
     waits = Waits(endpoint_of(target, delay_of(delay)), delay_of(delay), cast("Backend", approach), progress)
     bursts = Served(Ab(), approach.process, stop, LEFTOVERS_S, approach.clock)
-    return LiveSet(request, about, bursts, waits, approach.ask, progress, approach.wait).measure(before, warmup)
+    return LiveSet(request, about, bursts, waits, approach.ask, approach.wait).measure(before, warmup)
 
 
 def in_flight(answer: MemoryAnswer | None) -> float | None:
     """When the process was asked; None: it was not."""
-    return answer and answer.figure("requests_in_flight")
+    return None if answer is None else answer.figure("requests_in_flight")
 
 
 def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> None:
