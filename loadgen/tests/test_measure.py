@@ -15,7 +15,7 @@ import pytest
 
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
-from loomlab.records.order import read_order
+from loomlab.records.order import changing, read_order
 from loomlab.run import hoststat
 from loomlab.run.console import Stop
 from loomlab.run.process import run_tool
@@ -56,10 +56,13 @@ def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen
     )
 
 
-def small(folder: Path, address: str, *scenarios: Path, **changes: Any) -> Path:
+def small(folder: Path, address: str, *scenarios: Path, warmup_cap_s: float = 0, **changes: Any) -> Path:
     """The folder of a small run that is planned."""
-    quick: dict[str, Any] = {"connections": 20, "requests": 2400, "duration_s": 4, "delay": "30", "warmup_cap_s": 0}
-    return ordered(folder, address, *scenarios, **(quick | changes))
+    quick: dict[str, Any] = {"connections": 20, "requests": 2400, "duration_s": 4, "delay": "30"}
+    out = ordered(folder, address, *scenarios, **(quick | changes))
+    with changing(out.parent.parent) as order:
+        order.run(out.name).request.warmup_cap_s = warmup_cap_s
+    return out
 
 
 @contextmanager
