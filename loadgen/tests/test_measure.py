@@ -26,7 +26,7 @@ from served import NOBODY, prometheus, sampled
 from server import EVERY, HELD, running
 
 TOOLS = pytest.mark.tools
-RATE = {"rate_rps": 200, "requests": None}
+RATE: dict[str, Any] = {"rate_rps": 200, "requests": None}
 GARBAGE = "echo '\\000\\377 <html>502</html>'"
 SCENARIO = """\
 title: A rate
