@@ -1,28 +1,24 @@
-"""A made-up approach with its tool, process, backend and clock, and what warms it up: what it costs is a formula, time
-is its own."""
+"""A made-up approach with its backend and clock, and what warms it up: what it costs is a formula, time is its own."""
 
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
 
 from loads import load_of
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, Shape
-from loomlab.records.requestlog import RequestLog
-from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.backend import Backend
+from loomlab.records.warmup import Burst, BurstPhase, Warmup
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
-from loomlab.run.management import Process
+from loomlab.run.management import Backend, Process, Waits
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.warmup.warmer import Warmer
+from loomlab.run.warmer import Warmer
 from loomlab.tools.ab import Ab
-from loomlab.tools.tool import ToolReport
-from rawrun import log_of
 
 CONNECT_S = 0.1
+MS_300 = delay_of("300")
 
 
 @dataclass
@@ -39,18 +35,13 @@ class Approach:
     answers: bool = True
     tells_jit: bool = True
     backend_answers: bool = True
-    delay: Delay = field(default_factory=lambda: delay_of("300"))
+    delay: Delay = MS_300
     now_s: float = 0.0
     served: int = 0
-    cpu_s: float = 0.0
     jit_cpu_s: float = 0.0
     rss_bytes: float = 1e9
-    left: list[float] = field(default_factory=list)
-    """Unfinished requests, as the process will tell them."""
     sent: list[Load] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
-    last: ToolReport = field(default_factory=ToolReport)
-    latency_ms: float = 0.0
     most_in_flight: float = 0.0
     """Under a rate."""
 
@@ -58,18 +49,19 @@ class Approach:
         return self.now_s
 
     def process(self) -> Process:
-        inflight = self.left.pop(0) if self.left else 0.0
-        jit_cpu_s = self.jit_cpu_s if self.tells_jit else None
-        return Process(self.cpu_s, jit_cpu_s, 0.0, self.rss_bytes, inflight, cpus=self.cpus)
+        return Process(cpu_s=0, jit_cpu_s=0 if self.tells_jit else None, cpus=self.cpus)
 
-    def serve(self, load: Load) -> None:
+    def serve(self, phase: BurstPhase, load: Load, wait_ms: int) -> Burst:
         assert isinstance(load.shape, Closed | OpenRate)
         self.sent.append(load)
         requests = load.shape.requests
+        burst = Burst(
+            phase=phase, start=self.now_s, duration_s=1, wait_ms=wait_ms, requests=0, errors=requests,
+            throughput_rps=None, mean_latency_ms=None,
+        )  # fmt: skip
         if not self.answers:
             self.now_s += 1
-            self.last = ToolReport(completed=requests, attempted=requests, failed=requests, duration_s=1)
-            return
+            return burst
         cost_ms = self.cost_ms(self.served)
         waited_ms = endpoint_of(load.targets[0].target, self.delay).mean_ms
         if isinstance(load.shape, OpenRate):
@@ -78,20 +70,26 @@ class Approach:
             queued = min(max(requests - served, 0), max(load.connections - waiting, 0))
             requests = int(min(requests, served + queued))
             self.most_in_flight = max(self.most_in_flight, waiting + queued)
-            self.latency_ms = waited_ms + cost_ms * (1 + queued / 2 / self.cpus)
+            latency_ms = waited_ms + cost_ms * (1 + queued / 2 / self.cpus)
             taken_s = load.shape.duration_s + (waited_ms + cost_ms * (1 + queued / self.cpus)) / 1000
         else:
-            self.latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
-            taken_s = requests / load.connections * self.latency_ms / 1000
+            latency_ms = max(waited_ms, load.connections * cost_ms) + cost_ms
+            taken_s = requests / load.connections * latency_ms / 1000
         self.served += requests
         due_s = self.jit_s * min(self.served / 15_000, 1)
         compiled_s = max(min(due_s - self.jit_cpu_s, 0.5 * taken_s), 0) + self.trickle * taken_s
         self.jit_s += self.trickle * taken_s
         self.jit_cpu_s += compiled_s
-        self.cpu_s += requests * cost_ms / 1000 + compiled_s
         self.rss_bytes *= 1 + self.growth
         self.now_s += taken_s + CONNECT_S
-        self.last = ToolReport(completed=requests, attempted=requests, failed=0, duration_s=taken_s)
+        cpu_s = requests * cost_ms / 1000 + compiled_s
+        return burst.model_copy(
+            update={
+                "duration_s": taken_s, "requests": requests, "errors": 0, "mean_latency_ms": latency_ms, "cpu_s": cpu_s,
+                "cpu_ms_per_request": 1000 * cpu_s / requests, "jit_cpu_s": compiled_s if self.tells_jit else None,
+                "rss_bytes": self.rss_bytes,
+            }
+        )  # fmt: skip
 
     def lend(self, delay_ms: int) -> None:
         self._tell("lend")
@@ -107,41 +105,27 @@ class Approach:
         self.told.append(words)
 
 
-class MadeUp(Ab):
-    """ab, but that its load is served by the approach."""
-
-    def __init__(self, approach: Approach, program: str = "true") -> None:
-        self._approach = approach
-        self._program = program
-
-    def command(self, load: Load, raw: Path) -> list[str]:  # noqa: ARG002 - all is told by the approach
-        self._approach.serve(load)
-        return [self._program]
-
-    def report(self, raw: Path) -> ToolReport:  # noqa: ARG002
-        return self._approach.last
-
-    def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
-        return log_of([0], [self._approach.latency_ms])
-
-
 def warmed(
     approach: Approach,
     connections: int = 1000,
     *targets: str,
     cap_s: float = 140,
     shape: Shape = Closed(1, 60),  # noqa: B008 - it is frozen
-    program: str = "true",
     stop: Stop | None = None,
     stream: io.StringIO | None = None,
     **warmer: Any,
 ) -> Warmup:
     """What its warm-up was."""
-    load = load_of(shape, connections, *targets, origin="http://127.0.0.1:1")
-    return Warmer(
-        MadeUp(approach, program), load, delay_of("300"), approach.process, cast("Backend", approach), cap_s,
-        stop or Stop(), Progress(stream or io.StringIO()), clock=approach.clock, **warmer,
-    ).run()  # fmt: skip
+
+    class Served(Bursts):
+        def run(self, phase: BurstPhase, load: Load, wait_ms: int, _: object) -> Burst:
+            return approach.serve(phase, load, wait_ms)
+
+    load = load_of(shape, connections, *targets)
+    backend, progress = cast("Backend", approach), Progress(stream or io.StringIO())
+    waits = Waits(endpoint_of(load.targets[0].target, MS_300), MS_300, backend, progress)
+    bursts = Served(Ab(), approach.process, stop or Stop(), clock=approach.clock)
+    return Warmer(bursts, waits, load, cap_s, **warmer).run()
 
 
 def phase(warmup: Warmup, name: str) -> list[Burst]:

@@ -81,3 +81,11 @@ def prometheus(*answers: Any, port: int = 0) -> Iterator[tuple[str, list[str]]]:
 
     with serving(answer, port) as served:
         yield served.origin, queries
+
+
+def sampled(at: float, approach: str = "app") -> list[dict[str, Any]]:
+    """A sample at that time, and one before it, of all that a measurement waits for."""
+    wanted = [("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")]
+    wanted += [("process_start_time_seconds", service) for service in (approach, "backend")]
+    values = [[at - 1, "1"], [at, "2"]]
+    return [{"metric": {"__name__": name, "service": service}, "values": values} for name, service in wanted]

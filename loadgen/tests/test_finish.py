@@ -101,7 +101,7 @@ def test_a_run_whose_files_are_broken_does_not_keep_the_others_from_being_judged
     folder = experiment(tmp_path, "finished", "finished")
     (folder / "runs" / "1-tomcat-virtual" / "raw" / "container.json").write_text("")
 
-    with pytest.warns(UserWarning, match=r"1-tomcat-virtual cannot be judged: .*container\.json is not JSON"):
+    with pytest.warns(UserWarning, match=r"1-tomcat-virtual cannot be judged: .*container\.json is damaged"):
         finish(folder)
 
     assert states(folder) == ["failed", "judged"]

@@ -1,11 +1,11 @@
 """What can be seen of a run while it goes, over real HTTP."""
 
-import io
 import socket
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -48,12 +48,10 @@ def page(port: int) -> str:
 
 @pytest.mark.parametrize("scenario", ["rate-ladder", None])
 def test_the_run_that_goes_on_is_named(scenario: str | None) -> None:
-    _, port = served(STEPS, scenario)
-
     assert (
         'lab_run_info{approach="tomcat-virtual",endpoint="/epoch-millis",experiment="20261121T060000Z-ladder",'
         f'jdk="25",run="3-tomcat-virtual",scenario="{scenario or ""}",tool="vegeta"}} 1.0\n'
-    ) in page(port)
+    ) in page(served(STEPS, scenario)[1])
 
 
 def test_one_phase_is_current() -> None:
@@ -66,9 +64,7 @@ def test_one_phase_is_current() -> None:
 
 
 def test_a_closed_load_offers_connections_and_no_rate() -> None:
-    _, port = served(CLOSED)
-
-    text = page(port)
+    text = page(served(CLOSED)[1])
 
     assert exposed_values(text).get("lab_offered_connections") == 200
     assert "lab_offered_rate_rps" not in text
@@ -92,21 +88,14 @@ def test_the_offered_rate_follows_the_steps_and_the_seconds_are_those_of_the_mea
     assert told(20) == (0, 0)
 
 
-class Unthrottled(Progress):
-    """Speaks however short the time since it last did."""
-
-    def show(self, phase: str, percent: float | None, seconds_left: float | None, text: str) -> None:
-        self._last = 0.0
-        super().show(phase, percent, seconds_left, text)
-
-
 def shown(url: str, name: str, *seconds: float) -> list[str]:
-    """The progress line of each of these seconds."""
-    stream = io.StringIO()
-    progress = LiveProgress("tomcat-virtual", load_of(STEPS), tool(name), url, Unthrottled(stream))
+    """What is shown at each of these seconds."""
+    lines: list[str] = []
+    console = SimpleNamespace(show=lambda phase, text, how_far: lines.append(f"{phase}{how_far}  {text}"))
+    progress = LiveProgress("tomcat-virtual", load_of(STEPS), tool(name), url, cast("Progress", console))
     for second in seconds:
         progress.show(HostSample(time=1000 + second, cpus={}, tool_threads={}), second)
-    return stream.getvalue().splitlines()
+    return lines
 
 
 def counts(**outcomes: float) -> list[dict[str, object]]:

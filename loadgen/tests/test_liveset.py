@@ -2,26 +2,23 @@
 
 import io
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from loads import load_of, rate, request_of
+from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import Delay, delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.backend import Backend, Waits
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
 from loomlab.run.liveset import LEFTOVERS_S, LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, crowd_of, hold_s, wait_ms
-from loomlab.run.management import Process
+from loomlab.run.management import Backend, Process, Waits
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.warmup.bursts import Bursts
 from loomlab.tools.ab import Ab
 
 CONNECTIONS = 100
@@ -31,20 +28,32 @@ PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 1500}}
 VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
 
 
+def burst(cost_ms: float | None = None) -> Burst:
+    return Burst(
+        phase="settle", start=0, duration_s=5, wait_ms=900, requests=9, errors=0, throughput_rps=1,
+        mean_latency_ms=900, cpu_ms_per_request=cost_ms,
+    )  # fmt: skip
+
+
+def warmed(cost_ms: float | None) -> Warmup:
+    return COLD.model_copy(update={"bursts": [burst(cost_ms)]})
+
+
 @dataclass
 class Holding:
-    """An approach whose requests are in flight, so many of them, for some seconds from when the tool starts; the tool
-    waits for the file `over`, which is there once its time has passed, and time passes at once."""
+    """An approach, with its backend, whose requests are in flight, so many of them, for some seconds from when the tool
+    starts; time passes at once."""
 
-    over: Path
     in_flight: int = CONNECTIONS
     backend_answers: bool = True
+    tool_starts: bool = True
     tool_s: float = 1.2
     outlast_s: float = 0
     leftovers_s: float = 0
     backend_connections: float | None = None
     began: float | None = None
     begun: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
     now_s: float = 0
     told: list[str] = field(default_factory=list)
     sent: list[Load] = field(default_factory=list)
@@ -60,11 +69,19 @@ class Holding:
             return 3 if self.now_s < self.leftovers_s else 0
         return self.in_flight if self.now_s - self.began < self.tool_s + self.outlast_s else 0
 
+    def serve(self, load: Load) -> Burst:
+        self.began = self.now_s
+        self.sent.append(load)
+        self.begun.set()
+        if not self.tool_starts:
+            raise CannotMeasureError("The tool cannot be started.")
+        assert self.over.wait(30)
+        return burst()
+
     def passes(self, seconds: float) -> None:
-        before = self.at_work()
         self.now_s += seconds
-        if before and not self.at_work():
-            self.over.touch()
+        if self.begun.is_set() and not self.at_work():
+            self.over.set()
 
     def wait(self, ended: threading.Event, seconds: float) -> bool:
         self.begun.wait()
@@ -91,33 +108,9 @@ class Holding:
         self.told.append(f"set {delay.text}")
 
 
-class Lasting(Ab):
-    """ab, but that its load only lasts."""
-
-    def __init__(self, approach: Holding, program: str) -> None:
-        self._approach = approach
-        self._program = program
-
-    def command(self, load: Load, raw: Path) -> list[str]:  # noqa: ARG002
-        self._approach.began = self._approach.now_s
-        self._approach.sent.append(load)
-        self._approach.over.unlink(missing_ok=True)
-        self._approach.begun.set()
-        return [self._program, "-c", f"until [ -e '{self._approach.over}' ]; do sleep 0.01; done"]
-
-
-type Make = Callable[..., Holding]
-
-
-@pytest.fixture
-def holding(tmp_path: Path) -> Make:
-    return partial(Holding, tmp_path / "over")
-
-
 def measured(
     approach: Holding,
     target: str = "/capabilities",
-    program: str = "sh",
     shape: Any = Closed(1, 60),  # noqa: B008 - it is frozen
     delay: str = "300",
     warmup: Warmup = COLD,
@@ -125,22 +118,25 @@ def measured(
     before: MemoryAnswer = BEFORE,
     **asked: Any,
 ) -> MemoryLog:
+    class Served(Bursts):
+        def run(self, _: Any, load: Load, *__: Any) -> Burst:
+            return approach.serve(load)
+
     request = request_of(load_of(shape, CONNECTIONS, target), delay=delay, **asked)
     stop, progress = Stop(), Progress(io.StringIO())
     stop.pause = approach.passes  # type: ignore[method-assign]  # its pauses are over at once
     waits = Waits(endpoint_of(target, delay_of(delay)), delay_of(delay), cast("Backend", approach), progress)
-    bursts = Bursts(Lasting(approach, program), approach.process, stop, LEFTOVERS_S, approach.clock)
-    live_set = LiveSet(request, about, bursts, waits, approach.ask, progress, approach.wait)
-    return live_set.measure(before, warmup)
+    bursts = Served(Ab(), approach.process, stop, LEFTOVERS_S, approach.clock)
+    return LiveSet(request, about, bursts, waits, approach.ask, approach.wait).measure(before, warmup)
 
 
 def in_flight(answer: MemoryAnswer | None) -> float | None:
     """When the process was asked; None: it was not."""
-    return answer and answer.figure("requests_in_flight")
+    return None if answer is None else answer.figure("requests_in_flight")
 
 
-def test_the_process_is_asked_while_all_requests_wait_and_when_none_does(holding: Make) -> None:
-    approach = holding()
+def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> None:
+    approach = Holding()
 
     log = measured(approach)
 
@@ -163,9 +159,9 @@ def test_the_process_is_asked_while_all_requests_wait_and_when_none_does(holding
     ],
 )
 def test_held_requests_say_themselves_how_long_they_wait_and_ask_for_no_cpu_work(
-    asked: str, sent: str, backend_told: bool, holding: Make
+    asked: str, sent: str, backend_told: bool
 ) -> None:
-    approach = holding()
+    approach = Holding()
 
     measured(approach, asked)
 
@@ -173,39 +169,40 @@ def test_held_requests_say_themselves_how_long_they_wait_and_ask_for_no_cpu_work
     assert (approach.told != ["memory"] * 3) is backend_told
 
 
-def test_requests_that_outlast_the_load_are_not_waited_for_long(holding: Make) -> None:
-    assert in_flight(measured(holding(outlast_s=10)).idle) == CONNECTIONS
-
-
-def test_a_process_that_never_holds_all_is_asked_before_the_first_is_answered(holding: Make) -> None:
-    assert in_flight(measured(holding(in_flight=CONNECTIONS // 2, tool_s=2)).waiting) == CONNECTIONS // 2
-
-
-@pytest.mark.parametrize(("in_flight", "asked"), [(0, False), (97, False), (98, True)])
-def test_the_process_is_not_asked_before_nearly_all_have_come(in_flight: int, asked: bool, holding: Make) -> None:
-    """The wave is over before most of the first one's wait is."""
-    approach = holding(in_flight=in_flight)
+@pytest.mark.parametrize(
+    ("changes", "waiting", "idle"),
+    [
+        ({"outlast_s": 10}, CONNECTIONS, CONNECTIONS),
+        ({"in_flight": 50, "tool_s": 2}, 50, 0),
+        ({"in_flight": 98}, 98, 0),
+        # The wave is over before most of the first one's wait is.
+        ({"in_flight": 97}, None, 0),
+        ({"in_flight": 0}, None, 0),
+    ],
+)
+def test_the_process_is_asked_when_nearly_all_have_come_or_before_the_first_is_answered(
+    changes: dict[str, Any], waiting: int | None, idle: int
+) -> None:
+    """And soon after the load, even if requests outlast it."""
+    approach = Holding(**changes)
 
     log = measured(approach)
 
-    assert (log.waiting is not None) is asked
-    assert log.idle is not None
+    assert (in_flight(log.waiting), in_flight(log.idle)) == (waiting, idle)
     assert approach.told[-2:] == ["set 300", "memory"]
 
 
 @pytest.mark.parametrize(
-    ("changes", "program", "error", "loads"),
+    ("changes", "error", "loads"),
     [
-        ({"backend_answers": False}, "sh", "the backend accepts no other delay: http://backend did not answer", 0),
-        ({}, "no-such-tool", "no-such-tool cannot be started (No such file or directory): is it installed?", 1),
+        ({"backend_answers": False}, "the backend accepts no other delay: http://backend did not answer", 0),
+        ({"tool_starts": False}, "The tool cannot be started", 1),
     ],
 )
-def test_what_cannot_be_had_is_told_and_does_not_cost_the_run(
-    changes: dict[str, Any], program: str, error: str, loads: int, holding: Make
-) -> None:
-    approach = holding(**changes)
+def test_what_cannot_be_had_is_told_and_does_not_cost_the_run(changes: dict[str, Any], error: str, loads: int) -> None:
+    approach = Holding(**changes)
 
-    log = measured(approach, program=program)
+    log = measured(approach)
 
     assert (log.error, log.hold, log.waiting, log.idle) == (error, None, None, None)
     assert len(approach.sent) == loads
@@ -213,14 +210,13 @@ def test_what_cannot_be_had_is_told_and_does_not_cost_the_run(
 
 @pytest.mark.parametrize(("leftovers_s", "delay", "left"), [(1.5, "1000", 0), (20, "60", 3)])
 def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes(
-    leftovers_s: float, delay: str, left: int, holding: Make
+    leftovers_s: float, delay: str, left: int
 ) -> None:
-    assert in_flight(measured(holding(leftovers_s=leftovers_s), delay=delay).loaded) == left
+    assert in_flight(measured(Holding(leftovers_s=leftovers_s), delay=delay).loaded) == left
 
 
-@pytest.mark.parametrize(("in_flight", "asked"), [(70, True), (30, False)])
-def test_requests_wait_on_all_connections_that_a_pool_has_kept(in_flight: int, asked: bool, holding: Make) -> None:
-    approach = holding(in_flight=in_flight, backend_connections=70)
+def test_requests_wait_on_all_connections_that_a_pool_has_kept() -> None:
+    approach = Holding(in_flight=70, backend_connections=70)
 
     log = measured(approach, shape=rate(20), warmup=warmed(10))
 
@@ -228,7 +224,7 @@ def test_requests_wait_on_all_connections_that_a_pool_has_kept(in_flight: int, a
     assert (load.connections, load.shape) == (70, Closed(requests=70, duration_s=9))
     assert log.hold is not None
     assert (log.hold.connections, log.hold.wait_ms) == (70, SPARE_WAIT_MS + 70 * 10)
-    assert (log.waiting is not None) is asked
+    assert in_flight(log.waiting) == 70
 
 
 @pytest.mark.parametrize(
@@ -253,14 +249,6 @@ def test_as_many_requests_wait_as_fill_what_pools_have_kept(
     backend, endpoint = Process(backend_connections=connections), endpoint_of(target, delay_of("300"))
 
     assert crowd_of(load_of(rate(200), 2000), endpoint, about, before, loaded, lambda: backend) == requests
-
-
-def warmed(cost_ms: float | None) -> Warmup:
-    last = Burst(
-        phase="settle", start=0, duration_s=5, wait_ms=900, requests=9, errors=0, throughput_rps=1,
-        mean_latency_ms=900, cpu_ms_per_request=cost_ms,
-    )  # fmt: skip
-    return COLD.model_copy(update={"bursts": [last]})
 
 
 @pytest.mark.parametrize(
@@ -309,9 +297,9 @@ FEWER = PLATFORM | {"inbound": {"max_threads": CONNECTIONS - 1}}
     ],
 )
 def test_requests_that_cannot_wait_at_once_are_not_held(
-    target: str, about: Any, asked: dict[str, Any], hindrance: str | None, holding: Make
+    target: str, about: Any, asked: dict[str, Any], hindrance: str | None
 ) -> None:
-    approach = holding()
+    approach = Holding()
 
     log = measured(approach, target, about=about, **asked)
 
@@ -319,7 +307,7 @@ def test_requests_that_cannot_wait_at_once_are_not_held(
     assert len(approach.sent) == (hindrance is None)
 
 
-def test_a_process_that_does_not_tell_its_memory_is_not_held(holding: Make) -> None:
+def test_a_process_that_does_not_tell_its_memory_is_not_held() -> None:
     before = MemoryAnswer(asked=1, answered=2, error="it answered 404")
 
-    assert measured(holding(), before=before) == MemoryLog(before=before, error="it answered 404")
+    assert measured(Holding(), before=before) == MemoryLog(before=before, error="it answered 404")

@@ -1,15 +1,22 @@
-"""What a process tells over its management port, and what it is asked to do there."""
+"""What processes tell over their management ports, and what they are asked to do there, over real HTTP."""
 
+import io
 import time
 from pathlib import Path
 
 import pytest
 
-from loomlab.run.management import Management, Process, exposed_values
+from loomlab.records.delay import delay_of
+from loomlab.records.models import Hang
+from loomlab.run.console import Progress
+from loomlab.run.management import Backend, Management, Process, exposed_values, hanging
 from loomlab.run.prometheus import UnreachableError
 from served import serving
 
 NOBODY = Management("127.0.0.1", 9)
+LATE_S = 30.0
+"""A busy host's timer may be late by so much, never early."""
+DELAY = b'{"delay":"lognormal:300:900","error_share":0,"hang_until_ms":0}'
 
 
 def test_memory_is_kept_as_it_is_told_with_its_times() -> None:
@@ -27,8 +34,7 @@ def test_memory_that_is_not_told_says_why() -> None:
     with serving(lambda _: (404, b"{}")) as server:
         got = Management("127.0.0.1", server.port).memory()
 
-    assert got.answer is None
-    assert got.error == f"{server.origin}/memory answered 404"
+    assert (got.answer, got.error) == (None, f"{server.origin}/memory answered 404")
     assert "did not answer" in (NOBODY.memory().error or "")
 
 
@@ -40,26 +46,84 @@ def test_high_water_marks_begin_anew_only_where_the_process_says_so(status: int)
     assert not NOBODY.reset_peaks()
 
 
-def test_the_backend_tells_how_many_connections_to_it_are_open() -> None:
+def test_a_process_tells_its_figures_on_its_metrics_page() -> None:
     page = (Path(__file__).parent / "golden" / "backend-metrics.txt").read_bytes()
     with serving(lambda _: (200, page)) as server:
         got = Management("127.0.0.1", server.port).process()
 
     assert server.asked == ["GET /actuator/prometheus"]
-    assert got == Process(
-        cpu_s=pytest.approx(61.61), jit_cpu_s=8.076305839, rss_bytes=292_814_848, cpus=1, backend_connections=2001
-    )
+    assert got.cpu_s == pytest.approx(61.61)
+    assert (got.jit_cpu_s, got.rss_bytes, got.cpus) == (8.076305839, 292_814_848, 1)
+    assert (got.backend_connections, got.inflight) == (2001, None)
     assert NOBODY.process() == Process()
 
 
 def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() -> None:
-    page = (
-        "# TYPE process_cpu_time_ns_total counter\n"
-        'process_cpu_time_ns_total{approach="a"} 1.5E9\n'
-        "process_cpu_time_ns_total 5\n"
-        "process_cpu_time_ns_total_more 7\n"
-    )
+    page = 'cpu_ns_total{approach="a"} 1.5E9\ncpu_ns_total 5\ncpu_ns_total_more 7\n'
 
-    assert exposed_values(page) == {"process_cpu_time_ns_total": 1.5e9 + 5, "process_cpu_time_ns_total_more": 7}
+    assert exposed_values(page) == {"cpu_ns_total": 1.5e9 + 5, "cpu_ns_total_more": 7}
     with pytest.raises(UnreachableError, match="does not hold metrics"):
         exposed_values("<html>502</html>\n")
+
+
+def test_the_delay_is_read_lent_and_set() -> None:
+    with serving(lambda _: (200, DELAY)) as server:
+        backend = Backend("127.0.0.1", server.port)
+
+        assert backend.delay() == "lognormal:300:900"
+        backend.lend(40)
+        backend.set_delay(delay_of("uniform:200:400"))
+
+    assert server.asked[1:] == [
+        "PUT /behaviour?delay=40&delay_for_ms=60000",
+        "PUT /behaviour?delay=uniform%3A200%3A400",
+    ]
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b'{"delays":"300"}', b'{"delay":"fast"}', b'{"delay":null}'])
+def test_an_answer_that_tells_no_delay_is_none(answer: bytes) -> None:
+    with serving(lambda _: (200, answer)) as server:
+        assert Backend("127.0.0.1", server.port).delay() is None
+
+
+def test_a_backend_that_refuses_a_delay_is_told() -> None:
+    with serving(lambda _: (400, b"")) as server, pytest.raises(UnreachableError, match="answered 400"):
+        Backend("127.0.0.1", server.port).set_delay(delay_of("300"))
+
+
+def said_while(hangs: list[Hang], port: int, wanted: str) -> str:
+    """What is said while these hangs are due, until `wanted` is."""
+    stream, deadline = io.StringIO(), time.monotonic() + LATE_S
+    with hanging(hangs, Backend("127.0.0.1", port), Progress(stream)):
+        while wanted not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return stream.getvalue()
+
+
+def test_each_hang_begins_at_its_time_for_its_duration() -> None:
+    began, arrivals = time.monotonic(), list[float]()
+    hangs = [Hang(at_s=0.2, duration_s=0.5), Hang(at_s=0.6, duration_s=10)]
+    with serving(lambda _: (200, arrivals.append(time.monotonic()) or b"")) as server:  # type: ignore[func-returns-value]
+        assert "The backend hangs for 10 s." in said_while(hangs, server.port, "hangs for 10 s.")
+
+    assert server.asked == ["PUT /behaviour?hang_ms=500", "PUT /behaviour?hang_ms=10000"]
+    for arrived, hang in zip(arrivals, hangs, strict=True):
+        assert hang.at_s <= arrived - began < hang.at_s + LATE_S
+
+
+def test_a_hang_that_is_not_due_before_the_end_never_begins() -> None:
+    with serving(lambda _: (200, b"")) as server:
+        with (
+            pytest.raises(KeyboardInterrupt),
+            hanging([Hang(at_s=0.3, duration_s=1)], Backend("127.0.0.1", server.port), Progress(io.StringIO())),
+        ):
+            raise KeyboardInterrupt
+        assert not server.arrived.acquire(timeout=0.6)
+
+
+@pytest.mark.parametrize(("there", "why"), [(True, "answered 400"), (False, "did not answer")])
+def test_a_backend_that_takes_no_hang_is_told_and_harms_nothing(there: bool, why: str) -> None:
+    with serving(lambda _: (400, b"")) as server:
+        hangs = [Hang(at_s=0, duration_s=1)]
+
+        assert why in said_while(hangs, server.port if there else 9, "could not be told to hang")

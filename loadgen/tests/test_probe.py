@@ -21,16 +21,15 @@ def answering(*answers: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
     def serve(connection: socket.socket) -> None:
         with connection, connection.makefile("rb") as reader:
-            for place, answer in enumerate(answers):
+            for number, answer in enumerate(answers):
                 requests.append(b"".join(iter(reader.readline, b"\r\n")))
-                if not place:
+                if not number:
                     both.wait()
                 connection.sendall(answer)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threads = [threading.Thread(target=lambda: serve(listener.accept()[0]), daemon=True) for _ in range(2)]
-        for thread in threads:
-            thread.start()
+        for _ in range(2):
+            threading.Thread(target=lambda: serve(listener.accept()[0]), daemon=True).start()
         yield listener.getsockname()[1], requests
 
 
@@ -49,8 +48,7 @@ def test_a_kept_connection_and_what_was_answered_to_both_versions_at_the_same_ti
     assert b"Connection:" not in first
     assert second.startswith(b"GET /about HTTP/1.1\r\n")
     older = [request for request in requests if b" HTTP/1.0\r\n" in request]
-    assert len(older) == 2
-    assert all(b"Connection: keep-alive\r\n" in request for request in older)
+    assert [b"Connection: keep-alive\r\n" in request for request in older] == [True, True]
 
 
 @pytest.mark.parametrize(

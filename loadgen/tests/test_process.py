@@ -1,25 +1,28 @@
 """Watching a tool: when it is told to stop, also when telling of it hangs."""
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from loomlab.records.models import HostSample
 from loomlab.run import process
 from loomlab.run.console import Stop
-from loomlab.run.process import Teller, Watch, run_tool
+from loomlab.run.process import Watch, run_tool
 
 
 def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) -> None:
-    hangs = threading.Event()
+    hangs, seconds = threading.Event(), list[float]()
 
-    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), lambda *_: hangs.wait(60) and None)
+    def tell(_: object, elapsed_s: float) -> None:
+        seconds.append(elapsed_s)
+        hangs.wait(60)
+
+    run, samples = run_tool(["sleep", "60"], tmp_path / "out", 3.0, 60.0, Stop(), tell)
     hangs.set()
 
     assert (run.stopped_by, run.killed) == ("hard cap", False)
     assert len(samples) >= 4
+    assert len(seconds) == 1
     assert run.ended - run.started < 30
 
 
@@ -30,25 +33,6 @@ def test_a_tool_that_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pyte
     run, _ = run_tool(command, tmp_path / "out", 0.5, 60, Stop(), lambda *_: None)
 
     assert (run.stopped_by, run.killed, run.exit_code) == ("hard cap", True, -9)
-
-
-def test_while_one_sample_is_told_later_ones_are_left_out() -> None:
-    seconds: list[float] = []
-    go_on = threading.Event()
-
-    def tell(_: HostSample, elapsed_s: float) -> None:
-        seconds.append(elapsed_s)
-        go_on.wait(30)
-
-    teller, sample = Teller(tell), HostSample(time=0, cpus={}, tool_threads={})
-    for second in (1.0, 2.0, 3.0):
-        teller.tell(sample, second)
-    go_on.set()
-    deadline = time.monotonic() + 30
-    while len(seconds) < 2 and time.monotonic() < deadline:
-        teller.tell(sample, 4.0)
-
-    assert seconds[:2] == [1.0, 4.0]
 
 
 def test_the_watch_asks_for_an_end_once_nothing_more_is_read() -> None:

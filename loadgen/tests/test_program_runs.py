@@ -175,21 +175,6 @@ def thought_s(server: Recorder, connection: int) -> list[float]:
 
 
 @TOOLS
-def test_users_come_and_go_at_an_even_pace(server: Recorder, tmp_path: Path) -> None:
-    run(LabUsers(), load_of(server, Users((UserStage(10, 2), UserStage(0, 2)))), tmp_path)
-
-    first: dict[int, float] = {}
-    last: dict[int, float] = {}
-    for asked in server.asked:
-        first.setdefault(asked.connection, asked.at)
-        last[asked.connection] = asked.at
-    begun = min(first.values())
-    assert sorted(at - begun for at in first.values()) == pytest.approx([0.2 * n for n in range(10)], abs=1)
-    ended = [2.2 + 0.2 * n - DELAY_S for n in range(10)]
-    assert sorted(at - begun for at in last.values()) == pytest.approx(ended, abs=1)
-
-
-@TOOLS
 @BOTH
 def test_two_targets_are_dealt_evenly(server: Recorder, tmp_path: Path, tool: Program, shape: Shape) -> None:
     report, log = run(tool, load_of(server, shape, 20, "/slow?b=c", "/status/503"), tmp_path)

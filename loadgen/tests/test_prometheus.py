@@ -13,7 +13,7 @@ from loomlab.run.console import Stop
 from loomlab.run.measure import collect_again
 from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
 from rawrun import BEGIN, RawRun, write
-from served import NOBODY, prometheus, serving
+from served import NOBODY, prometheus, sampled, serving
 
 ERROR = {"status": "error"}
 
@@ -22,19 +22,6 @@ ERROR = {"status": "error"}
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Queries are made again without a pause."""
     monkeypatch.setattr("loomlab.run.prometheus.RETRY_AFTER_S", (0.0, 0.0, 0.0))
-
-
-def sampled(at: float) -> list[dict[str, Any]]:
-    """A sample at that time, and one before it, of all that is waited for."""
-    wanted = (
-        ("container_cpu_usage_seconds_total", "app"),
-        ("container_cpu_usage_seconds_total", "backend"),
-        ("container_cpu_usage_seconds_total", "loadgen"),
-        ("process_start_time_seconds", "app"),
-        ("process_start_time_seconds", "backend"),
-    )
-    values = [[at - 1, "1"], [at, "2"]]
-    return [{"metric": {"__name__": name, "service": service}, "values": values} for name, service in wanted]
 
 
 def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
@@ -83,27 +70,20 @@ def test_a_long_run_is_asked_for_in_pieces_whose_edges_count_once() -> None:
     assert [query[query.index("[") :] for query in queries[:4]] == ["[30s]", "[300s]", "[300s]", "[300s]"]
 
 
-def test_samples_can_be_fetched_later(tmp_path: Path) -> None:
+def test_samples_can_be_fetched_later_unless_more_are_there(tmp_path: Path) -> None:
     folder = RawRun().write(tmp_path / "1-app")
-    write(folder, "metrics.json", {"start": BEGIN, "end": BEGIN + 40, "error": "late", "containers": []})
+    path = folder / "raw" / "metrics.json"
+    before = path.read_bytes()
     with prometheus(sampled(BEGIN)) as (url, _):
+        with pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 1044"):
+            collect_again(folder, url)
+        assert path.read_bytes() == before
+        write(folder, "metrics.json", {"start": BEGIN, "end": BEGIN + 40, "error": "late", "containers": []})
         collect_again(folder, url)
+        with pytest.raises(UsageError, match="not a run that was measured"):
+            collect_again(tmp_path, url)
 
-    assert json.loads((folder / "raw" / "metrics.json").read_text())["containers"] == sampled(BEGIN)
-    with pytest.raises(UsageError, match="not a run that was measured"):
-        collect_again(tmp_path, url)
-
-
-def test_samples_that_are_gone_do_not_replace_what_there_is(tmp_path: Path) -> None:
-    folder = RawRun().write(tmp_path / "1-app")
-    before = (folder / "raw" / "metrics.json").read_bytes()
-    with (
-        prometheus(sampled(BEGIN)) as (url, _),
-        pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 1044"),
-    ):
-        collect_again(folder, url)
-
-    assert (folder / "raw" / "metrics.json").read_bytes() == before
+    assert json.loads(path.read_text())["containers"] == sampled(BEGIN)
 
 
 def test_queries_share_one_connection() -> None:

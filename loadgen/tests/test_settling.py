@@ -6,7 +6,7 @@ import random
 import pytest
 
 from loomlab.records.warmup import REST_CORES, Burst
-from loomlab.run.warmup.warm import at_rest, changing, first_wait_ms, latency_ms, next_wait_ms, waves_within
+from loomlab.run.warmer import at_rest, describe_change, first_wait_ms, latency_ms, next_wait_ms, waves_within
 from saying import figures
 
 FLAT = [1.0] * 8
@@ -47,7 +47,7 @@ def falling(share: float, count: int = 8) -> list[float]:
 def test_a_fall_beyond_its_limit_is_told(
     latency: list[float], cpu: list[float], memory: list[float], said: str | None
 ) -> None:
-    got = changing([burst(*values) for values in zip(latency, cpu, memory, strict=True)])
+    got = describe_change([burst(*values) for values in zip(latency, cpu, memory, strict=True)])
 
     assert (got is None) is (said is None)
     if said:
@@ -57,24 +57,24 @@ def test_a_fall_beyond_its_limit_is_told(
 
 
 def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
-    assert changing([burst()] * 4) is not None
-    assert changing([burst()] * 5) is None
-    assert changing([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
+    assert describe_change([burst()] * 4) is not None
+    assert describe_change([burst()] * 5) is None
+    assert describe_change([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
 
 
 def test_what_lies_six_bursts_back_no_longer_counts() -> None:
     cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
 
-    assert changing(cold + [burst()] * 5) is not None
-    assert changing(cold + [burst()] * 6) is None
+    assert describe_change(cold + [burst()] * 5) is not None
+    assert describe_change(cold + [burst()] * 6) is None
 
 
 def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
-    assert changing([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
+    assert describe_change([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
 
 
 def test_without_figures_of_the_process_latency_alone_tells() -> None:
-    assert changing([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
+    assert describe_change([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
 
 
 @pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
@@ -82,14 +82,14 @@ def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_stea
     bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
     bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
 
-    assert changing(bursts) is not None
+    assert describe_change(bursts) is not None
 
 
 def bursts_until_steady(fall: float, noise: float, source: random.Random) -> int | None:
     bursts: list[Burst] = []
     for place in range(25):
         bursts.append(burst(cpu=math.exp(-fall * place + source.gauss(0, noise))))
-        if changing(bursts) is None:
+        if describe_change(bursts) is None:
             return len(bursts)
     return None
 
@@ -124,52 +124,46 @@ def test_a_burst_has_the_waves_of_some_seconds(seconds: float, latency_ms: float
     assert waves_within(seconds, latency_ms, fewest) == waves
 
 
-def test_compilers_rest_after_enough_requests_that_hardly_cost_them_cpu() -> None:
-    enough = [burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=0.25)]
-
-    assert at_rest(enough, cpus=1)
-    assert not at_rest([enough[0], burst(requests=10_000, jit_s=0.26)], cpus=1)
-    assert not at_rest([enough[0], burst(requests=9_999, jit_s=0.25)], cpus=1)
-    assert not at_rest([enough[1], enough[0]], cpus=1)
-    assert enough[1].jit_cores == pytest.approx(REST_CORES)
-
-
-def test_compilers_of_which_nothing_is_known_do_not_rest() -> None:
-    assert not at_rest([burst(requests=30_000, jit_s=None)], cpus=1)
-    assert not at_rest([burst(requests=30_000, cpu=None)], cpus=1)
-
-
-def test_compilers_that_requests_leave_no_cpu_to_do_not_rest() -> None:
-    assert at_rest([burst(requests=30_000, cpu=4.0)], cpus=1)
-    assert not at_rest([burst(requests=30_000, cpu=4.01)], cpus=1)
-    assert at_rest([burst(requests=30_000, cpu=4.01)], cpus=2)
+@pytest.mark.parametrize(
+    ("bursts", "cpus", "rest"),
+    [
+        ([burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=5 * REST_CORES)], 1, True),
+        ([burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=5.1 * REST_CORES)], 1, False),
+        ([burst(requests=10_000, jit_s=4), burst(requests=9_999, jit_s=5 * REST_CORES)], 1, False),
+        ([burst(requests=10_000, jit_s=0.1), burst(requests=10_000, jit_s=4)], 1, False),
+        ([burst(requests=30_000, jit_s=None)], 1, False),
+        ([burst(requests=30_000, cpu=None)], 1, False),
+        ([burst(requests=30_000, cpu=4.0)], 1, True),
+        ([burst(requests=30_000, cpu=4.01)], 1, False),
+        ([burst(requests=30_000, cpu=4.01)], 2, True),
+    ],
+)
+def test_compilers_rest_after_enough_requests_that_hardly_cost_them_cpu_and_left_them_some(
+    bursts: list[Burst], cpus: float, rest: bool
+) -> None:
+    assert at_rest(bursts, cpus) is rest
 
 
 @pytest.mark.parametrize(
-    ("cpu_s", "latency", "wait_ms", "following_ms"),
+    ("cpu_s", "latency", "wait_ms", "cpus", "following_ms"),
     [
-        (2.5, 920, 900, 900),
-        (1.25, 920, 900, 440),
-        (5.0, 920, 900, 1820),
-        (0.1, 920, 900, 287),
-        (4.5, 5000, 900, 4900),
-        (1.0, 920, 100, 1),
-        (50, 9000, 5900, 6000),
+        (2.5, 920, 900, 1, 900),
+        (1.25, 920, 900, 1, 440),
+        (2.5, 920, 900, 2, 440),
+        (5.0, 920, 900, 1, 1820),
+        (0.1, 920, 900, 1, 287),
+        (4.5, 5000, 900, 1, 4900),
+        (1.0, 920, 100, 1, 1),
+        (50, 9000, 5900, 1, 6000),
+        (None, 920, 700, 1, 700),
     ],
 )
 def test_the_next_burst_waits_so_long_that_its_requests_take_half_of_the_cpu(
-    cpu_s: float, latency: float, wait_ms: int, following_ms: int
+    cpu_s: float | None, latency: float, wait_ms: int, cpus: float, following_ms: int
 ) -> None:
-    last = burst(latency=latency / 920, cpu=cpu_s)
-
-    assert next_wait_ms(last, wait_ms, cpus=1) == following_ms
+    assert next_wait_ms(burst(latency=latency / 920, cpu=cpu_s), wait_ms, cpus) == following_ms
 
 
-def test_two_cpus_take_twice_the_requests() -> None:
-    assert next_wait_ms(burst(cpu=2.5), 900, cpus=2) == next_wait_ms(burst(cpu=1.25), 900, cpus=1)
+def test_the_first_burst_waits_by_what_cold_requests_cost() -> None:
     assert first_wait_ms(500, 2, 2.0) == first_wait_ms(250, 1, 2.0) == first_wait_ms(500, 1, 1.0) == 1000
     assert first_wait_ms(10_000, 1, 2.0) == 6000
-
-
-def test_a_burst_that_tells_nothing_changes_nothing() -> None:
-    assert next_wait_ms(burst(cpu=None), 700, cpus=1) == 700

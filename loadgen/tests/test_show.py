@@ -150,7 +150,7 @@ def test_what_is_no_run_and_what_is_damaged_is_left_out(tmp_path: Path, capsys: 
 
     for _ in range(2):
         assert [run.run.partition("-")[0] for _, run in newest_runs(tmp_path, 9)] == ["2"]
-    assert capsys.readouterr().err.count(f"{damaged} is not JSON") == 1
+    assert capsys.readouterr().err.count(f"{damaged} is damaged") == 1
 
 
 def test_without_a_run_there_is_only_the_address(get: Get) -> None:

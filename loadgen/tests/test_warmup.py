@@ -2,21 +2,18 @@
 
 import io
 import math
-import time
 from typing import Any
 
 import pytest
 
-from approach import Approach, MadeUp, phase, sent_in, warmed
-from loads import load_of, rate
+from approach import Approach, phase, sent_in, warmed
+from loads import CLOSED, rate
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
-from loomlab.records.load import Closed
+from loomlab.records.load import Shape
 from loomlab.records.warmup import ENOUGH_REQUESTS
 from loomlab.run.console import Stop
-from loomlab.run.management import Process
-from loomlab.run.warmup.bursts import Bursts
-from loomlab.run.warmup.warmer import MOST_CONNECTIONS
+from loomlab.run.warmer import MOST_CONNECTIONS
 
 
 @pytest.mark.parametrize("connections", [1, 10, 200, 1000, 10_000])
@@ -25,15 +22,15 @@ def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections:
 
     got = warmed(approach, connections, cap_s=400)
 
-    assert (got.compiled, got.changing, got.failed, got.capped) == (True, None, False, False)
+    assert (got.compiled, got.changing, got.failed, got.digest.capped) == (True, None, False, False)
     assert got.duration_s < 200
     assert sum(burst.requests or 0 for burst in phase(got, "compile")) >= ENOUGH_REQUESTS
     assert len(phase(got, "settle")) >= 5
 
 
-@pytest.mark.parametrize("connections", [50, 200, 1000])
-def test_compilers_get_about_half_of_the_cpu_whatever_the_load_is(connections: int) -> None:
-    last = phase(warmed(Approach(), connections, cap_s=1000), "compile")[-1]
+@pytest.mark.parametrize(("connections", "shape"), [(50, CLOSED), (200, CLOSED), (1000, CLOSED), (1000, rate(100))])
+def test_compilers_get_about_half_of_the_cpu_whatever_the_load_is(connections: int, shape: Shape) -> None:
+    last = phase(warmed(Approach(), connections, cap_s=1000, shape=shape), "compile")[-1]
 
     assert last.cpu_s is not None and last.jit_cpu_s is not None
     assert (last.cpu_s - last.jit_cpu_s) / last.duration_s == pytest.approx(0.5, abs=0.15)
@@ -60,7 +57,7 @@ def test_the_second_phase_is_the_load_itself_with_the_backends_delay_put_back() 
 def test_compilers_that_never_rest_end_at_the_cap() -> None:
     got = warmed(Approach(trickle=0.2), cap_s=140)
 
-    assert (got.compiled, got.changing, got.capped) == (False, None, True)
+    assert (got.compiled, got.changing, got.digest.capped) == (False, None, True)
     assert got.compiling_s == pytest.approx(84, abs=8)
     assert got.duration_s <= 140
     assert phase(got, "settle")
@@ -76,7 +73,7 @@ def test_compilers_that_never_rest_end_at_the_cap() -> None:
 def test_what_changes_on_and_on_ends_at_the_cap(costs: dict[str, Any], changing: str) -> None:
     got = warmed(Approach(**costs), cap_s=140)
 
-    assert got.capped
+    assert got.digest.capped
     assert changing in (got.changing or "")
     assert got.duration_s <= 140
 
@@ -99,10 +96,13 @@ def test_a_stop_ends_the_warm_up_and_puts_the_delay_back() -> None:
 
 
 def test_a_tool_that_cannot_be_started_leaves_the_delay_as_it_was() -> None:
-    approach = Approach()
+    def fail(_: int) -> float:
+        raise CannotMeasureError
+
+    approach = Approach(cost_ms=fail)
 
     with pytest.raises(CannotMeasureError):
-        warmed(approach, program="no-such-tool")
+        warmed(approach)
 
     assert approach.told[-1] == "set 300"
 
@@ -120,7 +120,7 @@ def test_where_a_first_phase_is_not_to_be_had_there_is_the_second_only(approach:
     got = warmed(approach, stream=stream)
 
     assert (got.compiled, phase(got, "compile")) == (None, [])
-    assert (got.changing, got.capped) == (None, False)
+    assert (got.changing, got.digest.capped) == (None, False)
     assert said in stream.getvalue()
 
 
@@ -167,15 +167,4 @@ def test_the_first_burst_of_a_closed_load_allows_for_the_work_that_the_compilers
 def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int) -> None:
     got = warmed(Approach(), cap_s=cap_s)
 
-    assert (len(got.bursts), got.capped) == (bursts, True)
-
-
-def test_what_a_burst_left_behind_is_waited_for_but_not_for_ever() -> None:
-    approach = Approach(left=[0, 0, 40, 3, 0])
-    warmed(approach, cap_s=5)
-    assert approach.left == []
-
-    bursts = Bursts(MadeUp(Approach()), lambda: Process(inflight=3), Stop(), longest_drain_s=0.5)
-    began = time.monotonic()
-    bursts.run("settle", load_of(Closed(10, 5), 10), 900, lambda: None)
-    assert time.monotonic() - began >= 0.5
+    assert (len(got.bursts), got.digest.capped) == (bursts, True)

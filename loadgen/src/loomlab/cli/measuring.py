@@ -9,12 +9,14 @@ import typer
 from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError
 from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import read_order, set_state
-from loomlab.run.backend import Backend
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
+from loomlab.run.management import Backend, Waits
 from loomlab.run.measure import Measurement
-from loomlab.run.warmup.warmer import Warmer
+from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
 
 BACKEND_CONNECTIONS, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = 500, 0.1, 30
@@ -38,7 +40,7 @@ def measure(
     stop.install()
     set_state(run_dir, "running")
     progress = Progress(label=label, terminal=terminal)
-    finished = Measurement(request, tool(request.tool), run_dir, prometheus_url, stop, progress).run()
+    finished = Measurement(request, run_dir, prometheus_url, stop, progress).run()
     progress.end()
     if not finished:
         raise typer.Exit(EXIT_INTERRUPTED)
@@ -54,10 +56,9 @@ def warm_backend(
     load = Load("http://backend:8080", (Target("/authentication"),), BACKEND_CONNECTIONS, shape, BACKEND_TIMEOUT_S)
     stop = Stop()
     stop.install()
-    backend = Backend()
-    warmer = Warmer(
-        tool(WARMER), load, delay_of(delay), backend.process, backend, cap_s, stop, Progress(),
-        BACKEND_COLD_COST_MS, BACKEND_BURST_S,
-    )  # fmt: skip
+    usual, backend = delay_of(delay), Backend("backend")
+    bursts = Bursts(tool(WARMER), backend.process, stop)
+    waits = Waits(endpoint_of(BACKEND_PATH, usual), usual, backend, Progress())
+    warmer = Warmer(bursts, waits, load, cap_s, BACKEND_COLD_COST_MS, BACKEND_BURST_S)
     if not warmer.compile(cap_s):
         raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")

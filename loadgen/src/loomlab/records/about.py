@@ -1,30 +1,27 @@
-"""What an approach tells of itself in GET /about."""
+"""What an approach tells of itself in GET /about; None where it does not."""
 
 from typing import Any
 
 
 def backend_pool(about: Any) -> int | None:
     """The most backend connections to one address."""
-    try:
-        limit = about["outbound"]["max_connections_per_route"]
-    except (TypeError, KeyError):
-        return None
-    return limit if isinstance(limit, int) else None
+    return _number(about, "outbound", "max_connections_per_route")
 
 
 def processors(about: Any) -> int:
     """The CPUs that its JVM takes itself to have; 1 where it does not tell."""
-    try:
-        cpus = about["jvm"]["available_processors"]
-    except (TypeError, KeyError):
-        return 1
-    return cpus if isinstance(cpus, int) else 1
+    return _number(about, "jvm", "available_processors") or 1
 
 
 def platform_threads(about: Any) -> int | None:
     """The most worker threads, where they are platform threads."""
+    threads = _number(about, "inbound", "max_threads")
+    return threads if threads is not None and about.get("concurrency") == "platform-threads" else None
+
+
+def _number(about: Any, part: str, name: str) -> int | None:
     try:
-        limit = about["inbound"]["max_threads"] if about["concurrency"] == "platform-threads" else None
+        value = about[part][name]
     except (TypeError, KeyError):
         return None
-    return limit if isinstance(limit, int) else None
+    return value if isinstance(value, int) else None

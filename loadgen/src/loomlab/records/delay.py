@@ -13,13 +13,10 @@ NORMAL_P99 = 2.3263
 
 @dataclass(frozen=True)
 class Delay:
-    text: str
-    """As the backend itself writes it."""
-    floor_ms: int
-    """The shortest it takes."""
+    text: str  # as the backend itself writes it
+    floor_ms: int  # the shortest it takes
     mean_ms: float
-    middle_ms: float
-    """What half of the answers take at most."""
+    middle_ms: float  # what half of the answers take at most
 
 
 def delay_of(text: str) -> Delay:

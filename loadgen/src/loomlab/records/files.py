@@ -14,9 +14,6 @@ from pydantic import BaseModel, ValidationError
 
 from loomlab.basics.errors import ParseError
 
-UNKNOWN = {"extra_forbidden", "unexpected_keyword_argument"}
-"""pydantic's words for a field that a record, or a dataclass, does not have."""
-
 
 class RunFiles:
     """The paths below RUN_DIR."""
@@ -71,14 +68,14 @@ def whole(path: Path) -> Iterator[BinaryIO]:
 def strange(folder: Path) -> str | None:
     """What lies below the folder and is neither a file nor a folder, in a sentence: who writes through a link writes
     somewhere else."""
-    for place, folders, files in folder.walk():
-        for path in (place / name for name in (*folders, *files)):
-            if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                return (
-                    f"{folder.name} has {str(path.relative_to(folder))!r}, which is neither a file nor a folder, so "
-                    "the lab writes nothing there: remove that, or move the experiment out of results/."
-                )
-    return None
+    paths = (parent / name for parent, folders, files in folder.walk() for name in (*folders, *files))
+    odd = next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None)
+    if odd is None:
+        return None
+    return (
+        f"{folder.name} has {str(odd.relative_to(folder))!r}, which is neither a file nor a folder, so the lab writes "
+        "nothing there: remove that, or move the experiment out of results/."
+    )
 
 
 def checksum(folder: Path) -> str:
@@ -97,15 +94,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ParseError(f"{path} is not JSON ({error}): it is damaged; measure again.") from error
-
-
-def _unexpected(path: Path, error: ValidationError) -> ParseError:
-    places = ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) or "the whole" for one in error.errors()))
-    return ParseError(
-        f"{path} does not have the fields that are expected ({places}): it is damaged, or of another version of "
-        "the lab; use that version, or move its folder out of results/."
-    )
+        raise ParseError(f"{path} is damaged: it is not JSON ({error}); measure again.") from error
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
@@ -117,13 +106,19 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        places = [one["loc"] for one in error.errors() if one["type"] in UNKNOWN]
-        unknown = [".".join(part for part in place if isinstance(part, str)) for place in places]
-        if len(unknown) < error.error_count():
-            raise _unexpected(path, error) from error
+        unknown = _fields(error)
     try:
         known = record.model_validate(value, extra="ignore")
-    except ValidationError as error:  # a record's own checks come after its fields
-        raise _unexpected(path, error) from error
-    warnings.warn(f"{path}: left out what this version does not know: {', '.join(sorted({*unknown}))}", stacklevel=2)
+    except ValidationError as error:
+        raise ParseError(
+            f"{path} is damaged, or of another version of the lab, by {_fields(error)}: use that version, or move its "
+            "folder out of results/."
+        ) from error
+    warnings.warn(f"{path}: left out what this version does not know: {unknown}", stacklevel=2)
     return known
+
+
+def _fields(error: ValidationError) -> str:
+    """The places of its mistakes, without the numbers of items."""
+    names = (".".join(part for part in one["loc"] if isinstance(part, str)) for one in error.errors())
+    return ", ".join(sorted({name or "the whole" for name in names}))

@@ -80,12 +80,10 @@ Shape = Annotated[Closed | OpenRate | Users, Field(discriminator="kind")]
 class Target:
     """One kind of request."""
 
-    target: Annotated[str, Field(pattern=r"^/[!-~]*$")]
-    """Path and query."""
+    target: Annotated[str, Field(pattern=r"^/[!-~]*$")]  # path and query
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Annotated[str, Field(pattern=r"^[ -~]*$")], ...] = ()
-    body: Path | None = None
-    """The file that holds it."""
+    body: Path | None = None  # the file that holds it
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -93,11 +91,9 @@ class Load:
     origin: str
     targets: Annotated[tuple[Target, ...], Field(min_length=1)]
     """Dealt out evenly, to users where there are users, else to requests."""
-    connections: Count
-    """All are in use in the closed model; in the open one there are no more."""
+    connections: Count  # all are in use in the closed model; in the open one there are no more
     shape: Shape
-    timeout_s: Count
-    """When a request has failed."""
+    timeout_s: Count  # when a request has failed
 
     @property
     def url(self) -> str:

@@ -12,10 +12,9 @@ from pydantic import Field, model_validator
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record, write_json
-from loomlab.records.models import MOST_MARGIN, Request, SideBySide
-from loomlab.records.record import Name, Record
+from loomlab.records.models import Request, SideBySide
+from loomlab.records.record import Margin, Name, Record
 
-ORDER_SCHEMA: Literal["loom-lab/order/v1"] = "loom-lab/order/v1"
 State = Literal["planned", "running", "finished", "judged", "failed"]
 Setting = Annotated[
     str,
@@ -30,17 +29,12 @@ Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
 class PlannedRun(Record):
-    run: Name
-    """Its folder's name."""
-    block: int
-    """Of runs of every approach, once each, at one load."""
-    expected_s: int | None = None
-    """With all around it, as `longest_s`; None: as the order has it."""
+    run: Name = Field(description="Its folder's name")
+    block: int = Field(description="Of runs of every approach, once each, at one load")
+    expected_s: int | None = Field(None, description="With all around it, as `longest_s`; None: as the order has it")
     longest_s: int | None = None
-    state: State = "planned"
-    """`finished`: its raw files are complete, `failed`: they will not be."""
-    settings: dict[Setting, Value]
-    """Compose's variables that are this run's own."""
+    state: State = Field("planned", description="`finished`: its raw files are complete, `failed`: they will not be")
+    settings: dict[Setting, Value] = Field(description="Compose's variables that are this run's own")
     request: Request
 
     @model_validator(mode="after")
@@ -53,35 +47,26 @@ class PlannedRun(Record):
 class Order(Record):
     """Whoever reads one, the host's shell among them, relies on its types: a folder of results may be a stranger's."""
 
-    schema_: Literal["loom-lab/order/v1"] = Field(default=ORDER_SCHEMA, alias="schema")
+    schema_: Literal["loom-lab/order/v1"] = Field("loom-lab/order/v1", alias="schema")
     experiment: Name
     planned: str
     seed: int
     size: str
-    settings: dict[Setting, Value]
-    """Compose's variables for every run."""
+    settings: dict[Setting, Value] = Field(description="Compose's variables for every run")
     host: dict[str, Any]
-    expected_s: int
-    """Of one run at the largest load, with all around it, as `longest_s`."""
+    expected_s: int = Field(description="Of one run at the largest load, with all around it, as `longest_s`")
     longest_s: int
     note: Line | None = None
-    suspect: list[str] = Field(default_factory=list)
-    """Reasons that hold for every run."""
+    suspect: list[str] = Field(default_factory=list, description="Reasons that hold for every run")
     scenario: SideBySide | None = None
     sweep: bool = False
     tool_version: str | None = None
-    lab_sha256: str | None = None
-    """Of the sources that make and judge runs."""
-    margin: float | None = Field(default=None, gt=0, le=MOST_MARGIN, allow_inf_nan=False)
-    """As the summary has it."""
-    asked: dict[str, str] = Field(default_factory=dict)
-    """The user's variables."""
-    paper: str | None = None
-    """The published experiment that it is made for."""
-    left_out: list[str] = Field(default_factory=list)
-    """Loads of the paper, and why the host cannot hold them."""
-    colours: dict[str, str] = Field(default_factory=dict)
-    """The approaches', #RRGGBB, for reports."""
+    lab_sha256: str | None = Field(None, description="Of the sources that make and judge runs")
+    margin: Margin | None = Field(None, description="As the summary has it")
+    asked: dict[str, str] = Field(default_factory=dict, description="The user's variables")
+    paper: str | None = Field(None, description="The published experiment that it is made for")
+    left_out: list[str] = Field(default_factory=list, description="The loads that the host cannot hold, and why")
+    colours: dict[str, str] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property
@@ -105,13 +90,7 @@ def order_file(experiment_dir: Path) -> Path:
 
 def order_of(experiment_dir: Path) -> Order | None:
     """The order, None where there is none; raises ParseError for one that cannot be read."""
-    try:
-        return read_record(order_file(experiment_dir), Order)
-    except ParseError as error:
-        raise ParseError(
-            f"{order_file(experiment_dir)} is damaged, or of another version of the lab: use that version, or start a "
-            "new experiment; what was measured stays in runs/."
-        ) from error
+    return read_record(order_file(experiment_dir), Order)
 
 
 def read_order(experiment_dir: Path) -> Order:

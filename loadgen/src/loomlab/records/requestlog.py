@@ -1,13 +1,18 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
+import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from loomlab.records.files import whole
 from loomlab.records.models import Latency
 
 type Numbers = NDArray[np.float64]
@@ -15,10 +20,7 @@ type Numbers = NDArray[np.float64]
 LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
 """Percentiles, by their names in `Latency`."""
 COLUMNS = ("start_s", "latency_ms", "failed_start_s", "failed_latency_ms", "lag_ms", "failed_lag_ms")
-
-
-def _column() -> Numbers:
-    return np.empty(0)
+_column = partial(np.empty, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +55,6 @@ class RequestLog:
 
     def __len__(self) -> int:
         return len(self.start_s)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RequestLog):
-            return NotImplemented
-        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
-        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def untimed(self) -> int:
@@ -129,30 +123,22 @@ def by_seconds(start_s: Numbers, values: Numbers) -> dict[int, Numbers]:
     """The values of the requests that started in each second, in order of the seconds."""
     order = np.argsort(start_s, kind="stable")
     seconds, first = np.unique(np.floor(start_s[order]), return_index=True)
-    return (
-        dict(zip(seconds.astype(int).tolist(), np.split(values[order], first[1:]), strict=True)) if len(seconds) else {}
-    )
+    return dict(zip(seconds.astype(int).tolist(), np.split(values[order], first)[1:], strict=True))
 
 
-def _answered(log: RequestLog) -> set[int]:
-    """Seconds in which an answer may have come: some starts are known to the second only, so an answer is taken to fill
-    both seconds it may be in."""
+def _quiet(log: RequestLog, first: int, last: int) -> NDArray[np.bool_]:
+    """Of each second from `first` up to before `last`, whether surely no answer came in it: some starts are known to
+    the second only, so an answer is taken to fill both seconds it may be in."""
     earliest_ms = np.floor(log.start_s) * 1000 + log.latency_ms
-    both = np.concatenate([earliest_ms // 1000, (earliest_ms + 999) // 1000])
-    return set(np.unique(both).astype(int).tolist())
+    answered = np.concatenate([earliest_ms // 1000, (earliest_ms + 999) // 1000]).astype(np.int64)
+    return np.isin(np.arange(first, last), answered, invert=True)
 
 
 def silences(log: RequestLog, first: float, last: float) -> list[int]:
     """How long each silence between two times was, in whole seconds in which surely no answer came."""
-    answered = _answered(log)
-    found, current = [], 0
-    for second in range(math.ceil(first), math.floor(last)):
-        if second not in answered:
-            current += 1
-        elif current:
-            found.append(current)
-            current = 0
-    return [*found, current] if current else found
+    quiet = _quiet(log, math.ceil(first), math.floor(last))
+    edges = np.flatnonzero(np.diff(quiet, prepend=False, append=False))
+    return [int(length) for length in edges[1::2] - edges[::2]]
 
 
 def silent_end_s(log: RequestLog, end: float) -> int:
@@ -160,10 +146,21 @@ def silent_end_s(log: RequestLog, end: float) -> int:
     last two seconds before `end` do not break it."""
     if not len(log):
         return 0
-    answered = _answered(log)
-    trailing = 0
-    for second in range(int(end) - 2, math.floor(log.start_s.min()) - 1, -1):
-        if second in answered:
-            break
-        trailing += 1
-    return trailing
+    quiet = _quiet(log, math.floor(log.start_s.min()), int(end) - 1)
+    return len(quiet) if quiet.all() else int(np.argmin(quiet[::-1]))
+
+
+def requests_kept(path: Path, sources: list[Path], parse: Callable[[], RequestLog | None]) -> RequestLog | None:
+    """The requests as the file has them, or parsed, and then kept there, where the tool's own files are others than
+    those it was made from. None where the tool has no per-request data; raises what `parse` raises."""
+    made_from = json.dumps([[one.name, one.stat().st_size, one.stat().st_mtime_ns] for one in sources if one.exists()])
+    with suppress(OSError, ValueError, KeyError), np.load(path) as kept:
+        if str(kept["made_from"]) == made_from:
+            return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
+    log = parse()
+    if log is not None:
+        columns = {name: vars(log)[name] for name in COLUMNS}
+        head = {name: value for name, value in vars(log).items() if name not in COLUMNS}
+        with whole(path) as sink:
+            np.savez(sink, made_from=np.array(made_from), head=np.array(json.dumps(head)), **columns)
+    return log

@@ -80,30 +80,14 @@ class Warmup(Record):
     bursts: list[Burst]
 
     @property
-    def capped(self) -> bool:
-        """Whether its cap cut it short, before the approach was warm."""
-        return self.compiled is False or self.changing is not None
-
-    @property
-    def cause(self) -> str:
-        """What was not yet as it should be."""
-        return " and ".join(cause for cause in (self._compilers, self.changing) if cause)
-
-    @property
     def digest(self) -> WarmupDigest:
-        return WarmupDigest(
-            bursts=len(self.bursts),
-            duration_s=self.duration_s,
-            compiling_s=self.compiling_s,
-            capped=self.capped,
-            failed=self.failed,
-            cap_s=self.cap_s,
-            compiled=self.compiled,
-            cause=self.cause,
-        )
+        """`capped` before the approach was warm."""
+        common = self.model_dump(exclude={"bursts", "changing"})
+        cause = " and ".join(cause for cause in (self._busy_compilers(), self.changing) if cause)
+        return WarmupDigest(**common, bursts=len(self.bursts), capped=bool(cause), cause=cause)
 
-    @property
-    def _compilers(self) -> str | None:
+    def _busy_compilers(self) -> str | None:
+        """Why they did not come to rest."""
         if self.compiled is not False:
             return None
         compiling = [burst for burst in self.bursts if burst.phase == "compile"]

@@ -10,8 +10,6 @@ from pydantic_core import ErrorDetails
 
 from loomlab.basics.errors import UsageError
 
-NOT_YAML = (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError)
-"""What PyYAML raises; all but the first for values that do not suit their tags, and for what refers to itself."""
 EXTRA = "extra_forbidden"
 
 
@@ -42,7 +40,7 @@ def parse[M: BaseModel](text: str, file: str, model: type[M], union: str) -> M:
         loader = _Loader(text)
         node = loader.get_single_node()
         value = loader.construct_document(node) if node else None
-    except NOT_YAML as error:
+    except Exception as error:  # also for values that do not suit their tags, and for what refers to itself
         mark = getattr(error, "problem_mark", None)
         problem = str(getattr(error, "problem", None) or error).partition("\n")[0]
         raise UsageError(f"{file}, line {mark.line + 1 if mark else 1}: this is not YAML ({problem}).") from None

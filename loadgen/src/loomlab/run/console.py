@@ -3,7 +3,6 @@
 import signal
 import sys
 import time
-from types import FrameType
 from typing import TextIO
 
 TICK_S = 0.2
@@ -19,10 +18,10 @@ class Stop:
         self.requested = False
 
     def install(self) -> None:
-        signal.signal(signal.SIGINT, self._on_signal)
-        signal.signal(signal.SIGTERM, self._on_signal)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
 
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, *_: object) -> None:
         self.requested = True
 
     def pause(self, seconds: float) -> None:
@@ -44,14 +43,12 @@ class Progress:
         self._phase = ""
         self._last = 0.0
 
-    def show(self, phase: str, percent: float | None, seconds_left: float | None, text: str) -> None:
+    def show(self, phase: str, text: str, how_far: str = "") -> None:
         now = time.monotonic()
         if phase == self._phase and now - self._last < self._every_s:
             return
         self._phase, self._last = phase, now
-        share = "" if percent is None else f" {max(round(percent), 0)} %"
-        left = "" if seconds_left is None else f", {max(round(seconds_left), 0)} s left"
-        self._write(f"{self._begin}{self._label}{phase}{share}{left}  {text}{self._end}")
+        self._write(f"{self._begin}{self._label}{phase}{how_far}  {text}{self._end}")
 
     def say(self, message: str) -> None:
         self._write(f"{self._begin}{message}\n")

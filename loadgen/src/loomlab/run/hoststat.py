@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from loomlab.records.models import HostSample
 PROC = Path("/proc")
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 NETWORK_COUNTERS = ("TCPSynRetrans", "ActiveOpens")
-NS_PER_S = 1_000_000_000
 USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
 """A CPU's columns in /proc/stat (proc_stat(5)); those beyond are guest time, which is in user already."""
 
@@ -31,25 +31,19 @@ def sample(pid: int, proc: Path = PROC) -> HostSample:
         time=time.time(),
         monotonic=time.monotonic(),
         cpus=cpu_jiffies(proc),
-        tool_threads={
-            thread: (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
-            for thread, fields in _threads(pid, "stat", proc).items()
-        },
-        tool_waits={
-            thread: (int(fields[1]) / NS_PER_S, int(fields[2]))
-            for thread, fields in _threads(pid, "schedstat", proc).items()
-        }
-        or None,
+        tool_threads=_threads(proc, pid, "stat", lambda fields: (int(fields[11]) + int(fields[12])) / CLOCK_TICKS),
+        tool_waits=_threads(proc, pid, "schedstat", lambda fields: (int(fields[1]) / 1e9, int(fields[2]))) or None,
     )
 
 
-def _threads(pid: int, name: str, proc: Path) -> dict[str, list[str]]:
-    """The fields of that file of each thread; of `stat`, those behind the thread's name, which may hold anything."""
+def _threads[T](proc: Path, pid: int, name: str, figure: Callable[[list[str]], T]) -> dict[str, T]:
+    """The figure of each thread by the fields of that file; of `stat`, by those behind the thread's name, which may
+    hold anything."""
     threads = {}
     with suppress(OSError):
         for task in (proc / str(pid) / "task").iterdir():
             if fields := (task / name).read_text(errors="replace").rpartition(")")[2].split():
-                threads[task.name] = fields
+                threads[task.name] = figure(fields)
     return threads
 
 
@@ -60,7 +54,7 @@ def network_counters(proc: Path = PROC) -> dict[str, int]:
         with suppress(OSError):
             lines = (proc / "net" / name).read_text(encoding="ascii").splitlines()
             for names, values in zip(lines[::2], lines[1::2], strict=False):
-                pairs = dict(zip(names.split()[1:], values.split()[1:], strict=False))
+                pairs = dict(zip(names.split(), values.split(), strict=False))
                 counters |= {counter: int(pairs[counter]) for counter in NETWORK_COUNTERS if counter in pairs}
     return counters
 
@@ -74,8 +68,7 @@ def boot_id(proc: Path = PROC) -> str | None:
 
 def read_bytes(pid: int, proc: Path = PROC) -> int | None:
     """APR reads sockets with read(), so a tool's answers show in rchar; None where the kernel does not tell."""
-    with suppress(OSError):
-        for line in (proc / str(pid) / "io").read_text(encoding="ascii").splitlines():
-            if line.startswith("rchar: "):
-                return int(line.removeprefix("rchar: "))
+    with suppress(OSError, StopIteration):
+        lines = (proc / str(pid) / "io").read_text(encoding="ascii").splitlines()
+        return next(int(line[7:]) for line in lines if line.startswith("rchar: "))
     return None

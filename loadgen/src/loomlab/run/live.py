@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class CpuSets(Collector):
         monitoring = set() if monitoring_cpus is None else parse_cpu_list(monitoring_cpus) or every
         if not approach & (own | self._sets["backend"] | monitoring):
             self._sets["approach"] = approach
-        self._spent_s = {(role, what): 0.0 for role in self._sets for what in SPENT}
+        self._spent_s: dict[tuple[str, str], float] = defaultdict(float)
 
     def collect(self) -> Iterator[Metric]:
         """The kernel's own counters may fall a little; these do not."""
@@ -122,18 +123,16 @@ class LiveProgress:
         self._last: tuple[float, float] | None = None
 
     def show(self, sample: HostSample, elapsed_s: float) -> None:
-        share = 100 * min(elapsed_s / self._duration_s, 1)
-        self._progress.show("measure", share, self._duration_s - elapsed_s, self._text(sample.time))
-
-    def _text(self, now: float) -> str:
-        counts = self._counts()
-        if not counts:
-            return "requests so far: unknown"
-        done = {outcome: max(count - self._before.get(outcome, 0.0), 0.0) for outcome, count in counts.items()}
-        total = sum(done.values())
-        last, self._last = self._last, (now, total)
-        rate = f", {(total - last[1]) / (now - last[0]):,.0f}/s" if last and now > last[0] else ""
-        return f"{total:,.0f} requests{rate}, {done.get('failed', 0):,.0f} errors ({self._source})"
+        """The line of that moment."""
+        text, now = "requests so far: unknown", sample.time
+        if counts := self._counts():
+            done = {outcome: max(count - self._before.get(outcome, 0.0), 0.0) for outcome, count in counts.items()}
+            total = sum(done.values())
+            last, self._last = self._last, (now, total)
+            rate = f", {(total - last[1]) / (now - last[0]):,.0f}/s" if last and now > last[0] else ""
+            text = f"{total:,.0f} requests{rate}, {done.get('failed', 0):,.0f} errors ({self._source})"
+        share, left_s = min(elapsed_s / self._duration_s, 1), max(self._duration_s - elapsed_s, 0)
+        self._progress.show("measure", text, f" {100 * share:.0f} %, {left_s:.0f} s left")
 
     def _counts(self) -> dict[str, float]:
         """By outcome; none where Prometheus does not tell."""

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from loomlab.basics.errors import CannotMeasureError
@@ -16,11 +17,9 @@ from loomlab.records.load import Closed, Load
 from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request
 from loomlab.records.warmup import Warmup
-from loomlab.run.backend import Waits
-from loomlab.run.console import Progress
-from loomlab.run.management import ReadProcess
+from loomlab.run.bursts import Bursts, busy_connections
+from loomlab.run.management import ReadProcess, Waits
 from loomlab.run.prometheus import UnreachableError
-from loomlab.run.warmup.bursts import Bursts, busy_connections
 
 SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000
 """A request waits until all others have come, and so much longer; less than any time-out."""
@@ -55,8 +54,8 @@ def crowd_of(
     """How many requests wait: as many as the load keeps in flight, or more, so that they use all that the approach's
     pools have kept from a time when more were. `about` is what the approach told of itself, `before` and `loaded` what
     it told before its first request, and after the load."""
-    kept = 0.0
-    if (threads := platform_threads(about)) is not None:
+    kept, threads = 0.0, platform_threads(about)
+    if threads is not None:
         kept = (loaded.figure("threads") or 0) - (before.figure("threads") or 0)
     if endpoint.backend_calls and endpoint.at_once == 1:
         kept = max(kept, backend().backend_connections or 0)
@@ -73,21 +72,20 @@ class LiveSet:
     bursts: Bursts
     waits: Waits
     ask: Callable[[], MemoryAnswer]
-    progress: Progress
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
         """`before` is what the process told before its first request; what cannot be had stands in `error`. It begins
         when what the load left behind has been answered. The process collects once beforehand: what its collector needs
         outside of the heap is there from then on, whether requests wait or not."""
-        if hindrance := self._hindrance(before):
-            return MemoryLog(before=before, error=hindrance)
-        endpoint = self.waits.endpoint
-        self._show("nothing is in flight")
+        endpoint, show = self.waits.endpoint, self.waits.progress.show
+        log = MemoryLog(before=before, error=self._hindrance(before))
+        if log.error:
+            return log
+        show("live set", "nothing is in flight")
         self.bursts.drain(math.ceil(endpoint.mean_ms / 1000))
-        loaded = self.ask()
-        log = MemoryLog(before=before, loaded=loaded)
-        connections = crowd_of(self.request.load, endpoint, self.about, before, loaded, self.waits.backend.process)
+        log.loaded = self.ask()
+        connections = crowd_of(self.request.load, endpoint, self.about, before, log.loaded, self.waits.backend.process)
         each_ms = wait_ms(connections, warmup, self.bursts.process().cpus or 1, endpoint.work_ms)
         try:
             log.hold, log.waiting = self._hold(connections, each_ms)
@@ -98,7 +96,7 @@ class LiveSet:
         finally:
             self.waits.restore()
         if log.error is None:
-            self._show("nothing is in flight again")
+            show("live set", "nothing is in flight again")
             self.bursts.stop.pause(CLOSED_S)
             log.idle = self.ask()
         return log
@@ -120,11 +118,11 @@ class LiveSet:
         return None
 
     def _hold(self, connections: int, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
-        limit_s = hold_s(connections)
+        load, limit_s = self.request.load, hold_s(connections)
         wave = replace(
-            self.request.load,
+            load,
             connections=connections,
-            targets=tuple(with_work(target, 0) for target in self.request.load.targets),
+            targets=tuple(with_work(target, 0) for target in load.targets),
             timeout_s=limit_s,
             shape=Closed(requests=connections, duration_s=limit_s),
         )
@@ -133,36 +131,26 @@ class LiveSet:
         with ThreadPoolExecutor(1) as beside:
             waiting = beside.submit(self._ask_when_they_wait, connections, each_ms / 1000, ended)
             try:
-                burst = self.bursts.run("hold", wave, each_ms, lambda: self._show(f"{connections:,} requests wait"))
+                show = partial(self.waits.progress.show, "live set", f"{connections:,} requests wait")
+                burst = self.bursts.run("hold", wave, each_ms, show)
             finally:
                 ended.set()
-        hold = Hold(
-            connections=connections,
-            wait_ms=each_ms,
-            started=burst.start,
-            duration_s=burst.duration_s,
-            requests=burst.requests,
-            errors=burst.errors,
-        )
-        return hold, waiting.result()
+        counts = burst.model_dump(include={"duration_s", "requests", "errors"})
+        return Hold(connections=connections, wait_ms=each_ms, started=burst.start, **counts), waiting.result()
 
     def _ask_when_they_wait(self, connections: int, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
         """Once all are in flight, or most of the first one's wait is over; from then on calls hardly wait. None where
         none came."""
-        full = FULL_SHARE * connections
         first_seen_at: float | None = None
         while not self.wait(ended, LOOK_EVERY_S):
             inflight, now = self.bursts.process().inflight or 0, self.bursts.clock()
             if inflight and first_seen_at is None:
                 first_seen_at = now
-            if inflight >= full:
+            full = inflight >= FULL_SHARE * connections
+            if full:
                 self.wait(ended, SETTLED_S)
-            elif first_seen_at is None or now - first_seen_at < LATEST_SHARE * wait_s:
-                continue
-            answer = self.ask()
-            self.waits.cut()
-            return answer
+            if full or (first_seen_at is not None and now - first_seen_at >= LATEST_SHARE * wait_s):
+                answer = self.ask()
+                self.waits.cut()
+                return answer
         return None
-
-    def _show(self, text: str) -> None:
-        self.progress.show("live set", None, None, text)

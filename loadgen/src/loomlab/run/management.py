@@ -1,18 +1,28 @@
-"""The management port of a process of the lab: what it tells of itself, and what it is asked to do."""
+"""The management ports of approach and backend: what they tell of themselves, and what they are asked to do."""
 
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from loomlab.basics.errors import UsageError
+from loomlab.records.delay import Delay, delay_of
+from loomlab.records.endpoints import Endpoint, with_wait
+from loomlab.records.load import Load
 from loomlab.records.memory import MemoryAnswer
+from loomlab.records.models import Hang
+from loomlab.run.console import Progress
 from loomlab.run.prometheus import UnreachableError, answered, json_object
 
 PORT = 8081
+LEASE_MS = 60_000
+"""The longest that the backend lends a delay."""
 MEMORY_TIMEOUT_S = 30.0
 """A full collection that looks at 10,000 stacks takes seconds."""
-NANOS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,7 @@ class Process:
     backend_connections: float | None = None  # of the backend: how many to it are open
 
 
-ReadProcess = Callable[[], Process]
+type ReadProcess = Callable[[], Process]
 
 
 class Management:
@@ -45,7 +55,7 @@ class Management:
             return Process()
         cpu_ns = values.get("process_cpu_time_ns_total")
         return Process(
-            cpu_s=None if cpu_ns is None else cpu_ns * NANOS,
+            cpu_s=None if cpu_ns is None else 1e-9 * cpu_ns,
             jit_cpu_s=values.get("lab_jit_cpu_seconds_total"),
             gc_cpu_s=values.get("lab_gc_cpu_seconds_total"),
             rss_bytes=values.get("process_memory_rss_bytes"),
@@ -56,12 +66,13 @@ class Management:
 
     def memory(self) -> MemoryAnswer:
         """After a full collection."""
-        asked, answer, error = time.time(), None, None
+        record = MemoryAnswer(asked=time.time(), answered=0)
         try:
-            answer = json_object(f"{self.origin}/memory", "POST", MEMORY_TIMEOUT_S)
-        except UnreachableError as problem:
-            error = str(problem)
-        return MemoryAnswer(asked=asked, answered=time.time(), answer=answer, error=error)
+            record.answer = json_object(f"{self.origin}/memory", "POST", MEMORY_TIMEOUT_S)
+        except UnreachableError as error:
+            record.error = str(error)
+        record.answered = time.time()
+        return record
 
     def reset_peaks(self) -> bool:
         """Whether it began its high-water marks anew."""
@@ -72,14 +83,90 @@ class Management:
         return True
 
 
+class Backend(Management):
+    """The management port of the backend; raises UnreachableError where it does not take a change."""
+
+    def delay(self) -> str | None:
+        """The one that holds now; None where the backend does not tell one."""
+        with suppress(UnreachableError, KeyError, UsageError):
+            return delay_of(str(json_object(f"{self.origin}/behaviour")["delay"])).text
+        return None
+
+    def set_delay(self, delay: Delay) -> None:
+        self._put(delay=delay.text)
+
+    def lend(self, delay_ms: int) -> None:
+        """A delay that ends by itself after a minute, whatever becomes of the borrower."""
+        self._put(delay=delay_ms, delay_for_ms=LEASE_MS)
+
+    def hang(self, lasting_s: float) -> None:
+        self._put(hang_ms=round(lasting_s * 1000))
+
+    def _put(self, **parameters: str | int) -> None:
+        answered(f"{self.origin}/behaviour?{urlencode(parameters)}", "PUT")
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Makes one endpoint's requests wait longer or shorter for a while: in the backend, which otherwise has `delay`, or
+    as requests say themselves."""
+
+    endpoint: Endpoint
+    delay: Delay
+    backend: Backend
+    progress: Progress
+
+    def stretched(self, load: Load, each_ms: int) -> Load:
+        """The load whose requests wait so long at a time; raises UnreachableError where the backend takes no delay."""
+        if self.endpoint.waits_as_configured:
+            self.backend.lend(max(each_ms, 1))
+        return replace(load, targets=tuple(with_wait(target, each_ms) for target in load.targets))
+
+    def cut(self) -> None:
+        """From now on the backend's calls wait a millisecond; a longer wait that has begun goes on."""
+        self._change(lambda: self.backend.lend(1), "cut short")
+
+    def restore(self) -> None:
+        """The backend's own delay."""
+        self._change(lambda: self.backend.set_delay(self.delay), "reset, and the temporary one will end by itself")
+
+    def _change(self, change: Callable[[], None], what: str) -> None:
+        if self.endpoint.waits_as_configured:
+            try:
+                change()
+            except UnreachableError as error:
+                self.progress.say(f"The backend's delay could not be {what}: {error}.")
+
+
+@contextmanager
+def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iterator[None]:
+    """Within it, each hang begins at its time after the start; those that are not due before its end never do."""
+
+    def begin(hang: Hang) -> None:
+        try:
+            backend.hang(hang.duration_s)
+            progress.say(f"The backend hangs for {hang.duration_s:.0f} s.")
+        except UnreachableError as error:
+            progress.say(f"The backend could not be told to hang: {error}.")
+
+    timers = [threading.Timer(hang.at_s, begin, [hang]) for hang in hangs]
+    for timer in timers:
+        timer.daemon = True
+        timer.start()
+    try:
+        yield
+    finally:
+        for timer in timers:
+            timer.cancel()
+
+
 def exposed_values(page: str) -> dict[str, float]:
     """The metrics of a text-format page by name, each the sum over all of its label sets; raises UnreachableError for
     another page."""
     values: dict[str, float] = {}
     try:
-        for family in text_string_to_metric_families(page):
-            for sample in family.samples:
-                values[sample.name] = values.get(sample.name, 0.0) + sample.value
+        for sample in (sample for family in text_string_to_metric_families(page) for sample in family.samples):
+            values[sample.name] = values.get(sample.name, 0.0) + sample.value
     except ValueError as error:
         raise UnreachableError(f"the page does not hold metrics ({error})") from error
     return values

@@ -16,17 +16,15 @@ from loomlab.records.measured import BackendDelays
 from loomlab.records.models import HostLog, Request, ToolRun
 from loomlab.records.warmup import Warmup
 from loomlab.run import hoststat
-from loomlab.run.backend import Backend, Waits, hanging
+from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
 from loomlab.run.live import LiveFigures, LiveProgress
 from loomlab.run.liveset import LEFTOVERS_S, LiveSet
-from loomlab.run.management import Management
+from loomlab.run.management import Backend, Management, Waits, hanging
 from loomlab.run.probe import probe
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
-from loomlab.run.warmup import warm
-from loomlab.run.warmup.bursts import Bursts
-from loomlab.run.warmup.warmer import Warmer
+from loomlab.run.warmer import Warmer, latency_ms
 from loomlab.tools.known import HOLDER, tool
 from loomlab.tools.tool import Tool
 
@@ -41,18 +39,19 @@ class Measurement:
     """Of one run: what was asked for, by what it is driven, and where its files go."""
 
     request: Request
-    tool: Tool
     run_dir: Path
     prometheus_url: str
     stop: Stop
     progress: Progress
 
     def __post_init__(self) -> None:
+        self.tool = tool(self.request.tool)
         self.files = RunFiles(self.run_dir)
         self.approach = Management(self.request.approach)
-        self.backend = Backend()
-        self.delay = delay_of(self.request.delay)
-        self.endpoint = endpoint_of(self.request.endpoint, self.delay)
+        self.backend = Backend("backend")
+        delay = delay_of(self.request.delay)
+        self.endpoint = endpoint_of(self.request.endpoint, delay)
+        self.waits = Waits(self.endpoint, delay, self.backend, self.progress)
 
     def run(self) -> bool:
         """Leaves raw/; True when it came to its end, False when it was stopped."""
@@ -72,7 +71,9 @@ class Measurement:
         if not self.stop.requested:
             self._load(live)
         if not self.stop.requested:
-            write_json(files.memory, self._live_set(about).measure(memory_before, warmup))
+            bursts = Bursts(tool(HOLDER), self.approach.process, self.stop, LEFTOVERS_S)
+            live_set = LiveSet(request, about, bursts, self.waits, self.approach.memory)
+            write_json(files.memory, live_set.measure(memory_before, warmup))
         if self.stop.requested:
             return False
         write_json(files.request, request.model_copy(update={"finished": True}))
@@ -80,12 +81,12 @@ class Measurement:
 
     def _look(self) -> dict[str, Any]:
         """What the approach tells of itself; how it answers is only kept."""
-        request = self.request
+        approach, request = self.request.approach, self.request
         timeout_s = self.endpoint.floor_ms / 1000 + PROBE_MARGIN_S
         headers = request.load.targets[0].headers
-        write_json(self.files.probe, probe(request.approach, 8080, request.endpoint, headers, timeout_s))
+        write_json(self.files.probe, probe(approach, 8080, request.endpoint, headers, timeout_s))
         try:
-            about = json_object(f"http://{request.approach}:8080/about")
+            about = json_object(f"http://{approach}:8080/about")
         except UnreachableError as error:
             self.progress.say(f"The effective configuration is unknown: {error}.")
             about = {"error": str(error)}
@@ -94,38 +95,34 @@ class Measurement:
 
     def _warm_up(self) -> Warmup:
         request = self.request
-        warmer = Warmer(
-            self.tool, request.load, self.delay, self.approach.process, self.backend,
-            request.warmup_load_s or request.warmup_cap_s, self.stop, self.progress,
-        )  # fmt: skip
+        bursts = Bursts(self.tool, self.approach.process, self.stop)
+        warmer = Warmer(bursts, self.waits, request.load, request.warmup_load_s or request.warmup_cap_s)
         warmup = warmer.load_itself() if request.warmup_load_s else warmer.run()
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
-        elif warmup.capped:
-            self.progress.say(f"The warm-up was cut short by its cap of {request.warmup_cap_s:.0f} s: {warmup.cause}.")
+        elif cause := warmup.digest.cause:
+            self.progress.say(f"The warm-up was cut short by its cap of {request.warmup_cap_s:.0f} s: {cause}.")
         return warmup
-
-    def _live_set(self, about: dict[str, Any]) -> LiveSet:
-        bursts = Bursts(tool(HOLDER), self.approach.process, self.stop, LEFTOVERS_S)
-        waits = Waits(self.endpoint, self.delay, self.backend, self.progress)
-        return LiveSet(self.request, about, bursts, waits, self.approach.memory, self.progress)
 
     def _load(self, live: LiveFigures) -> None:
         """The measured phase is told for as long as the tool runs: what is drawn of it is of nothing else."""
-        request, driver, files, load = self.request, self.tool, self.files, self.request.load
-        shown = LiveProgress(request.approach, load, driver, self.prometheus_url, self.progress)
+        approach, driver, files, load = self.request.approach, self.tool, self.files, self.request.load
+        duration_s = load.shape.duration_s
+        # One that ends by its requests takes as much longer as it is slower than the warm-up.
+        margin_s = HARD_CAP_MARGIN_S if driver.stops_by_time else max(HARD_CAP_MARGIN_S, duration_s / 2)
+        progress = LiveProgress(approach, load, driver, self.prometheus_url, self.progress)
         delay_before = self.backend.delay()
         peaks_reset = self.approach.reset_peaks()
         network_before = hoststat.network_counters()
-        with hanging(request.hangs, self.backend, self.progress):
+        with hanging(self.request.hangs, self.backend, self.progress):
             live.phase("measure")
             run, samples = run_tool(
                 driver.command(load, files.raw),
                 driver.output(files.raw),
-                load.shape.duration_s + load.timeout_s + _margin_s(load.shape.duration_s, driver),
+                duration_s + load.timeout_s + margin_s,
                 STALL_S if driver.discards else math.inf,
                 self.stop,
-                shown.show,
+                progress.show,
             )
             live.phase("collect")
         write_json(files.tool, run)
@@ -139,38 +136,32 @@ class Measurement:
         write_json(files.host, host)
         write_json(files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
         driver.finish(files.raw)
-        self.progress.show("collect", None, None, "waiting for the last samples")
+        self.progress.show("collect", "waiting for the last samples")
         prometheus = Prometheus(self.prometheus_url)
-        prometheus.wait_for_samples(request.approach, run.ended, self.stop)
-        metrics = prometheus.collect(request.approach, run.started, run.ended)
+        prometheus.wait_for_samples(approach, run.ended, self.stop)
+        metrics = prometheus.collect(approach, run.started, run.ended)
         write_json(files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")
 
 
-def fitted(request: Request, tool: Tool, warmup: Warmup, answer_ms: float) -> Load:
+def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> Load:
     """The load as it is measured: with the duration and the requests that were left to the lab, and, where the tool
     cannot stop by time, with as many requests as fit. By the latency that the warm-up ended with, else `answer_ms`."""
     load, shape = request.load, request.load.shape
     if not isinstance(shape, Closed):
         return load
     settled = [burst for burst in warmup.bursts if burst.phase == "settle"]
-    latency_s = (warm.latency_ms(settled) or max(answer_ms, 1)) / 1000
+    latency_s = (latency_ms(settled) or max(answer_ms, 1)) / 1000
     duration_s = chosen_duration_s(latency_s) if request.fit_duration else shape.duration_s
-    waves = max(math.floor(duration_s / latency_s), 1)
-    fitting = waves * load.connections
-    if tool.stops_by_time:
-        requests = SPARE_REQUESTS * fitting if request.fit_requests else shape.requests
-    else:
-        wanted = fitting if request.fit_requests else min(fitting, shape.requests) if settled else shape.requests
-        requests = min(wanted, tool.max_requests // load.connections * load.connections)
+    fitting = max(math.floor(duration_s / latency_s), 1) * load.connections
+    requests = shape.requests
+    if request.fit_requests:
+        requests = fitting * (SPARE_REQUESTS if driver.stops_by_time else 1)
+    elif settled and not driver.stops_by_time:
+        requests = min(fitting, requests)
+    requests = min(requests, driver.max_requests // load.connections * load.connections)
     return replace(load, shape=replace(shape, requests=requests, duration_s=duration_s))
-
-
-def _margin_s(duration_s: int, tool: Tool) -> float:
-    """What a run may take beyond its duration: one that ends by its requests is as much longer as it is slower than the
-    warm-up."""
-    return HARD_CAP_MARGIN_S if tool.stops_by_time else max(HARD_CAP_MARGIN_S, duration_s / 2)
 
 
 def collect_again(run_dir: Path, prometheus_url: str) -> None:
@@ -181,15 +172,13 @@ def collect_again(run_dir: Path, prometheus_url: str) -> None:
     if request is None or run is None:
         raise UsageError(f"{run_dir} is not a run that was measured: name a folder below runs/.")
     metrics = Prometheus(prometheus_url).collect(request.approach, run.started, run.ended)
-    have, had = _samples(metrics), _samples(read_json(files.metrics) or {})
+    have, had = (
+        sum(len(series["values"]) for part in ("containers", "approach", "backend") for series in record.get(part, []))
+        for record in (metrics, read_json(files.metrics) or {})
+    )
     if metrics["error"] or have < max(had, 1):
         raise CannotMeasureError(
             f"Prometheus has {have} samples of {run_dir.name}, fewer than the {max(had, 1)} that are needed "
             f"({metrics['error'] or 'the others are gone'}): it keeps 15 days at most, and make clean deletes all."
         )
     write_json(files.metrics, metrics)
-
-
-def _samples(metrics: dict[str, Any]) -> int:
-    parts = ("containers", "approach", "backend")
-    return sum(len(series["values"]) for part in parts for series in metrics.get(part, []))

@@ -3,12 +3,12 @@
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import BinaryIO
+from http.client import HTTPException, HTTPResponse
 
 from loomlab.records.models import Answer, Probe
 
 VERSIONS = ("1.1", "1.0")
-LONGEST_HEADER_BYTES = 65_536
+FAILURES = (OSError, ValueError, HTTPException)
 
 
 def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float) -> Probe:
@@ -19,11 +19,12 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     record = Probe(target=target)
 
     def ask(version: str) -> Answer:
-        with socket.create_connection((host, port), timeout_s) as connection, connection.makefile("rb") as reader:
-            answer = _exchange(connection, reader, host, target, version, headers)
-            with suppress(OSError, ValueError):  # closed: that is the finding
-                _exchange(connection, reader, host, "/about", version, ())  # is answered at once
-                answer.kept = True
+        with socket.create_connection((host, port), timeout_s) as connection:
+            answer = _exchange(connection, host, target, version, headers)
+            if answer.body_bytes is not None:
+                with suppress(*FAILURES):  # closed: that is the finding
+                    _exchange(connection, host, "/about", version, ())  # is answered at once
+                    answer.kept = True
             return answer
 
     with ThreadPoolExecutor(len(VERSIONS)) as beside:
@@ -31,32 +32,20 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     for version, answer in answers.items():
         try:
             record.answers[version] = answer.result()
-        except (OSError, ValueError) as error:
+        except FAILURES as error:
             record.error = f"{host} did not answer {target} over HTTP/{version} ({error})"
     return record
 
 
-def _exchange(
-    connection: socket.socket, reader: BinaryIO, host: str, target: str, version: str, headers: tuple[str, ...]
-) -> Answer:
+def _exchange(connection: socket.socket, host: str, target: str, version: str, headers: tuple[str, ...]) -> Answer:
     keep = ("Connection: keep-alive",) if version == "1.0" else ()
     lines = (f"GET {target} HTTP/{version}", f"Host: {host}", "Accept: */*", *keep, *headers, "", "")
     connection.sendall("\r\n".join(lines).encode("ascii"))
-    answer = Answer(status=_line(reader), headers=[], body_bytes=None, kept=False)
-    if not answer.status.startswith("HTTP/"):
-        raise ValueError(f"the status line is {answer.status!r}")
-    while line := _line(reader):
-        name, _, value = line.partition(":")
-        answer.headers.append((name, value.strip()))
-    fields = {name.lower(): value for name, value in answer.headers}
-    if "transfer-encoding" not in fields:
-        length = int(fields.get("content-length", -1))  # without one the body ends with the connection
-        answer.body_bytes = len(reader.read(length))
-    return answer
-
-
-def _line(reader: BinaryIO) -> str:
-    line = reader.readline(LONGEST_HEADER_BYTES)
-    if not line.endswith(b"\n"):
-        raise ValueError("the connection was closed")
-    return line.decode("latin-1").rstrip("\r\n")
+    response = HTTPResponse(connection, method="GET")
+    response.begin()
+    return Answer(
+        status=f"HTTP/{response.version / 10} {response.status} {response.reason}",
+        headers=response.getheaders(),
+        body_bytes=None if response.chunked else len(response.read()),
+        kept=False,
+    )

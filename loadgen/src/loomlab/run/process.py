@@ -6,12 +6,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from loomlab.basics.errors import CannotMeasureError
-from loomlab.records.models import HostSample, ToolRun
+from loomlab.records.models import HostSample, StopReason, ToolRun
 from loomlab.run import hoststat
 from loomlab.run.console import TICK_S, Stop
 
@@ -21,8 +21,7 @@ STALL_S = 25.0
 REPORT_GRACE_S = 30.0
 """After SIGINT a tool may take so long to sort and print what it has."""
 
-StoppedBy = Literal["stall", "hard cap", "interrupt"]
-OnSample = Callable[[HostSample, float], None]
+type OnSample = Callable[[HostSample, float], None]
 
 
 @dataclass
@@ -35,7 +34,7 @@ class Watch:
     read_bytes: int | None = None
     last_read_at: float = 0
 
-    def reason(self, now: float, read_bytes: int | None, stop: Stop) -> StoppedBy | None:
+    def reason(self, now: float, read_bytes: int | None, stop: Stop) -> StopReason | None:
         """`now` in seconds of the clock `started` was read from."""
         if read_bytes is None or read_bytes != self.read_bytes:
             self.read_bytes, self.last_read_at = read_bytes, now
@@ -52,7 +51,8 @@ def run_tool(
     """The tool's run and host samples, one a second and one at each end.
 
     stdout and stderr go to `output`. The tool is told to stop by SIGINT, so that it reports what it has, and killed
-    30 s later. Raises CannotMeasureError when it cannot be started.
+    30 s later. `on_sample` gets samples on a thread of its own, the latest only: what is slow to tell must not keep the
+    tool from being stopped in time. Raises CannotMeasureError when the tool cannot be started.
     """
     run = ToolRun(command=command, started=time.time(), ended=0, exit_code=0)
     with output.open("wb") as sink:
@@ -77,15 +77,16 @@ def _follow(
 ) -> list[HostSample]:
     """The samples; how the process ended is told in `run`."""
     samples = [hoststat.sample(process.pid)]
-    sampled_at = time.monotonic()
-    teller = Teller(on_sample)
-    kill_at = 0.0
-    while not _ended(process):
+    sampled_at, kill_at = time.monotonic(), 0.0
+    telling = threading.Thread()
+    while _runs_on(process):
         now = time.monotonic()
         if now - sampled_at >= SAMPLE_EVERY_S:
             sampled_at = now
             samples.append(hoststat.sample(process.pid))
-            teller.tell(samples[-1], time.time() - run.started)
+            if not telling.is_alive():
+                telling = threading.Thread(target=on_sample, args=(samples[-1], time.time() - run.started), daemon=True)
+                telling.start()
         if run.stopped_by is None:
             run.stopped_by = watch.reason(now, hoststat.read_bytes(process.pid), stop)
             if run.stopped_by:
@@ -98,23 +99,8 @@ def _follow(
     return [*samples, hoststat.sample(process.pid)]
 
 
-class Teller:
-    """Tells of samples on a thread of its own, the latest only: what is slow to tell must not keep the tool from being
-    stopped in time."""
-
-    def __init__(self, on_sample: OnSample) -> None:
-        self._on_sample = on_sample
-        self._thread: threading.Thread | None = None
-
-    def tell(self, sample: HostSample, elapsed_s: float) -> None:
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._on_sample, args=(sample, elapsed_s), daemon=True)
-            self._thread.start()
-
-
-def _ended(process: subprocess.Popen[bytes]) -> bool:
-    try:
+def _runs_on(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it does after a moment."""
+    with suppress(subprocess.TimeoutExpired):
         process.wait(TICK_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+    return process.returncode is None

@@ -1,13 +1,12 @@
 """Talks HTTP: to services of the lab, and to Prometheus for what it stored about a run."""
 
-import http.client
 import json
 import math
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from loomlab.run.console import Stop
 
@@ -37,16 +36,23 @@ class UnreachableError(Exception):
 
 
 def answered(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> str:
-    """The body of a 2xx answer; raises UnreachableError."""
+    """The body of a 2xx answer, over a connection of its own; raises UnreachableError."""
+    with closing(HTTPConnection(urlsplit(url).netloc, timeout=timeout_s)) as connection:
+        return _body(connection, url, method)
+
+
+def _body(connection: HTTPConnection, url: str, method: str = "GET") -> str:
     address = url.partition("?")[0]
     try:
-        request = urllib.request.Request(url, method=method)  # noqa: S310 - http URLs of the lab
-        with urllib.request.urlopen(request, timeout=timeout_s) as answer:  # noqa: S310
-            return str(answer.read().decode("utf-8", errors="replace"))
-    except urllib.error.HTTPError as error:
-        raise UnreachableError(f"{address} answered {error.code}") from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
+        connection.request(method, urlsplit(url)._replace(scheme="", netloc="").geturl())
+        answer = connection.getresponse()
+        body = answer.read().decode("utf-8", errors="replace")
+    except (OSError, HTTPException) as error:
+        connection.close()
         raise UnreachableError(f"{address} did not answer ({error})") from error
+    if answer.status // 100 != 2:
+        raise UnreachableError(f"{address} answered {answer.status}")
+    return body
 
 
 def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
@@ -65,25 +71,15 @@ class Prometheus:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        parts = urllib.parse.urlsplit(self._url)
-        self._path = parts.path
-        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_S)
 
     def query(self, expression: str, at: float) -> list[dict[str, Any]]:
         """Raw result of an instant query; of a range selector, the stored samples with their own timestamps. Raises
         UnreachableError."""
-        parameters = urllib.parse.urlencode({"query": expression, "time": f"{at:.3f}"})
+        parameters = urlencode({"query": expression, "time": f"{at:.3f}"})
         try:
-            self._connection.request("GET", f"{self._path}/api/v1/query?{parameters}")
-            answer = self._connection.getresponse()
-            body = answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
-            raise UnreachableError(f"{self._url} did not answer ({error})") from error
-        if answer.status // 100 != 2:
-            raise UnreachableError(f"{self._url}/api/v1/query answered {answer.status}")
-        try:
-            result: list[dict[str, Any]] = json.loads(body)["data"]["result"]
+            answer = json.loads(_body(self._connection, f"{self._url}/api/v1/query?{parameters}"))
+            result: list[dict[str, Any]] = answer["data"]["result"]
         except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self._url} did not return a query result") from error
         return result
@@ -99,17 +95,11 @@ class Prometheus:
         expression = f'{{__name__=~"{names}",service=~"{approach}|backend|loadgen"}}[30s]'
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline and not stop.requested:
-            try:
-                result = self.query(expression, time.time())
-            except UnreachableError:
-                result = []
-            sampled = {
-                (series["metric"].get("__name__"), series["metric"].get("service"))
-                for series in result
-                if float(series["values"][-1][0]) > past
-            }
-            if wanted <= sampled:
-                return
+            with suppress(UnreachableError):
+                series = self.query(expression, time.time())
+                recent = [one["metric"] for one in series if float(one["values"][-1][0]) > past]
+                if wanted <= {(metric.get("__name__"), metric.get("service")) for metric in recent}:
+                    return
             stop.pause(0.5)
 
     def collect(self, approach: str, start: float, end: float) -> dict[str, Any]:
@@ -126,16 +116,15 @@ class Prometheus:
             try:
                 record[name] = self._samples(selector, start - PADDING_S, now)
             except UnreachableError as error:
-                record[name] = []
-                record["error"] = str(error)
+                record |= {name: [], "error": str(error)}
         return record
 
     def _samples(self, selector: str, start: float, end: float) -> list[dict[str, Any]]:
         """In pieces that Prometheus can answer in time, however long the run was."""
         samples: dict[str, dict[str, Any]] = {}
         pieces = max(math.ceil((end - start) / PIECE_S), 1)
-        for piece in range(pieces):
-            until = end - (pieces - 1 - piece) * PIECE_S
+        for later in reversed(range(pieces)):
+            until = end - later * PIECE_S
             length_s = math.ceil(min(PIECE_S, until - start))
             for series in self._query_again(f"{selector}[{length_s}s]", until):
                 labels = json.dumps(series["metric"], sort_keys=True)
@@ -146,8 +135,7 @@ class Prometheus:
 
     def _query_again(self, expression: str, at: float) -> list[dict[str, Any]]:
         for pause_s in RETRY_AFTER_S:
-            try:
+            with suppress(UnreachableError):
                 return self.query(expression, at)
-            except UnreachableError:
-                time.sleep(pause_s)
+            time.sleep(pause_s)
         return self.query(expression, at)

@@ -11,7 +11,7 @@ from pydantic import Field
 from loomlab.basics.errors import ParseError
 from loomlab.records.files import read_record, whole, write_json
 from loomlab.records.load import Closed, Load
-from loomlab.records.record import EpochSeconds, Record
+from loomlab.records.record import Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.reading import columns_of, reason, rows_below
 from loomlab.tools.tool import Tool, ToolReport
@@ -58,7 +58,7 @@ class Started(Record):
     requests: int = Field(ge=0, description="That it sends unless it is stopped")
     connections: int = Field(ge=1)
     timeout_s: float = Field(gt=0, description="Of each request")
-    started: EpochSeconds = Field(description="Just before its start")
+    started: float = Field(ge=0, description="Just before its start")
 
 
 class Hey(Tool):

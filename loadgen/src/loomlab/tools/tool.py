@@ -10,8 +10,7 @@ from pathlib import Path
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles
 from loomlab.records.load import Closed, Load
-from loomlab.records.requestfile import requests_kept
-from loomlab.records.requestlog import RequestLog
+from loomlab.records.requestlog import RequestLog, requests_kept
 from loomlab.tools.reading import pack, packed_bytes
 
 GO_PINS = "loadgen/tools/go.mod"

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users
-from loomlab.records.models import ToolRun
 from loomlab.records.requestlog import latency_figures
 from loomlab.records.warmup import Burst, BurstPhase
 from loomlab.run.console import Stop
-from loomlab.run.management import Process, ReadProcess
+from loomlab.run.management import ReadProcess
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.tools.tool import Tool, ToolReport
 
@@ -34,8 +33,7 @@ def busy_connections(load: Load, answer_s: float) -> int:
         busy = max(step.rate_rps for step in shape.steps) * answer_s
     elif isinstance(shape, Users):
         think_s = sum(shape.think_s) / 2
-        users = max(stage.users for stage in shape.stages)
-        busy = users * answer_s / (answer_s + think_s) if think_s else users
+        busy = shape.most * answer_s / (answer_s + think_s) if think_s else shape.most
     return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
 
 
@@ -91,21 +89,10 @@ class Bursts:
             self.drain(self.longest_drain_s)
             after = self.process()
             self.tool.finish(raw)
-            return self._record(phase, raw, run, wait_ms, before, after)
-
-    def drain(self, longest_s: float) -> None:
-        """Waits for what a load left behind, lest it be served in the next one."""
-        deadline = self.clock() + longest_s
-        while self.process().inflight and self.clock() < deadline and not self.stop.requested:
-            self.stop.pause(DRAIN_TICK_S)
-
-    def _record(
-        self, phase: BurstPhase, raw: Path, run: ToolRun, wait_ms: int, before: Process, after: Process
-    ) -> Burst:
-        try:
-            report, log = self.tool.report(raw), self.tool.requests(raw, wait_ms)
-        except (OSError, ParseError):
-            report, log = ToolReport(), None
+            try:
+                report, log = self.tool.report(raw), self.tool.requests(raw, wait_ms)
+            except (OSError, ParseError):
+                report, log = ToolReport(), None
         done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
         errors = None if report.failed is None else report.failed + (report.non_2xx or 0)
         if done is not None and errors is not None and errors >= done:
@@ -128,6 +115,12 @@ class Bursts:
             gc_cpu_s=growth(before.gc_cpu_s, after.gc_cpu_s),
             rss_bytes=after.rss_bytes,
         )
+
+    def drain(self, longest_s: float) -> None:
+        """Waits for what a load left behind, lest it be served in the next one."""
+        deadline = self.clock() + longest_s
+        while self.process().inflight and self.clock() < deadline and not self.stop.requested:
+            self.stop.pause(DRAIN_TICK_S)
 
 
 def growth(before: float | None, after: float | None) -> float | None:

@@ -1,0 +1,253 @@
+"""The warm-up of an approach: until its compilers are at rest, then the load itself until what it costs is steady."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from loomlab.basics.trend import trend
+from loomlab.basics.waves import SHORTEST_WARMUP_S
+from loomlab.records.endpoints import endpoint_of, with_work
+from loomlab.records.load import Load, OpenRate
+from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, BurstPhase, Warmup, requests_of
+from loomlab.run.bursts import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, busy_connections, settled_rps
+from loomlab.run.management import Waits
+from loomlab.run.prometheus import UnreachableError
+
+COMPILE_SHARE = 0.6
+"""Of the cap: what is left after it is for the load itself."""
+COLD_COST_MS = 2.0
+"""CPU that a request to an approach takes at first."""
+COMPILE_BURST_S, FEWEST_COMPILE_WAVES = 5, 2
+SETTLE_BURST_S, FEWEST_SETTLE_WAVES = 4, 1
+BURST_LIMIT_S = 45
+"""Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
+HEADROOM = 1.25
+"""Connections of a rate, for each that its requests keep busy. With more, requests pile up in cold bursts and at
+pauses, and pools keep for the whole run what they opened for them."""
+MOST_CONNECTIONS = 500
+"""With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
+LEAST_WORK_MICROS = 1
+"""Not 0: a branch that is never taken is compiled to a trap."""
+PHASE_WORDS: dict[BurstPhase, str] = {"compile": "compilers at work", "settle": "settling"}
+BUSY_TARGET = 0.5
+"""Of the approach's CPUs, for the requests alone, while its compilers are at work."""
+CROWDED = 0.8
+"""Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
+LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
+CHANGE_LIMIT = 0.03
+"""From one burst to the next, of latency and of CPU per request."""
+MEMORY_LIMIT = 0.15
+"""A heap that fills for the first time costs a page fault for each 4 KiB, of some 2.5 us on the 2-CPU host of
+docs/methodology.md: 5 % of a burst's CPU where 3.5 GB grow so fast."""
+CONFIDENCE = 80
+"""In percent, one-sided."""
+FIRST_ONES = 1
+"""Bursts that do not count: threads start, pools fill, and what only this load does is compiled."""
+FEWEST_BURSTS, MOST_BURSTS = 4, 6
+TOO_FEW_BURSTS = "there were too few bursts to tell"
+
+
+@dataclass
+class Warmer:
+    """Warms a process up by bursts of the tool, within `cap_s` for both phases together."""
+
+    bursts: Bursts
+    waits: Waits
+    load: Load  # as it will be measured
+    cap_s: float
+    cold_cost_ms: float = COLD_COST_MS
+    compile_burst_s: float = COMPILE_BURST_S
+
+    def __post_init__(self) -> None:
+        endpoints = [endpoint_of(target.target, self.waits.delay) for target in self.load.targets]
+        self._endpoint = self.waits.endpoint
+        self._connections = busy_connections(self.load, max(endpoint.mean_ms for endpoint in endpoints) / 1000)
+        self._asked_ms = fmean(endpoint.work_ms for endpoint in endpoints)
+        self._done: list[Burst] = []
+        self._cpus = 1.0
+        self._began = self.bursts.clock()
+
+    def run(self) -> Warmup:
+        """Both phases; after a burst without an answer, or a stop, what there is."""
+        compiled = self.compile(COMPILE_SHARE * self.cap_s)
+        compiling_s = self._elapsed_s()
+        return self._warmup(compiled, self._settle(), compiling_s)
+
+    def load_itself(self) -> Warmup:
+        """The load itself until the cap: what a warm-up is held against."""
+        while self._going() and self._left_s() > 0:
+            self._settling_burst(self._endpoint.mean_ms, BURST_LIMIT_S)
+        return self._warmup(compiled=None, changing=None, compiling_s=0)
+
+    def compile(self, limit_s: float) -> bool | None:
+        """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
+        the backend does not take another delay."""
+        process = self.bursts.process()
+        cpus = self._cpus = process.cpus or 1
+        if process.jit_cpu_s is None or process.cpu_s is None:
+            self.waits.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
+            return None
+        connections = min(max(self._connections, FEWEST_CONNECTIONS), MOST_CONNECTIONS)
+        targets = tuple(with_work(target, LEAST_WORK_MICROS) for target in self.load.targets)
+        sockets = min(math.ceil(HEADROOM * connections), self.load.connections)
+        spared = replace(self.load, targets=targets, connections=sockets)
+        wait_ms = first_wait_ms(connections, cpus, self.cold_cost_ms)
+        rated = isinstance(self.load.shape, OpenRate)
+        if not self._endpoint.waits_as_configured and not rated:
+            wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
+        latency_ms = float(wait_ms)
+        done: list[Burst] = []
+        try:
+            while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
+                waves = waves_within(self.compile_burst_s, latency_ms, FEWEST_COMPILE_WAVES)
+                load = burst_of(spared, connections, waves, latency_ms, _limited_s(limit_s - self._elapsed_s()))
+                each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
+                last = self._burst("compile", self.waits.stretched(load, each_ms), wait_ms)
+                done.append(last)
+                if at_rest(done, cpus):
+                    return True
+                if rated:  # its latency includes the time in a queue, which says nothing of the next burst
+                    last = last.model_copy(update={"mean_latency_ms": wait_ms})
+                following_ms = next_wait_ms(last, wait_ms, cpus)
+                latency_ms = (last.mean_latency_ms or wait_ms) + following_ms - wait_ms
+                wait_ms = following_ms
+        except UnreachableError as error:
+            self.waits.progress.say(f"The backend's delay cannot be changed for the warm-up: {error}.")
+            return None
+        finally:
+            self.waits.restore()
+        return False
+
+    def _settle(self) -> str | None:
+        """What still changed when the cap was reached, None if nothing did."""
+        bursts: list[Burst] = []
+        # A wave of all connections takes no less than what its requests cost, by a burst without the work.
+        cost_ms = self._asked_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
+        expected_ms = max(self._endpoint.mean_ms, self._connections * cost_ms / self._cpus)
+        while self._going() and describe_change(bursts):
+            waves = waves_within(SETTLE_BURST_S, expected_ms, FEWEST_SETTLE_WAVES)
+            wanted_s = max(SHORTEST_WARMUP_S, waves * expected_ms / 1000)
+            if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
+                break
+            bursts.append(self._settling_burst(expected_ms, self._left_s()))
+            expected_ms = bursts[-1].mean_latency_ms or expected_ms
+        return describe_change(bursts)
+
+    def _settling_burst(self, expected_ms: float, left_s: float) -> Burst:
+        load, limit_s = self.load, _limited_s(left_s)
+        if isinstance(load.shape, OpenRate):
+            answer_s = self._endpoint.mean_ms / 1000
+            rate_rps = settled_rps(load.shape, load.connections, answer_s, self._carried_rps())
+            load = at_rate(load, rate_rps, min(max(answer_s, SETTLE_BURST_S), limit_s))
+        else:
+            waves = waves_within(SETTLE_BURST_S, expected_ms, FEWEST_SETTLE_WAVES)
+            load = burst_of(load, self._connections, waves, expected_ms, limit_s)
+        return self._burst("settle", load, self._endpoint.floor_ms)
+
+    def _carried_rps(self) -> float:
+        """What the approach's CPUs carry without a queue, by the CPU per request at the end of the first phase."""
+        compiled = [burst for burst in self._done if burst.phase == "compile"]
+        cost_ms = self._asked_ms + ((cpu_ms_without_jit(compiled[-1]) or 0) if compiled else 0)
+        return 1000 * CROWDED * self._cpus / cost_ms if cost_ms else math.inf
+
+    def _burst(self, phase: BurstPhase, load: Load, wait_ms: int) -> Burst:
+        what = f"{PHASE_WORDS[phase]}, burst {len(self._done) + 1}"
+
+        def show() -> None:
+            self.waits.progress.show("warm-up", f"{what}; {max(self._left_s(), 0):.0f} s left at most")
+
+        self._done.append(self.bursts.run(phase, load, wait_ms, show))
+        return self._done[-1]
+
+    def _warmup(self, compiled: bool | None, changing: str | None, compiling_s: float) -> Warmup:
+        return Warmup(
+            cap_s=self.cap_s,
+            compiled=compiled,
+            changing=changing,
+            failed=self._failed(),
+            duration_s=self._elapsed_s(),
+            compiling_s=compiling_s,
+            bursts=self._done,
+        )
+
+    def _going(self) -> bool:
+        return not self.bursts.stop.requested and not self._failed()
+
+    def _failed(self) -> bool:
+        return bool(self._done) and not self._done[-1].requests
+
+    def _elapsed_s(self) -> float:
+        return self.bursts.clock() - self._began
+
+    def _left_s(self) -> float:
+        return self.cap_s - self._elapsed_s()
+
+
+def _limited_s(left_s: float) -> float:
+    return min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
+
+
+def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float) -> int:
+    """What a request waits in all, so that cold requests on these connections take the CPU they should."""
+    return min(round(connections * cold_cost_ms / (BUSY_TARGET * cpus)), LONGEST_WAIT_MS)
+
+
+def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
+    """After a burst whose requests waited `wait_ms`: with as many of them in flight, CPU goes with the inverse of the
+    latency."""
+    if not last.mean_latency_ms or last.cpu_s is None or not last.duration_s:
+        return wait_ms
+    change = min(max(last.request_cores / cpus / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
+    worked_ms = last.mean_latency_ms - wait_ms
+    return min(max(round(last.mean_latency_ms * change - worked_ms), 1), LONGEST_WAIT_MS)
+
+
+def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
+    """As many as take so many seconds, and `fewest` at least."""
+    return max(fewest, round(1000 * seconds / max(latency_ms, 1)))
+
+
+def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
+    """Whether the compilers have done their work: after enough requests, the same number for every approach, they
+    hardly took CPU in the last burst, although its requests left them some. By their CPU time: elapsed time would
+    penalise an approach that crowds them out."""
+    last = bursts[-1]
+    rests = requests_of(bursts) >= ENOUGH_REQUESTS and last.jit_cores <= REST_CORES
+    return rests and last.request_cores <= CROWDED * cpus
+
+
+def describe_change(bursts: Sequence[Burst]) -> str | None:
+    """What still changes, or None when latency, CPU per request (without the compilers, whose work has a phase of its
+    own) and memory are steady over the last bursts, four to six: at 80 % confidence the first two fall by no more than
+    3 % from one burst to the next, and memory rises by no more than 15 %. The more bursts, the smaller the
+    trend that noise can hide or feign."""
+    if len(bursts) < FIRST_ONES + FEWEST_BURSTS:
+        return TOO_FEW_BURSTS
+    bursts = bursts[FIRST_ONES:][-MOST_BURSTS:]
+    courses = (
+        ("latency still fell", -1, CHANGE_LIMIT, [burst.mean_latency_ms for burst in bursts]),
+        ("CPU per request still fell", -1, CHANGE_LIMIT, [cpu_ms_without_jit(burst) for burst in bursts]),
+        ("memory still grew", 1, MEMORY_LIMIT, [burst.rss_bytes for burst in bursts]),
+    )
+    if any(any(values) and not all(values) for *_, values in courses):
+        return "the cost of some bursts is not known"
+    for what, sign, limit, values in courses:
+        if line := trend(values):
+            change, most = (sign * math.expm1(line.slope + sign * by) for by in (0, line.margin(CONFIDENCE)))
+            if most > limit:
+                return f"{what} by {100 * change:.1f} % (± {100 * (most - change):.1f} %) from one burst to the next"
+    return None
+
+
+def latency_ms(bursts: Sequence[Burst]) -> float | None:
+    """The mean of the last bursts' mean latencies; None without an answer."""
+    known = [burst.mean_latency_ms for burst in bursts[-FEWEST_BURSTS:] if burst.mean_latency_ms]
+    return fmean(known) if known else None
+
+
+def cpu_ms_without_jit(burst: Burst) -> float | None:
+    """CPU per request, in ms, less what the compilers took; None where nothing is left."""
+    if burst.cpu_s is None or not burst.requests:
+        return None
+    return max(1000 * (burst.cpu_s - (burst.jit_cpu_s or 0)) / burst.requests, 0) or None

@@ -1,1 +1,0 @@
-"""Makes an approach warm before it is measured: first its compilers' work, then the load itself."""

@@ -1,0 +1,121 @@
+"""What a burst was, by the tool's report and what the process told before and after it; and which loads bursts are."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loads import LADDER, load_of, rate
+from loomlab.basics.errors import ParseError
+from loomlab.records.load import Closed, Load, Shape, Users, UserStage
+from loomlab.records.requestlog import RequestLog
+from loomlab.records.warmup import Burst
+from loomlab.run.bursts import Bursts, burst_of, busy_connections
+from loomlab.run.console import Stop
+from loomlab.run.management import Process
+from loomlab.tools.ab import Ab
+from loomlab.tools.tool import ToolReport
+from rawrun import log_of
+
+CROWD = (UserStage(25_000, 240), UserStage(0, 60))
+REPORT = ToolReport(completed=100, failed=3, non_2xx=2, received_bytes=4000, duration_s=2.0)
+BEFORE = Process(cpu_s=10, jit_cpu_s=1, gc_cpu_s=0.5, rss_bytes=1e6)
+AFTER = Process(cpu_s=10.4, jit_cpu_s=1.1, gc_cpu_s=None, rss_bytes=2e6)
+
+
+class Reporting(Ab):
+    """ab, but that it does nothing and leaves this report (None: none that can be read) and one request."""
+
+    def __init__(self, report: ToolReport | None) -> None:
+        self._report = report
+
+    def command(self, load: Load, raw: Path) -> list[str]:  # noqa: ARG002
+        return ["true"]
+
+    def report(self, raw: Path) -> ToolReport:  # noqa: ARG002
+        if self._report is None:
+            raise ParseError
+        return self._report
+
+    def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
+        return log_of([0], [900], unanswered=20)
+
+
+def burst_with(report: ToolReport | None, *processes: Process, **bursts: Any) -> Burst:
+    """`processes` are what the process tells, one time after another, the last one for ever."""
+    told = list(processes)
+    running = Bursts(Reporting(report), lambda: told.pop(0) if len(told) > 1 else told[0], Stop(), **bursts)
+    return running.run("settle", load_of(Closed(100, 5), 10), 900, lambda: None)
+
+
+def test_a_burst_has_what_the_tool_reports_and_what_it_cost_the_process() -> None:
+    got = burst_with(REPORT, BEFORE, AFTER)
+
+    assert (got.phase, got.wait_ms, got.duration_s) == ("settle", 900, 2)
+    assert (got.requests, got.errors, got.throughput_rps, got.mean_latency_ms) == (80, 5, 40, 900)
+    assert got.received_bytes_per_request == 50
+    assert got.cpu_s == pytest.approx(0.4)
+    assert got.jit_cpu_s == pytest.approx(0.1)
+    assert got.cpu_ms_per_request == pytest.approx(5)
+    assert (got.gc_cpu_s, got.rss_bytes) == (None, 2e6)
+
+
+@pytest.mark.parametrize(("report", "requests"), [(replace(REPORT, failed=78), 0), (None, None)])
+def test_a_burst_without_a_good_answer_or_without_a_report_has_no_figures(
+    report: ToolReport | None, requests: int | None
+) -> None:
+    got = burst_with(report, BEFORE, AFTER)
+
+    assert got.requests == requests
+    assert got.throughput_rps is got.cpu_ms_per_request is None
+    assert got.cpu_s == pytest.approx(0.4)
+
+
+def test_what_a_burst_left_behind_is_waited_for_but_not_for_ever() -> None:
+    drained = burst_with(REPORT, BEFORE, Process(inflight=40), Process(inflight=3), Process(inflight=0), AFTER)
+    began = time.monotonic()
+    burst_with(REPORT, Process(inflight=3), longest_drain_s=0.5)
+
+    assert drained.rss_bytes == 2e6
+    assert time.monotonic() - began >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("connections", "shape", "answer_s", "expected"),
+    [
+        (1000, Closed(requests=120_000, duration_s=60), 0.9, 1000),
+        (3, Closed(requests=120, duration_s=60), 0.9, 3),
+        (10_000, rate(10_000), 0.1, 1000),
+        (8000, LADDER, 0.9, 3600),
+        (500, LADDER, 0.9, 500),
+        (5000, rate(5), 0.1, 10),
+        (5, rate(5), 0.1, 5),
+        (25_000, Users(CROWD, (1, 3)), 0.1, 1191),
+        (25_000, Users(CROWD), 0.1, 25_000),
+        (25_000, Users(CROWD, (0, 2)), 0, 10),
+    ],
+)
+def test_as_many_connections_warm_up_as_will_be_busy(
+    connections: int, shape: Shape, answer_s: float, expected: int
+) -> None:
+    assert busy_connections(load_of(shape, connections), answer_s) == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "limit_s", "expected", "connections"),
+    [
+        (Closed(1, 60), 7.9, Closed(requests=360, duration_s=7), 90),
+        (Users(CROWD), 7.9, Closed(requests=360, duration_s=7), 90),
+        (rate(3), 7.9, rate(100, 4), 400),
+        (LADDER, 2.2, rate(100, 2), 400),
+        (LADDER, 0.1, rate(100, 1), 400),
+    ],
+)
+def test_a_burst_has_the_model_of_its_load_and_ends_within_its_limit(
+    shape: Shape, limit_s: float, expected: Shape, connections: int
+) -> None:
+    got = burst_of(load_of(shape, 400), connections=90, waves=4, latency_ms=900, limit_s=limit_s)
+
+    assert (got.shape, got.connections) == (expected, connections)
