@@ -48,26 +48,17 @@ def states(folder: Path) -> list[str]:
 
 
 def test_what_has_begun_is_judged_and_what_finished_counts(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "running", "planned")
+    folder = experiment(tmp_path, "finished", "running", "running", "planned")
+    (folder / "runs" / "3-tomcat-virtual" / "raw" / "request.json").unlink()
 
     summary = finish(folder)
 
-    assert states(folder) == ["judged", "failed", "planned"]
+    assert states(folder) == ["judged", "failed", "failed", "planned"]
     assert [run.run for run in summary.runs] == ["1-tomcat-virtual", "2-tomcat-virtual"]
-    assert summary.missing == ["3-tomcat-virtual"]
+    assert summary.missing == ["3-tomcat-virtual", "4-tomcat-virtual"]
     assert summary.finished is None
     assert INTERRUPTED_NOTE in summary.notes
     assert (folder / "summary.json").exists()
-
-
-def test_a_run_without_a_request_has_nothing_to_judge(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "running")
-    (folder / "runs" / "2-tomcat-virtual" / "raw" / "request.json").unlink()
-
-    finish(folder)
-
-    assert states(folder) == ["judged", "failed"]
-    assert not RunFiles(folder / "runs" / "2-tomcat-virtual").run.exists()
 
 
 def test_only_what_is_missing_is_planned_again(tmp_path: Path) -> None:
@@ -155,20 +146,6 @@ def test_a_judged_run_whose_verdict_is_gone_is_made_again_and_what_it_left_is_ne
     assert (folder / "runs" / ".set-aside" / "1-tomcat-virtual-1" / "raw" / "ab.txt").read_bytes() == raw
 
 
-@pytest.mark.parametrize("text", ['{"engine": ', '"x"'])
-def test_damaged_facts_of_the_engine_cost_themselves_alone(tmp_path: Path, text: str) -> None:
-    folder = experiment(tmp_path, "judged", "planned")
-    (folder / "engine.json").write_text(text)
-
-    with pytest.raises(ParseError) as refused:
-        finish(folder)
-
-    assert str(refused.value).startswith(f"{folder}/engine.json is ")
-    assert "make finish" in str(refused.value)
-    (folder / "engine.json").unlink()
-    assert len(finish(folder).runs) == 1
-
-
 @pytest.mark.parametrize(
     ("begun_on", "host", "words"),
     [
@@ -212,16 +189,13 @@ def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> N
     assert order_file(folder).read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ['{"schema": "loom-lab/order/v2"}', '{"runs": [', "[]"])
-def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Path, text: str) -> None:
+def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "planned")
-    order_file(folder).write_text(text)
+    order_file(folder).write_text('{"schema": "loom-lab/order/v2"}')
 
     for act in (finish, resume):
-        with pytest.raises(ParseError) as refused:
+        with pytest.raises(ParseError, match=r"order\.json is damaged[^\n]*$"):
             act(folder)
-        assert "order.json is damaged" in str(refused.value)
-        assert "\n" not in str(refused.value)
     with pytest.warns(UserWarning, match=r"order\.json is damaged"), pytest.raises(UsageError):
         unfinished(folder.parent, "latest")
 
@@ -234,21 +208,14 @@ def test_what_is_no_experiment_is_not_resumed(tmp_path: Path, name: str) -> None
         unfinished(tmp_path / "results", name)
 
 
-def test_a_run_of_an_experiment_without_an_order_has_no_state(tmp_path: Path) -> None:
-    set_state(tmp_path / "runs" / "1-x", "judged")
-
-    assert not order_file(tmp_path).exists()
-
-
 def test_the_checksum_tells_whether_raw_files_changed(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "finished")
     run_dir = folder / "runs" / "1-tomcat-virtual"
 
     before = finish(folder).runs[0].raw_sha256
     (run_dir / "raw" / "ab.txt").write_text("something else\n")
-    set_state(run_dir, "finished")
 
-    assert None is not before != finish(folder).runs[0].raw_sha256
+    assert None is not before != judge_run(run_dir).raw_sha256
 
 
 def told(images: dict[str, str], **facts: object) -> dict[str, object]:

@@ -35,29 +35,23 @@ MOST_PAIRS = 4
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
-    """Of every two approaches, in the order of their names. *controlled*: the concurrency model differs and nothing
+    """Of every two approaches, in the order of their names; virtual threads over anything else, and anything over
+    platform threads, as what is asked about over what is usual. *controlled*: the concurrency model differs and nothing
     else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run of one
     of the two did not tell, or its runs told different models; *same*: one is the other once more, and is held against
     no third."""
     several = list(subjects)
     twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
+    by_telling = sorted(several, key=lambda one: one.tells)
+    models = {one.approach: str(_member(one.about, "concurrency")) for one in by_telling}
     found = []
-    for a, b in itertools.combinations(sorted({one.approach for one in several}), 2):
+    for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(models[name], 1), name)), 2):
         contrast = _contrast(a, b, [one for one in several if one.approach in {a, b}])
         if twins.get(a) == b or twins.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
         elif not {a, b} & twins.keys():
-            found.append(_turned(contrast))
+            found.append(contrast)
     return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
-
-
-def _turned(contrast: Contrast) -> Contrast:
-    """What is asked about over what is usual: virtual threads over anything else, anything over platform threads."""
-    a, b = next(((one.a, one.b) for one in contrast.differs if one.part == "concurrency"), ("", ""))
-    if USUAL.get(a, 1) <= USUAL.get(b, 1):
-        return contrast
-    differs = [Difference(part=one.part, a=one.b, b=one.a) for one in contrast.differs]
-    return contrast.model_copy(update={"a": contrast.b, "b": contrast.a, "differs": differs})
 
 
 def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.errors import ParseError
 from loomlab.records.files import RunFiles, read_json, write_json
 from loomlab.records.order import Order, order_of
 
@@ -12,8 +11,7 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
-    """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file
-    that holds something else."""
+    """environment.json, written from engine.json and order.json where there are these."""
     path = experiment_dir / "environment.json"
     order = order_of(experiment_dir)
     if order is not None:
@@ -23,15 +21,15 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
         environment["sizes"] = sizes | order.runs[0].settings | environment.pop("inherited", {})
         environment["suspect"] = order.suspect + facts.get("suspect", [])
         write_json(path, environment)
-    return _read(path)
+    return dict(read_json(path) or {})
 
 
 def _engine(experiment_dir: Path) -> dict[str, Any]:
     """The newest facts; `suspect`: in a sentence, what of them was another before the experiment was resumed."""
-    facts = _read(experiment_dir / "engine.json")
+    facts: dict[str, Any] = read_json(experiment_dir / "engine.json") or {}
     changed: dict[str, None] = {}
     for path in sorted(experiment_dir.glob("engine-*.json")):
-        later = _read(path)
+        later = read_json(path)
         images, later_images = facts.get("images", {}), later.get("images", {})
         changed |= dict.fromkeys(name for name in SAME if facts.get(name) != later.get(name))
         changed |= dict.fromkeys(
@@ -42,16 +40,6 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
     if changed:
         text = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
         facts["suspect"] = [text]
-    return facts
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        facts = read_json(path) or {}
-    except ParseError:
-        facts = None
-    if not isinstance(facts, dict):
-        raise ParseError(f"{path} is not a JSON object: delete it, and sum the experiment up again with make finish.")
     return facts
 
 

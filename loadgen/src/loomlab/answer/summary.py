@@ -67,8 +67,7 @@ def _suspected(run: Run, suspicions: list[str]) -> Run:
     if not suspicions:
         return run
     verdict = "suspect" if run.verdict == "valid" else run.verdict
-    added = [reason for reason in suspicions if reason not in run.reasons]
-    return run.model_copy(update={"verdict": verdict, "reasons": run.reasons + added})
+    return run.model_copy(update={"verdict": verdict, "reasons": run.reasons + suspicions})
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
