@@ -116,9 +116,8 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
     if runs:
         interior, *models = model_notes(runs)
         styles = dict.fromkeys(run.style for run in runs)
-        waiting = [
-            f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model
-        ]
+        held = [run for run in runs if run.live_requests and not run.load.closed_model]
+        waiting = ", ".join(f"{run.run} {run.live_requests:,}" for run in held)
         notes += [interior, HELD_NOTE]
         notes += [f"Held was measured while so many requests waited: {waiting}."] if waiting else []
         notes += [*models, *(STYLE_NOTES[style] for style in styles if style in STYLE_NOTES)]
