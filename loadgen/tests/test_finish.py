@@ -156,16 +156,15 @@ def test_an_experiment_of_another_host_is_not_resumed(
 
 def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "failed")
-    (tmp_path / "lab" / "services" / "core" / "target").mkdir(parents=True)
-    (tmp_path / "lab" / "services" / "core" / "target" / "built").write_text("no source")
-    (tmp_path / "lab" / "README.md").write_text("no source, either")
-    (tmp_path / "lab" / "loadgen" / "src" / "loomlab" / "report").mkdir(parents=True)
-    (tmp_path / "lab" / "loadgen" / "src" / "loomlab" / "report" / "page.py").write_text("of judged runs")
+    lab = tmp_path / "lab"
+    for text in ("services/core/target/built", "README.md", "loadgen/src/loomlab/report/page.py"):
+        (lab / text).parent.mkdir(parents=True, exist_ok=True)
+        (lab / text).write_text("no source of what makes and judges runs")
     assert resume(folder)
     set_state(folder / "runs" / "2-tomcat-virtual", "failed")
     before = order_file(folder).read_bytes()
 
-    (tmp_path / "lab" / "services" / "core" / "Router.java").write_text("class Router {}")
+    (lab / "services" / "core" / "Router.java").write_text("class Router {}")
     with pytest.raises(UsageError, match="other sources"):
         resume(folder)
 
