@@ -132,7 +132,7 @@ def test_answers_that_differ_make_it_a_contrast_of_stacks() -> None:
 
 
 def test_pools_may_differ_from_load_to_load() -> None:
-    small = {"outbound__max_connections": 54, "outbound__max_connections_per_route": 54}
+    small: dict[str, Any] = {"outbound__max_connections": 54, "outbound__max_connections_per_route": 54}
     told = [*map(named, TOMCATS), named(TOMCATS[0], cell=2, inbound__max_threads=50, **small)]
     (got,) = contrasts_of([*told, named(TOMCATS[1], cell=2, inbound__max_threads=None, **small)])
 

@@ -190,7 +190,7 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
 def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(lab: Lab) -> None:
     pinned = run("tomcat-virtual", 1, 1, load="ab /pinned", figures={"error_share": 0.5}, failed="gc_heavy")
     old = [pinned, run("tomcat-virtual", 1, 1, load=HEY)]
-    keep(lab.papers, HEY, old)
+    keep(lab.papers, read_paper(lab.papers, HEY), old)
     assert read_paper(lab.papers, HEY).kept == old
 
     folder = begun(lab, results_of(lab))
