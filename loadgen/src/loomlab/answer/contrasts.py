@@ -60,7 +60,7 @@ def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:
     subjects = telling if _shared_loads(telling) else both
     models = {(one.approach, _member(one.about, "concurrency")) for one in subjects}
     if not all(_is_complete(one.about) for one in subjects) or len(models) > 2:
-        return Contrast(a=a, b=b, kind="unknown", differs=[])
+        return Contrast(a=min(a, b), b=max(a, b), kind="unknown", differs=[])
     differs: dict[str, ByApproach] = {}
     for load in _shared_loads(subjects) or [subjects]:
         for name, values in _differing(load).items():

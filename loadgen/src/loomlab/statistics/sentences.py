@@ -27,7 +27,7 @@ def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
         case "exploratory" if comparison.swayed:
             return f"Exploratory, not resolved at {load}: {question} {basis}{why}."
     begin = "Exploratory: at" if comparison.word == "exploratory" else "At"
-    name += " (a lower bound)" if comparison.lower_bounds else ""
+    name += " (a lower bound)" if name and comparison.lower_bounds else ""
     if effect == comparison.even:
         change = f"the same{name} as" if name else "as much as"
     else:
