@@ -54,7 +54,7 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
 
 
-def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:
+def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
     """Within the loads that both had, of runs that tell where that leaves such a load; of all runs where none does."""
     telling = [one for one in both if one.tells]
     subjects = telling if _shared_loads(telling) else both

@@ -199,7 +199,7 @@ def _compare_answers(subjects: Sequence[Subject], found: Audit) -> None:
         for version, answer in probe.answers.items():
             headers = {name.lower(): value for name, value in answer.headers}
             silent = {"connection"} if version == "1.1" else set()
-            told = {
+            told: dict[str, Any] = {
                 f"the HTTP/{version} status": answer.status.split()[1:2],
                 f"the HTTP/{version} header names": sorted(headers.keys() - silent),
                 f"the HTTP/{version} Content-Type": headers.get("content-type"),

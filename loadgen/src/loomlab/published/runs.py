@@ -96,10 +96,11 @@ def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
         "time_out_share": _ratio(time_outs, requests),
         "error_share": _ratio(errors, requests),
         "rate_share": _ratio(_ratio(answers, run.duration_s), run.rate),
-        "cpu_share": _ratio(run.cpu_seconds, run.interior and run.interior.seconds * cpus),
+        "cpu_share": _ratio(run.cpu_seconds, run.interior.seconds * cpus if run.interior else None),
     }
-    found: dict[str, Any] = {
-        name: derived.get(name, reduce(lambda part, word: getattr(part, word, None), name.split("."), run))
+    record: Any = run
+    found = {
+        name: derived.get(name, reduce(lambda part, word: getattr(part, word, None), name.split("."), record))
         for name in names
     }
     numbers = {name: value for name, value in found.items() if isinstance(value, int | float) and math.isfinite(value)}
