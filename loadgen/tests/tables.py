@@ -63,7 +63,7 @@ def variables(*, planning_ones: bool) -> list[str]:
     """A row for each variable that plans an experiment; or for each other one, and ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
-        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {seconds.OPEN_RUN_S} s",
+        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {planning.OPEN_RUN_S} s",
         "repeats": f"1; with `sweep`, {planning.SWEEP_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
         "warmup": f"{seconds.default_cap_s(1, 0)} s, more with many connections or slow answers",

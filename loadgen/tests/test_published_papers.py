@@ -73,7 +73,7 @@ def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> Non
     ],
 )
 def test_blocks_of_the_same_demand_are_not_made_again(
-    lab: Lab, others: list[dict[str, str]], repeats: list[str]
+    lab: Lab, others: list[dict[str, Any]], repeats: list[str]
 ) -> None:
     for other in others:
         begun(lab, results_of(lab), **other)
@@ -162,12 +162,8 @@ def test_what_was_published_once_is_held_against_each_and_what_was_not_has_no_va
 
 def test_runs_of_results_have_their_published_level_and_what_was_run(lab: Lab) -> None:
     results, paper = results_of(lab), read_paper(PUBLISHED, SPRING)
-    of_paper: dict[str, Any] = {
-        "PAPER": SPRING,
-        "NAME": "project-loom-comparison-spring",
-        "SCALE": "0.01",
-        "REPEATS": "1",
-    }
+    of_paper: dict[str, Any] = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring"}
+    of_paper |= {"SCALE": "0.01", "REPEATS": "1"}
     folder = begun(lab, results, **of_paper)
     begun(lab, results, "planned", **of_paper)
     begun(lab, results, PAPER="", NAME="smoketest")
