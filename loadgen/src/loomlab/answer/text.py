@@ -102,7 +102,9 @@ def model_notes(runs: Sequence[Run]) -> list[str]:
 
 def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
     """What must be read beside the table, with what is said of the contrasts that were declared or without it."""
-    runs, declared = summary.runs, _declared_notes(summary)
+    runs = summary.runs
+    comparisons = [one for contrast in summary.contrasts for one in contrast.comparisons if one.word != "exploratory"]
+    declared = [one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "") for one in comparisons]
     notes = [f"{one.who}{f' ({one.verdict})' if one.verdict else ''}: {one.reason}" for one in remarks(runs)]
     notes += [f"{one.who}: {one.reason}" for one in _remarks(runs, lambda run: run.notes)]
     notes += [*contrast_notes(summary.contrasts), *(declared if contrasts else ())]
@@ -122,16 +124,6 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
         notes += [f"Held was measured while so many requests waited: {waiting}."] if waiting else []
         notes += [*models, *(STYLE_NOTES[style] for style in styles if style in STYLE_NOTES)]
     return notes
-
-
-def _declared_notes(summary: Summary) -> list[str]:
-    """What is said of the contrasts that were declared."""
-    return [
-        one.sentence + (f" Left out: {'; '.join(one.dropped)}." if one.dropped else "")
-        for contrast in summary.contrasts
-        for one in contrast.comparisons
-        if one.word != "exploratory"
-    ]
 
 
 def stretch_lines(run: Run) -> list[str]:
