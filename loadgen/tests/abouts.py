@@ -1,16 +1,19 @@
-"""What approaches told of themselves on two CPUs, changed here and there."""
+"""What approaches told of themselves in GET /about."""
 
 import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-ABOUTS = Path(__file__).parent / "golden" / "abouts"
-HEADLINE: dict[str, dict[str, Any]] = json.loads((ABOUTS / "headline.json").read_text())
-ALL: dict[str, dict[str, Any]] = json.loads((ABOUTS / "all.json").read_text())
-OLD: dict[str, dict[str, Any]] = json.loads((ABOUTS / "before-internals.json").read_text())
+from loomlab.answer.parity import Subject
+from loomlab.records.models import Probe, Run
+
+GOLDEN = Path(__file__).parent / "golden"
+HEADLINE: dict[str, dict[str, Any]] = json.loads((GOLDEN / "abouts" / "headline.json").read_text())
+ALL: dict[str, dict[str, Any]] = json.loads((GOLDEN / "abouts" / "all.json").read_text())
 TOMCATS = ("tomcat-platform", "tomcat-virtual")
 NETTYS = ("webflux-netty", "virtual-netty")
+PLAIN = Run.model_validate_json((GOLDEN / "report" / "run.json").read_text())
 
 
 def about(approach: str, library: dict[str, dict[str, Any]] = HEADLINE, **changes: Any) -> dict[str, Any]:
@@ -26,3 +29,13 @@ def about(approach: str, library: dict[str, dict[str, Any]] = HEADLINE, **change
         else:
             within[last] = value
     return told
+
+
+def subject(approach: str, told: Any = None, probe: Probe | None = None, **run: Any) -> Subject:
+    """A run of that approach that told this of it; the rest are fields of the run."""
+    return Subject(PLAIN.model_copy(update={"approach": approach} | run), told, probe)
+
+
+def named(approach: str, library: dict[str, dict[str, Any]] = HEADLINE, cell: int = 1, **changes: Any) -> Subject:
+    """A run that told what that approach tells, but for the changes."""
+    return subject(approach, about(approach, library, **changes), cell=cell)

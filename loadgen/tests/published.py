@@ -23,7 +23,7 @@ FAST, SLOW = [1100.0, 1210.0, 1090.0], [1000.0, 1100.0, 990.0]
 
 def small(*claims: dict[str, Any], **fields: Any) -> Paper:
     """A paper of one scenario with these claims."""
-    plain = {
+    plain: dict[str, Any] = {
         "name": "small", "title": "Small", "author": None, "url": None, "year": 2026, "ran_on": "A machine.",
         "unit": "connections", "experiments": ["scenario NAME=soak"], "claims": claims, "figures": {}, "kept": [],
     }  # fmt: skip

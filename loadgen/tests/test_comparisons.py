@@ -1,9 +1,6 @@
 """Repeats become blocks, blocks become sentences in the summary, and which runs count in them."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +54,13 @@ def blocks(found: Comparison) -> list[int]:
     return [one.block for one in found.blocks]
 
 
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_one_or_two_repeats_compare_nothing(tmp_path: Path, repeats: int) -> None:
-    got = summed_up(tmp_path, repeats)
+@pytest.mark.parametrize(
+    ("repeats", "changes"), [(2, {}), (3, {"cpu_ms_per_request": None, "latency_ms": Latency()})], ids=["few", "none"]
+)
+def test_two_repeats_or_a_figure_that_no_run_has_compare_nothing(
+    tmp_path: Path, repeats: int, changes: dict[str, Any]
+) -> None:
+    got = summed_up(tmp_path, repeats, dict.fromkeys(EVERY, changes))
 
     assert [one.comparisons for one in got.contrasts] == [[], [], []]
     assert not any("interval" in note.lower() for note in footnotes(got))
@@ -95,12 +96,6 @@ def test_an_invalid_run_takes_its_block_along_and_a_suspect_one_does_not(tmp_pat
     assert sum(one.suspect for one in spoilt.blocks) == sum(one.suspect for one in other.blocks) == 1
     assert ", 4 blocks, 1 with a suspect run)" in spoilt.sentence
     assert any(note.endswith(f" {spoilt.dropped[0]}.") for note in footnotes(got))
-
-
-def test_a_figure_that_no_run_has_is_not_compared(tmp_path: Path) -> None:
-    changes: dict[str, Any] = {name: {"cpu_ms_per_request": None, "latency_ms": Latency()} for name in EVERY}
-
-    assert [one.comparisons for one in summed_up(tmp_path, 3, changes).contrasts] == [[], [], []]
 
 
 def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path) -> None:
@@ -275,17 +270,3 @@ def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_th
         again = retold(tmp_path, one.run, about | {"outbound": outbound})
 
     assert pair(again).kind == "controlled"
-
-
-def test_commands_that_start_often_do_without_scipy() -> None:
-    program = "import sys, loomlab.cli; print('scipy' in sys.modules)"
-
-    told = subprocess.run(  # noqa: S603
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert told.stdout.strip() == "False"

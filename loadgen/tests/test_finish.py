@@ -48,38 +48,17 @@ def states(folder: Path) -> list[str]:
 
 
 def test_what_has_begun_is_judged_and_what_finished_counts(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "running", "planned")
+    folder = experiment(tmp_path, "finished", "running", "running", "planned")
+    (folder / "runs" / "3-tomcat-virtual" / "raw" / "request.json").unlink()
 
     summary = finish(folder)
 
-    assert states(folder) == ["judged", "failed", "planned"]
+    assert states(folder) == ["judged", "failed", "failed", "planned"]
     assert [run.run for run in summary.runs] == ["1-tomcat-virtual", "2-tomcat-virtual"]
-    assert summary.missing == ["3-tomcat-virtual"]
+    assert summary.missing == ["3-tomcat-virtual", "4-tomcat-virtual"]
     assert summary.finished is None
     assert INTERRUPTED_NOTE in summary.notes
     assert (folder / "summary.json").exists()
-
-
-def test_a_run_without_a_request_has_nothing_to_judge(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "running")
-    (folder / "runs" / "2-tomcat-virtual" / "raw" / "request.json").unlink()
-
-    finish(folder)
-
-    assert states(folder) == ["judged", "failed"]
-    assert not RunFiles(folder / "runs" / "2-tomcat-virtual").run.exists()
-
-
-def test_only_what_is_missing_is_planned_again(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "running", "planned")
-    finish(folder)
-    kept = (folder / "runs" / "1-tomcat-virtual" / "run.json").read_bytes()
-
-    order = resume(folder)
-
-    assert [run.state for run in order.runs] == states(folder) == ["judged", "planned", "planned"]
-    assert (folder / "runs" / "1-tomcat-virtual" / "run.json").read_bytes() == kept
-    assert not (folder / "runs" / "2-tomcat-virtual").exists()
 
 
 def test_an_experiment_is_killed_until_its_runs_are_judged_and_summed_up(tmp_path: Path) -> None:
@@ -129,12 +108,7 @@ def test_latest_is_the_newest_that_lacks_a_run(tmp_path: Path) -> None:
 
     assert unfinished(results, "latest") == lacking
     assert unfinished(results, older.name) == older
-    resume(lacking)
-    with changing(lacking) as order:
-        order.runs[1].state = "judged"
-    again = RunFiles(lacking / "runs" / "2-tomcat-virtual").run
-    again.parent.mkdir()
-    shutil.copy(RunFiles(lacking / "runs" / "1-tomcat-virtual").run, again)
+    shutil.rmtree(lacking)
     assert unfinished(results, "latest") == older
 
 
@@ -153,20 +127,6 @@ def test_a_judged_run_whose_verdict_is_gone_is_made_again_and_what_it_left_is_ne
         assert run_dir.with_name(".set-aside").joinpath(f"1-tomcat-virtual-{number}").exists()
         run_dir.mkdir()
     assert (folder / "runs" / ".set-aside" / "1-tomcat-virtual-1" / "raw" / "ab.txt").read_bytes() == raw
-
-
-@pytest.mark.parametrize("text", ['{"engine": ', '"x"'])
-def test_damaged_facts_of_the_engine_cost_themselves_alone(tmp_path: Path, text: str) -> None:
-    folder = experiment(tmp_path, "judged", "planned")
-    (folder / "engine.json").write_text(text)
-
-    with pytest.raises(ParseError) as refused:
-        finish(folder)
-
-    assert str(refused.value).startswith(f"{folder}/engine.json is ")
-    assert "make finish" in str(refused.value)
-    (folder / "engine.json").unlink()
-    assert len(finish(folder).runs) == 1
 
 
 @pytest.mark.parametrize(
@@ -196,32 +156,28 @@ def test_an_experiment_of_another_host_is_not_resumed(
 
 def test_an_experiment_is_not_resumed_after_the_lab_changed(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "failed")
-    (tmp_path / "lab" / "services" / "core" / "target").mkdir(parents=True)
-    (tmp_path / "lab" / "services" / "core" / "target" / "built").write_text("no source")
-    (tmp_path / "lab" / "README.md").write_text("no source, either")
-    (tmp_path / "lab" / "loadgen" / "src" / "loomlab" / "report").mkdir(parents=True)
-    (tmp_path / "lab" / "loadgen" / "src" / "loomlab" / "report" / "page.py").write_text("of judged runs")
+    lab = tmp_path / "lab"
+    for text in ("services/core/target/built", "README.md", "loadgen/src/loomlab/report/page.py"):
+        (lab / text).parent.mkdir(parents=True, exist_ok=True)
+        (lab / text).write_text("no source of what makes and judges runs")
     assert resume(folder)
     set_state(folder / "runs" / "2-tomcat-virtual", "failed")
     before = order_file(folder).read_bytes()
 
-    (tmp_path / "lab" / "services" / "core" / "Router.java").write_text("class Router {}")
+    (lab / "services" / "core" / "Router.java").write_text("class Router {}")
     with pytest.raises(UsageError, match="other sources"):
         resume(folder)
 
     assert order_file(folder).read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ['{"schema": "loom-lab/order/v2"}', '{"runs": [', "[]"])
-def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Path, text: str) -> None:
+def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "planned")
-    order_file(folder).write_text(text)
+    order_file(folder).write_text('{"schema": "loom-lab/order/v2"}')
 
     for act in (finish, resume):
-        with pytest.raises(ParseError) as refused:
+        with pytest.raises(ParseError, match=r"order\.json is damaged[^\n]*$"):
             act(folder)
-        assert "order.json is damaged" in str(refused.value)
-        assert "\n" not in str(refused.value)
     with pytest.warns(UserWarning, match=r"order\.json is damaged"), pytest.raises(UsageError):
         unfinished(folder.parent, "latest")
 
@@ -234,21 +190,14 @@ def test_what_is_no_experiment_is_not_resumed(tmp_path: Path, name: str) -> None
         unfinished(tmp_path / "results", name)
 
 
-def test_a_run_of_an_experiment_without_an_order_has_no_state(tmp_path: Path) -> None:
-    set_state(tmp_path / "runs" / "1-x", "judged")
-
-    assert not order_file(tmp_path).exists()
-
-
 def test_the_checksum_tells_whether_raw_files_changed(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "finished")
     run_dir = folder / "runs" / "1-tomcat-virtual"
 
     before = finish(folder).runs[0].raw_sha256
     (run_dir / "raw" / "ab.txt").write_text("something else\n")
-    set_state(run_dir, "finished")
 
-    assert None is not before != finish(folder).runs[0].raw_sha256
+    assert None is not before != judge_run(run_dir).raw_sha256
 
 
 def told(images: dict[str, str], **facts: object) -> dict[str, object]:
@@ -288,7 +237,10 @@ def test_the_environment_has_the_cpu_the_tool_and_the_jvms(tmp_path: Path) -> No
 def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path, third: State) -> None:
     folder = experiment(tmp_path, "judged", "finished", third)
     (folder / "summary.json").write_text("{}")
+    kept = (folder / "runs" / "1-tomcat-virtual" / "run.json").read_bytes()
 
     assert killed(folder.parent) == [folder]
-    assert [run.state for run in resume(folder).runs] == ["judged", "judged", "planned"]
+    assert [run.state for run in resume(folder).runs] == states(folder) == ["judged", "judged", "planned"]
+    assert (folder / "runs" / "1-tomcat-virtual" / "run.json").read_bytes() == kept
     assert (folder / "runs" / "2-tomcat-virtual" / "raw" / "ab.txt").exists()
+    assert not (folder / "runs" / "3-tomcat-virtual").exists()

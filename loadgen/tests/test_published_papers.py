@@ -1,12 +1,13 @@
 """The lab's papers: which experiments are still to be made, the runs that answer them, and what is told of claims."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.cli import main
-from loomlab.judge.verdict import RULES
+from loomlab.judge.rule import RULES
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.published.page import page_of
@@ -54,7 +55,7 @@ def test_a_papers_scale_grows_with_the_cpus_up_to_the_whole(lab: Lab, host: Host
 
 
 def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> None:
-    asked = {"DURATION": "30s", "REPEATS": "7", "HTTP_CLIENT": "jdk"}
+    asked: dict[str, Any] = {"DURATION": "30s", "REPEATS": "7", "HTTP_CLIENT": "jdk"}
     scenario, *others = missing(lab, SPRING, SCALE="0.1", PLAN="1", **asked)
 
     of_scenario = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring", "SCALE": "0.1"}
@@ -72,7 +73,7 @@ def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> Non
     ],
 )
 def test_blocks_of_the_same_demand_are_not_made_again(
-    lab: Lab, others: list[dict[str, str]], repeats: list[str]
+    lab: Lab, others: list[dict[str, Any]], repeats: list[str]
 ) -> None:
     for other in others:
         begun(lab, results_of(lab), **other)
@@ -161,7 +162,8 @@ def test_what_was_published_once_is_held_against_each_and_what_was_not_has_no_va
 
 def test_runs_of_results_have_their_published_level_and_what_was_run(lab: Lab) -> None:
     results, paper = results_of(lab), read_paper(PUBLISHED, SPRING)
-    of_paper = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring", "SCALE": "0.01", "REPEATS": "1"}
+    of_paper: dict[str, Any] = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring"}
+    of_paper |= {"SCALE": "0.01", "REPEATS": "1"}
     folder = begun(lab, results, **of_paper)
     begun(lab, results, "planned", **of_paper)
     begun(lab, results, PAPER="", NAME="smoketest")
@@ -190,7 +192,7 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
 def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(lab: Lab) -> None:
     pinned = run("tomcat-virtual", 1, 1, load="ab /pinned", figures={"error_share": 0.5}, failed="gc_heavy")
     old = [pinned, run("tomcat-virtual", 1, 1, load=HEY)]
-    keep(lab.papers, HEY, old)
+    keep(lab.papers, read_paper(lab.papers, HEY), old)
     assert read_paper(lab.papers, HEY).kept == old
 
     folder = begun(lab, results_of(lab))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from loomlab.answer.figures import SUMMED_UP, Figure
 from loomlab.answer.loads import LoadGroup, loads_of
 from loomlab.answer.tries import counting_try, spoilt, tries_of
+from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run
 from loomlab.records.order import Order
@@ -28,11 +29,11 @@ def compared(
         return []
     pairs = [
         Pair(one.a, one.b, load.label, one.kind, load.cell)
-        for is_controlled in (True, False)
         for load in loads
         for one in contrasts
-        if (one.kind == "controlled") is is_controlled and load.of(one.a) and load.of(one.b)
+        if load.of(one.a) and load.of(one.b)
     ]
+    pairs.sort(key=lambda pair: pair.kind != "controlled")
     declared = [pair for pair in pairs if pair.kind == "controlled" and figure.primary]
     return compare(
         by if by.margin is None else replace(by, margin=margin or by.margin),
@@ -44,11 +45,15 @@ def compared(
 
 
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
-    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound."""
+    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound. Of a run
+    that does not count for a cause of its own the figure is left out; where requests that failed reach a percentile, it
+    is their time limit: failed requests rank above every answer, and a user waits no longer."""
     run = counting_try(tries)
-    counts = run.verdict != "invalid"
+    counts, is_spoilt, percentile = run.verdict != "invalid", spoilt(run), by.percentile or 0
     value = figure.of(run)
-    left_out, percentile = _left_out(by, run, value), by.percentile or 0
+    left_out = None if counts else value
+    if value is None and percentile and (run.errors or run.dropped):
+        left_out = 1000.0 * run.load.timeout_s
     withheld = run.latency_ms.withheld.get(f"p{percentile:g}".replace(".", "_"))
     return Observation(
         run.repeat,
@@ -57,22 +62,12 @@ def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Seq
         value if counts else None,
         withheld if counts else f"run {run.run} is invalid",
         suspect=run.verdict == "suspect",
-        left_out=left_out,
-        lost=left_out is None and not counts and not spoilt(run),
+        left_out=None if is_spoilt else left_out,
+        lost=not (counts or is_spoilt) and left_out is None,
         made_again=len(tries) > 1,
-        resolution=0 if by.percentile is None else resolution_ms(run.tool),
+        resolution=resolution_ms(run.tool) if percentile else 0,
         lower_bound=percentile > MEDIAN and run.load.closed_model,
     )
-
-
-def _left_out(by: ComparedFigure, run: Run, value: float | None) -> float | None:
-    """The figure of a run that does not count for a cause of its own. Where requests that failed reach a percentile, it
-    is their time limit: failed requests rank above every answer, and a user waits no longer."""
-    if spoilt(run):
-        return None
-    if value is None and by.percentile is not None and (run.errors or run.dropped):
-        return 1000.0 * run.load.timeout_s
-    return value if run.verdict == "invalid" else None
 
 
 def with_comparisons(
@@ -82,15 +77,7 @@ def with_comparisons(
     if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
         return list(contrasts)
     loads = loads_of(runs, order)
-    found = [
-        one
-        for figure in SUMMED_UP
-        if any(figure.of(run) is not None for run in runs)
-        for one in compared(figure, contrasts, loads, margin)
-    ]
-    return [
-        contrast.model_copy(
-            update={"comparisons": [one for one in found if (one.a, one.b) == (contrast.a, contrast.b)]}
-        )
-        for contrast in contrasts
-    ]
+    figures = [figure for figure in SUMMED_UP if any(figure.of(run) is not None for run in runs)]
+    comparisons = [one for figure in figures for one in compared(figure, contrasts, loads, margin)]
+    by_pair = grouped(comparisons, lambda one: (one.a, one.b))
+    return [one.model_copy(update={"comparisons": by_pair.get((one.a, one.b), [])}) for one in contrasts]

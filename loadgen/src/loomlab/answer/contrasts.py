@@ -2,13 +2,14 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loomlab.answer.parity import ByApproach, Subject, audit, flat
+from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Contrast, Difference
 
-PARTS: Mapping[str, str] = {
+PARTS = {
     "concurrency": "concurrency",
     "style": "style",
     "inbound.server": "server",
@@ -16,17 +17,16 @@ PARTS: Mapping[str, str] = {
     "outbound.client": "client",
 }
 """What members of /about are called."""
-FINER: Mapping[str, Mapping[str, str]] = {
-    "inbound.server": {
-        "inbound.transport": "transport",
-        "inbound.socket_thread_kind": "kind of the socket threads",
-        "inbound.socket_threads": "number of socket threads",
-        "inbound.internals": "internals of the server",
-    },
-    "outbound.client": {"outbound.internals": "internals of the client"},
+FINER = {
+    "inbound.transport": "transport",
+    "inbound.socket_thread_kind": "kind of the socket threads",
+    "inbound.socket_threads": "number of socket threads",
+    "inbound.internals": "internals of the server",
+    "outbound.internals": "internals of the client",
 }
 """What may differ within one server, or one client."""
-NAMES: Mapping[str, str] = {**PARTS, **{member: name for finer in FINER.values() for member, name in finer.items()}}
+WHOLE = {"inbound": "inbound.server", "outbound": "outbound.client"}
+NAMES = PARTS | FINER
 USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 NONE = "none"
@@ -35,98 +35,78 @@ MOST_PAIRS = 4
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
-    """Of every two approaches, in the order of their names. *controlled*: the concurrency model differs and nothing
+    """Of every two approaches, in the order of their names; virtual threads over anything else, and anything over
+    platform threads, as what is asked about over what is usual. *controlled*: the concurrency model differs and nothing
     else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run of one
     of the two did not tell, or its runs told different models; *same*: one is the other once more, and is held against
     no third."""
-    runs = list(subjects)
-    twins = {run.approach: run.twin_of for run in runs if run.twin_of}
+    several = list(subjects)
+    twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
+    by_telling = sorted(several, key=lambda one: one.tells)
+    models = {one.approach: str(_member(one.about, "concurrency")) for one in by_telling}
     found = []
-    for a, b in itertools.combinations(sorted({run.approach for run in runs}), 2):
-        contrast = _contrast(a, b, [run for run in runs if run.approach in {a, b}])
+    for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(models[name], 1), name)), 2):
+        contrast = _contrast(a, b, [one for one in several if one.approach in {a, b}])
         if twins.get(a) == b or twins.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
         elif not {a, b} & twins.keys():
-            found.append(_turned(contrast))
-    return sorted(found, key=lambda one: (one.a, one.b))
+            found.append(contrast)
+    return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
 
 
-def _turned(contrast: Contrast) -> Contrast:
-    """What is asked about over what is usual: virtual threads over anything else, anything over platform threads."""
-    a, b = next(((one.a, one.b) for one in contrast.differs if one.part == "concurrency"), ("", ""))
-    if USUAL.get(a, 1) <= USUAL.get(b, 1):
-        return contrast
-    differs = [Difference(part=one.part, a=one.b, b=one.a) for one in contrast.differs]
-    return contrast.model_copy(update={"a": contrast.b, "b": contrast.a, "differs": differs})
-
-
-def _contrast(a: str, b: str, both: Sequence[Subject]) -> Contrast:
+def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
     """Within the loads that both had, of runs that tell where that leaves such a load; of all runs where none does."""
-    telling = [run for run in both if run.tells]
-    runs = telling if _shared_loads(telling) else both
-    if not all(_complete(run.about) for run in runs) or len(set(_recorded("concurrency", runs))) > 2:
-        return Contrast(a=a, b=b, kind="unknown", differs=[])
+    telling = [one for one in both if one.tells]
+    subjects = telling if _shared_loads(telling) else both
+    models = {(one.approach, _member(one.about, "concurrency")) for one in subjects}
+    if not all(_is_complete(one.about) for one in subjects) or len(models) > 2:
+        return Contrast(a=min(a, b), b=max(a, b), kind="unknown", differs=[])
     differs: dict[str, ByApproach] = {}
-    for load in _shared_loads(runs) or [runs]:
-        for what, values in _differing(load).items():
-            differs.setdefault(what, []).extend(values)
+    for load in _shared_loads(subjects) or [subjects]:
+        for name, values in _differing(load).items():
+            differs.setdefault(name, []).extend(values)
     return Contrast(
         a=a,
         b=b,
         kind="controlled" if list(differs) == ["concurrency"] else "stack",
         differs=[
-            Difference(part=NAMES.get(what, what), a=_values_of(a, values), b=_values_of(b, values))
-            for what, values in differs.items()
+            Difference(part=NAMES.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
+            for name, values in differs.items()
         ],
     )
 
 
-def _shared_loads(runs: Sequence[Subject]) -> Sequence[Sequence[Subject]]:
-    """The runs of each load that both approaches had."""
-    loads = [[run for run in runs if run.cell == cell] for cell in sorted({run.cell for run in runs})]
-    return [load for load in loads if len({run.approach for run in load}) == 2]
+def _shared_loads(subjects: Sequence[Subject]) -> list[list[Subject]]:
+    """Those of each load that both approaches had."""
+    loads = grouped(sorted(subjects, key=lambda one: one.run.cell), lambda one: one.run.cell)
+    return [load for load in loads.values() if len({one.approach for one in load}) == 2]
 
 
-def _complete(about: Mapping[str, Any] | None) -> bool:
+def _is_complete(about: Any) -> bool:
     """Whether it tells all that a contrast is named by; null tells, too, that there is none."""
-    return about is not None and (
-        all(isinstance(_member(about, name), str) for name in NEVER_NULL)
-        and all(_member(about, name) is not ... for name in NAMES)
+    return all(isinstance(_member(about, name), str) for name in NEVER_NULL) and not any(
+        _member(about, name) is ... for name in NAMES
     )
 
 
-def _member(about: Mapping[str, Any], name: str) -> Any:
+def _member(about: Any, name: str) -> Any:
     """... where there is none."""
-    value: Any = about
     for step in name.split("."):
-        value = value.get(step, ...) if isinstance(value, Mapping) else ...
-    return value
+        about = about.get(step, ...) if isinstance(about, Mapping) else ...
+    return about
 
 
-def _differing(runs: Sequence[Subject]) -> dict[str, ByApproach]:
-    """What the runs do not all tell alike: the parts first, then what is finer, then whatever the audit finds."""
-    found = _differences(PARTS, runs)
-    for part, finer in FINER.items():
-        if part not in found:
-            found |= _differences(finer, runs)
-    named = tuple(f"{what}." for what in found)
-    return found | {
-        what: values for what, values in audit(runs).unexplained.items() if not f"{what}.".startswith(named)
-    }
-
-
-def _differences(names: Iterable[str], runs: Sequence[Subject]) -> dict[str, ByApproach]:
-    recorded = {name: _recorded(name, runs) for name in names}
-    return {name: values for name, values in recorded.items() if any(value != values[0][1] for _, value in values)}
-
-
-def _recorded(name: str, runs: Sequence[Subject]) -> ByApproach:
-    """A member that has members itself is their values by their dotted names."""
-    members = ((run.approach, _member(run.about or {}, name)) for run in runs)
-    return [
-        (approach, flat(value) if isinstance(value, Mapping) else {} if value is ... else value)
-        for approach, value in members
-    ]
+def _differing(subjects: Sequence[Subject]) -> dict[str, ByApproach]:
+    """What they do not all tell alike: the parts first, then what is finer, then whatever the audit finds."""
+    found: dict[str, ByApproach] = {}
+    for name in NAMES:
+        values = [(one.approach, _member(one.about, name)) for one in subjects]
+        is_implied = name in FINER and WHOLE[name.partition(".")[0]] in found
+        if not is_implied and any(value != values[0][1] for _, value in values):
+            found[name] = values
+    named = tuple(f"{name}." for name in found)
+    others = audit(subjects).unexplained
+    return found | {name: values for name, values in others.items() if not f"{name}.".startswith(named)}
 
 
 def _values_of(approach: str, values: ByApproach) -> str:
@@ -136,7 +116,7 @@ def _values_of(approach: str, values: ByApproach) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_text(each)}" for key, each in sorted(value.items())) or NONE
+        return ", ".join(f"{name}: {_text(member)}" for name, member in sorted(flat(value).items())) or NONE
     if value is None:
         return NONE
     return value if isinstance(value, str) else json.dumps(value)
@@ -151,15 +131,12 @@ def what_differs(contrast: Contrast) -> str:
 
 def contrast_notes(contrasts: Sequence[Contrast]) -> list[str]:
     """What must stand beside a table: which rows may be compared as models, and what else the others differ in."""
-    said = {
+    texts = {
         "controlled": "differ in the concurrency model alone (controlled contrast).",
         "same": "are one approach, measured twice: any difference is chance.",
     }
-    notes = [f"{one.a} and {one.b} {text}" for kind, text in said.items() for one in contrasts if one.kind == kind]
-    stacks: dict[str, list[Contrast]] = {}
-    for one in contrasts:
-        if one.kind == "stack":
-            stacks.setdefault(_besides_model(one), []).append(one)
+    notes = [f"{one.a} and {one.b} {text}" for kind, text in texts.items() for one in contrasts if one.kind == kind]
+    stacks = grouped((one for one in contrasts if one.kind == "stack"), _besides_model)
     notes += [f"{_pairs(pairs)} {besides}" for besides, pairs in stacks.items()]
     return [*notes, *_client_notes(contrasts), *unknown_notes(contrasts)]
 
@@ -173,29 +150,29 @@ def _besides_model(contrast: Contrast) -> str:
     return f"differ in {parts} (stack contrast): a difference between them is not due to the model alone."
 
 
-def _client_notes(contrasts: Iterable[Contrast]) -> Iterator[str]:
+def _client_notes(contrasts: Iterable[Contrast]) -> list[str]:
     """Who calls the backend with which client, where these differ."""
-    clients: dict[str, set[str]] = {}
-    for one in contrasts:
-        for client in (difference for difference in one.differs if difference.part == "client"):
-            clients.setdefault(one.a, set()).update(client.a.split("; "))
-            clients.setdefault(one.b, set()).update(client.b.split("; "))
-    users: dict[str, list[str]] = {}
-    for approach, used in sorted(clients.items()):
-        users.setdefault(" or ".join(sorted(used)), []).append(approach)
-    if users:
-        sides = "; ".join(f"{client} ({', '.join(approaches)})" for client, approaches in sorted(users.items()))
-        yield f"Clients of the backend: {sides}."
+    pairs = {
+        (approach, client)
+        for contrast in contrasts
+        for one in contrast.differs
+        if one.part == "client"
+        for approach, clients in ((contrast.a, one.a), (contrast.b, one.b))
+        for client in clients.split("; ")
+    }
+    own = grouped(sorted(pairs), lambda pair: pair[0])
+    users = grouped(own, lambda approach: " or ".join(client for _, client in own[approach]))
+    sides = "; ".join(f"{client} ({', '.join(approaches)})" for client, approaches in sorted(users.items()))
+    return [f"Clients of the backend: {sides}."] if sides else []
 
 
 def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:
+    """Why it is not known what some differ in."""
     unknown = [one for one in contrasts if one.kind == "unknown"]
     if not unknown:
         return []
-    return [
-        f"How {_pairs(unknown)} differ is not known: raw/about.json is incomplete, or reports two concurrency "
-        "models for one approach."
-    ]
+    why = "raw/about.json is incomplete, or reports two concurrency models for one approach."
+    return [f"How {_pairs(unknown)} differ is not known: {why}"]
 
 
 def _pairs(contrasts: Sequence[Contrast]) -> str:

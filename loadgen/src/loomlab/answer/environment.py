@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.errors import ParseError
 from loomlab.records.files import RunFiles, read_json, write_json
 from loomlab.records.order import Order, order_of
 
@@ -12,63 +11,48 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
-    """environment.json, written from engine.json and order.json where there are these. Raises ParseError for a file
-    that holds something else."""
+    """environment.json, written from engine.json and order.json where there are these."""
     path = experiment_dir / "environment.json"
     order = order_of(experiment_dir)
     if order is not None:
-        facts, changed = _engine(experiment_dir)
-        planned = _planned(order) | {"jvm": _jvms(experiment_dir, order)}
-        sizes = planned["sizes"] | facts.pop("inherited", {})
-        write_json(path, planned | facts | {"sizes": sizes, "suspect": planned["suspect"] + changed})
-    return _read(path)
+        facts = _engine(experiment_dir)
+        sizes = {key: value for key, value in order.settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
+        environment = _planned(order) | {"jvm": _jvms(experiment_dir, order)} | facts
+        environment["sizes"] = sizes | order.runs[0].settings | environment.pop("inherited", {})
+        environment["suspect"] = order.suspect + facts.get("suspect", [])
+        write_json(path, environment)
+    return dict(read_json(path) or {})
 
 
-def _engine(experiment_dir: Path) -> tuple[dict[str, Any], list[str]]:
-    """The facts, and in a sentence what of them was another when the experiment was resumed."""
-    facts = _read(experiment_dir / "engine.json")
+def _engine(experiment_dir: Path) -> dict[str, Any]:
+    """The newest facts; `suspect`: in a sentence, what of them was another before the experiment was resumed."""
+    facts: dict[str, Any] = read_json(experiment_dir / "engine.json") or {}
     changed: dict[str, None] = {}
     for path in sorted(experiment_dir.glob("engine-*.json")):
-        later = _read(path)
+        later = read_json(path)
         images, later_images = facts.get("images", {}), later.get("images", {})
         changed |= dict.fromkeys(name for name in SAME if facts.get(name) != later.get(name))
         changed |= dict.fromkeys(
             f"image of {service}" for service, image in later_images.items() if images.get(service, image) != image
         )
         notes = list(dict.fromkeys([*facts.get("notes", []), *later.get("notes", [])]))
-        facts = facts | later | {"images": images | later_images, "notes": notes}
-    doubt = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
-    return facts, [doubt] if changed else []
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        facts = read_json(path) or {}
-    except ParseError:
-        facts = None
-    if not isinstance(facts, dict):
-        raise ParseError(f"{path} is not a JSON object: delete it, and sum the experiment up again with make finish.")
+        facts |= later | {"images": images | later_images, "notes": notes}
+    if changed:
+        text = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
+        facts["suspect"] = [text]
     return facts
 
 
 def _planned(order: Order) -> dict[str, Any]:
-    first, settings = order.runs[0], order.settings
-    request = first.request
-    sizes = {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
+    request, settings = order.runs[0].request, order.settings
     return {
         **{name: getattr(request, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
-        "backend": {
-            "delay": request.delay,
-            "error_share": settings.get("ERROR_SHARE"),
-            "seed": settings.get("SEED"),
-        },
+        "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
         "size": order.size,
         "seed": order.seed,
         **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor")},
         "tool_versions": {request.tool: order.tool_version},
         "started": order.planned,
-        "sizes": sizes | first.settings,
-        "suspect": order.suspect,
     }
 
 
@@ -78,8 +62,6 @@ def _jvms(experiment_dir: Path, order: Order) -> dict[str, dict[str, Any]]:
     for run in order.runs:
         about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
         jvm = about.get("jvm") if isinstance(about, dict) else None
-        if isinstance(jvm, dict):
-            found.setdefault(
-                run.request.approach, {"version": jvm.get("version"), "arguments": jvm.get("vm_arguments")}
-            )
+        if isinstance(jvm, dict) and run.request.approach not in found:
+            found[run.request.approach] = {"version": jvm.get("version"), "arguments": jvm.get("vm_arguments")}
     return found

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean, geometric_mean
 
+from loomlab.basics.format import UNKNOWN, fixed
 from loomlab.records.models import Run
 from loomlab.statistics.comparison import CPU_PER_REQUEST, ComparedFigure
 from loomlab.statistics.comparison import P99 as P99_LATENCY
@@ -39,8 +40,8 @@ class Figure:
     """What an experiment is made for."""
     divisor: float = 1
     """Brings what run.json has to `unit`."""
-    column: tuple[str, int] | None = None
-    """Of the table of runs: heading and decimals."""
+    column: tuple[str, int | Callable[[Run], str]] | None = None
+    """Of the table of runs: heading, and decimals or how a run's cell is written."""
     exported: Exported | None = None
 
     @property
@@ -52,6 +53,11 @@ class Figure:
         """In its unit; None where it was not measured."""
         value = self.read(run)
         return None if value is None else value / self.divisor
+
+    def cell(self, run: Run) -> str:
+        """Of the table of runs; empty where it has no column."""
+        _, form = self.column or ("", 0)
+        return fixed(self.of(run), form) if isinstance(form, int) else form(run)
 
     @property
     def label(self) -> str:
@@ -66,6 +72,21 @@ def _without_margin(name: str, percentile: float | None = None) -> ComparedFigur
 
 def _live(part: str) -> Callable[[Run], float | None]:
     return lambda run: getattr(run.live_bytes_per_request, part)
+
+
+def _share_of_errors(run: Run) -> str:
+    if not run.errors or not run.requests:
+        return fixed(run.errors)
+    share = 100 * run.errors / run.requests
+    return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
+
+
+def _parts_held(run: Run) -> str:
+    """KiB of heap, of stacks and off-heap, and of the kernel."""
+    held = run.live_bytes_per_request
+    parts = (held.heap, held.stacks_off_heap, held.kernel)
+    kib = (UNKNOWN if part is None else f"{round(part / 2**10):,}" for part in parts)
+    return UNKNOWN if parts == (None, None, None) else "/".join(kib)
 
 
 CPU = Figure(
@@ -86,6 +107,10 @@ P99_9 = Figure(
     "p99_9_ms", "p99.9", "ms", "p99.9 latency, of the interior", lambda run: run.latency_ms.p99_9,
     _without_margin("p99.9 latency", 99.9),
 )  # fmt: skip
+ERRORS = Figure(
+    "errors", "errors", "", "requests that failed, of the whole run", lambda run: run.errors,
+    column=("errors", _share_of_errors),
+)  # fmt: skip
 THROUGHPUT = Figure(
     "throughput_rps", "throughput", "requests/s", "answered requests a second, of the interior",
     lambda run: run.throughput_rps, _without_margin("throughput"), column=("req/s", 0),
@@ -105,7 +130,8 @@ WAITING = Figure(
     ComparedFigure(
         "memory held by a waiting request", None, "holds", "less", "more", unit="KiB", subject="a waiting request"
     ),
-    divisor=2**10, exported=Exported("held_bytes_per_request", "held per waiting request", "bytes", scale=2**10),
+    divisor=2**10, column=("held KiB", _parts_held),
+    exported=Exported("held_bytes_per_request", "held per waiting request", "bytes", scale=2**10),
 )  # fmt: skip
 PARTS = tuple(
     Figure(
@@ -126,7 +152,7 @@ GC = Figure(
     "gc_cpu_percent", "garbage collection", "%", "the collector's part of the approach's CPU time, of the whole run",
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
-EVERY = (THROUGHPUT, P50, P99, P99_9, CPU, ALLOCATED, WAITING, *PARTS, GC, RSS, THREADS)
+EVERY = (THROUGHPUT, P50, P99, ERRORS, P99_9, CPU, ALLOCATED, WAITING, *PARTS, GC, RSS, THREADS)
 FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)
 """Those of the report, in its order."""
 SUMMED_UP = (CPU, P99)

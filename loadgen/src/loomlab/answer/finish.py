@@ -48,10 +48,13 @@ def _cut_off(order: Order) -> bool:
     return any(run.state in {"running", "finished"} for run in order.runs)
 
 
-def _lacks(experiment_dir: Path, order: Order, run: PlannedRun) -> bool:
-    """Whether the run is yet to be made, or its next try."""
-    is_made = run.state == "judged" and RunFiles(experiment_dir / "runs" / run.run).run.exists()
-    return not is_made or next_try(experiment_dir, order, run) is not None
+def _lacking(experiment_dir: Path, order: Order) -> list[PlannedRun]:
+    """The runs that are yet to be made, or their next tries."""
+
+    def is_made(run: PlannedRun) -> bool:
+        return run.state == "judged" and RunFiles(experiment_dir / "runs" / run.run).run.exists()
+
+    return [run for run in order.runs if not is_made(run) or next_try(experiment_dir, order, run)]
 
 
 def _judged(run_dir: Path) -> State:
@@ -73,21 +76,21 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     """The order, in which every block is planned again that lacks a run, or the next try of one that was spoilt from
     outside: what is made today is no block with what was made before. What its runs left is set aside. Raises
     UsageError where nothing is missing, and as `foreign`."""
-    begun = read_order(experiment_dir)
+    begun, name = read_order(experiment_dir), experiment_dir.name
     if problem := foreign(begun, experiment_dir, host, lab_sha256):
         raise UsageError(problem)
     if _cut_off(begun):
         finish(experiment_dir)
     with changing(experiment_dir) as order:
-        order.experiment = experiment_dir.name
-        blocks = {run.block for run in order.runs if _lacks(experiment_dir, order, run)}
+        order.experiment = name
+        blocks = {run.block for run in _lacking(experiment_dir, order)}
         if not blocks:
-            name = experiment_dir.name
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in order.runs:
             if run.block in blocks:
-                _plan_again(experiment_dir, run)
-        order.runs = [run for run in order.runs if run.block not in blocks or not FURTHER_TRY.fullmatch(run.run)]
+                _set_aside(experiment_dir / "runs", run.run)
+                run.state = "planned"
+        order.runs = [run for run in order.runs if run.block not in blocks or not FURTHER_TRY.search(run.run)]
     return order
 
 
@@ -98,11 +101,11 @@ def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> 
         return f"RESUME={name!r} has other characters than letters, digits, '.', '_' and '-': rename the folder."
     if problem := strange(experiment_dir):
         return problem
-    begun, here = (order.host.get("cpus"), order.host.get("cpu_model")), (host.cpus, host.cpu_model)
-    if begun not in {here, (host.cpus, None)}:
+    cpus, model = order.host.get("cpus"), order.host.get("cpu_model")
+    if cpus != host.cpus or model not in {host.cpu_model, None}:
         return (
-            f"RESUME={name} was begun on a host with {begun[0]} CPUs ({begun[1]}), and this one has {here[0]} "
-            f"({here[1]}): go on there, or start a new experiment here."
+            f"RESUME={name} was begun on a host with {cpus} CPUs ({model}), and this one has {host.cpus} "
+            f"({host.cpu_model}): go on there, or start a new experiment here."
         )
     if order.lab_sha256 not in {None, lab_sha256}:
         return (
@@ -112,14 +115,14 @@ def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> 
     return None
 
 
-def _plan_again(experiment_dir: Path, run: PlannedRun) -> None:
-    left, aside = experiment_dir / "runs" / run.run, experiment_dir / "runs" / ".set-aside"
-    if left.exists():
+def _set_aside(runs: Path, name: str) -> None:
+    """Moves what a run left to runs/.set-aside."""
+    if (runs / name).exists():
+        aside = runs / ".set-aside"
         aside.mkdir(exist_ok=True)
-        kept = next(path for path in (aside / f"{run.run}-{number}" for number in count(1)) if not path.exists())
-        left.rename(kept)
-        warnings.warn(f"{run.run} is made again: what it left is in runs/.set-aside/{kept.name}", stacklevel=2)
-    run.state = "planned"
+        kept = next(path for number in count(1) if not (path := aside / f"{name}-{number}").exists())
+        (runs / name).rename(kept)
+        warnings.warn(f"{name} is made again: what it left is in runs/.set-aside/{kept.name}", stacklevel=2)
 
 
 def unfinished(results: Path, name: str) -> Path:
@@ -131,7 +134,7 @@ def unfinished(results: Path, name: str) -> Path:
             )
         return results / name
     for folder, order in reversed(planned(results)):
-        if any(_lacks(folder, order, run) for run in order.runs):
+        if _lacking(folder, order):
             return folder
     raise UsageError(
         "RESUME=latest finds no experiment that lacks a run: start a new one, such as make run-ab CONCURRENCY=1000."

@@ -1,12 +1,13 @@
 """The loads of an experiment with their runs, and which runs and blocks count."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from loomlab.answer.tries import replaced
-from loomlab.records.load import Load, OpenRate, Users
+from loomlab.basics.grouping import grouped
+from loomlab.records.load import OpenRate, Users
 from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun
 
@@ -25,7 +26,7 @@ class LoadGroup:
     amount: float
     unit: str
     runs: list[Run]
-    torn: Mapping[int, str] = field(default_factory=dict)
+    torn: Mapping[int, str]
     """By repeat, why a block counts for no contrast."""
 
     def of(self, approach: str) -> list[Run]:
@@ -47,46 +48,35 @@ def telling(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.run in counted or run.approach not in counted.values()]
 
 
-def loads_of(runs: Iterable[Run], order: Order | None = None) -> list[LoadGroup]:
+def loads_of(runs: Sequence[Run], order: Order | None = None) -> list[LoadGroup]:
     """Smallest first."""
-    by_cell: dict[int, list[Run]] = {}
-    for run in runs:
-        by_cell.setdefault(run.cell, []).append(run)
-    labels = {cell: group[0].load.label for cell, group in by_cell.items()}
-    often = Counter(labels.values())
-    torn = torn_blocks([run for group in by_cell.values() for run in group], order)
-    groups = [
-        LoadGroup(
-            cell,
-            labels[cell] if often[labels[cell]] == 1 else f"{labels[cell]} (load {cell})",
-            *amount_of(group[0].load),
-            group,
-            {repeat: why for (load, repeat), why in torn.items() if load == cell},
-        )
-        for cell, group in by_cell.items()
-    ]
+    by_cell = grouped(runs, lambda run: run.cell)
+    often = Counter(group[0].load.label for group in by_cell.values())
+    torn = torn_blocks(runs, order)
+    groups = []
+    for cell, group in by_cell.items():
+        load = group[0].load
+        label = load.label if often[load.label] == 1 else f"{load.label} (load {cell})"
+        match load.shape:
+            case OpenRate(steps):
+                amount, unit = max(step.rate_rps for step in steps), "requests/s"
+            case Users():
+                amount, unit = load.shape.most, "users"
+            case _:
+                amount, unit = load.connections, "connections"
+        own = {repeat: why for (number, repeat), why in torn.items() if number == cell}
+        groups.append(LoadGroup(cell, label, amount, unit, group, own))
     return sorted(groups, key=lambda group: (group.unit, group.amount, group.cell))
 
 
-def amount_of(load: Load) -> tuple[float, str]:
-    """The highest of it, where it changes."""
-    match load.shape:
-        case OpenRate():
-            return max(step.rate_rps for step in load.shape.steps), "requests/s"
-        case Users():
-            return max(stage.users for stage in load.shape.stages), "users"
-        case _:
-            return load.connections, "connections"
-
-
-def unmade_blocks(order: Order, runs: Sequence[Run]) -> str | None:
+def unmade_blocks(order: Order | None, runs: Sequence[Run]) -> str | None:
     """Why no contrast is answered yet, in a sentence; None: all blocks that were declared are made, whatever the
     verdicts of their runs. Who looks after each block and stops at what he likes finds differences between equals."""
     ended = {run.run for run in runs if run.finished}
-    blocks: dict[int, list[bool]] = {}
-    for (cell, _), planned in _planned(order).items():
-        blocks.setdefault(cell, []).append(all(run.run in ended for run in planned))
-    made, declared = min(map(sum, blocks.values())), max(map(len, blocks.values()))
+    blocks = _planned(order)
+    whole = Counter(cell for (cell, _), planned in blocks.items() if all(run.run in ended for run in planned))
+    made = min((whole[cell] for cell, _ in blocks), default=0)
+    declared = max(Counter(cell for cell, _ in blocks).values(), default=0)
     if made >= declared:
         return None
     return f"{made} of {declared} blocks are made: approaches are compared when all of them are."
@@ -95,15 +85,13 @@ def unmade_blocks(order: Order, runs: Sequence[Run]) -> str | None:
 def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Block, str]:
     """Those that count for no contrast, because the host may have been another from one of their runs to the next, and
     why."""
-    others = replaced(runs)
-    blocks: dict[Block, list[Run]] = {}
-    for run in runs:
-        if run.run not in others:
-            blocks.setdefault((run.cell, run.repeat), []).append(run)
-    planned = _planned(order) if order else {}
+    others, planned = replaced(runs), _planned(order)
     torn: dict[Block, str] = {}
-    for block, made in blocks.items():
-        taken_s = _taken_s(made)
+    for block, made in grouped(
+        (one for one in runs if one.run not in others), lambda run: (run.cell, run.repeat)
+    ).items():
+        times = [datetime.fromisoformat(time) for run in made for time in (run.started, run.finished) if time]
+        taken_s = (max(times) - min(times)).total_seconds()
         expected_s = sum(run.expected_s or (order.expected_s if order else 0) for run in planned.get(block, ()))
         # an unknown boot is another than those known, but not of an invalid run: what an approach breaks tears no block
         if len({run.boot_id for run in made if run.boot_id or run.verdict != "invalid"}) > 1:
@@ -114,14 +102,5 @@ def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Block, str]:
     return torn
 
 
-def _taken_s(runs: Sequence[Run]) -> float:
-    begun = [datetime.fromisoformat(run.started) for run in runs]
-    ended = [datetime.fromisoformat(run.finished) for run in runs if run.finished]
-    return (max([*begun, *ended]) - min(begun)).total_seconds()
-
-
-def _planned(order: Order) -> dict[Block, list[PlannedRun]]:
-    found: dict[Block, list[PlannedRun]] = {}
-    for run in order.runs:
-        found.setdefault((run.request.cell, run.request.repeat), []).append(run)
-    return found
+def _planned(order: Order | None) -> dict[Block, list[PlannedRun]]:
+    return grouped(order.runs if order else (), lambda run: (run.request.cell, run.request.repeat))

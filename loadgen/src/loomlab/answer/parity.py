@@ -2,20 +2,23 @@
 bytes of their answers."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from loomlab.answer.loads import telling
+from loomlab.basics.grouping import grouped
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
 
 BYTES_LIMIT = 0.02
-NULL = "null"
-NO_DIFFERENCE = frozenset({"approach", "concurrency", "cpu_iterations_per_microsecond"})
+POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"
+"""Beside the members of /about, what some of them follow from."""
+NO_DIFFERENCE = {"approach", "concurrency", POOL, DEFAULT_CLIENT, "cpu_iterations_per_microsecond"}
 """What an approach is; and what each process calibrates when it starts, never the same twice."""
 LEAN = {"style": "lean"}
 """What /about did not tell when there was no other style."""
@@ -28,39 +31,27 @@ type ByApproach = list[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class Subject:
-    """What one run recorded of its approach; None: it did not."""
+    """A run with what it recorded of its approach; None: it did not."""
 
-    approach: str
+    run: Run
     about: Mapping[str, Any] | None = None
     probe: Probe | None = None
-    constant_body: bool = False
-    response_bytes_per_request: float | None = None
-    cell: int = 1
-    """Its load."""
-    twin_of: str | None = None
-    """The approach that it is once more."""
     tells: bool = True
     """False: it is heard only if two approaches have no load in common without it."""
+
+    @property
+    def approach(self) -> str:
+        return self.run.approach
 
 
 def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
     """A run that does not count costs its block and tells nothing, unless its approach has no other."""
-    heard = {run.run for run in telling(runs)}
-    subjects = []
+    heard, subjects = {run.run for run in telling(runs)}, []
     for run in runs:
         files = RunFiles(experiment_dir / "runs" / run.run)
         about = read_json(files.about)
-        subject = Subject(
-            approach=run.approach,
-            about=LEAN | about if isinstance(about, dict) and "error" not in about else None,
-            probe=read_record(files.probe, Probe),
-            constant_body=endpoint_of(run.endpoint, delay_of(run.delay)).constant_body and len(run.load.targets) == 1,
-            response_bytes_per_request=run.response_bytes_per_request,
-            cell=run.cell,
-            twin_of=run.twin_of,
-            tells=run.run in heard,
-        )
-        subjects.append(subject)
+        about = LEAN | about if isinstance(about, dict) and "error" not in about else None
+        subjects.append(Subject(run, about, read_record(files.probe, Probe), run.run in heard))
     return subjects
 
 
@@ -77,12 +68,10 @@ class Audit:
 
     def compare(self, name: str, values: ByApproach) -> None:
         """Adds a suspicion where the values differ."""
-        by_value: dict[str, list[str]] = {}
-        for approach, value in values:
-            by_value.setdefault(_json(value), []).append(approach)
-        if len(by_value) > 1:
-            sides = "; ".join(f"{value} from {_names(approaches)}" for value, approaches in by_value.items())
-            self.suspicions.append(f"Parity: {name} differs and nothing explains it: {sides}.")
+        sides = grouped(values, lambda value: _json(value[1]))
+        if len(sides) > 1:
+            text = "; ".join(f"{value} from {_names(name for name, _ in own)}" for value, own in sides.items())
+            self.suspicions.append(f"Parity: {name} differs and nothing explains it: {text}.")
             self.unexplained[name] = values
 
 
@@ -90,65 +79,57 @@ class Explanation(NamedTuple):
     """Why fields of /about may differ: only between runs of different groups, within one they must be equal."""
 
     why: str
-    group: Callable[[Values], Any]
+    group: str
+    """The member by which runs are grouped."""
     fields: str
-    """One that ends with a dot stands for itself with all of its members."""
+    """One that ends with an asterisk stands for all that begin so."""
     or_null: bool = False
     """A group may only say null where the others say a value."""
 
     def covers(self, name: str) -> bool:
-        return any(f"{name}.".startswith(one) if one.endswith(".") else name == one for one in self.fields.split())
+        return any(fnmatchcase(name, one) for one in self.fields.split())
+
+    def explains(self, name: str, runs: Sequence[Values]) -> bool:
+        groups = grouped(runs, lambda run: _json(run.get(self.group)))
+        values = [{_json(run.get(name)) for run in group} for group in groups.values()]
+        several = self.or_null and len(set().union(*values) - {_json(None)}) > 1
+        return not several and all(len(own) == 1 for own in values)
 
 
-def _member(name: str) -> Callable[[Values], Any]:
-    return lambda values: values.get(name)
-
-
-def _own_client(values: Values) -> str:
-    """Event-driven approaches share a client, and so do the others, but for virtual-netty and its default."""
-    if values.get("concurrency") in {"reactive", "completable-future"}:
-        return "event-driven"
-    return "netty" if values.get("inbound.server") == "netty" else "others"
-
-
-_server, _client, _model = _member("inbound.server"), _member("outbound.client"), _member("concurrency")
 EXPLAINED = (
     Explanation(
         "an approach is a server and a concurrency model; how many threads serve sockets is the server's default",
-        _server,
+        "inbound.server",
         "inbound.server inbound.version inbound.framework inbound.transport inbound.socket_threads",
     ),
     Explanation(
         "the model decides what runs the handlers, and in Jetty what serves sockets",
-        _member("approach"),
-        "inbound.executor inbound.socket_thread_kind inbound.internals.dispatch.",
+        "approach",
+        "inbound.executor inbound.socket_thread_kind inbound.internals.dispatch*",
     ),
-    Explanation("a server has internals of its own", _server, "inbound.internals."),
-    Explanation("a client has internals of its own", _client, "outbound.internals."),
-    Explanation(
-        "only platform threads come from a pool of a fixed size",
-        lambda values: values.get("concurrency") == "platform-threads",
-        "inbound.max_threads",
-        or_null=True,
-    ),
-    Explanation("the kind of thread that serves an endpoint is the model", _model, "thread_kinds."),
+    Explanation("a server has internals of its own", "inbound.server", "inbound.internals*"),
+    Explanation("a client has internals of its own", "outbound.client", "outbound.internals*"),
+    Explanation("only platform threads come from a pool of a fixed size", POOL, "inbound.max_threads", or_null=True),
+    Explanation("the kind of thread that serves an endpoint is the model", "concurrency", "thread_kinds*"),
     Explanation(
         "a server that lacks the setting or does not report it says null; the others are equal",
-        _server,
+        "inbound.server",
         "inbound.max_connections inbound.backlog inbound.keep_alive_ms inbound.tcp_no_delay",
         or_null=True,
     ),
     Explanation(
-        "each approach has a default client; with HTTP_CLIENT=reactor all have the same", _own_client, "outbound.client"
+        "each approach has a default client; with HTTP_CLIENT=reactor all have the same",
+        DEFAULT_CLIENT,
+        "outbound.client",
     ),
     Explanation(
         "a client has a version, a pool and threads of its own",
-        _client,
+        "outbound.client",
         "outbound.version outbound.pool_policy outbound.event_loops",
     ),
     Explanation(
         "a client that lacks the setting or does not report it says null; the others are equal",
-        _client,
+        "outbound.client",
         "outbound.max_connections outbound.max_connections_per_route outbound.connect_timeout_ms "
         "outbound.response_timeout_ms outbound.pool_timeout_ms outbound.keep_alive_ms outbound.tcp_no_delay",
         or_null=True,
@@ -158,15 +139,18 @@ EXPLAINED = (
 
 def audit(subjects: Iterable[Subject]) -> Audit:
     """Of the runs of one experiment, repeats of an approach among them."""
-    runs = list(subjects)
-    found = Audit()
-    _configurations(runs, found)
-    probed = [(run, run.probe) for run in runs if run.probe]
-    found.suspicions += [f"The probe found no answer: {probe.error}." for _, probe in probed if probe.error]
-    answers = [(run.approach, _answer_facts(probe, run.constant_body)) for run, probe in probed]
-    for name in sorted({name for _, facts in answers for name in facts}):
-        found.compare(name, [(approach, facts[name]) for approach, facts in answers if name in facts])
-    _sizes(runs, found)
+    several, found = list(subjects), Audit()
+    _compare_configurations(several, found)
+    _compare_answers(several, found)
+    bytes_by_approach = ((one.run.response_bytes_per_request or 0, one.approach) for one in several)
+    sizes = sorted((size, approach) for size, approach in bytes_by_approach if size > 0)
+    if sizes and sizes[-1][0] > (1 + BYTES_LIMIT) * sizes[0][0]:
+        (least, smallest), (most, largest) = sizes[0], sizes[-1]
+        found.unexplained["the bytes of an answer"] = [(approach, round(size, 1)) for size, approach in sizes]
+        found.suspicions.append(
+            f"Answers differ in size: {least:.1f} bytes per request from {smallest}, {most:.1f} from {largest} "
+            f"(the limit is {100 * BYTES_LIMIT:.0f} %)."
+        )
     return found
 
 
@@ -178,64 +162,55 @@ def flat(about: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return values
 
 
-def _configurations(runs: Sequence[Subject], found: Audit) -> None:
-    known = [flat(run.about) | {"approach": run.approach} for run in runs if run.about is not None]
-    unknown = [run.approach for run in runs if run.about is None]
-    if not known:
-        found.notes += ["The effective configurations were not compared: no run recorded /about."] if runs else []
-        return
-    if unknown:
-        found.suspicions.append(
-            f"The effective configuration of {_names(unknown)} is unknown: /about was not recorded."
-        )
+def _members(approach: str, about: Mapping[str, Any]) -> Values:
+    """Event-driven approaches share a client, and so do the others, but for virtual-netty and its default."""
+    values = flat(about)
+    model = values.get("concurrency")
+    client = "netty" if values.get("inbound.server") == "netty" else "others"
+    if model in {"reactive", "completable-future"}:
+        client = "event-driven"
+    return values | {"approach": approach, POOL: model == "platform-threads", DEFAULT_CLIENT: client}
+
+
+def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
+    known = [_members(one.approach, one.about) for one in subjects if one.about is not None]
+    unknown = _names(one.approach for one in subjects if one.about is None)
+    if unknown and known:
+        found.suspicions.append(f"The effective configuration of {unknown} is unknown: /about was not recorded.")
+    elif unknown:
+        found.notes.append("The effective configurations were not compared: no run recorded /about.")
     explained: dict[str, list[str]] = {}
     for name in sorted({name for values in known for name in values} - NO_DIFFERENCE):
         explanation = next((one for one in EXPLAINED if one.covers(name)), None)
-        if explanation is None or not _explains(explanation, name, known):
+        if explanation is None or not explanation.explains(name, known):
             found.compare(name, [(values["approach"], values.get(name)) for values in known])
         elif len({_json(values.get(name)) for values in known}) > 1:
             explained.setdefault(explanation.why, []).append(name)
     found.notes += [f"Explained difference in {', '.join(names)}: {why}." for why, names in explained.items()]
 
 
-def _explains(explanation: Explanation, name: str, known: Sequence[Values]) -> bool:
-    groups: dict[str, set[str]] = {}
-    for values in known:
-        groups.setdefault(_json(explanation.group(values)), set()).add(_json(values.get(name)))
-    if explanation.or_null and len(set().union(*groups.values()) - {NULL}) > 1:
-        return False
-    return all(len(values) == 1 for values in groups.values())
-
-
-def _answer_facts(probe: Probe, constant_body: bool) -> dict[str, Any]:
-    """What must be the same in the answers of every approach, by name. Over HTTP/1.1 the header Connection says nothing
-    that its absence does not."""
-    facts: dict[str, Any] = {}
-    for version, answer in probe.answers.items():
-        headers = {name.lower(): value for name, value in answer.headers}
-        silent = {"connection"} if version == "1.1" else set()
-        facts |= {
-            f"the HTTP/{version} status": answer.status.split()[1:2],
-            f"the HTTP/{version} header names": sorted(headers.keys() - silent),
-            f"the HTTP/{version} Content-Type": headers.get("content-type"),
-            f"keeping an HTTP/{version} connection": answer.kept,
-        }
-        if constant_body:
-            facts[f"the HTTP/{version} body's length in bytes"] = answer.body_bytes
-    return facts
-
-
-def _sizes(runs: Sequence[Subject], found: Audit) -> None:
-    sizes = sorted((run.response_bytes_per_request or 0, run.approach) for run in runs)
-    sizes = [(size, approach) for size, approach in sizes if size > 0]
-    if not sizes or sizes[-1][0] <= (1 + BYTES_LIMIT) * sizes[0][0]:
-        return
-    (least, smallest), (most, largest) = sizes[0], sizes[-1]
-    found.unexplained["the bytes of an answer"] = [(approach, round(size, 1)) for size, approach in sizes]
-    found.suspicions.append(
-        f"Answers differ in size: {least:.1f} bytes per request from {smallest}, {most:.1f} from {largest} "
-        f"(the limit is {100 * BYTES_LIMIT:.0f} %)."
-    )
+def _compare_answers(subjects: Sequence[Subject], found: Audit) -> None:
+    """What must be the same in the answers of every approach. Over HTTP/1.1 the header Connection says nothing that its
+    absence does not."""
+    facts: dict[str, ByApproach] = {}
+    for one in subjects:
+        probe = one.probe or Probe(target="")
+        found.suspicions += [f"The probe found no answer: {probe.error}."] if probe.error else []
+        for version, answer in probe.answers.items():
+            headers = {name.lower(): value for name, value in answer.headers}
+            silent = {"connection"} if version == "1.1" else set()
+            told: dict[str, Any] = {
+                f"the HTTP/{version} status": answer.status.split()[1:2],
+                f"the HTTP/{version} header names": sorted(headers.keys() - silent),
+                f"the HTTP/{version} Content-Type": headers.get("content-type"),
+                f"keeping an HTTP/{version} connection": answer.kept,
+            }
+            if len(one.run.load.targets) == 1 and endpoint_of(one.run.endpoint, delay_of(one.run.delay)).constant_body:
+                told[f"the HTTP/{version} body's length in bytes"] = answer.body_bytes
+            for name, value in told.items():
+                facts.setdefault(name, []).append((one.approach, value))
+    for name in sorted(facts):
+        found.compare(name, facts[name])
 
 
 def _json(value: Any) -> str:

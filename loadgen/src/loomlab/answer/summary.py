@@ -1,7 +1,6 @@
 """From the runs of an experiment's folder to summary.json."""
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -12,11 +11,12 @@ from loomlab.answer.loads import unmade_blocks
 from loomlab.answer.parity import audit, subjects_of
 from loomlab.answer.tries import try_notes
 from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.grouping import grouped
 from loomlab.records.files import RunFiles, read_record, write_json
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import order_of
 
-FOLDER = re.compile(r"^(\d{8}T\d{6}Z)-(.+)$")
+FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 
@@ -32,9 +32,9 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     subjects = subjects_of(experiment_dir, runs)
-    cells = sorted({run.cell for run in runs})
-    audits = {cell: audit(one for one in subjects if one.tells and one.cell == cell) for cell in cells}
-    early = unmade_blocks(order, runs) if order else None
+    telling = grouped((one for one in subjects if one.tells), lambda one: one.run.cell)
+    audits = {cell: audit(telling.get(cell, ())) for cell in sorted({run.cell for run in runs})}
+    early = unmade_blocks(order, runs)
     notes += [INTERRUPTED_NOTE] if interrupted else []
     notes += [STAND_IN_NOTE] if environment.get("stand_in_images") else []
     notes += [*map(str, environment.get("notes", [])), *try_notes(runs), *([early] if early else [])]
@@ -42,11 +42,13 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     doubts = environment.get("suspect", [])
     runs = [_suspected(run, [*doubts, *audits[run.cell].suspicions]) for run in runs]
     contrasts, margin = contrasts_of(subjects), order.margin if order else None
+    folder = experiment_dir.resolve().name
+    stamped = FOLDER.fullmatch(folder)
+    started = min((run.started for run in runs), default=None)
     made = {run.run for run in runs}
-    started, name = _named(experiment_dir.resolve().name)
     summary = Summary(
-        experiment=name,
-        started=started or min((run.started for run in runs), default=None),
+        experiment=stamped[2] if stamped else folder,
+        started=f"{datetime.strptime(stamped[1], '%Y%m%dT%H%M%S%z'):%Y-%m-%dT%H:%M:%SZ}" if stamped else started,
         finished=None if interrupted else max((run.finished for run in runs if run.finished), default=None),
         notes=list(dict.fromkeys(notes)),
         environment=environment,
@@ -60,21 +62,12 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     return summary
 
 
-def _named(folder: str) -> tuple[str | None, str]:
-    """When the experiment started, as far as its folder's name tells, and what it is called."""
-    parts = FOLDER.match(folder)
-    if not parts:
-        return None, folder
-    return datetime.strptime(parts[1], "%Y%m%dT%H%M%S%z").isoformat().replace("+00:00", "Z"), parts[2]
-
-
-def _suspected(run: Run, suspicions: Sequence[str]) -> Run:
+def _suspected(run: Run, suspicions: list[str]) -> Run:
     """The run with what makes every run of its load suspect."""
     if not suspicions:
         return run
     verdict = "suspect" if run.verdict == "valid" else run.verdict
-    added = [reason for reason in suspicions if reason not in run.reasons]
-    return run.model_copy(update={"verdict": verdict, "reasons": run.reasons + added})
+    return run.model_copy(update={"verdict": verdict, "reasons": run.reasons + suspicions})
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:

@@ -5,12 +5,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from loomlab.basics.grouping import grouped
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun, changing
 
 MOST_TRIES = 3
-FURTHER_TRY = re.compile(r"(.+)-try-\d+")
+FURTHER_TRY = re.compile(r"-try-\d+$")
 
 
 def spoilt(run: Run) -> bool:
@@ -23,22 +24,18 @@ def spoilt(run: Run) -> bool:
 
 def index_that_counts(spoilt_tries: Sequence[bool]) -> int | None:
     """Of tries in their order: that of the first that was not spoilt, whatever it cost; None: each was."""
-    return next((place for place, was_spoilt in enumerate(spoilt_tries) if not was_spoilt), None)
+    return next((index for index, was_spoilt in enumerate(spoilt_tries) if not was_spoilt), None)
 
 
 def counting_try(tries: Sequence[Run]) -> Run:
     """The last, which has no figure, where each was spoilt."""
-    place = index_that_counts([spoilt(run) for run in tries])
-    return tries[-1 if place is None else place]
+    index = index_that_counts([spoilt(run) for run in tries])
+    return tries[-1 if index is None else index]
 
 
 def tries_of(runs: Sequence[Run]) -> list[list[Run]]:
     """Each run with its further tries after it."""
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        further = FURTHER_TRY.fullmatch(run.run)
-        found.setdefault(further[1] if further else run.run, []).append(run)
-    return [*found.values()]
+    return [*grouped(runs, lambda run: FURTHER_TRY.sub("", run.run)).values()]
 
 
 def replaced(runs: Sequence[Run]) -> set[str]:
@@ -70,17 +67,18 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> Planned
 
 
 def try_notes(runs: Sequence[Run]) -> list[str]:
+    """A sentence for each run that was made again."""
     return [_note(tries) for tries in tries_of(runs) if len(tries) > 1]
 
 
 def _note(tries: Sequence[Run]) -> str:
     first, counts = tries[0].run, counting_try(tries)
-    again = {2: "once more", 3: "twice more"}.get(len(tries), f"{len(tries) - 1} times more")
-    if all(spoilt(run) for run in tries):
-        return f"The host disturbed {first}, so it was measured {again}; each try is invalid, so it has no figure."
+    again = f"measured {('once', 'twice')[len(tries) - 2]} more"
+    invalid = counts.verdict == "invalid"
     if counts is tries[0]:
-        why = "" if counts.verdict != "invalid" else " and is invalid: no figure"
-        return f"{first} was measured {again}, though the host did not disturb it: {first} counts{why}."
-    if counts.verdict == "invalid":
-        return f"The host disturbed {first}, so it was measured {again}; {counts.run} counts and is invalid: no figure."
-    return f"The host disturbed {first}, so it was measured {again}: only {counts.run} counts."
+        why = " and is invalid: no figure" if invalid else ""
+        return f"{first} was {again}, though the host did not disturb it: {first} counts{why}."
+    result = f"; {counts.run} counts and is invalid: no figure" if invalid else f": only {counts.run} counts"
+    if spoilt(counts):
+        result = "; each try is invalid, so it has no figure"
+    return f"The host disturbed {first}, so it was {again}{result}."

@@ -19,28 +19,28 @@ SAME_LOAD = 0.01
 """By which the load of a CPU may differ from the published one: connections are whole."""
 COUNTS = ("errors", "time_outs")
 """Figures that are 0 or not: each block by itself is held against the limit."""
-
-
 WORST_FIRST = (Outcome.NOT_REPRODUCED, Outcome.UNTESTED, Outcome.INCONCLUSIVE, Outcome.REPRODUCED)
 """A claim is reproduced as a whole, or not."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One figure of a claim at one published level. `why` it is no test, or decides nothing; `amount` is the load that
-    was run; `centre` and its interval are in the figure's unit, or a ratio; `published` are the paper's own figures."""
+    """One figure of a claim at one published level; `centre` and its interval are in the figure's unit, or a ratio."""
 
     figure: str
     of: str
     level: int
-    outcome: Outcome = Outcome.UNTESTED
+    outcome: Outcome
     why: str = ""
+    """It is no test, or decides nothing."""
     amount: float | None = None
+    """The load that was run."""
     blocks: int = 0
     centre: float | None = None
     low: float = math.nan
     high: float = math.nan
     published: tuple[float, ...] = ()
+    """The paper's own figures."""
 
 
 @dataclass(frozen=True)
@@ -74,36 +74,36 @@ def _findings(paper: Paper, claim: Claim, runs: Runs) -> Iterator[Finding]:
     for load in claim.loads or paper.scenarios:
         own = [run for run in runs if run.load == load]
         if not own:
-            yield Finding(claim.figures[0], "", 0, why="it was not run")
+            yield Finding(claim.figures[0], "", 0, Outcome.UNTESTED, "it was not run")
             continue
         levels = claim.levels or sorted({run.level for run in own})
         for figure, of, level in product(claim.figures, claim.of, levels):
-            yield _finding(paper, claim, Finding(figure, of, level), own)
+            yield _finding(paper, claim, figure, of, level, own)
 
 
-def _finding(paper: Paper, claim: Claim, asked: Finding, runs: Runs) -> Finding:
-    sides = claim.sides(asked.of, asked.level)
+def _finding(paper: Paper, claim: Claim, figure: str, of: str, level: int, runs: Runs) -> Finding:
+    sides = claim.sides(of, level)
     own = [[run for run in runs if run.is_of(*side)] for side in sides]
-    spoilt = [why for side in own for run in side if (why := _objection(paper, claim, asked.figure, run))]
-    counted = [[run for run in side if not _objection(paper, claim, asked.figure, run)] for side in own]
-    values = [*_values(claim, asked.figure, counted)]
+    objections = [why for side in own for run in side if (why := _objection(paper, claim, figure, run))]
+    counted = [[run for run in side if not _objection(paper, claim, figure, run)] for side in own]
+    values = [*_values(claim, figure, counted)]
     at = f" at {claim.from_level:,}" if claim.from_level else ""
-    finding = replace(
-        asked,
-        of=f"{asked.of} ÷ {claim.to}{at}" if claim.to else asked.of,
-        published=paper.values(claim, asked.figure, sides),
+    finding = Finding(
+        figure,
+        f"{of} ÷ {claim.to}{at}" if claim.to else of,
+        level,
+        Outcome.INCONCLUSIVE if values else Outcome.UNTESTED,
+        published=paper.values(claim, figure, sides),
         amount=counted[0][-1].amount if counted[0] else None,
         blocks=len(values),
     )
     if len(values) < FEWEST_BLOCKS:
         few = f"{len(values)} of the {FEWEST_BLOCKS} blocks that an interval needs"
-        outcome = Outcome.INCONCLUSIVE if values else Outcome.UNTESTED
-        return replace(finding, outcome=outcome, why="; ".join([few, *dict.fromkeys(spoilt)]))
-    centre, low, high = _interval(claim, asked.figure, values)
+        return replace(finding, why="; ".join([few, *dict.fromkeys(objections)]))
+    centre, low, high = _interval(claim, figure, values)
     outcome = claim.outcome(low, high)
-    if why := _no_test(paper, claim, outcome, counted, runs):
-        outcome = Outcome.UNTESTED
-    return replace(finding, outcome=outcome, why=why, centre=centre, low=low, high=high)
+    why = _no_test(paper, claim, outcome, counted, runs)
+    return replace(finding, outcome=Outcome.UNTESTED if why else outcome, why=why, centre=centre, low=low, high=high)
 
 
 def _objection(paper: Paper, claim: Claim, figure: str, run: PublishedRun) -> str:

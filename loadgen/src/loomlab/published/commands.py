@@ -62,9 +62,7 @@ def keep_runs(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS
     """Add the runs of results/ that were made for a paper to those that the repository keeps, in place of older ones of
     the same load."""
     paper = read_paper(loadgen / "published", name)
-    new = runs_in(results, paper, loadgen / "scenarios")
-    loads = {run.load for run in new}
-    keep(loadgen / "published", name, [*(run for run in paper.kept if run.load not in loads), *new])
+    keep(loadgen / "published", paper, runs_in(results, paper, loadgen / "scenarios"))
 
 
 def write_page(

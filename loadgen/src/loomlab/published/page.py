@@ -2,22 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.published.answers import ClaimAnswer, Finding, answers_of
 from loomlab.published.paper import Claim, Outcome, Paper
 from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows, ratio_ticks
 
 COLUMNS = ("claim", "answer", "published", "here")
-HEAD = """\
-# Are they true here?
-
-What five published experiments claim, and what the lab finds. [papers.md](papers.md#reproducing-one) says how a claim
-is answered. A claim is reproduced if it is at every load that it is about; the row shows the load that decides. In
-brackets: the load that was run in place of the published one, and the interval at 95 %, each by itself. Approaches of
-different servers are whole stacks.
-"""
 UNITS = {
     "_bytes$": (2**20, " MiB"),
     "_share$": (0.01, " %"),
@@ -33,36 +27,30 @@ REACH = 1.15
 
 def page_of(papers: Sequence[Paper]) -> str:
     """The page, in Markdown, from the runs that the repository keeps."""
-    answers = {paper.name: answers_of(paper, paper.kept) for paper in papers}
-    lines = [HEAD, _row("paper", "claims", *Outcome), "|:--|--:|--:|--:|--:|--:|"]
-    for name, own in answers.items():
-        counts = Counter(answer.outcome for answer in own)
-        lines.append(_row(f"[{name}](#{name})", *map(str, [len(own), *(counts[outcome] for outcome in Outcome)])))
-    return "\n".join([*lines, "", *(line for paper in papers for line in _section(paper, answers[paper.name]))]) + "\n"
+    templates = Environment(  # noqa: S701 - Markdown of the repository's own texts
+        loader=PackageLoader("loomlab.published"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return templates.get_template("reproduced.md").render(
+        answered=[(paper, answers_of(paper, paper.kept)) for paper in papers],
+        outcomes=[*Outcome],
+        columns=COLUMNS,
+        row_of=row_of,
+        origin=_origin,
+    )
 
 
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _section(paper: Paper, answers: Sequence[ClaimAnswer]) -> Iterator[str]:
-    source = f"[{paper.title}]({paper.url})" if paper.url else paper.title
-    yield from (f"## {paper.name}", "")
-    yield f"{source}, {paper.author or 'author not named'}, {paper.year}. {paper.ran_on}"
-    yield from [" ".join(paper.notes)] if paper.notes else []
-    yield from (_made(paper), "", f"![{paper.name}](images/reproduced-{paper.name}.svg)", "")
-    yield from (_row(*COLUMNS), "|:--|:--|:--|:--|", *(_row(*row_of(answer)) for answer in answers), "")
-
-
-def _made(paper: Paper) -> str:
+def _origin(paper: Paper) -> str:
     """When and where the runs were made, and the command."""
     if not paper.kept:
         return "Nothing was measured yet."
-    dates = [str(date.fromisoformat(run.experiment[:8])) for run in paper.kept]
+    dates = sorted(str(date.fromisoformat(run.experiment[:8])) for run in paper.kept)
     hosts = " or ".join(dict.fromkeys(run.host for run in paper.kept))
     verdicts = ", ".join(f"{count} {name}" for name, count in Counter(run.verdict for run in paper.kept).items())
     return (
-        f"Here: {' to '.join(dict.fromkeys((min(dates), max(dates))))}, `make reproduce PAPER={paper.name}`, "
+        f"Here: {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, `make reproduce PAPER={paper.name}`, "
         f"{max(run.cpus for run in paper.kept):g} CPU ({hosts}); runs: {verdicts}."
     )
 
@@ -73,19 +61,21 @@ def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
     if finding is None:
         return claim.says, answer.outcome, "", claim.untestable or ""
     published = " and ".join(_number(value, finding.figure, claim) for value in finding.published)
-    here = finding.why if finding.centre is None else _found(answer, finding, finding.centre)
-    return claim.says, answer.outcome, published, here
+    return claim.says, answer.outcome, published, _found(answer, finding)
 
 
-def _found(answer: ClaimAnswer, finding: Finding, centre: float) -> str:
+def _found(answer: ClaimAnswer, finding: Finding) -> str:
+    if finding.centre is None:
+        return finding.why
     claim, parts = answer.claim, len(answer.findings)
-    name = _short_name(finding) + (f" of {finding.of}" if claim.to or len(claim.of) > 1 else "")
+    of = f" of {finding.of}" if claim.to or len(claim.of) > 1 else ""
     load = f"{finding.level:,}" + (f" [{finding.amount:,g}]" if finding.amount != finding.level else "")
-    middle, low, high = (_number(value, finding.figure, claim) for value in (centre, finding.low, finding.high))
+    ends = (finding.centre, finding.low, finding.high)
+    middle, low, high = (_number(value, finding.figure, claim) for value in ends)
     interval = middle if low == high else f"{middle} ({low.split()[0]} to {high.split()[0]})"
     alike = sum(other.outcome == answer.outcome for other in answer.findings)
     more = finding.why or (f"so in {alike} of {parts}" if parts > 1 else "")
-    return f"{name} at {load}: {interval}" + (f"; {more}" if more else "")
+    return f"{_short_name(finding)}{of} at {load}: {interval}" + (f"; {more}" if more else "")
 
 
 def _short_name(finding: Finding) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, Self
@@ -10,6 +10,7 @@ from typing import Literal, Self
 import yaml
 from pydantic import Field, model_validator
 
+from loomlab.basics.grouping import grouped
 from loomlab.records.record import Record
 from loomlab.records.yamlfile import path_of
 
@@ -70,23 +71,21 @@ class Claim(Record):
 
 
 class PublishedRun(Record):
-    """A run of a paper's load. `load` is the scenario, or tool and endpoint; `level` the published load that it stands
-    for and `amount` the one that was run; `failed` are the rules that make it invalid, words in a row; `figures` are
-    by name, without those that were not measured."""
+    """A run of a paper's load."""
 
     experiment: str
-    load: str
+    load: str = Field(description="The scenario, or tool and endpoint")
     host: str
     cpus: float
     approach: str
     jdk: int
     repeat: int
-    level: int
-    amount: float
+    level: int = Field(description="The published load that it stands for")
+    amount: float = Field(description="The load that was run")
     lasts_s: int
     verdict: str
-    failed: str
-    figures: dict[str, float]
+    failed: str = Field(description="The rules that make it invalid, words in a row")
+    figures: dict[str, float] = Field(description="By name, without those that were not measured")
 
     def is_of(self, approach: str, level: int) -> bool:
         """Whether it is of that side of a claim."""
@@ -139,9 +138,8 @@ HEAD = [name for name in PublishedRun.model_fields if name != "figures"]
 def read_paper(folder: Path, name: str) -> Paper:
     """The paper of that name; raises UsageError with the nearest names for another one."""
     path = path_of(folder, name, "paper", "make papers")
-    figures: dict[tuple[str, str, int], list[float]] = {}
-    for row in _rows(path.with_suffix(".csv")):
-        figures.setdefault((row["figure"], row["approach"], int(row["level"])), []).append(float(row["value"]))
+    published = grouped(_rows(path.with_suffix(".csv")), lambda row: (row["figure"], row["approach"], row["level"]))
+    figures = {what: [row["value"] for row in rows] for what, rows in published.items()}
     kept = [
         {column: row.pop(column) for column in HEAD} | {"figures": {name: text for name, text in row.items() if text}}
         for row in _rows(folder / "measured" / path.with_suffix(".csv").name)
@@ -160,11 +158,13 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return [*csv.DictReader(path.read_text(encoding="utf-8").splitlines())] if path.exists() else []
 
 
-def keep(folder: Path, name: str, runs: Iterable[PublishedRun]) -> None:
-    """Writes a paper's runs, a row each."""
-    every = sorted(runs, key=lambda run: (run.load, run.experiment, run.repeat, run.level))
+def keep(folder: Path, paper: Paper, new: Sequence[PublishedRun]) -> None:
+    """Writes the paper's runs, a row each; new ones take the place of those of the same load."""
+    loads = {run.load for run in new}
+    every = [*(run for run in paper.kept if run.load not in loads), *new]
+    every.sort(key=lambda run: (run.load, run.experiment, run.repeat, run.level))
     figures = sorted({figure for run in every for figure in run.figures})
-    with (folder / "measured" / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+    with (folder / "measured" / f"{paper.name}.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.DictWriter(file, [*HEAD, *figures], lineterminator="\n")
         rows.writeheader()
         rows.writerows(run.model_dump(exclude={"figures"}) | run.figures for run in every)

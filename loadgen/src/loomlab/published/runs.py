@@ -84,30 +84,27 @@ def _amount(load: Load, unit: str) -> float:
 
 
 def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
-    """Those of the run's figures that were measured, with six digits; `cpus` are the approach's."""
-    derived = derived_figures(run, cpus)
-    found: dict[str, Any] = {
-        name: derived.get(name, reduce(lambda part, word: getattr(part, word, None), name.split("."), run))
-        for name in names
-    }
-    numbers = {name: value for name, value in found.items() if isinstance(value, int | float) and math.isfinite(value)}
-    return {name: float(f"{value:.6g}") for name, value in numbers.items()}
-
-
-def derived_figures(run: Run, cpus: float) -> dict[str, float | None]:
-    """Figures that run.json does not have: requests that timed out; errors by requests; answers by what the offered
-    rate asks for; CPU time by what the CPUs have."""
+    """Those of the run's figures that were measured, with six digits; `cpus` are the approach's. Figures that run.json
+    does not have: requests that timed out; errors by requests; answers by what the offered rate asks for; CPU time by
+    what the CPUs have."""
     requests, errors = run.requests, run.errors
     answers = None if requests is None or errors is None else requests - errors
     causes_known = errors == 0 or (errors is not None and run.failures)
     time_outs = run.failures.get("time-out", 0) if causes_known else None
-    return {
+    derived = {
         "time_outs": time_outs,
         "time_out_share": _ratio(time_outs, requests),
         "error_share": _ratio(errors, requests),
         "rate_share": _ratio(_ratio(answers, run.duration_s), run.rate),
-        "cpu_share": _ratio(run.cpu_seconds, run.interior and run.interior.seconds * cpus),
+        "cpu_share": _ratio(run.cpu_seconds, run.interior.seconds * cpus if run.interior else None),
     }
+    record: Any = run
+    found = {
+        name: derived.get(name, reduce(lambda part, word: getattr(part, word, None), name.split("."), record))
+        for name in names
+    }
+    numbers = {name: value for name, value in found.items() if isinstance(value, int | float) and math.isfinite(value)}
+    return {name: float(f"{value:.6g}") for name, value in numbers.items()}
 
 
 def _ratio(upper: float | None, lower: float | None) -> float | None:

@@ -11,8 +11,10 @@ def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
     if effect is None:
         why = "; the blocks left out say why" if comparison.dropped else ""
         return f"Not compared at {load}: no block has the {figure.name} of both {a} and {b}{why}."
-    basis, margin = f"({_basis(figure, comparison)})", f"{100 * (comparison.margin or 0):g} %"
-    why, question = _why(comparison), _question(figure, comparison)
+    one, other = (f"{figure.subject} of {a}", f"one of {b}") if figure.subject else (a, b)
+    name = "" if figure.unit else f" {figure.name}"
+    basis, margin, why = f"({_basis(figure, comparison)})", f"{100 * (comparison.margin or 0):g} %", _why(comparison)
+    question = f"whether {one} {figure.verb} {figure.less} or {figure.more}{name} than {other}"
     match comparison.word:
         case "no difference":
             same = f"{a} {figure.verb} the same {figure.name} as {b}"
@@ -24,33 +26,15 @@ def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
             return f"Not resolved at {load}: {question} {basis}{why}{_cure(comparison)}."
         case "exploratory" if comparison.swayed:
             return f"Exploratory, not resolved at {load}: {question} {basis}{why}."
-    inside = f": {'less than the margin of' if comparison.apart else 'the same within'} {margin}"
     begin = "Exploratory: at" if comparison.word == "exploratory" else "At"
-    change = _change(figure, comparison, effect)
-    return f"{begin} {load} {change} {basis}{inside if comparison.within_margin else ''}."
-
-
-def _sides(figure: ComparedFigure, comparison: Comparison) -> tuple[str, str]:
-    return (
-        (f"{figure.subject} of {comparison.a}", f"one of {comparison.b}")
-        if figure.subject
-        else (comparison.a, comparison.b)
-    )
-
-
-def _question(figure: ComparedFigure, comparison: Comparison) -> str:
-    a, b = _sides(figure, comparison)
-    name = f" {figure.name}" if figure.unit is None else ""
-    return f"whether {a} {figure.verb} {figure.less} or {figure.more}{name} than {b}"
-
-
-def _change(figure: ComparedFigure, comparison: Comparison, effect: float) -> str:
-    a, b = _sides(figure, comparison)
-    name = f" {figure.name}{' (a lower bound)' if comparison.lower_bounds else ''}" if figure.unit is None else ""
+    name += " (a lower bound)" if name and comparison.lower_bounds else ""
     if effect == comparison.even:
-        return f"{a} {figure.verb} {f'the same{name} as' if name else 'as much as'} {b}"
-    word = figure.less if effect < comparison.even else figure.more
-    return f"{a} {figure.verb} {_size(comparison, effect)} {figure.unit or '%'} {word}{name} than {b}"
+        change = f"the same{name} as" if name else "as much as"
+    else:
+        word = figure.less if effect < comparison.even else figure.more
+        change = f"{_size(comparison, effect)} {figure.unit or '%'} {word}{name} than"
+    inside = f": {'less than the margin of' if comparison.apart else 'the same within'} {margin}"
+    return f"{begin} {load} {one} {figure.verb} {change} {other} {basis}{inside if comparison.within_margin else ''}."
 
 
 def _size(comparison: Comparison, effect: float) -> str:
@@ -58,15 +42,12 @@ def _size(comparison: Comparison, effect: float) -> str:
     other side, and more where one decimal would."""
     if comparison.unit is not None:
         return amount(effect)
-    ends = [end for end in (comparison.low, comparison.high) if end is not None]
-    decimals = max((_decimals(end, comparison.margin) for end in ends), default=0)
+    decimals = 0
+    if comparison.margin is not None:
+        above, below = comparison.margin, _from_one(1 / (1 + comparison.margin))
+        ends = comparison.interval or ()
+        decimals = max((decimals_beside(_from_one(end), above if end > 1 else below) for end in ends), default=0)
     return rough_percent(_from_one(effect), decimals)
-
-
-def _decimals(end: float, margin: float | None) -> int:
-    if margin is None:
-        return 0
-    return decimals_beside(_from_one(end), margin if end > 1 else _from_one(1 / (1 + margin)))
 
 
 def _from_one(ratio: float) -> float:
@@ -75,21 +56,22 @@ def _from_one(ratio: float) -> float:
 
 
 def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
+    """The interval, and the blocks that it is of."""
     basis = counted(len(comparison.blocks), "block")
-    if suspect := sum(one.suspect for one in comparison.blocks):
+    if suspect := sum(block.suspect for block in comparison.blocks):
         basis += f", {'each' if suspect == len(comparison.blocks) else suspect} with a suspect run"
-    if any(comparison.made_again):
-        basis += f", {_runs(comparison, comparison.made_again)} made again"
+    if runs := _runs(comparison, comparison.made_again):
+        basis += f", {runs} made again"
     if comparison.interval is None:
         return f"{basis}; an interval needs {FEWEST_BLOCKS}"
-    first, last = (_size(comparison, end) for end in comparison.interval)
+    low, high = (_size(comparison, end) for end in comparison.interval)
     unit = figure.unit or "%"
     if comparison.interval.high < comparison.even:
-        span = f"{last} to {first} {unit} {figure.less}"
+        span = f"{high} to {low} {unit} {figure.less}"
     elif comparison.interval.low > comparison.even:
-        span = f"{first} to {last} {unit} {figure.more}"
+        span = f"{low} to {high} {unit} {figure.more}"
     else:
-        span = f"{first} {unit} {figure.less} to {last} {unit} {figure.more}"
+        span = f"{low} {unit} {figure.less} to {high} {unit} {figure.more}"
     return f"{'coarse ' if comparison.coarse else ''}95 % interval {span}, {basis}"
 
 
@@ -102,9 +84,9 @@ def _why(comparison: Comparison) -> str:
 
 
 def _runs(comparison: Comparison, counts: tuple[int, int]) -> str:
-    """How many of which side."""
+    """How many of which side; empty: none."""
     sides = zip(counts, (comparison.a, comparison.b), strict=True)
-    return " and ".join(f"{count} run{'' if count == 1 else 's'} of {name}" for count, name in sides if count)
+    return " and ".join(f"{counted(count, 'run')} of {name}" for count, name in sides if count)
 
 
 def _cure(comparison: Comparison) -> str:

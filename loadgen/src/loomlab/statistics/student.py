@@ -28,7 +28,7 @@ class Estimates:
     half_width: Numbers
     """Of the mean's interval; NaN with fewer than three blocks."""
     p_value: Numbers
-    """Two-sided, of the mean being 0; 1 with fewer than three blocks."""
+    """Two-sided, of the mean being 0; 1 with fewer than three blocks; where nothing varies 0, or 1 of 0."""
     rounding: float = 0.0
 
 
@@ -42,26 +42,18 @@ def estimates(differences: ArrayLike, rounding: float = 0.0) -> Estimates:
     mean = np.where(counts, values, 0).sum(axis=-1) / np.where(blocks > 0, blocks, np.nan)
     squares = (np.where(counts, values - mean[..., None], 0) ** 2).sum(axis=-1)
     deviation = np.sqrt(squares / np.where(blocks >= FEWEST_BLOCKS, blocks - 1, np.nan))
-    nearest = np.maximum(np.abs(mean) - rounding, 0)
-    width = half_width(deviation, blocks) + rounding
-    return Estimates(blocks, mean, deviation, width, p_value(nearest, deviation, blocks), rounding)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.maximum(np.abs(mean) - rounding, 0) / (deviation / np.sqrt(blocks))
+        both_sides = 2 * stdtr(blocks - 1, -statistic)
+    p_value = np.where(np.isnan(both_sides), 1.0, both_sides)
+    return Estimates(blocks, mean, deviation, half_width(deviation, blocks) + rounding, p_value, rounding)
 
 
-def half_width(deviation: ArrayLike, blocks: ArrayLike, confidence: float = CONFIDENCE) -> Numbers:
+def half_width(deviation: ArrayLike, blocks: ArrayLike, confidence: ArrayLike = CONFIDENCE) -> Numbers:
     """Of the interval of a mean of so many differences with that standard deviation."""
     count = np.asarray(blocks)
-    quantile: Numbers = stdtrit(count - 1, (1 + confidence) / 2)
-    width: Numbers = quantile * np.asarray(deviation) / np.sqrt(count)
+    width: Numbers = stdtrit(count - 1, (1 + np.asarray(confidence)) / 2) * np.asarray(deviation) / np.sqrt(count)
     return width
-
-
-def p_value(mean: Numbers, deviation: Numbers, blocks: ArrayLike) -> Numbers:
-    """Two-sided, of the true mean being 0; where nothing varies it is 0, or 1 if all differences are 0."""
-    count = np.asarray(blocks)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.abs(mean) / (deviation / np.sqrt(count))
-        both_sides: Numbers = 2 * stdtr(count - 1, -statistic)
-    return np.where(np.isnan(both_sides), 1.0, both_sides)
 
 
 def holm(p_values: Numbers) -> Numbers:
@@ -95,13 +87,8 @@ def blocks_needed(deviation: float, margin: float, declared: int) -> int:
     interval's half width and that at Holm's strictest level together are no more than the margin, so that a mean too
     far from 0 to be within the margin is far enough for *lower* or *higher*. It has the form of a t-test's sample size,
     (t + t)² (s/δ)², with t for its own degrees of freedom (NIST/SEMATECH e-Handbook, 7.2.2.2)."""
-    strictest = 1 - ERROR_RATE / declared
-
-    def enough(blocks: int) -> bool:
-        widths = half_width(deviation, blocks) + half_width(deviation, blocks, strictest)
-        return bool(widths <= np.log1p(margin))
-
-    return _fewest(FEWEST_BLOCKS, enough)
+    levels = np.array([CONFIDENCE, 1 - ERROR_RATE / declared])
+    return _fewest(FEWEST_BLOCKS, lambda blocks: bool(half_width(deviation, blocks, levels).sum() <= np.log1p(margin)))
 
 
 def blocks_likely(estimated: Estimates, margin: float, declared: int) -> int:
@@ -119,13 +106,9 @@ def power(mean: float, deviation: float, blocks: int, margin: float, declared: i
     deviations = deviation * np.sqrt(2 * gammaincinv(free / 2, SLICES) / free)
     far = half_width(deviations, blocks, 1 - ERROR_RATE / declared)
     near = np.maximum(np.log1p(margin) - half_width(deviations, blocks), 0)
-    error = deviation / np.sqrt(blocks)
-
-    def nearer(limit: Numbers) -> Numbers:
-        share: Numbers = ndtr((limit - mean) / error) - ndtr((-limit - mean) / error)
-        return share
-
-    return float(1 - np.maximum(nearer(far) - nearer(near), 0).mean())
+    limits, error = np.stack([far, near]), deviation / np.sqrt(blocks)
+    nearer = ndtr((limits - mean) / error) - ndtr((-limits - mean) / error)
+    return float(1 - np.maximum(nearer[0] - nearer[1], 0).mean())
 
 
 def _fewest(least: int, enough: Callable[[int], bool]) -> int:
