@@ -271,12 +271,8 @@ DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
     ("request.json", lambda _: "{"),
     ("request.json", lambda _: {"tool": 1}),
     ("tool.json", lambda told: told | {"started": math.nan}),
-    ("tool.json", lambda told: told | {"ended": told["started"] + 8 * 86_400}),
-    ("request.json", lambda told: told | {"started": 1e308}),
-    ("request.json", lambda told: told | {"backend_cpus": "0-9999999999"}),
     ("request.json", lambda told: told | {"load": told["load"] | {"connections": 0}}),
     ("metrics.json", lambda told: told | {"containers": [{"metric": 5, "values": []}]}),
-    ("host.json", lambda told: told | {"samples": [told["samples"][0] | {"cpus": {"0": [10**400] * 8}}]}),
 ]
 
 

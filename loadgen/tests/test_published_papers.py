@@ -7,7 +7,7 @@ import pytest
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.cli import main
-from loomlab.judge.rule import RULES
+from loomlab.judge.verdict import RULES
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.published.page import page_of

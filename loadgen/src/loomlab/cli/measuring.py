@@ -58,7 +58,7 @@ def warm_backend(
     stop.install()
     usual, backend = delay_of(delay), Backend("backend")
     bursts = Bursts(tool(WARMER), backend.process, stop)
-    waits = Waits(endpoint_of(BACKEND_PATH, usual), usual, backend, Progress())
+    waits = Waits(endpoint_of(load.targets[0].target, usual), usual, backend, Progress())
     warmer = Warmer(bursts, waits, load, cap_s, BACKEND_COLD_COST_MS, BACKEND_BURST_S)
     if not warmer.compile(cap_s):
         raise CannotMeasureError(f"The backend was not warm after {cap_s:.0f} s: it may be cold in the first run.")
