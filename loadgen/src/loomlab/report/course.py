@@ -1,9 +1,10 @@
 """What a run did when: its phases, and its seconds by its raw files."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,7 @@ type Points = tuple[Numbers, Numbers]
 """Seconds since the load began, and values."""
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(NamedTuple):
     """A stretch of a run, in epoch seconds."""
 
     kind: str
@@ -59,11 +59,10 @@ def load_of(files: RunFiles) -> tuple[float, float] | None:
 def phases_of(run: Run, load: tuple[float, float] | None) -> Iterator[Phase]:
     """In their order; without `load`, as far as the interior tells."""
     began = datetime.fromisoformat(run.started).timestamp()
-    ready = began - run.waited_s
     interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
     load = load or interior
     if run.start_s:
-        yield Phase("start", ready - run.start_s, ready)
+        yield Phase("start", began - run.waited_s - run.start_s, began - run.waited_s)
     if run.warmup:
         compiled = began + run.warmup.compiling_s
         warm = load[0] if load else began + run.warmup.duration_s
@@ -103,27 +102,23 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
 
 
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
-    """What was sampled of the approach's container."""
+    """What was sampled of the approach's container, interpolated to whole seconds as far as samples reach."""
     recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
     seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
-    times = began + seconds
 
-    def of(name: str, **labels: str) -> Sequence[tuple[float, float]]:
-        series = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
-        return series[0].samples if series else ()
+    def values_of(name: str, **labels: str) -> Numbers:
+        own = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
+        straighten = without_resets if name.endswith("_total") else list
+        samples = straighten(own[0].samples) if own else []
+        times, values = np.array(samples or [(math.inf, math.nan)]).T
+        return np.interp(began + seconds, times, values, left=math.nan, right=math.nan)
 
-    values = {
-        "cpu": np.diff(_at(times, without_resets(of("cpu_usage_seconds_total", cpu="total")))),
-        "rss": _at(times, of("memory_rss"))[:-1] / 2**20,
-        "threads": _at(times, of("threads"))[:-1],
+    panels = {
+        "cpu": np.diff(values_of("cpu_usage_seconds_total", cpu="total")),
+        "rss": values_of("memory_rss")[:-1] / 2**20,
+        "threads": values_of("threads")[:-1],
     }
-    known = {name: np.isfinite(each) for name, each in values.items()}
-    return {name: (seconds[:-1][known[name]], each[known[name]]) for name, each in values.items() if known[name].any()}
-
-
-def _at(times: Numbers, samples: Sequence[tuple[float, float]]) -> Numbers:
-    """Interpolated; nan where no samples reach."""
-    if not samples:
-        return np.full(len(times), math.nan)
-    known = np.array(samples, dtype=np.float64)
-    return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
+    known = {name: np.isfinite(values) for name, values in panels.items()}
+    return {
+        name: (seconds[:-1][known[name]], values[known[name]]) for name, values in panels.items() if known[name].any()
+    }

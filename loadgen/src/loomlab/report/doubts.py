@@ -1,7 +1,9 @@
 """What to doubt: of the folder, of the host, of each run."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from loomlab.answer.figures import measured
 from loomlab.answer.loads import LoadGroup
@@ -12,14 +14,6 @@ from loomlab.basics.format import percent
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
 from loomlab.report.table import verdict_counts
-
-HOST_SHARES: tuple[tuple[str, Callable[[Run], float | None]], ...] = (
-    ("Other programs took up to {} % of the time of an approach's CPUs ({}).", lambda run: run.foreign_cpu_share),
-    (
-        "A hypervisor gave up to {} % of the time of a part's CPUs to others ({}).",
-        lambda run: max((run.steal_shares or {}).values(), default=None),
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -62,22 +56,24 @@ def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
     sentence for all that do not count for the same figures."""
     of_load = measured(load.runs)
     figures = [one for one in measured(experiment.runs) if one.compared and (one.primary or one in of_load)]
-    by_block: dict[tuple[str, str, str], list[str]] = {}
+    by_block, alike = defaultdict[tuple[str, str, str], list[str]](list), defaultdict[tuple[str, ...], list[str]](list)
     for comparison in (one for figure in figures for one in experiment.comparisons(figure, load.label)):
         for block in comparison.dropped:
-            by_block.setdefault((comparison.a, comparison.b, block), []).append(comparison.figure)
-    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+            by_block[comparison.a, comparison.b, block].append(comparison.figure)
     for (a, b, block), names in by_block.items():
-        alike.setdefault((a, b, tuple(names)), []).append(block)
-    for (a, b, by), dropped in alike.items():
-        figure_names = "" if len(by) == len(figures) else f" by {', '.join(by)}"
-        yield f"{a} and {b} at {load.label} are not compared{figure_names} in {'; '.join(dropped)}."
+        alike[a, b, *names].append(block)
+    for (a, b, *names), dropped in alike.items():
+        by = "" if len(names) == len(figures) else f" by {', '.join(names)}"
+        yield f"{a} and {b} at {load.label} are not compared{by} in {'; '.join(dropped)}."
 
 
 def _host(runs: Sequence[Run]) -> Iterator[str]:
-    """With the worst run."""
-    for sentence, share_of in HOST_SHARES:
-        shares = [(share, run.run) for run in runs if (share := share_of(run)) is not None]
-        if shares:
-            share, name = max(shares, key=lambda one: one[0])
-            yield sentence.format(percent(share), name)
+    """CPU time that went elsewhere, with the worst run."""
+    stolen = [(max(run.steal_shares.values()), run.run) for run in runs if run.steal_shares]
+    foreign = [(run.foreign_cpu_share, run.run) for run in runs if run.foreign_cpu_share is not None]
+    if foreign:
+        share, name = max(foreign, key=itemgetter(0))
+        yield f"Other programs took up to {percent(share)} % of the time of an approach's CPUs ({name})."
+    if stolen:
+        share, name = max(stolen, key=itemgetter(0))
+        yield f"A hypervisor gave up to {percent(share)} % of the time of a part's CPUs to others ({name})."

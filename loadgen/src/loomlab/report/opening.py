@@ -39,37 +39,29 @@ def opening_of(experiment: Experiment) -> Opening:
     answers = answers or [*_unanswered(experiment)]
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
-    return Opening(answers, [one for one in dict.fromkeys(_more(experiment)) if one not in answers])
+    return Opening(answers, [sentence for sentence in dict.fromkeys(_more(experiment)) if sentence not in answers])
 
 
 def _unanswered(experiment: Experiment) -> Iterator[str]:
     """Each approach by itself, and why they are not compared."""
-    for load in experiment.loads:
-        yield from _each_alone(load, experiment)
+    for load, name in ((load, name) for load in experiment.loads for name in experiment.approaches if load.of(name)):
+        cost = spread(CPU, load.counted(name))
+        if cost:
+            span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
+            runs = "one run" if cost.count == 1 else span
+            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
+        elif not load.counted(name):
+            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
     if len(experiment.approaches) < 2:
         return
     if experiment.early:
         yield experiment.early
     elif not experiment.summary.contrasts:
-        yield (
-            "How these approaches differ is not known, because summary.json does not say; run loomlab summarise on the "
-            "experiment's folder."
-        )
+        yield "How these approaches differ is not known: run loomlab summarise on the experiment's folder."
     else:
         yield from unknown_notes(experiment.summary.contrasts) or [
             "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
         ]
-
-
-def _each_alone(load: LoadGroup, experiment: Experiment) -> Iterator[str]:
-    for name in experiment.approaches:
-        cost = spread(CPU, load.counted(name))
-        if cost is not None:
-            span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
-            runs = "one run" if cost.count == 1 else span
-            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
-        elif load.of(name) and not load.counted(name):
-            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
@@ -122,11 +114,11 @@ def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iter
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
     them all, which an offered rate does whatever the intervals are."""
     apart, latencies = (_apart(figure, load, experiment) for figure in (THROUGHPUT, P50))
-    offered = not all(run.load.closed_model for run in load.runs)
-    cause = _what_sets_throughput(load, experiment) if offered or not apart else None
-    if cause:
-        yield cause
-        return
+    if not apart or not load.runs[0].load.closed_model:
+        cause = _what_sets_throughput(load, experiment)
+        if cause:
+            yield cause
+            return
     for pair, throughput in apart.items():
         if throughput.kind == asked:
             yield throughput.sentence
@@ -144,27 +136,21 @@ def _apart(figure: Figure, load: LoadGroup, experiment: Experiment) -> dict[tupl
 
 
 def _what_sets_throughput(load: LoadGroup, experiment: Experiment) -> str | None:
-    """Where something else than the approaches does: how far their means are apart, which is no interval."""
+    """Where something else than the approaches does: how far their means are apart, which is no interval. The delays
+    do, where a request takes hardly longer than they; nothing is said of users, who pause as well."""
     means = [spread(THROUGHPUT, load.counted(name)) for name in experiment.approaches if load.of(name)]
     centres = [mean.centre for mean in means if mean and mean.centre > 0]
-    cause = _cause(counting(load.runs))
-    if cause is None or len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
+    if len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
+        return None
+    offered, shape = not load.runs[0].load.closed_model, load.runs[0].load.shape
+    if not offered and (isinstance(shape, Users) or not all(map(_waits_for_delays, counting(load.runs)))):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
+    cause = "the offered rate sets them" if offered else "mostly the delays set them"
     return f"At {load.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
 
 
-def _cause(runs: list[Run]) -> str | None:
-    """The delays, where a request takes hardly longer than they do; nothing is said of users, who pause as well."""
-    if any(isinstance(run.load.shape, Users) for run in runs):
-        return None
-    if not all(run.load.closed_model for run in runs):
-        return "the offered rate sets them"
-    waits = all(run.latency_ms.p50 and run.latency_ms.p50 <= MOSTLY_DELAY * _delays_ms(run) for run in runs)
-    return "mostly the delays set them" if waits else None
-
-
-def _delays_ms(run: Run) -> float:
-    """Of one request."""
-    delay = delay_of(run.delay)
-    return min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
+def _waits_for_delays(run: Run) -> bool:
+    delay, p50_ms = delay_of(run.delay), run.latency_ms.p50
+    delays_ms = min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
+    return p50_ms is not None and p50_ms <= MOSTLY_DELAY * delays_ms

@@ -1,7 +1,5 @@
 """The load generators by name."""
 
-from collections.abc import Callable
-
 from loomlab.basics.errors import UsageError
 from loomlab.tools.ab import Ab
 from loomlab.tools.hey import Hey
@@ -10,16 +8,16 @@ from loomlab.tools.tool import Tool
 
 WARMER, HOLDER = "ab", "hey"
 """Those that warm the backend up, and that hold requests after a run: ab would send one alone first."""
-KNOWN: dict[str, Callable[[], Tool]] = {one.name: one for one in (Ab, Hey, Vegeta, LabUsers)}
+KNOWN: dict[str, Tool] = {one.name: one for one in (Ab(), Hey(), Vegeta(), LabUsers())}
 
 
 def tool(name: str) -> Tool:
     """The tool of that name; raises UsageError for another one."""
     if name not in KNOWN:
         raise UsageError(f"Unknown tool {name!r}: use one of {', '.join(KNOWN)}.")
-    return KNOWN[name]()
+    return KNOWN[name]
 
 
 def resolution_ms(name: str) -> float:
     """To whose multiples that tool rounds latencies; 0 if it is not known."""
-    return KNOWN[name]().resolution_ms if name in KNOWN else 0
+    return KNOWN[name].resolution_ms if name in KNOWN else 0
