@@ -104,15 +104,6 @@ def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorReg
     assert stamps == pytest.approx([datetime.fromisoformat(STATS["read"]).timestamp()] * 2, abs=0.001)
 
 
-def test_a_container_is_there_as_soon_as_it_runs_and_gone_when_it_does_not(
-    engine: FakeEngine, registry: CollectorRegistry
-) -> None:
-    del engine.services[FREE]
-    assert value(registry, "threads") is None
-    engine.services[FREE] = "backend"
-    assert value(registry, "threads") == 42
-
-
 def test_one_that_has_ended_meanwhile_does_not_disturb_the_others(
     engine: FakeEngine, registry: CollectorRegistry
 ) -> None:

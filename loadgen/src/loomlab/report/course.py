@@ -1,8 +1,6 @@
 """What a run did when: its phases, and its seconds by its raw files."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -30,57 +28,48 @@ PANELS = (
 )
 type Points = tuple[Numbers, Numbers]
 """Seconds since the load began, and values."""
+type Stretch = tuple[float, float]
+"""Its start and its end, in epoch seconds."""
 
 
-class Phase(NamedTuple):
-    """A stretch of a run, in epoch seconds."""
-
-    kind: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """A run second by second."""
 
     run: Run
     lasted_s: float
     """The load."""
-    panels: Mapping[str, Points]
+    panels: dict[str, Points]
 
 
-def load_of(files: RunFiles) -> tuple[float, float] | None:
+def load_of(files: RunFiles) -> Stretch | None:
     """When the load began and ended, as far as the tool's process tells."""
     process = read_record(files.tool, ToolRun)
     return (process.started, process.ended) if process else None
 
 
-def phases_of(run: Run, load: tuple[float, float] | None) -> Iterator[Phase]:
+def phases_of(run: Run, load: Stretch | None) -> dict[str, Stretch]:
     """In their order; without `load`, as far as the interior tells."""
     began = datetime.fromisoformat(run.started).timestamp()
     interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
-    load = load or interior
+    load, phases = load or interior, dict[str, Stretch]()
     if run.start_s:
-        yield Phase("start", began - run.waited_s - run.start_s, began - run.waited_s)
+        phases["start"] = (began - run.waited_s - run.start_s, began - run.waited_s)
     if run.warmup:
         compiled = began + run.warmup.compiling_s
         warm = load[0] if load else began + run.warmup.duration_s
-        yield Phase("compile", began, compiled)
-        yield Phase("settle", compiled, max(warm, compiled))
+        phases |= {"compile": (began, compiled), "settle": (compiled, max(warm, compiled))}
     if load:
-        yield Phase("edge", *load)
+        phases["edge"] = load
     if interior:
-        yield Phase("interior", *interior)
+        phases["interior"] = interior
+    return phases
 
 
 def course_of(run: Run, files: RunFiles) -> Course | None:
     """None where the raw files do not tell when the load was, or nothing else."""
     load = load_of(files)
-    if load is None:
-        return None
-    panels = _latencies(run, files, load[0]) | _samples(run, files, *load)
-    return Course(run, load[1] - load[0], panels) if panels else None
+    panels = _latencies(run, files, load[0]) | _samples(run, files, *load) if load else {}
+    return Course(run, load[1] - load[0], panels) if load and panels else None
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:

@@ -90,13 +90,11 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
     wanted = FEWEST_FINE_BLOCKS + repeats - fewest
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
-    elif fewest < min(repeats, FEWEST_FINE_BLOCKS):
-        cure = (
-            f"REPEATS={wanted} leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
-            if wanted <= MOST_REPEATS
-            else f"REPEATS={MOST_REPEATS} is the most, so first remedy what spoilt the others: see what to doubt."
+    elif fewest < min(repeats, FEWEST_FINE_BLOCKS) and wanted <= MOST_REPEATS:
+        yield (
+            f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; REPEATS={wanted} "
+            f"leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
         )
-        yield f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; {cure}"
     elif repeats < FEWEST_FINE_BLOCKS:
         times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
         yield (

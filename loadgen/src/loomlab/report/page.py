@@ -81,7 +81,7 @@ def _charts(
     compared = [figure for figure in figures if figure.compared]
     repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
     courses = [course for run in experiment.runs if run.run in raw and (course := course_of(run, raw[run.run]))]
-    phases = [(run, [*phases_of(run, load_of(raw[run.run]) if run.run in raw else None)]) for run in experiment.runs]
+    phases = {run.run: phases_of(run, load_of(raw[run.run]) if run.run in raw else None) for run in experiment.runs}
     return {
         "ratios": {
             load.label: [plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared]

@@ -1,16 +1,15 @@
 """The report's charts; None in place of one where nothing was measured for it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
 from loomlab.records.contrasts import Comparison
-from loomlab.records.models import Run
 from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
 from loomlab.report.chart import INK, SOFT, Drawing, Look, Looks
-from loomlab.report.course import PANELS, Course, Phase
+from loomlab.report.course import PANELS, Course, Stretch
 from loomlab.report.table import effect_cell, with_interval
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
@@ -155,16 +154,16 @@ def _nines(percent: float) -> float:
     return -math.log10(1 - percent / 100)
 
 
-def timeline(runs: Sequence[tuple[Run, Sequence[Phase]]]) -> Drawing | None:
+def timeline(runs: Mapping[str, Mapping[str, Stretch]]) -> Drawing | None:
     """A row for each run, in the order they were made, with its phases."""
-    first = min((phase.start for _, phases in runs for phase in phases), default=None)
+    first = min((start for phases in runs.values() for start, _ in phases.values()), default=None)
     if first is None:
         return None
     axes = chart.axes(ROW_IN * len(runs) + EDGE_IN + LEGEND_ROW_IN * len(PHASES))
-    for row, (_, phases) in enumerate(runs):
-        for kind, start, end in phases:
+    for row, phases in enumerate(runs.values()):
+        for kind, (start, end) in phases.items():
             axes.barh(row, (end - start) / 60, 0.7, (start - first) / 60, color=PHASES[kind][1])
-    chart.named_rows(axes, [run.run for run, _ in runs])
+    chart.named_rows(axes, [*runs])
     axes.set_xlabel("minutes since the first run began")
     meanings = {meaning: Look(colour, "o") for meaning, colour in PHASES.values()}
     chart.legend(axes, meanings, meanings)
