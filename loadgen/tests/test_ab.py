@@ -125,9 +125,9 @@ def test_only_where_answers_take_two_milliseconds_is_one_without_a_wait_none(
     ("rows", "why"),
     [
         (b"another\n", "does not name the columns"),
-        (file_of(""), "lines that are none"),
-        (file_of("Sat Nov 21 06:12:24 2026\t1\t2\t3\t4"), "lines that are none"),
-        (file_of("Sat Nov 21 06:12:24 2026\ta\t0\t0\t0\t0"), "lines that are none"),
+        (file_of(""), "lines that are no requests"),
+        (file_of("Sat Nov 21 06:12:24 2026\t1\t2\t3\t4"), "lines that are no requests"),
+        (file_of("Sat Nov 21 06:12:24 2026\ta\t0\t0\t0\t0"), "lines that are no requests"),
     ],
 )
 def test_another_file_of_requests_is_refused(tmp_path: Path, rows: bytes, why: str) -> None:

@@ -116,7 +116,7 @@ def test_an_answer_may_be_cut_for_each_connection_that_was_opened_anew(tmp_path:
 
 @pytest.mark.parametrize("line", ["0.1,2\n", row(0.1).replace(",200,", ",ok,"), row(0.1).replace("\n", ",5\n")])
 def test_another_line_is_refused(tmp_path: Path, line: str) -> None:
-    with pytest.raises(ParseError, match="lines that are none"):
+    with pytest.raises(ParseError, match="lines that are no requests"):
         parsed(tmp_path, line)
 
 

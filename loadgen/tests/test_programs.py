@@ -64,7 +64,7 @@ def test_the_last_line_of_a_killed_program_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("row", ["1,2\n", "1,2,3,4,5,6,7\n", "a,2,3,200,5,\n", "1,2,3,4e3,5,\n", "\n"])
 def test_a_line_that_is_no_request_is_refused(tmp_path: Path, row: str) -> None:
-    with pytest.raises(ParseError, match="lines that are none"):
+    with pytest.raises(ParseError, match="lines that are no requests"):
         parsed(tmp_path, ROWS[0], row, ROWS[1])
 
 

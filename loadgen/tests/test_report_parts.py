@@ -87,20 +87,6 @@ def test_an_invalid_run_spoils_its_block_and_is_listed(experiment: Experiment) -
     assert any(f"tomcat-virtual: run {run.run} is invalid" in line for line in doubts_of(known).dropped)
 
 
-def test_an_approach_whose_runs_at_a_load_are_all_invalid_is_not_compared_there_and_says_so(
-    experiment: Experiment,
-) -> None:
-    runs = [run.run for run in experiment.loads[0].runs if run.approach == "tomcat-virtual"]
-
-    answers = opening_of(spoilt(experiment, *runs)).answers
-
-    assert len(answers) == 4
-    assert (
-        "Not compared at 500 connections: no block has the CPU per request of both tomcat-virtual and tomcat-platform; "
-        "the blocks left out say why."
-    ) in answers
-
-
 def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:
     experiment = read_experiment(folder_of(tmp_path, PAIR, repeats=3, twin=True))
     pairs = [(comparison.kind, comparison.a, comparison.b) for comparison in experiment.comparisons(CPU)]

@@ -97,7 +97,7 @@ def _add(families: dict[str, Family], labels: Sequence[str], figures: Mapping[st
     for name, value in figures.items():
         if value is not None:
             more = {"cpu": "total"} if name == CPU else {}
-            kind = CounterMetricFamily if name in COUNTERS else GaugeMetricFamily
+            kind: type[Family] = CounterMetricFamily if name in COUNTERS else GaugeMetricFamily
             family = families.setdefault(name, kind(name, "As cAdvisor tells it", labels=(*LABELS, *more)))
             family.add_metric((*labels, *more.values()), value, timestamp=_epoch_s(read))
 

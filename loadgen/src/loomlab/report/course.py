@@ -66,10 +66,11 @@ def phases_of(run: Run, load: Stretch | None) -> dict[str, Stretch]:
 
 
 def course_of(run: Run, files: RunFiles) -> Course | None:
-    """None where the raw files do not tell when the load was, or nothing else."""
+    """None where the raw files do not tell when the load was."""
     load = load_of(files)
-    panels = _latencies(run, files, load[0]) | _samples(run, files, *load) if load else {}
-    return Course(run, load[1] - load[0], panels) if load and panels else None
+    if load is None:
+        return None
+    return Course(run, load[1] - load[0], _latencies(run, files, load[0]) | _samples(run, files, *load))
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
@@ -97,8 +98,9 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
 
     def values_of(name: str, **labels: str) -> Numbers:
         own = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
-        straighten = without_resets if name.endswith("_total") else list
-        samples = straighten(own[0].samples) if own else []
+        samples = [*own[0].samples] if own else []
+        if name.endswith("_total"):
+            samples = without_resets(samples)
         times, values = np.array(samples or [(math.inf, math.nan)]).T
         return np.interp(began + seconds, times, values, left=math.nan, right=math.nan)
 

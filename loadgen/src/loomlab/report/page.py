@@ -1,7 +1,7 @@
 """report.html: everything on one page, in the order in which it is asked."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,16 +20,12 @@ from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.opening import opening_of
 
 TEMPLATES = Environment(
-    loader=PackageLoader("loomlab.report"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
+    loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
-)
+)  # fmt: skip
+TEMPLATES.globals |= {"table": table, "number": number, "percent": percent, "what_differs": what_differs}
 BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
-type Section = dict[str, list[Drawing]]
-"""By the load's label; "" of what is not of one load."""
 
 
 def write_report(folder: Path) -> Path:
@@ -64,10 +60,6 @@ def write_report(folder: Path) -> Path:
         notes=model_notes(experiment.runs),
         explained=[note for note in experiment.summary.notes if note not in elsewhere],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
-        table=table,
-        number=number,
-        percent=percent,
-        what_differs=what_differs,
     )
     write_text(folder / "report.html", page)
     return folder / "report.html"
@@ -75,8 +67,8 @@ def write_report(folder: Path) -> Path:
 
 def _charts(
     experiment: Experiment, figures: Sequence[Figure], look: Looks
-) -> dict[str, dict[str, Iterable[Drawing | None]]]:
-    """By the page's sections, then by load."""
+) -> dict[str, dict[str, list[Drawing | None]]]:
+    """By the page's sections, then by the load's label, "" of what is not of one load."""
     loads, raw = experiment.loads, experiment.raw
     compared = [figure for figure in figures if figure.compared]
     repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
@@ -95,6 +87,6 @@ def _charts(
     }
 
 
-def _drawn(section: dict[str, Iterable[Drawing | None]]) -> Section:
+def _drawn(section: dict[str, list[Drawing | None]]) -> dict[str, list[Drawing]]:
     by_load = {load: [drawing for drawing in drawings if drawing] for load, drawings in section.items()}
     return {load: drawings for load, drawings in by_load.items() if drawings}

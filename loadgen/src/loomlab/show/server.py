@@ -104,10 +104,7 @@ def newest_runs(results: Path) -> Iterator[tuple[str, Run]]:
 
 def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R | None:
     """None where there is none; read again only when it has changed. A damaged one is named on stderr once."""
-    try:
-        known: R | None = _read(path, record, path.stat().st_mtime_ns)
-    except OSError:
-        return None
+    known: R | None = _read(path, record, path.stat().st_mtime_ns) if path.exists() else None
     return known
 
 

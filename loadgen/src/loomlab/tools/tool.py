@@ -138,10 +138,11 @@ class Tool(ABC):
         if not packed.exists():
             return None
         try:
-            head, _, rows = gzip.decompress(packed.read_bytes()).partition(b"\n")
+            text = gzip.decompress(packed.read_bytes())
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ParseError(f"{packed.name} is damaged ({error}): measure again.") from error
-        if head and head != self.columns.encode():
+        head, _, rows = text.partition(b"\n")
+        if text and head != self.columns.encode():
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
         try:
             log = self.read(rows, raw, floor_ms)
