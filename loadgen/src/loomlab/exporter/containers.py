@@ -58,7 +58,6 @@ class ContainerFigures(Collector):
         """Raises CannotMeasureError where the engine does not answer."""
         families: dict[str, Family] = {}
         running = [container["Id"] for container in ask(self._engine, RUNNING)]
-        self._inspected = {name: known for name, known in self._inspected.items() if name in running}
         last_stats = None
         for container_id in running:
             try:

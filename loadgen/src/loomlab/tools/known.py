@@ -1,5 +1,7 @@
 """The load generators by name."""
 
+from typing import TYPE_CHECKING, Literal
+
 from loomlab.basics.errors import UsageError
 from loomlab.tools.ab import Ab
 from loomlab.tools.hey import Hey
@@ -9,6 +11,10 @@ from loomlab.tools.tool import Tool
 WARMER, HOLDER = "ab", "hey"
 """Those that warm the backend up, and that hold requests after a run: ab would send one alone first."""
 KNOWN: dict[str, Tool] = {one.name: one for one in (Ab(), Hey(), Vegeta(), LabUsers())}
+if TYPE_CHECKING:
+    ToolName = str
+else:
+    ToolName = Literal[tuple(KNOWN)]
 
 
 def tool(name: str) -> Tool:

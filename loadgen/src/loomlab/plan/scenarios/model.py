@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from loomlab.records.delay import delay_of
 from loomlab.records.yamlfile import parse, path_of
+from loomlab.tools.known import ToolName
 
-ToolName = Literal["ab", "hey", "vegeta", "users"]
 ApproachName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
 NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0}
