@@ -19,7 +19,7 @@ ROWS = [
     "2000000000,2000000000,40000000,503,5,\n",
     "3000000000,3001000000,7000000000,0,0,Get http://x:1/: dial tcp 10.0.0.1:80: connect: connection refused\n",
 ]
-REPORT = {
+REPORT: dict[str, int | None] = {
     "requests": 3,
     "without_answer": 1,
     "not_2xx": 1,
@@ -84,11 +84,12 @@ def test_a_report_counts_each_request_once_and_as_many_as_there_are_rows(tmp_pat
 
 
 def test_a_report_of_no_request_says_so(tmp_path: Path) -> None:
-    parsed(tmp_path, report=REPORT | dict.fromkeys(("requests", "without_answer", "not_2xx", "last_end_ns"), 0))
+    nothing = {"requests": 0, "without_answer": 0, "not_2xx": 0, "first_start_ns": None, "last_end_ns": 0}
+    parsed(tmp_path, report=REPORT | nothing)
 
     report = VEGETA.report(tmp_path)
 
-    assert (report.attempted, report.aborted) == (0, "it sent no request")
+    assert (report.attempted, report.duration_s, report.aborted) == (0, 0, "it sent no request")
 
 
 @pytest.mark.parametrize("report", [[], REPORT | {"requests": None}])
