@@ -101,8 +101,8 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
         samples = [*own[0].samples] if own else []
         if name.endswith("_total"):
             samples = without_resets(samples)
-        times, values = np.array(samples or [(math.inf, math.nan)]).T
-        return np.interp(began + seconds, times, values, left=math.nan, right=math.nan)
+        known = np.array(samples or [(math.inf, math.nan)])
+        return np.interp(began + seconds, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
 
     panels = {
         "cpu": np.diff(values_of("cpu_usage_seconds_total", cpu="total")),

@@ -139,7 +139,7 @@ class Hey(Tool):
         started, report = read_record(_start_file(raw), Started), self.report(raw)
         if started is None or report.completed is None:
             raise ParseError(f"hey's rows lack its summary or {_start_file(raw).name}: measure again.")
-        latency_s, dial_s, _, _, _, _, status, offset_s = numbers(rows, 8, ",", np.float64)
+        latency_s, dial_s, _, _, _, _, status, offset_s = numbers(rows.replace(b"\n", b",\n"), 8, ",", np.float64)
         timed_out = latency_s >= started.timeout_s
         answered = (status // 100 == 2) & ~timed_out
         failures = Counter(report.failures) + Counter(str(int(code)) for code in status[~answered & ~timed_out])

@@ -163,11 +163,10 @@ class LabUsers(Program):
                 yield f"needs a connection for each of {users} users, got {load.connections}: raise CONCURRENCY"
 
     def settings(self, load: Load) -> Mapping[str, Any]:
-        shape = load.shape
-        most_requests = self.max_requests
+        shape, most_requests = load.shape, self.max_requests
         if isinstance(shape, Closed):
-            at_once = UserStage(load.connections, 0), UserStage(load.connections, shape.duration_s)
-            shape, most_requests = Users(at_once), shape.requests
+            most_requests = shape.requests
+            shape = Users((UserStage(load.connections, 0), UserStage(load.connections, shape.duration_s)))
         assert isinstance(shape, Users)
         return {
             "address": urlsplit(load.origin).netloc,
