@@ -95,6 +95,7 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
     """What was sampled of the approach's container, interpolated to whole seconds as far as samples reach."""
     recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
     seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
+    times: Numbers = began + seconds
 
     def values_of(name: str, **labels: str) -> Numbers:
         own = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
@@ -102,7 +103,7 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
         if name.endswith("_total"):
             samples = without_resets(samples)
         known = np.array(samples or [(math.inf, math.nan)])
-        return np.interp(began + seconds, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
+        return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
 
     panels = {
         "cpu": np.diff(values_of("cpu_usage_seconds_total", cpu="total")),
