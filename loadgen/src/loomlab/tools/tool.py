@@ -137,6 +137,7 @@ class Tool(ABC):
         packed = self.packed(raw)
         if not packed.exists():
             return None
+        counted = self.report(raw).rows
         try:
             text = gzip.decompress(packed.read_bytes())
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -150,7 +151,7 @@ class Tool(ABC):
             raise ParseError(
                 f"{self.name}'s file of requests has lines that are no requests: measure again."
             ) from error
-        counted, known = self.report(raw).rows, len(log.starts_s) + log.unanswered
+        known = len(log.starts_s) + log.unanswered
         if counted not in {None, known}:
             raise ParseError(f"{self.name} counts {counted} requests, but its rows hold {known}: measure again.")
         return log
