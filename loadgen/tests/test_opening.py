@@ -19,7 +19,7 @@ from loomlab.records.load import Target, Users, UserStage
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
 from loomlab.report.folder import Experiment
-from loomlab.report.opening import opening_of
+from loomlab.report.prose import opening_of
 from ordered import planned
 from saying import figures
 

@@ -25,9 +25,8 @@ from loomlab.records.models import Latency, Run
 from loomlab.report import chart, plots
 from loomlab.report.chart import MOST_TICKS, OTHERS, Drawing, looks
 from loomlab.report.course import course_of, load_of, phases_of
-from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
-from loomlab.report.opening import opening_of
+from loomlab.report.prose import doubts_of, opening_of
 from loomlab.report.table import csv_of, effect_cell, markdown_of, pair_rows, rows_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in

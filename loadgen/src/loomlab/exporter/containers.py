@@ -102,6 +102,7 @@ def _add(families: dict[str, Family], labels: Sequence[str], figures: Mapping[st
 
 
 def labels_of(details: Any) -> tuple[str, ...]:
+    """Values of LABELS."""
     config = details["Config"]
     services = (config["Labels"].get(label, "") for label in (PROJECT, SERVICE))
     return f"/docker/{details['Id']}", details["Name"].removeprefix("/"), config["Image"], *services

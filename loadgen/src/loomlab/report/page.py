@@ -15,9 +15,8 @@ from loomlab.records.files import write_text
 from loomlab.report import plots, table
 from loomlab.report.chart import Drawing, Looks, looks
 from loomlab.report.course import course_of, load_of, phases_of
-from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
-from loomlab.report.opening import opening_of
+from loomlab.report.prose import doubts_of, opening_of
 
 TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
