@@ -144,6 +144,7 @@ def test_any_files_are_figures_or_refused(
 
 @pytest.mark.parametrize("left", [1, 15, 40])
 def test_a_packed_file_that_was_cut_off_is_damaged(tmp_path: Path, left: int) -> None:
+    (tmp_path / "ab.txt").touch()
     (tmp_path / "ab-requests.tsv.gz").write_bytes(gzip.compress(bytes(range(256)) * 4)[:left])
 
     with pytest.raises(ParseError, match=r"ab-requests\.tsv\.gz is damaged"):
