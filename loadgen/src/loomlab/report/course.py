@@ -102,7 +102,7 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
         samples = [*own[0].samples] if own else []
         if name.endswith("_total"):
             samples = without_resets(samples)
-        known = np.array(samples or [(math.inf, math.nan)])
+        known: Numbers = np.array(samples or [(math.inf, math.nan)])
         return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
 
     panels = {
