@@ -20,7 +20,7 @@ from loomlab.answer.summary import summarise
 from loomlab.records.files import checksum, write_json
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
-from loomlab.records.order import Order, PlannedRun, order_file
+from loomlab.records.order import PlannedRun, order_file
 from loomlab.report.page import write_report
 from loomlab.tools.ab import REQUEST_COLUMNS
 from ordered import planned
@@ -53,10 +53,13 @@ def folder_of(
     **changes: Any,
 ) -> Path:
     """An experiment that was summed up; `changes` are of every run.json."""
-    order = order_of(parent, approaches, loads, repeats, twin)
+    asked: dict[str, Any] = {"approaches": list(approaches), "connections": loads, "repeats": repeats, "twin": twin}
+    with TemporaryDirectory(dir=parent) as lab:
+        order = planned(Path(lab), verb="sweep" if len(loads) > 1 else "ab", **asked)
     folder = parent / order.experiment
     noise = random.Random(7)  # noqa: S311 - no secret
     for place, planned_run in enumerate(order.runs):
+        planned_run.state = "judged"
         run_dir = folder / "runs" / planned_run.run
         run_dir.mkdir(parents=True)
         run = run_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
@@ -70,26 +73,15 @@ def folder_of(
     return folder
 
 
-def order_of(parent: Path, approaches: tuple[str, ...], loads: tuple[int, ...], repeats: int, twin: bool) -> Order:
-    verb = "sweep" if len(loads) > 1 else "ab"
-    asked: dict[str, Any] = {"approaches": list(approaches), "connections": loads, "repeats": repeats, "twin": twin}
-    with TemporaryDirectory(dir=parent) as made:
-        order = planned(Path(made), verb=verb, **asked)
-    for run in order.runs:
-        run.state = "judged"
-    return order
-
-
 def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:
     """The run that was measured, at another load, with another approach, so much later; with p99.9, for which it had
     too few requests."""
     request = planned_run.request
-    measured = Run.model_validate(json.loads((MEASURED / "run.json").read_text()))
+    measured = Run.model_validate_json((MEASURED / "run.json").read_text())
     factor = COST.get(request.approach, 1.0) * noise.uniform(0.97, 1.03)
     latency = measured.latency_ms.model_dump(exclude={"withheld"}, exclude_none=True) | {"p99_9": 921.3}
     slower = noise.uniform(1, 1.02)
-    assert measured.interior is not None
-    assert measured.finished is not None
+    assert measured.interior and measured.finished
     return measured.model_copy(
         update={
             "run": planned_run.run,

@@ -1,5 +1,6 @@
 """The parsers of what ab prints and writes, on output of the real ab (see make_golden.py)."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,30 @@ import pytest
 from loads import load_of
 from loomlab.basics.errors import ParseError
 from loomlab.records.load import Closed, Target
-from loomlab.tools.ab import REQUEST_COLUMNS, Ab, parse_report, parse_requests
+from loomlab.records.requestlog import RequestLog
+from loomlab.tools.ab import REQUEST_COLUMNS, Ab
 from loomlab.tools.tool import ToolReport
 
 GOLDEN = Path(__file__).parent / "golden"
-HEAD = REQUEST_COLUMNS.encode() + b"\n"
+
+
+def report_of(text: str, raw: Path) -> ToolReport:
+    """`text` or the golden file of that name."""
+    said = (GOLDEN / text).read_text() if text.endswith(".txt") else text
+    Ab().output(raw).write_text(said)
+    return Ab().report(raw)
+
+
+def requests_of(rows: bytes, raw: Path, floor_ms: int = 100) -> RequestLog:
+    Ab().output(raw).write_text("")
+    Ab().packed(raw).write_bytes(gzip.compress(rows))
+    log = Ab().requests(raw, floor_ms)
+    assert log is not None
+    return log
+
+
+def file_of(row: str) -> bytes:
+    return f"{REQUEST_COLUMNS}\n{row}\n".encode()
 
 
 def test_a_command_line_whose_request_limit_comes_after_the_time_limit_which_would_reset_it(tmp_path: Path) -> None:
@@ -33,23 +53,17 @@ def test_a_command_line_whose_request_limit_comes_after_the_time_limit_which_wou
         ("reset", 562, 28, 0, 534),
         ("close", 562, 0, 0, 534),
         ("interrupted", 361, 0, 0, 361),
+        ("refused", 4384, 4384, 0, 0),
     ],
 )
 def test_a_report_counts_each_request_once(
-    name: str, attempted: int, failed: int, non_2xx: int, keepalive: int
+    tmp_path: Path, name: str, attempted: int, failed: int, non_2xx: int, keepalive: int
 ) -> None:
-    report = parse_report((GOLDEN / f"{name}.txt").read_text())
+    report = report_of(f"{name}.txt", tmp_path)
 
     assert (report.attempted, report.completed, report.rows, report.failed) == (attempted, attempted, attempted, failed)
     assert (report.non_2xx, report.keepalive_requests, report.aborted) == (non_2xx, keepalive, None)
     assert report.duration_s
-
-
-def test_a_refused_connection_fails_every_request() -> None:
-    report = parse_report((GOLDEN / "refused.txt").read_text())
-
-    assert report.attempted == report.failed != 0
-    assert report.received_bytes == 0
 
 
 @pytest.mark.parametrize(
@@ -65,33 +79,32 @@ def test_a_refused_connection_fails_every_request() -> None:
         ("Completed 1000 requests\nCompleted 2000 requests\n", 2000, "ab ended without a report"),
     ],
 )
-def test_without_a_report_its_progress_and_last_words_are_known(text: str, completed: int | None, words: str) -> None:
-    said = (GOLDEN / text).read_text() if text.endswith(".txt") else text
+def test_without_a_report_its_progress_and_last_words_are_known(
+    tmp_path: Path, text: str, completed: int | None, words: str
+) -> None:
+    assert report_of(text, tmp_path) == ToolReport(completed=completed, aborted=words)
 
-    assert parse_report(said) == ToolReport(completed=completed, aborted=words)
 
+def test_failed_connects_and_surplus_exceptions_are_attempts_without_a_completed_request(tmp_path: Path) -> None:
+    counts = "Time taken for tests:   1.000 seconds\nComplete requests:      100\n"
+    failures = "   (Connect: 3, Receive: 5, Length: 4, Exceptions: 11)\nWrite errors:           2\n"
 
-def test_failed_connects_and_surplus_exceptions_are_attempts_without_a_completed_request() -> None:
-    text = (
-        "Time taken for tests:   1.000 seconds\nComplete requests:      100\nFailed requests:        19\n"
-        "   (Connect: 3, Receive: 5, Length: 4, Exceptions: 11)\nWrite errors:           2\n"
-    )
-    report = parse_report(text)
+    report = report_of(counts + failures, tmp_path)
 
     assert (report.attempted, report.failed) == (100 + 3 + 6, 3 + 5 + 4 + 6 + 2)
 
 
-def test_requests_are_read_with_their_second_and_all_that_they_took() -> None:
-    log = parse_requests(HEAD + b"Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t300\n", 100)
+def test_requests_are_read_with_their_second_and_all_that_they_took(tmp_path: Path) -> None:
+    log = requests_of(file_of("Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t300"), tmp_path)
 
     assert (log.start_s.tolist(), log.latency_ms.tolist(), log.rounded_ms) == ([1795241544], [350], 1)
 
 
 @pytest.mark.parametrize("name", ["well", "count", "interrupted", "noka", "non2xx", "refused", "reset", "close"])
-def test_every_row_is_an_answer_or_a_connection_closed_before_it(name: str) -> None:
+def test_every_row_is_an_answer_or_a_connection_closed_before_it(tmp_path: Path, name: str) -> None:
     text = (GOLDEN / f"{name}.tsv").read_bytes()
 
-    log = parse_requests(text, 100)
+    log = requests_of(text, tmp_path)
 
     assert log.unanswered == text.count(b"\t0\n")
     assert len(log) + log.unanswered == text.count(b"\n") - 1
@@ -100,39 +113,23 @@ def test_every_row_is_an_answer_or_a_connection_closed_before_it(name: str) -> N
 
 
 @pytest.mark.parametrize(("floor_ms", "answers"), [(0, 1), (1, 1), (2, 0)])
-def test_only_where_answers_take_two_milliseconds_is_one_without_a_wait_none(floor_ms: int, answers: int) -> None:
-    log = parse_requests(HEAD + b"Sat Nov 21 06:12:24 2026\t1795241544\t0\t0\t0\t0\n", floor_ms)
+def test_only_where_answers_take_two_milliseconds_is_one_without_a_wait_none(
+    tmp_path: Path, floor_ms: int, answers: int
+) -> None:
+    log = requests_of(file_of("Sat Nov 21 06:12:24 2026\t1795241544\t0\t0\t0\t0"), tmp_path, floor_ms)
 
     assert (len(log), log.unanswered) == (answers, 1 - answers)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("rows", "why"),
     [
-        b"another\n",
-        HEAD + b"\n",
-        HEAD + b"Sat Nov 21 06:12:24 2026\t1\t2\t3\t4\n",
-        HEAD + b"Sat Nov 21 06:12:24 2026\ta\t0\t0\t0\t0\n",
+        (b"another\n", "does not name the columns"),
+        (file_of(""), "lines that are no requests"),
+        (file_of("Sat Nov 21 06:12:24 2026\t1\t2\t3\t4"), "lines that are no requests"),
+        (file_of("Sat Nov 21 06:12:24 2026\ta\t0\t0\t0\t0"), "lines that are no requests"),
     ],
 )
-def test_another_file_of_requests_is_refused(text: bytes) -> None:
-    with pytest.raises(ParseError):
-        parse_requests(text, 0)
-
-
-@pytest.mark.parametrize("more", [0, -1, 2000])
-def test_rows_are_packed_and_as_many_as_ab_counted(tmp_path: Path, more: int) -> None:
-    rows = (GOLDEN / "well.tsv").read_text()
-    count = rows.count("\n") - 1
-    (tmp_path / "ab-requests.tsv").write_text(rows)
-    (tmp_path / "ab.txt").write_text((GOLDEN / "well.txt").read_text().replace(" 562\n", f" {count + more}\n"))
-
-    Ab().finish(tmp_path)
-
-    assert {path.name for path in tmp_path.iterdir()} == {"ab.txt", "ab-requests.tsv.gz"}
-    if more:
-        with pytest.raises(ParseError, match=f"counts {count + more} requests, but its rows hold {count}"):
-            Ab().requests(tmp_path, 100)
-    else:
-        log = Ab().requests(tmp_path, 100)
-        assert log is not None and len(log) == count
+def test_another_file_of_requests_is_refused(tmp_path: Path, rows: bytes, why: str) -> None:
+    with pytest.raises(ParseError, match=why):
+        requests_of(rows, tmp_path)

@@ -1,4 +1,4 @@
-"""The page of the exporter, which Prometheus takes for cAdvisor's."""
+"""The page of the exporter, which Prometheus takes for cAdvisor's, and whether a page tells what a container does."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,17 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from engine_socket import STATS, FakeEngine, engine_of
-from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.errors import CannotMeasureError, HostError
 from loomlab.exporter.containers import ContainerFigures
-from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of
+from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
+from served import serving
 
 MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:   1500000 kB\nInactive(file):   9 kB\n"
 LIMITED, FREE = "a" * 64, "b" * 64
 QUOTA = ("cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "spec_cpu_quota", "spec_cpu_period")
+ID = "4f1c9a03be67"
+BEFORE = {CPU: 10.0, RSS: 40e6, THREADS: 9}
 
 
 @pytest.fixture
@@ -104,15 +108,6 @@ def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorReg
     assert stamps == pytest.approx([datetime.fromisoformat(STATS["read"]).timestamp()] * 2, abs=0.001)
 
 
-def test_a_container_is_there_as_soon_as_it_runs_and_gone_when_it_does_not(
-    engine: FakeEngine, registry: CollectorRegistry
-) -> None:
-    del engine.services[FREE]
-    assert value(registry, "threads") is None
-    engine.services[FREE] = "backend"
-    assert value(registry, "threads") == 42
-
-
 def test_one_that_has_ended_meanwhile_does_not_disturb_the_others(
     engine: FakeEngine, registry: CollectorRegistry
 ) -> None:
@@ -166,3 +161,76 @@ def _page(url: str) -> str:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
+
+
+def page(cpu_s: float, identity: str) -> str:
+    labels = f'{{id="{identity}",container_label_com_docker_compose_service="loadgen"'
+    return (
+        f'{CPU}{labels},cpu="total"}} {cpu_s} 1795428672000\n'
+        f"{RSS}{labels}}} 4e+07 1795428672000\n"
+        f"{THREADS}{labels}}} 9 1795428672000\n"
+        f'{THREADS}{{id="/docker/0123"}} 77\n'
+    )
+
+
+@contextmanager
+def served(identity: str) -> Iterator[str]:
+    """A page that tells this process's CPU time as that container's."""
+
+    def answer(_: str) -> tuple[int, bytes]:
+        return 200, page(time.process_time(), identity).encode()
+
+    with serving(answer) as server:
+        yield f"{server.origin}/metrics"
+
+
+@pytest.mark.parametrize(
+    ("identity", "known"),
+    [
+        (f"/docker/{ID}d8", True),
+        (f"/system.slice/docker-{ID}d8.scope", True),
+        (f"/docker/77/docker/{ID}", True),
+        ("/docker/0", False),
+    ],
+)
+def test_a_container_is_known_by_the_beginning_of_its_id(identity: str, known: bool) -> None:
+    assert figures_of(page(10.0, identity), ID) == (BEFORE if known else {})
+
+
+def test_another_page_is_named() -> None:
+    with pytest.raises(UnreachableError, match="does not hold metrics"):
+        figures_of("<html>{", ID)
+
+
+@pytest.mark.parametrize(
+    ("after", "sentence"),
+    [
+        (BEFORE | {CPU: 10.5}, None),
+        (BEFORE | {CPU: 12.0}, None),
+        ({CPU: 11.0, RSS: 2**20, THREADS: 6}, None),
+        ({}, "does not know this container"),
+        (BEFORE | {CPU: 10.4}, "CPU time (0.4 s shown, 1.00 s spent)"),
+        (BEFORE | {CPU: 14.0}, "CPU time (4 s shown"),
+        ({RSS: 40e6, THREADS: 9}, "CPU time (none s shown"),
+        (BEFORE | {CPU: 11.0, RSS: 4096}, "RSS (4,096 bytes shown)"),
+        ({CPU: 11.0, THREADS: 9}, "RSS (none bytes shown)"),
+        (BEFORE | {CPU: 11.0, THREADS: 5}, "threads (5 shown, at least 6 running)"),
+        ({CPU: 11.0, RSS: 40e6}, "threads (none shown"),
+    ],
+)
+def test_what_lacks_is_named(after: dict[str, float], sentence: str | None) -> None:
+    lacks = lacking(BEFORE, after, 1.0)
+
+    assert lacks is None if sentence is None else sentence in str(lacks)
+
+
+def test_a_page_that_tells_the_container_it_is_asked_from_is_proof() -> None:
+    with served(f"/docker/{ID}") as url:
+        sees_containers(url, ID, cap_s=10)
+
+
+def test_a_page_that_does_not_or_that_nobody_serves_is_refused_after_the_cap() -> None:
+    with served("/docker/0") as url, pytest.raises(HostError, match="does not know this container"):
+        sees_containers(url, ID, cap_s=0.5)
+    with pytest.raises(HostError, match=r"cannot be read: http://127\.0\.0\.1:1/metrics did not answer"):
+        sees_containers("http://127.0.0.1:1/metrics", ID, cap_s=0.5)

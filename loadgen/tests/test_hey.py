@@ -13,27 +13,29 @@ from loads import load_of
 from loomlab.basics.errors import ParseError
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.hey import REQUEST_COLUMNS, TEMPLATE, Hey, Started, parse_report, parse_requests
+from loomlab.tools.hey import REQUEST_COLUMNS, TEMPLATE, Hey, Started
 from loomlab.tools.tool import ToolReport
 from server import POSTED, running
 
 GOLDEN = Path(__file__).parent / "golden" / "hey"
 LOAD = load_of(Closed(120, 9), origin="http://127.0.0.21:8080")
 STARTED_S = 1_700_000_000.5
-REAL_LINES = (GOLDEN / "reset.txt").read_text().splitlines()
+HEY = Hey()
 
 
-def started(requests: int) -> Started:
-    return Started(requests=requests, connections=20, timeout_s=1, started=STARTED_S)
+def finished(output: bytes, raw: Path, requests: int = 120) -> ToolReport:
+    """The report of a hey that printed that."""
+    HEY.output(raw).write_bytes(output)
+    started = Started(requests=requests, connections=20, timeout_s=1, started=STARTED_S)
+    (raw / "hey-load.json").write_text(started.model_dump_json())
+    HEY.finish(raw)
+    return HEY.report(raw)
 
 
-def finished(output: bytes, raw: Path, requests: int = 120) -> Hey:
-    """hey, after it left that in `raw`."""
-    hey = Hey()
-    hey.output(raw).write_bytes(output)
-    (raw / "hey-load.json").write_text(started(requests).model_dump_json())
-    hey.finish(raw)
-    return hey
+def requests_in(raw: Path) -> RequestLog:
+    log = HEY.requests(raw, 100)
+    assert log is not None
+    return log
 
 
 def golden(name: str) -> bytes:
@@ -42,17 +44,14 @@ def golden(name: str) -> bytes:
 
 def run(load: Load, raw: Path, end: signal.Signals | None = None) -> tuple[ToolReport, RequestLog]:
     """What the real hey leaves; `end` is sent to it after a second."""
-    hey = Hey()
-    with hey.output(raw).open("wb") as output:
-        process = subprocess.Popen(hey.command(load, raw), stdout=output, stderr=subprocess.STDOUT)  # noqa: S603
+    with HEY.output(raw).open("wb") as output:
+        process = subprocess.Popen(HEY.command(load, raw), stdout=output, stderr=subprocess.STDOUT)  # noqa: S603
         if end is not None:
             time.sleep(1)
             process.send_signal(end)
         process.wait(timeout=30)
-    hey.finish(raw)
-    log = hey.requests(raw, 100)
-    assert log is not None
-    return hey.report(raw), log
+    HEY.finish(raw)
+    return HEY.report(raw), requests_in(raw)
 
 
 @pytest.mark.parametrize(
@@ -71,14 +70,11 @@ def run(load: Load, raw: Path, end: signal.Signals | None = None) -> tuple[ToolR
 def test_each_request_is_counted_once(
     tmp_path: Path, name: str, completed: int, non_2xx: int, failures: dict[str, int]
 ) -> None:
-    hey = finished(golden(name), tmp_path)
-
-    report, log = hey.report(tmp_path), hey.requests(tmp_path, 100)
+    report, log = finished(golden(name), tmp_path), requests_in(tmp_path)
 
     assert (report.attempted, report.completed, report.failed) == (120, completed, 120 - completed)
     assert (report.non_2xx, report.aborted) == (non_2xx, None)
     assert report.duration_s
-    assert log is not None
     assert (len(log), log.failures) == (completed - non_2xx, failures)
     assert len(log.failed_start_s) == len(log.failed_latency_ms) == non_2xx
     assert all(100 <= latency <= 250 for latency in log.latencies_ms)
@@ -89,50 +85,53 @@ def row(latency_s: float, dial_s: float = 0.0, status: int = 200) -> str:
     return f"{latency_s:.6f},{dial_s:.6f},0.000000,0.000010,0.100300,0.000020,{status},2.600000\n"
 
 
-def parsed(*rows: str) -> RequestLog:
-    return parse_requests("".join([REQUEST_COLUMNS + "\n", *rows]).encode(), started(len(rows)), ToolReport())
+def parsed(raw: Path, *rows: str) -> RequestLog:
+    """Of a hey whose summary counts these rows."""
+    finished(f"  Requests:\t9\n  Total:\t3.000000 secs\n  [200]\t{len(rows)} responses\n".encode(), raw)
+    HEY.packed(raw).write_bytes(gzip.compress("".join([REQUEST_COLUMNS + "\n", *rows]).encode()))
+    return requests_in(raw)
 
 
-def test_the_start_of_a_request_is_heys_own_and_its_offset() -> None:
-    log = parsed(row(0.1004))
+def test_the_start_of_a_request_is_heys_own_and_its_offset(tmp_path: Path) -> None:
+    log = parsed(tmp_path, row(0.1004))
 
     assert log.start_s.tolist() == pytest.approx([STARTED_S + 2.6], abs=1e-6)
     assert log.latency_ms.tolist() == pytest.approx([100.4])
 
 
-def test_an_answer_that_took_as_long_as_the_time_out_was_cut_by_it() -> None:
-    log = parsed(row(0.999), row(1.0), row(1.005), row(1.1, status=503))
+def test_an_answer_that_took_as_long_as_the_time_out_was_cut_by_it(tmp_path: Path) -> None:
+    log = parsed(tmp_path, row(0.999), row(1.0), row(1.005), row(1.1, status=503))
 
     assert len(log) == 1
     assert log.failed_latency_ms.tolist() == pytest.approx([1000, 1005, 1100])
     assert log.failures == {"time-out": 3}
 
 
-@pytest.mark.parametrize(("lost", "doubtful"), [(0, 0), (7, 7)])
-def test_an_answer_may_be_cut_for_each_connection_that_was_opened_anew(lost: int, doubtful: int) -> None:
-    log = parsed(*[row(0.1, dial_s=0.002)] * 20, *[row(0.1)] * 50, *[row(0.1, dial_s=0.001)] * lost)
+@pytest.mark.parametrize("lost", [0, 7])
+def test_an_answer_may_be_cut_for_each_connection_that_was_opened_anew(tmp_path: Path, lost: int) -> None:
+    log = parsed(tmp_path, *[row(0.1, dial_s=0.002)] * 20, *[row(0.1)] * 50, *[row(0.1, dial_s=0.001)] * lost)
 
-    assert log.doubtful == doubtful
+    assert log.doubtful == lost
 
 
-@pytest.mark.parametrize("rows", ["", "0.1,2\n", row(0.1).replace(",200,", ",ok,"), row(0.1).replace("\n", ",5\n")])
-def test_another_file_of_requests_is_refused(rows: str) -> None:
-    with pytest.raises(ParseError):
-        parse_requests(f"{REQUEST_COLUMNS if rows else 'x'}\n{rows}".encode(), started(1), ToolReport())
+@pytest.mark.parametrize("line", ["0.1,2\n", row(0.1).replace(",200,", ",ok,"), row(0.1).replace("\n", ",5\n")])
+def test_another_line_is_refused(tmp_path: Path, line: str) -> None:
+    with pytest.raises(ParseError, match="lines that are no requests"):
+        parsed(tmp_path, line)
 
 
 def test_the_output_is_split_into_a_summary_and_rows_whatever_others_said_between(tmp_path: Path) -> None:
     lines = golden("non2xx").decode().splitlines()
     noise = ["http: something, went wrong", "0.1,0.2"]
-    hey = finished("\n".join([*noise, *lines[:40], *noise, *lines[40:], *noise]).encode(), tmp_path)
+    finished("\n".join([*noise, *lines[:40], *noise, *lines[40:], *noise]).encode(), tmp_path)
 
-    text = hey.output(tmp_path).read_text()
-    rows = gzip.decompress((tmp_path / "hey-requests.csv.gz").read_bytes()).decode().splitlines()
+    text = HEY.output(tmp_path).read_text()
+    rows = gzip.decompress(HEY.packed(tmp_path).read_bytes()).decode().splitlines()
 
     assert "[503]\t6 responses" in text
     assert (text.count(noise[0]), len(text.splitlines()) < 35) == (3, True)
     assert (rows[0], len(rows)) == (REQUEST_COLUMNS, 121)
-    assert hey.requests(tmp_path, 100) is not None
+    assert len(requests_in(tmp_path).starts_s) == 120
 
 
 def test_the_rows_stay_until_the_summary_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,15 +146,14 @@ def test_the_rows_stay_until_the_summary_is_written(tmp_path: Path, monkeypatch:
         process.setattr(Path, "replace", killed)
         with pytest.raises(KeyboardInterrupt):
             finished(golden("well"), tmp_path)
-    assert Hey().output(tmp_path).read_bytes() == golden("well")
+    assert HEY.output(tmp_path).read_bytes() == golden("well")
 
-    Hey().finish(tmp_path)
-    log = Hey().requests(tmp_path, 100)
-    assert log is not None and len(log) == 120
+    HEY.finish(tmp_path)
+    assert len(requests_in(tmp_path)) == 120
 
 
 def test_a_stopped_hey_reports_what_it_has(tmp_path: Path) -> None:
-    report = finished(golden("interrupted"), tmp_path, requests=100_000).report(tmp_path)
+    report = finished(golden("interrupted"), tmp_path, requests=100_000)
 
     assert (report.attempted, report.completed, report.failed) == (184, 184, 0)
     assert report.aborted == "hey was stopped before its 100000 requests were done"
@@ -163,33 +161,36 @@ def test_a_stopped_hey_reports_what_it_has(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("output", "words"),
-    [("", "hey ended without a report"), ("-n cannot be less than -c.\n", "-n cannot be less than -c.")],
+    [(b"", "hey ended without a report"), (b"-n cannot be less than -c.\n", "-n cannot be less than -c.")],
 )
-def test_without_a_summary_its_first_words_are_known(output: str, words: str) -> None:
-    assert parse_report(output, 120) == ToolReport(aborted=words)
+def test_without_a_summary_its_first_words_are_known(tmp_path: Path, output: bytes, words: str) -> None:
+    assert finished(output, tmp_path) == ToolReport(aborted=words)
 
 
-def test_lost_rows_are_told(tmp_path: Path) -> None:
-    hey = finished(golden("well")[:4000], tmp_path)
+@pytest.mark.parametrize(
+    ("kept", "damaged", "why"),
+    [
+        (None, "hey-load.json", r"hey-load\.json"),
+        (None, "hey.txt", r"hey-load\.json"),
+        (4000, None, "hey counts 120 requests, but its rows hold "),
+    ],
+)
+def test_rows_without_start_or_summary_and_lost_ones_are_told(
+    tmp_path: Path, kept: int | None, damaged: str | None, why: str
+) -> None:
+    finished(golden("well")[:kept], tmp_path)
+    if damaged:
+        (tmp_path / damaged).write_text("{}")
 
-    with pytest.raises(ParseError, match="hey counts 120 requests, but its rows hold "):
-        hey.requests(tmp_path, 100)
-
-
-@pytest.mark.parametrize("name", ["hey-load.json", "hey.txt"])
-def test_rows_without_start_or_summary_are_told(tmp_path: Path, name: str) -> None:
-    hey = finished(golden("well"), tmp_path)
-    (tmp_path / name).write_text("{}" if name.endswith("json") else "")
-
-    with pytest.raises(ParseError, match=r"hey-load\.json"):
-        hey.requests(tmp_path, 100)
+    with pytest.raises(ParseError, match=why):
+        HEY.requests(tmp_path, 100)
 
 
 def test_a_command_line(tmp_path: Path) -> None:
     before_s = time.time()
     target = Target("/movies?x=1", "POST", ("Authorization: b", "Content-Type: application/json"), tmp_path / "body")
 
-    assert Hey().command(replace(LOAD, targets=(target,), shape=Closed(130, 9)), tmp_path) == [
+    assert HEY.command(replace(LOAD, targets=(target,), shape=Closed(130, 9)), tmp_path) == [
         *("hey", "-disable-redirects", "-n", "130", "-c", "20", "-t", "1", "-o", TEMPLATE, "-m", "POST"),
         *("-H", "Authorization: b", "-H", "Content-Type: application/json", "-D", str(tmp_path / "body")),
         "http://127.0.0.21:8080/movies?x=1",

@@ -1,4 +1,5 @@
-"""The report of a whole experiment: its parts in order, self-contained, the same bytes each time, small."""
+"""The report of a whole experiment: its parts in order, self-contained, the same bytes each time, small; of folders
+that are unfinished, damaged, or without raw files; and names from outside."""
 
 import csv
 import io
@@ -7,15 +8,20 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from loomlab.basics.errors import LoomlabError, ParseError, UsageError
+from loomlab.cli import main
 from loomlab.records.memory import LiveBytes
+from loomlab.report.folder import read_experiment
 from loomlab.report.page import write_report
-from report_folder import HEADLINE, PAIR, Page, folder_of, page_of
+from loomlab.report.prose import doubts_of
+from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of
 
 SECTIONS = [
     "answer", "table", "contrasts", "ratios", "loads", "latency", "course", "doubts", "environment", "again", "raw",
@@ -40,12 +46,7 @@ def test_its_parts_stand_in_the_order_in_which_they_are_asked(page: Page) -> Non
 
 def test_it_needs_nothing_but_itself_and_runs_nothing(page: Page) -> None:
     assert not page.tags & {"script", "img", "iframe", "object", "form"}
-    assert not {name for _, attributes in page.elements for name in attributes} & {
-        "src",
-        "onload",
-        "onclick",
-        "onerror",
-    }
+    assert not {name for _, own in page.elements for name in own} & {"src", "onload", "onclick", "onerror"}
     assert [link for link in page.all("a", "href") if "//" in link] == []
     assert "default-src 'none'" in page.html
     assert not re.search(r"@import|url\((?!#)", page.html)
@@ -80,6 +81,7 @@ def test_every_chart_but_those_of_seconds_is_a_file_that_stands_alone(experiment
     assert len(titles) - len(files) == 12
     assert {"cpu-per-request-over-load.svg", "ratios-of-cpu-per-request-at-2000-connections.svg"} <= files.keys()
     for text in files.values():
+        assert "nan" not in text
         assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - just made
         assert text in page.html
     assert all(f">{name}</text>" in files["cpu-per-request-over-load.svg"] for name in HEADLINE)
@@ -113,12 +115,9 @@ def test_the_command_makes_the_same_order_again(page: Page) -> None:
 
 
 def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -> None:
-    took: dict[str, Any] = {
-        "foreign_cpu_share": 0.123,
-        "steal_shares": {"approach": 0.04, "backend": 0.25},
-        "errors": 1234,
-    }
-    html = page_of(folder_of(tmp_path, PAIR, repeats=1, raw=False, **took)).html
+    steal = {"approach": 0.04, "backend": 0.25}
+    runs: dict[str, Any] = {"foreign_cpu_share": 0.123, "steal_shares": steal, "errors": 1234}
+    html = page_of(folder_of(tmp_path, PAIR, repeats=1, raw=False, **runs)).html
 
     for cell in ("other programs' CPU, %\">12.3<", 'stolen CPU, %">4.0<', 'errors">1,234<', 'files"><span>none<'):
         assert html.count(cell) == 2
@@ -178,3 +177,128 @@ def test_the_environment_is_what_was_recorded(page: Page) -> None:
         "heap at most 677 MiB", "arguments -XX:+UseParallelGC, ", "tool at 2,000 connections vegeta attack ",
     ):  # fmt: skip
         assert words in environment
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_of(tmp_path_factory.mktemp("results"), PAIR, repeats=2)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / made.name)
+
+
+def change_summary(**changes: Any) -> Callable[[Path], object]:
+    return lambda folder: edit(folder / "summary.json", lambda summary: summary.update(changes))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "cure"),
+    [
+        (lambda folder: (folder / "summary.json").unlink(), UsageError, "run make finish"),
+        (lambda folder: shutil.rmtree(folder / "runs"), UsageError, "name a folder below results/"),
+        (change_summary(runs=[]), UsageError, "run make finish RESUME="),
+        (lambda folder: (folder / "summary.json").write_text('{"schema": '), ParseError, "delete the file and run"),
+        (change_summary(schema="v2"), ParseError, "use that version"),
+        (change_summary(runs=[{"run": "../x"}]), ParseError, "use that version"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused_with_the_cure(
+    folder: Path, spoil: Callable[[Path], object], error: type[LoomlabError], cure: str
+) -> None:
+    spoil(folder)
+
+    with pytest.raises(error, match=cure):
+        write_report(folder)
+
+    assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "doubt"),
+    [
+        (lambda folder: shutil.rmtree(first_run(folder)), "1-tomcat-platform has no raw files"),
+        (
+            lambda folder: (first_run(folder) / "raw" / "tool.json").write_text("{"),
+            "1-tomcat-platform: raw/ has changed",
+        ),
+        (lambda folder: (folder / "order.json").write_text('{"runs": 3}'), "order.json is damaged"),
+        (change_summary(missing=["9-x"], finished=None), "1 of 5 runs were not made; make finish RESUME="),
+        (change_summary(finished=None), "was interrupted; make finish RESUME="),
+    ],
+)
+def test_what_is_wrong_with_a_folder_stands_among_the_doubts(
+    folder: Path, spoil: Callable[[Path], object], doubt: str
+) -> None:
+    sound = doubts_of(read_experiment(folder)).whole
+
+    spoil(folder)
+
+    (told,) = (one for one in doubts_of(read_experiment(folder)).whole if one not in sound)
+    assert doubt in told
+    assert told in page_of(folder).text
+
+
+def test_only_runs_whose_raw_files_are_as_they_were_judged_are_drawn_second_by_second(folder: Path) -> None:
+    (first_run(folder) / "raw" / "later").touch()
+    page = page_of(folder)
+
+    assert "raw/ has changed" in page.text
+    assert page.html.count('href="runs/1-') == 2
+    assert len(read_experiment(folder).raw) == 3
+    for run in (folder / "runs").iterdir():
+        shutil.rmtree(run / "raw")
+    page = page_of(folder)
+    assert "No run has the raw files from which its seconds are drawn." in page.text
+    assert 'href="runs/' not in page.html
+
+
+def test_requests_that_were_cut_off_leave_the_other_charts(folder: Path) -> None:
+    for run in (folder / "runs").iterdir():
+        (run / "raw" / "ab-requests.tsv.gz").write_bytes(b"\x1f\x8b")
+    edit(folder / "summary.json", lambda summary: [run.update(raw_sha256=None) for run in summary["runs"]])
+
+    assert sum("second by second" in title for title in page_of(folder).all("svg", "aria-label")) == 3
+
+
+def test_names_from_outside_stay_text(folder: Path) -> None:
+    hostile(folder)
+    edit(folder / "order.json", lambda order: order.update(colours={HOSTILE: '"><script>alert(2)</script>'}))
+    edit(first_run(folder) / "raw" / "about.json", lambda about: about["jvm"].update(vendor=HOSTILE))
+    edit(folder / "summary.json", lambda summary: [run.update(raw_sha256=None) for run in summary["runs"]])
+
+    page = page_of(folder)
+
+    assert not page.tags & {"script", "img"}
+    assert "<script>alert" not in page.html
+    assert page.text.count(HOSTILE) > 5
+    assert first_run(folder).name in page.text
+
+
+def test_a_figure_of_0_is_in_no_ratio(folder: Path) -> None:
+    figures = {"cpu_ms_per_request": 0.0, "throughput_rps": 0.0}
+    edit(folder / "summary.json", lambda summary: [run.update(figures) for run in summary["runs"]])
+
+    assert "nan" not in page_of(folder).text.split()
+
+
+def test_every_run_may_be_invalid(folder: Path) -> None:
+    edit(folder / "summary.json", lambda summary: [run.update(verdict="invalid") for run in summary["runs"]])
+
+    assert "Every run is invalid, so no figure counts" in page_of(folder).text
+
+
+def test_the_command_says_where_the_page_is_or_why_there_is_none(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder)])
+    assert (ended.value.code, *capsys.readouterr()) == (0, f"report: {folder}/report.html\n", "")
+    assert Page((folder / "report.html").read_text()).open == []
+
+    (folder / "summary.json").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(folder)])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out, err.count("\n")) == (2, "", 1)

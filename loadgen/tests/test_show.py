@@ -131,12 +131,11 @@ def test_only_so_many_runs_are_told_and_those_are_the_newest(
 ) -> None:
     new = folder_of(tmp_path, PAIR, repeats=5, raw=False).rename(tmp_path / "20991231T000000Z-newest")
     old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20991230T000000Z-older")
-
-    newest = newest_runs(tmp_path, 11)
     monkeypatch.setattr(server, "MOST_RUNS", 11)
 
-    assert [experiment for experiment, _ in newest] == [new.name] * 10 + [old.name]
-    assert [int(run.run.partition("-")[0]) for _, run in newest] == [*range(10, 0, -1), 2]
+    newest = [(experiment, int(run.run.partition("-")[0])) for experiment, run in newest_runs(tmp_path)]
+
+    assert newest == [*((new.name, number) for number in range(10, 0, -1)), (old.name, 2), (old.name, 1)]
     assert len(samples(get)["lab_result_info"]) == 11
 
 
@@ -149,33 +148,22 @@ def test_what_is_no_run_and_what_is_damaged_is_left_out(tmp_path: Path, capsys: 
     damaged.write_text("{")
 
     for _ in range(2):
-        assert [run.run.partition("-")[0] for _, run in newest_runs(tmp_path, 9)] == ["2"]
+        assert [run.run.partition("-")[0] for _, run in newest_runs(tmp_path)] == ["2"]
     assert capsys.readouterr().err.count(f"{damaged} is damaged") == 1
 
 
-def test_without_a_run_there_is_only_the_address(get: Get) -> None:
+def test_without_a_run_there_are_the_address_and_the_files(tmp_path: Path, get: Get) -> None:
+    (tmp_path / "report.html").write_text("<p>found")
+
     metrics = samples(get)
 
     assert metrics.pop("lab_results_info") == [({"url": URL}, 1)]
     assert not any(metrics.values())
-
-
-def test_the_files_are_served_beside_the_metrics(tmp_path: Path, get: Get) -> None:
-    (tmp_path / "20261121T060000Z-e").mkdir()
-    (tmp_path / "20261121T060000Z-e" / "report.html").write_text("<p>found")
-
+    assert get("/report.html") == "<p>found"
     assert "Directory listing" in get("/")
-    assert get("/20261121T060000Z-e/report.html") == "<p>found"
 
 
-@pytest.mark.parametrize(
-    ("url", "folder", "words"),
-    [
-        ("lab.example:9080", "", r"is no address of a web page: use for instance http://127\.0\.0\.1:9080"),
-        ("javascript:alert(1)", "", "is no address of a web page"),
-        (URL, "missing", "missing is no folder"),
-    ],
-)
-def test_an_address_and_a_folder_that_are_none_are_refused(tmp_path: Path, url: str, folder: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        server_of(url, tmp_path / folder, 0)
+@pytest.mark.parametrize("url", ["lab.example:9080", "javascript:alert(1)"])
+def test_an_address_that_no_browser_opens_is_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(UsageError, match=r"is no address of a web page: use for instance http://127\.0\.0\.1:9080"):
+        server_of(url, tmp_path, 0)

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from loads import CLOSED, LADDER, SPIKE, load_of, rate
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import whole
 from loomlab.records.load import Closed, Load, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.known import KNOWN, tool
-from loomlab.tools.reading import packed_bytes, reason
+from loomlab.tools.tool import reason
 
 GOLDEN = Path(__file__).parent / "golden"
 SOURCES = Path(__file__).parents[1]
@@ -105,7 +104,7 @@ def test_what_cannot_be_packed_whole_is_packed_the_next_time(
     once = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     tool(name).finish(tmp_path)
 
-    assert packed_bytes(tmp_path / packed).splitlines()[1:]
+    assert gzip.decompress(once[packed]).splitlines()[1:]
     assert once == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
@@ -131,7 +130,7 @@ def test_any_files_are_figures_or_refused(
         f"{name}.txt": st.binary() | lines,
         f"{name}-load.json": st.binary() | st.just(STARTED),
         f"{name}-report.json": st.binary() | st.none(),
-        f"{name}-requests.{tool(name).suffix}.gz": st.binary() | (st.binary() | lines).map(gzip.compress),
+        tool(name).packed(raw).name: st.binary() | (st.binary() | lines).map(gzip.compress),
     }.items():
         if (content := data.draw(contents)) is not None:
             (raw / left).write_bytes(content)
@@ -143,25 +142,13 @@ def test_any_files_are_figures_or_refused(
         assert isinstance(tool(name).requests(raw, 5), RequestLog)
 
 
-def test_a_file_that_fails_halfway_leaves_the_old_one(tmp_path: Path) -> None:
-    old = tmp_path / "old"
-    old.write_text("as it was")
-
-    with pytest.raises(ZeroDivisionError), whole(old) as sink:
-        sink.write(b"half")
-        raise ZeroDivisionError
-
-    assert [path.name for path in tmp_path.iterdir()] == ["old"]
-    assert old.read_text() == "as it was"
-
-
 @pytest.mark.parametrize("left", [1, 15, 40])
 def test_a_packed_file_that_was_cut_off_is_damaged(tmp_path: Path, left: int) -> None:
-    path = tmp_path / "requests.gz"
-    path.write_bytes(gzip.compress(bytes(range(256)) * 4)[:left])
+    (tmp_path / "ab.txt").touch()
+    (tmp_path / "ab-requests.tsv.gz").write_bytes(gzip.compress(bytes(range(256)) * 4)[:left])
 
-    with pytest.raises(ParseError, match=r"requests\.gz is damaged"):
-        packed_bytes(path)
+    with pytest.raises(ParseError, match=r"ab-requests\.tsv\.gz is damaged"):
+        tool("ab").requests(tmp_path, 100)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 import http.client
 import json
 import math
+import re
 import signal
 import socket
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,21 +30,8 @@ HOST = ("/", "", "", "", "")
 """The root cgroup's labels: it is the host."""
 CPU = "container_cpu_usage_seconds"
 """cAdvisor tells this by CPU, too; the lab has the total only."""
+COUNTERS = (CPU, "container_cpu_cfs_periods", "container_cpu_cfs_throttled_periods")
 type Family = CounterMetricFamily | GaugeMetricFamily
-METRICS: dict[str, tuple[type[Family], str]] = {
-    CPU: (CounterMetricFamily, "CPU time"),
-    "container_cpu_cfs_periods": (CounterMetricFamily, "Periods of the CPU quota that have passed"),
-    "container_cpu_cfs_throttled_periods": (CounterMetricFamily, "Periods of the CPU quota that throttled"),
-    "container_memory_rss": (GaugeMetricFamily, "Anonymous memory, bytes"),
-    "container_threads": (GaugeMetricFamily, "Threads"),
-    "container_start_time_seconds": (GaugeMetricFamily, "When it started, epoch seconds"),
-    "container_spec_cpu_quota": (GaugeMetricFamily, "CPU time in each period, microseconds"),
-    "container_spec_cpu_period": (GaugeMetricFamily, "Length of a period, microseconds"),
-    "container_memory_working_set_bytes": (GaugeMetricFamily, "Memory in use that cannot be taken back at once"),
-    "container_spec_memory_limit_bytes": (GaugeMetricFamily, "Memory it may use"),
-}
-type Figures = dict[str, float | None]
-"""By the metric; None: the engine does not tell."""
 
 
 def export_containers(
@@ -68,13 +56,9 @@ class ContainerFigures(Collector):
 
     def collect(self) -> Iterator[Family]:
         """Raises CannotMeasureError where the engine does not answer."""
-        families = {
-            name: kind(name, text, labels=(*LABELS, "cpu") if name == CPU else LABELS)
-            for name, (kind, text) in METRICS.items()
-        }
+        families: dict[str, Family] = {}
         running = [container["Id"] for container in ask(self._engine, RUNNING)]
-        self._inspected = {name: known for name, known in self._inspected.items() if name in running}
-        host: tuple[Figures, str] | None = None
+        last_stats = None
         for container_id in running:
             try:
                 stats = ask(self._engine, f"/containers/{container_id}/stats?stream=false&one-shot=true")
@@ -83,9 +67,9 @@ class ContainerFigures(Collector):
             except (CannotMeasureError, KeyError):  # it has ended meanwhile
                 continue
             _add(families, labels, figures, stats["read"])
-            host = self._of_host(stats), stats["read"]
-        if host:
-            _add(families, HOST, *host)
+            last_stats = stats
+        if last_stats:
+            _add(families, HOST, self._of_host(last_stats), last_stats["read"])
         yield from families.values()
 
     def _details(self, container_id: str, spent_ns: int) -> Any:
@@ -96,9 +80,9 @@ class ContainerFigures(Collector):
         self._inspected[container_id] = spent_ns, details
         return details
 
-    def _of_host(self, stats: Any) -> Figures:
-        memory = dict(line.split(":", 1) for line in self._meminfo.read_text(encoding="ascii").splitlines())
-        total, available = (1024 * int(memory[name].split()[0]) for name in ("MemTotal", "MemAvailable"))
+    def _of_host(self, stats: Any) -> dict[str, float | None]:
+        memory_kib = dict(re.findall(r"^(\w+): +(\d+) kB$", self._meminfo.read_text(encoding="ascii"), re.MULTILINE))
+        total, available = (1024 * int(memory_kib[name]) for name in ("MemTotal", "MemAvailable"))
         spent_ns = stats["cpu_stats"].get("system_cpu_usage")
         return {
             CPU: spent_ns / NANO if spent_ns else None,
@@ -107,20 +91,24 @@ class ContainerFigures(Collector):
         }
 
 
-def _add(families: dict[str, Family], labels: Sequence[str], figures: Figures, read: str) -> None:
+def _add(families: dict[str, Family], labels: Sequence[str], figures: Mapping[str, float | None], read: str) -> None:
+    """Puts the figures of one container into the families; None: the engine does not tell."""
     for name, value in figures.items():
         if value is not None:
-            own = (*labels, "total") if name == CPU else labels
-            families[name].add_metric(own, value, timestamp=_epoch_s(read))
+            more = {"cpu": "total"} if name == CPU else {}
+            kind: type[Family] = CounterMetricFamily if name in COUNTERS else GaugeMetricFamily
+            family = families.setdefault(name, kind(name, "As cAdvisor tells it", labels=(*LABELS, *more)))
+            family.add_metric((*labels, *more.values()), value, timestamp=_epoch_s(read))
 
 
 def labels_of(details: Any) -> tuple[str, ...]:
+    """Values of LABELS."""
     config = details["Config"]
     services = (config["Labels"].get(label, "") for label in (PROJECT, SERVICE))
     return f"/docker/{details['Id']}", details["Name"].removeprefix("/"), config["Image"], *services
 
 
-def figures_of(stats: Any, details: Any) -> Figures:
+def figures_of(stats: Any, details: Any) -> dict[str, float | None]:
     """Up to now (ContainerStats of the engine's API; memory as cgroup 1 or 2 names it, without mapped files and kernel
     memory)."""
     cpu, memory, limits = stats["cpu_stats"], stats.get("memory_stats") or {}, details["HostConfig"]
@@ -148,28 +136,17 @@ def _epoch_s(iso: str) -> float:
 
 def ask(engine: Path, target: str) -> Any:
     """The engine's answer; raises CannotMeasureError where there is none."""
-    connection = UnixConnection(engine)
     try:
-        connection.request("GET", target)
-        answer = connection.getresponse()
-        body = answer.read()
+        with socket.socket(socket.AF_UNIX) as connected:
+            connected.settimeout(TIMEOUT_S)
+            connected.connect(str(engine))
+            connection = http.client.HTTPConnection("localhost")
+            connection.sock = connected
+            connection.request("GET", target)
+            answer = connection.getresponse()
+            body = answer.read()
     except (OSError, http.client.HTTPException) as error:
         raise CannotMeasureError(f"The engine does not answer at {engine}: {error}.") from error
-    finally:
-        connection.close()
-    if answer.status // 100 != 2:
+    if answer.status != http.HTTPStatus.OK:
         raise CannotMeasureError(f"The engine answered {answer.status} to {target.partition('?')[0]}.")
     return json.loads(body)
-
-
-class UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=TIMEOUT_S)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(TIMEOUT_S)
-        self.sock.connect(str(self._path))

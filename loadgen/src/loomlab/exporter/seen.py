@@ -41,16 +41,15 @@ def sees_containers(
 
 def _lacks(url: str, container: str) -> str | None:
     """What two looks at the page, between which CPU time is spent, do not tell."""
+    until = time.monotonic() + BURN_S
     try:
         before, began_s = figures_of(answered(url), container), time.process_time()
-        until = time.monotonic() + BURN_S
         while time.monotonic() < until:
             pass
-        after, spent_s = figures_of(answered(url), container), time.process_time() - began_s
+        return lacking(before, figures_of(answered(url), container), time.process_time() - began_s)
     except UnreachableError as error:
-        time.sleep(BURN_S)
+        time.sleep(max(until - time.monotonic(), 0))
         return f"The page of container metrics cannot be read: {error}."
-    return lacking(before, after, spent_s)
 
 
 def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -> str | None:
@@ -73,13 +72,14 @@ def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -
 
 def figures_of(page: str, container: str) -> dict[str, float]:
     """Of the container whose ID begins so, by metric; raises UnreachableError for another page."""
-    figures = {}
     try:
-        for family in text_string_to_metric_families(page):
-            for sample in family.samples:
-                cgroup = sample.labels.get("id", "").rpartition("/")[2]  # the ID, or a systemd scope's name
-                if sample.name in {CPU, RSS, THREADS} and cgroup.removeprefix("docker-").startswith(container):
-                    figures[sample.name] = sample.value
+        return {
+            sample.name: sample.value
+            for family in text_string_to_metric_families(page)
+            for sample in family.samples
+            # the ID, or a systemd scope's name
+            if sample.name in {CPU, RSS, THREADS}
+            and sample.labels.get("id", "").rpartition("/")[2].removeprefix("docker-").startswith(container)
+        }
     except ValueError as error:
         raise UnreachableError(f"it does not hold metrics ({error})") from error
-    return figures

@@ -11,8 +11,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 from loomlab.basics.errors import UsageError
 from loomlab.records.delay import LONGEST_MS, delay_of
 from loomlab.records.record import Record
+from loomlab.tools.known import KNOWN, ToolName
 
-RUNS = ("run-ab", "run-hey", "run-vegeta", "run-users")
+RUNS = tuple(f"run-{name}" for name in KNOWN)
 MEASURING = (*RUNS, "sweep", "scenario")
 OF_LOADS = (*RUNS, "sweep")
 WITH_PAPER = (*MEASURING, "reproduce")
@@ -203,8 +204,8 @@ class Asked(Record):
         "`auto`: half of the CPUs for the approach, a quarter each for backend and load generator; with two CPUs these "
         "two share one", "smoke", "auto",
     )  # fmt: skip
-    tool: Literal["ab", "hey", "vegeta", "users", ""] = variable(
-        "TOOL", ("sweep",), "load generator of a sweep: `ab`, `hey`, `vegeta`, `users`",
+    tool: ToolName | Literal[""] = variable(
+        "TOOL", ("sweep",), f"load generator of a sweep: {', '.join(f'`{name}`' for name in KNOWN)}",
         "`ab`; with `RATE`, `vegeta`", "hey", "",
     )  # fmt: skip
     scenario: str | None = variable(

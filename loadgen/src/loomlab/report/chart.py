@@ -27,13 +27,13 @@ WIDTH_IN = 5.0
 INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
 ON_PAGE = {INK: f"var(--ink, {INK})", SOFT: f"var(--soft, {SOFT})", GRID: f"var(--grid, {GRID})"}
 """The page's colours, which are others in dark mode; a file of its own has none and takes the second."""
-mpl.rc_file(Path(__file__).with_name("chart.mplstyle"))
 VERDICTS: dict[str, dict[str, Any]] = {
     "valid": {"markeredgecolor": INK},
     "suspect": {"markeredgecolor": INK, "alpha": 0.4},
     "invalid": {"markeredgecolor": "#b3261e", "markerfacecolor": "none"},
 }
 """How the dot of a run looks."""
+mpl.rc_file(Path(__file__).with_name("chart.mplstyle"))
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,15 @@ class Look:
 
     colour: str
     marker: str
-    sign: str
+    sign: str = ""
 
     @property
     def key(self) -> Markup:
         """For tables."""
         return Markup('<span class="key" style="color:{}">{}</span> ').format(self.colour, self.sign)
+
+
+type Looks = Mapping[str, Look]
 
 
 def looks(approaches: Sequence[str], recorded: Mapping[str, str]) -> dict[str, Look]:
@@ -80,17 +83,12 @@ class Drawing:
 
 def drawing(chart: Axes, title: str) -> Drawing:
     """The finished chart."""
-    written = io.BytesIO()
-    _figure(chart).savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    figure, written = chart.figure, io.BytesIO()
+    assert isinstance(figure, Figure)
+    figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     label = f'<svg role="img" aria-label="{Markup.escape(title)}" '
     text = label + written.getvalue().decode().partition("<svg ")[2]
     return Drawing(title, Markup(re.sub("|".join(ON_PAGE), lambda ink: ON_PAGE[ink[0]], text)))  # noqa: S704 - drawn here
-
-
-def _figure(chart: Axes) -> Figure:
-    figure = chart.get_figure(root=True)
-    assert figure is not None
-    return figure
 
 
 def dot(chart: Axes, x: float, y: float, look: Look, verdict: str = "valid") -> None:
@@ -126,14 +124,12 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
     chart.tick_params(axis="y", labelcolor=INK)
 
 
-def legend(chart: Axes, every: Mapping[str, Look], names: Container[str] | None = None) -> None:
-    """What each colour and shape is, below the chart; `names`: of which alone."""
-    here = {name: look for name, look in every.items() if names is None or name in names}
+def legend(chart: Axes, looks: Looks, names: Container[str]) -> None:
+    """What each colour and shape is, below the chart; of these names alone."""
     handles = [
         chart.plot([], [], look.marker + "-", color=look.colour, markersize=5, label=name)[0]
-        for name, look in here.items()
+        for name, look in looks.items()
+        if name in names
     ]
-    columns = max(1, 70 // (8 + max(map(len, here))))
-    _figure(chart).legend(
-        handles=handles, loc="outside lower center", ncols=columns, handlelength=1.5, columnspacing=1.2
-    )
+    columns = max(1, 70 // (8 + max(len(name) for name in looks if name in names)))
+    chart.figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.5, columnspacing=1.2)

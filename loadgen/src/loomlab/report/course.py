@@ -1,9 +1,8 @@
 """What a run did when: its phases, and its seconds by its raw files."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,59 +28,49 @@ PANELS = (
 )
 type Points = tuple[Numbers, Numbers]
 """Seconds since the load began, and values."""
+type Stretch = tuple[float, float]
+"""Its start and its end, in epoch seconds."""
 
 
-@dataclass(frozen=True)
-class Phase:
-    """A stretch of a run, in epoch seconds."""
-
-    kind: str
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """A run second by second."""
 
     run: Run
     lasted_s: float
     """The load."""
-    panels: Mapping[str, Points]
+    panels: dict[str, Points]
 
 
-def load_of(files: RunFiles) -> tuple[float, float] | None:
+def load_of(files: RunFiles) -> Stretch | None:
     """When the load began and ended, as far as the tool's process tells."""
     process = read_record(files.tool, ToolRun)
     return (process.started, process.ended) if process else None
 
 
-def phases_of(run: Run, load: tuple[float, float] | None) -> Iterator[Phase]:
+def phases_of(run: Run, load: Stretch | None) -> dict[str, Stretch]:
     """In their order; without `load`, as far as the interior tells."""
     began = datetime.fromisoformat(run.started).timestamp()
-    ready = began - run.waited_s
     interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
-    load = load or interior
+    load, phases = load or interior, dict[str, Stretch]()
     if run.start_s:
-        yield Phase("start", ready - run.start_s, ready)
+        phases["start"] = (began - run.waited_s - run.start_s, began - run.waited_s)
     if run.warmup:
         compiled = began + run.warmup.compiling_s
         warm = load[0] if load else began + run.warmup.duration_s
-        yield Phase("compile", began, compiled)
-        yield Phase("settle", compiled, max(warm, compiled))
+        phases |= {"compile": (began, compiled), "settle": (compiled, max(warm, compiled))}
     if load:
-        yield Phase("edge", *load)
+        phases["edge"] = load
     if interior:
-        yield Phase("interior", *interior)
+        phases["interior"] = interior
+    return phases
 
 
 def course_of(run: Run, files: RunFiles) -> Course | None:
-    """None where the raw files do not tell when the load was, or nothing else."""
+    """None where the raw files do not tell when the load was."""
     load = load_of(files)
     if load is None:
         return None
-    panels = _latencies(run, files, load[0]) | _samples(run, files, *load)
-    return Course(run, load[1] - load[0], panels) if panels else None
+    return Course(run, load[1] - load[0], _latencies(run, files, load[0]) | _samples(run, files, *load))
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
@@ -103,27 +92,25 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
 
 
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
-    """What was sampled of the approach's container."""
+    """What was sampled of the approach's container, interpolated to whole seconds as far as samples reach."""
     recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
     seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
-    times = began + seconds
+    times: Numbers = began + seconds
 
-    def of(name: str, **labels: str) -> Sequence[tuple[float, float]]:
-        series = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
-        return series[0].samples if series else ()
+    def values_of(name: str, **labels: str) -> Numbers:
+        own = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
+        samples = [*own[0].samples] if own else []
+        if name.endswith("_total"):
+            samples = without_resets(samples)
+        known: Numbers = np.array(samples or [(math.inf, math.nan)])
+        return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
 
-    values = {
-        "cpu": np.diff(_at(times, without_resets(of("cpu_usage_seconds_total", cpu="total")))),
-        "rss": _at(times, of("memory_rss"))[:-1] / 2**20,
-        "threads": _at(times, of("threads"))[:-1],
+    panels = {
+        "cpu": np.diff(values_of("cpu_usage_seconds_total", cpu="total")),
+        "rss": values_of("memory_rss")[:-1] / 2**20,
+        "threads": values_of("threads")[:-1],
     }
-    known = {name: np.isfinite(each) for name, each in values.items()}
-    return {name: (seconds[:-1][known[name]], each[known[name]]) for name, each in values.items() if known[name].any()}
-
-
-def _at(times: Numbers, samples: Sequence[tuple[float, float]]) -> Numbers:
-    """Interpolated; nan where no samples reach."""
-    if not samples:
-        return np.full(len(times), math.nan)
-    known = np.array(samples, dtype=np.float64)
-    return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
+    known = {name: np.isfinite(values) for name, values in panels.items()}
+    return {
+        name: (seconds[:-1][known[name]], values[known[name]]) for name, values in panels.items() if known[name].any()
+    }

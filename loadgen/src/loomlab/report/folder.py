@@ -1,6 +1,6 @@
 """An experiment's folder, as the page is made from it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,7 @@ class Experiment:
     summary: Summary
     order: Order | None
     loads: list[LoadGroup]
-    raw: dict[str, RunFiles] = field(default_factory=dict)
+    raw: Mapping[str, RunFiles] = field(default_factory=dict)
     """Of the runs whose raw files are those that their figures were computed from."""
     linked: frozenset[str] = frozenset()
     """Runs that have raw files."""
@@ -51,13 +51,12 @@ class Experiment:
 
     @cached_property
     def _comparisons(self) -> dict[str, list[Comparison]]:
-        """By the figure's key: each contrast at every load that has both approaches, controlled ones first."""
-        contrasts, loads, margin = self.summary.contrasts, self.loads, self.summary.margin
-        return {figure.key: compared(figure, contrasts, loads, margin) for figure in FIGURES}
+        contrasts, margin = self.summary.contrasts, self.summary.margin
+        return {figure.key: compared(figure, contrasts, self.loads, margin) for figure in FIGURES}
 
     def comparisons(self, figure: Figure, load: str | None = None, *, every: bool = False) -> list[Comparison]:
-        """Those that the page shows, or every one, at that load or at all; none before all blocks are made that were
-        declared."""
+        """Those that the page shows, or every one, at that load or at all, controlled ones first; none before all
+        blocks are made that were declared."""
         if self.early:
             return []
         every = every or sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
@@ -73,30 +72,32 @@ class Experiment:
 
 
 def read_experiment(folder: Path) -> Experiment:
-    """Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary that is damaged
-    or of another version."""
+    """The experiment. Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary
+    that is damaged or of another version."""
     summary, doubts = _summary(folder), list[str]()
     try:
         order = order_of(folder)
     except ParseError:
         order = None
         doubts.append("order.json is damaged or of another version: the command of the experiment is not known.")
-    files = {run.run: RunFiles(folder / "runs" / run.run) for run in summary.runs}
-    linked = frozenset(name for name, own in files.items() if own.raw.is_dir())
-    raw = {}
+    raw, linked = dict[str, RunFiles](), set[str]()
     for run in summary.runs:
-        if run.run not in linked:
+        files = RunFiles(folder / "runs" / run.run)
+        if not files.raw.is_dir():
             doubts.append(
                 f"{run.run} has no raw files: its course is not drawn, and its figures cannot be computed again."
             )
-        elif run.raw_sha256 not in {None, checksum(files[run.run].raw)}:
+            continue
+        linked.add(run.run)
+        if run.raw_sha256 in {None, checksum(files.raw)}:
+            raw[run.run] = files
+        else:
             doubts.append(
                 f"{run.run}: raw/ has changed since its figures were computed: run loomlab judge on its folder, then "
                 "loomlab summarise."
             )
-        else:
-            raw[run.run] = files[run.run]
-    return Experiment(folder.resolve().name, summary, order, loads_of(summary.runs, order), raw, linked, doubts)
+    loads = loads_of(summary.runs, order)
+    return Experiment(folder.resolve().name, summary, order, loads, raw, frozenset(linked), doubts)
 
 
 def _summary(folder: Path) -> Summary:
@@ -110,8 +111,6 @@ def _summary(folder: Path) -> Summary:
             f"{path} is damaged, or of another version of the lab: use that version, or delete the file and run make "
             "finish, which sums the runs up again."
         ) from error
-    if summary is None:
-        raise UsageError(f"{folder} has no summary.json, so it is unfinished: run make finish, which sums it up.")
-    if not summary.runs:
-        raise UsageError(f"{path} has no run, so there is nothing to report: run make finish RESUME={folder.name}.")
+    if summary is None or not summary.runs:
+        raise UsageError(f"{folder} has no summary.json with runs: run make finish RESUME={folder.resolve().name}.")
     return summary

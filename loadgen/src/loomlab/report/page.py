@@ -1,9 +1,8 @@
 """report.html: everything on one page, in the order in which it is asked."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -14,20 +13,16 @@ from loomlab.answer.text import markdown, model_notes
 from loomlab.basics.format import number, percent
 from loomlab.records.files import write_text
 from loomlab.report import plots, table
-from loomlab.report.chart import Drawing, looks
+from loomlab.report.chart import Drawing, Looks, looks
 from loomlab.report.course import course_of, load_of, phases_of
-from loomlab.report.doubts import doubts_of
 from loomlab.report.folder import Experiment, read_experiment
-from loomlab.report.opening import opening_of
-from loomlab.report.plots import Looks
+from loomlab.report.prose import doubts_of, opening_of
 
 TEMPLATES = Environment(
-    loader=PackageLoader("loomlab.report"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
+    loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
-)
+)  # fmt: skip
+TEMPLATES.globals |= {"table": table, "number": number, "percent": percent, "what_differs": what_differs}
 BESIDE_LOADS = (CPU, P99, WAITING)
 """Figures whose repeats are drawn load by load where there are several loads."""
 
@@ -43,12 +38,12 @@ def write_report(folder: Path) -> Path:
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
     write_text(folder / "table.csv", table.csv_of(rows, figures))
     look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
-    charts = _charts(experiment, figures, look)
+    charts = {section: _drawn(drawings) for section, drawings in _charts(experiment, figures, look).items()}
     shutil.rmtree(folder / "plots", ignore_errors=True)
     (folder / "plots").mkdir()
-    by_load = [drawing for _, drawings in (*charts["ratios"], *charts["repeats"]) for drawing in drawings]
-    for drawing in (*by_load, *charts["over_load"], *charts["latencies"], *charts["timeline"]):
-        write_text(folder / "plots" / drawing.file, drawing.svg)
+    for section in charts.keys() - {"courses"}:
+        for drawing in (drawing for drawings in charts[section].values() for drawing in drawings):
+            write_text(folder / "plots" / drawing.file, drawing.svg)
     elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *doubts.host}
     page = TEMPLATES.get_template("report.html").render(
         experiment=experiment,
@@ -59,40 +54,38 @@ def write_report(folder: Path) -> Path:
         compared=[figure for figure in figures if figure.compared],
         rows=rows,
         charts=charts,
-        keys={name: one.key for name, one in look.items()},
+        looks=look,
         loads={run.run: load.label for load in experiment.loads for run in load.runs},
         notes=model_notes(experiment.runs),
         explained=[note for note in experiment.summary.notes if note not in elsewhere],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
-        table=table,
-        number=number,
-        percent=percent,
-        what_differs=what_differs,
     )
     write_text(folder / "report.html", page)
     return folder / "report.html"
 
 
-def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> dict[str, Any]:
-    """By the page's sections; those of each load have its label."""
+def _charts(
+    experiment: Experiment, figures: Sequence[Figure], look: Looks
+) -> dict[str, dict[str, list[Drawing | None]]]:
+    """By the page's sections, then by the load's label, "" of what is not of one load."""
     loads, raw = experiment.loads, experiment.raw
     compared = [figure for figure in figures if figure.compared]
     repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
-    ratios = [
-        (load.label, _drawn(plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared))
-        for load in loads
-    ]
     courses = [course for run in experiment.runs if run.run in raw and (course := course_of(run, raw[run.run]))]
-    phases = [(run, [*phases_of(run, load_of(raw[run.run]) if run.run in raw else None)]) for run in experiment.runs]
+    phases = {run.run: phases_of(run, load_of(raw[run.run]) if run.run in raw else None) for run in experiment.runs}
     return {
-        "ratios": [(label, drawings) for label, drawings in ratios if drawings],
-        "repeats": [(load.label, _drawn(plots.repeats(figure, load, look) for figure in repeated)) for load in loads],
-        "over_load": _drawn(plots.over_load(figure, loads, look) for figure in compared),
-        "latencies": _drawn(plots.distribution(load, look) for load in loads),
-        "timeline": _drawn([plots.timeline(phases)]),
-        "courses": [drawing for load in loads for drawing in plots.courses(load, courses, look)],
+        "ratios": {
+            load.label: [plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared]
+            for load in loads
+        },
+        "repeats": {load.label: [plots.repeats(figure, load, look) for figure in repeated] for load in loads},
+        "over_load": {"": [plots.over_load(figure, loads, look) for figure in compared]},
+        "latencies": {"": [plots.distribution(load, look) for load in loads]},
+        "timeline": {"": [plots.timeline(phases)]},
+        "courses": {"": [drawing for load in loads for drawing in plots.courses(load, courses, look)]},
     }
 
 
-def _drawn(drawings: Iterable[Drawing | None]) -> list[Drawing]:
-    return [drawing for drawing in drawings if drawing is not None]
+def _drawn(section: dict[str, list[Drawing | None]]) -> dict[str, list[Drawing]]:
+    by_load = {load: [drawing for drawing in drawings if drawing] for load, drawings in section.items()}
+    return {load: drawings for load, drawings in by_load.items() if drawings}

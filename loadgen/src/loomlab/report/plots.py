@@ -1,4 +1,4 @@
-"""The report's charts."""
+"""The report's charts; None in place of one where nothing was measured for it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
 from loomlab.records.contrasts import Comparison
-from loomlab.records.models import Latency, Run
 from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
-from loomlab.report.chart import INK, SOFT, Drawing, Look
-from loomlab.report.course import PANELS, Course, Phase
-from loomlab.report.table import effect_cell
+from loomlab.report.chart import INK, SOFT, Drawing, Look, Looks
+from loomlab.report.course import PANELS, Course, Stretch
+from loomlab.report.table import effect_cell, with_interval
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
 LEAST_SPAN = 1.25
@@ -27,11 +26,10 @@ PHASES = {
     "edge": ("connect wave and drain", "#9cc3e6"),
     "interior": ("the interior, which the figures cover", "#2b6ca3"),
 }
-type Looks = Mapping[str, Look]
 
 
 def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
-    """A row for each approach at one load, a dot for each run, a stroke at the mean; None: nothing was measured."""
+    """A row for each approach at one load, a dot for each run, a stroke at the mean."""
     rows = {name: [(run, value) for run in load.of(name) if (value := figure.of(run)) is not None] for name in looks}
     names = [name for name, runs in rows.items() if runs]
     if not names:
@@ -54,12 +52,10 @@ def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
 
 
 def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> Drawing | None:
-    """A row for each contrast at one load: the ratio or the difference of each block a dot, the interval a bar; None
-    without a block."""
+    """A row for each contrast at one load: the ratio or the difference of each block a dot, the interval a bar."""
     if not any(comparison.blocks for comparison in comparisons):
         return None
     axes = chart.axes(EFFECT_ROW_IN * len(comparisons) + EDGE_IN)
-    names = []
     for row, comparison in enumerate(comparisons):
         if comparison.interval is not None:
             axes.plot(comparison.interval, [row] * 2, color=SOFT, linewidth=4, alpha=0.5)
@@ -67,11 +63,8 @@ def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> 
             axes.plot([comparison.effect] * 2, [row - 0.25, row + 0.25], color=INK, linewidth=1.6)
         for block in comparison.blocks:
             chart.dot(axes, block.effect, row, looks[comparison.a], "suspect" if block.suspect else "valid")
-        effect, interval = effect_cell(comparison)
-        over = "less" if figure.by_difference else "÷"
-        ends = f" ({interval})" if interval else ""
-        names.append(f"{comparison.a} {over}\n{comparison.b}: {effect}{ends}")
-    chart.named_rows(axes, names)
+    over = "less" if figure.by_difference else "÷"
+    chart.named_rows(axes, [f"{one.a} {over}\n{one.b}: {with_interval(*effect_cell(one))}" for one in comparisons])
     for label, comparison in zip(axes.get_yticklabels(), comparisons, strict=True):
         label.set_color(INK if comparison.kind == "controlled" else SOFT)
     axes.axvline(comparisons[0].even, color=SOFT, linestyle="--", linewidth=1)
@@ -110,76 +103,75 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
     if len({amount for points in means.values() for amount, _ in points}) < 2:
         return None
     axes = chart.axes(PLOT_IN)
-    values = []
-    for name, look in looks.items():
-        if means[name]:
-            axes.plot(*zip(*means[name], strict=True), color=look.colour)
+    for name, points in means.items():
+        if points:
+            axes.plot(*zip(*points, strict=True), color=looks[name].colour)
         for amount, run in ((load.amount, run) for load in loads for run in load.of(name)):
             if (value := figure.of(run)) is not None:
-                values.append(value)
-                chart.dot(axes, amount, value, look, run.verdict)
+                chart.dot(axes, amount, value, looks[name], run.verdict)
     axes.set_xscale("log")
     axes.set_xticks([load.amount for load in loads], [f"{load.amount:,g}" for load in loads])
     axes.set_xticks([], minor=True)
     axes.set_xlabel(loads[0].unit)
     axes.set_title(figure.label)
+    values = [value for load in loads for run in load.runs if (value := figure.of(run)) is not None]
     if min(values) > 0 and max(values) > 20 * min(values):
         axes.set_yscale("log")
     elif min(values) >= 0:
         axes.set_ylim(0, HEADROOM * max(values) or 1)
     chart.plain_ticks(axes, "y")
-    chart.legend(axes, looks)
+    chart.legend(axes, looks, looks)
     return chart.drawing(axes, f"{figure.title} over load")
 
 
 def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
-    """Latency by percentile, a line for each run, each nine as wide as the one before; None where none was measured."""
-    curves = [(run, points) for run in load.runs if len(points := _points(run.latency_ms)) > 1]
-    if not curves:
+    """Latency by percentile, a line for each run, each nine as wide as the one before."""
+    curves = {
+        run.run: [(_nines(percent), ms) for name, percent in LEVELS.items() if (ms := getattr(run.latency_ms, name))]
+        for run in load.runs
+    }
+    drawn = [run for run in load.runs if len(curves[run.run]) > 1]
+    if not drawn:
         return None
     axes = chart.axes(PLOT_IN)
-    for run, points in curves:
-        xs, ys = zip(*points, strict=True)
+    for run in drawn:
         look = looks[run.approach]
-        axes.plot(xs, ys, color=look.colour, linestyle="--" if run.verdict == "invalid" else "-")
-        chart.dot(axes, xs[-1], ys[-1], look, run.verdict)
-    values = [ms for _, points in curves for _, ms in points]
+        axes.plot(
+            *zip(*curves[run.run], strict=True), color=look.colour, linestyle="--" if run.verdict == "invalid" else "-"
+        )
+        chart.dot(axes, *curves[run.run][-1], look, run.verdict)
+    values = [ms for run in drawn for _, ms in curves[run.run]]
     if max(values) > 4 * min(values):
         axes.set_yscale("log")
     axes.set_xticks([_nines(percent) for percent in TICKS], [f"p{percent:g}" for percent in TICKS])
     axes.set_title(f"latency at {load.label}, ms")
     chart.plain_ticks(axes, "y")
-    chart.legend(axes, looks, {run.approach for run, _ in curves})
+    chart.legend(axes, looks, {run.approach for run in drawn})
     return chart.drawing(axes, f"latency by percentile at {load.label}")
-
-
-def _points(latency: Latency) -> list[tuple[float, float]]:
-    """Place and ms of the percentiles that were measured."""
-    return [(_nines(percent), value) for name, percent in LEVELS.items() if (value := getattr(latency, name))]
 
 
 def _nines(percent: float) -> float:
     return -math.log10(1 - percent / 100)
 
 
-def timeline(runs: Sequence[tuple[Run, Sequence[Phase]]]) -> Drawing | None:
-    """A row for each run, in the order they were made, with its phases; None where none is known."""
-    first = min((phase.start for _, phases in runs for phase in phases), default=None)
+def timeline(runs: Mapping[str, Mapping[str, Stretch]]) -> Drawing | None:
+    """A row for each run, in the order they were made, with its phases."""
+    first = min((start for phases in runs.values() for start, _ in phases.values()), default=None)
     if first is None:
         return None
     axes = chart.axes(ROW_IN * len(runs) + EDGE_IN + LEGEND_ROW_IN * len(PHASES))
-    for row, (_, phases) in enumerate(runs):
-        for phase in phases:
-            length_s = phase.end - phase.start
-            axes.barh(row, length_s / 60, 0.7, (phase.start - first) / 60, color=PHASES[phase.kind][1])
-    chart.named_rows(axes, [run.run for run, _ in runs])
+    for row, phases in enumerate(runs.values()):
+        for kind, (start, end) in phases.items():
+            axes.barh(row, (end - start) / 60, 0.7, (start - first) / 60, color=PHASES[kind][1])
+    chart.named_rows(axes, [*runs])
     axes.set_xlabel("minutes since the first run began")
-    chart.legend(axes, {means: Look(colour, "o", "") for means, colour in PHASES.values()})
+    meanings = {meaning: Look(colour, "o") for meaning, colour in PHASES.values()}
+    chart.legend(axes, meanings, meanings)
     return chart.drawing(axes, "the runs over time, with their phases")
 
 
 def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Drawing]:
-    """A axes for each figure that was recorded second by second: a line for each run at one load; dashed strokes are
+    """A chart for each figure that was recorded second by second: a line for each run at one load; dashed strokes are
     where loads began and ended."""
     drawn = []
     for key, title, unit in PANELS:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loomlab.answer.figures import Figure, Spread, measured, spread
+from loomlab.answer.figures import FIGURES, Figure, Spread, spread
 from loomlab.answer.loads import LoadGroup
 from loomlab.answer.parity import flat
 from loomlab.answer.text import table_lines
@@ -31,12 +31,9 @@ class Row:
 
     load: LoadGroup
     approach: str
+    runs: list[Run]
     spreads: dict[str, Spread]
     """Over the runs that are not invalid, by the figure's key."""
-
-    @property
-    def runs(self) -> list[Run]:
-        return self.load.of(self.approach)
 
     @property
     def worst(self) -> str:
@@ -47,22 +44,21 @@ class Row:
         """Of a single run, its own."""
         return self.worst if len(self.runs) == 1 else verdict_counts(self.runs)
 
-    def centre(self, figure: Figure) -> str:
-        return number(self.spreads[figure.key].centre) if figure.key in self.spreads else UNKNOWN
-
-    def range_(self, figure: Figure) -> str | None:
-        """From the lowest repeat to the highest; None of a single one."""
+    def cell(self, figure: Figure) -> tuple[str, str | None]:
+        """The mean, and the lowest and the highest repeat where there are several."""
         mean = self.spreads.get(figure.key)
-        return f"{number(mean.lowest)} to {number(mean.highest)}" if mean and mean.count > 1 else None
+        if mean is None:
+            return UNKNOWN, None
+        return number(mean.centre), f"{number(mean.lowest)} to {number(mean.highest)}" if mean.count > 1 else None
 
 
 def rows_of(experiment: Experiment) -> list[Row]:
-    return [_row(load, name) for load in experiment.loads for name in experiment.approaches if load.of(name)]
-
-
-def _row(load: LoadGroup, approach: str) -> Row:
-    runs = load.counted(approach)
-    return Row(load, approach, {figure.key: mean for figure in measured(runs) if (mean := spread(figure, runs))})
+    groups = ((load, name) for load in experiment.loads for name in experiment.approaches)
+    return [
+        Row(load, name, runs, {one.key: mean for one in FIGURES if (mean := spread(one, load.counted(name)))})
+        for load, name in groups
+        if (runs := load.of(name))
+    ]
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
@@ -72,25 +68,26 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
     ends = [f"{figure.key}{end}" for figure in figures for end in ("", "_lowest", "_highest")]
     writer.writerow(["load", "unit", "approach", *LEVELS, *ends])
     for row in rows:
-        verdicts = [run.verdict for run in row.runs]
-        values: list[float | str] = []
-        for figure in figures:
-            mean = row.spreads.get(figure.key)
-            values += (mean.centre, mean.lowest, mean.highest) if mean else ("", "", "")
-        writer.writerow([f"{row.load.amount:g}", row.load.unit, row.approach, *map(verdicts.count, LEVELS), *values])
+        counts = Counter(run.verdict for run in row.runs)
+        means = [row.spreads.get(figure.key) for figure in figures]
+        values = [value for mean in means for value in ((mean.centre, mean.lowest, mean.highest) if mean else [""] * 3)]
+        verdicts = [counts[level] for level in LEVELS]
+        writer.writerow([f"{row.load.amount:g}", row.load.unit, row.approach, *verdicts, *values])
     return text.getvalue()
 
 
 def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
+    """The lines of a table with the same."""
     cells = [
-        [row.load.label, row.approach, *(_with_range(row, figure) for figure in figures), row.verdict] for row in rows
+        [row.load.label, row.approach, *(with_interval(*row.cell(figure)) for figure in figures), row.verdict]
+        for row in rows
     ]
     headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
     return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
 
 
-def _with_range(row: Row, figure: Figure) -> str:
-    return row.centre(figure) + (f" ({ends})" if (ends := row.range_(figure)) else "")
+def with_interval(centre: str, ends: str | None) -> str:
+    return f"{centre} ({ends})" if ends else centre
 
 
 def pair_rows(experiment: Experiment, figures: Sequence[Figure]) -> list[tuple[Comparison, ...]]:

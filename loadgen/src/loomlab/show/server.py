@@ -1,7 +1,6 @@
 """Serves results/ to browsers and, at /metrics, the newest judged runs to Prometheus."""
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -20,11 +19,10 @@ from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import EVERY
 from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import RunFiles, read_record
+from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 
 MOST_RUNS = 60
-EXPERIMENT, RUN = re.compile(r"\d{8}T\d{6}Z-.+"), re.compile(r"(\d+)-.+")
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 
 
@@ -43,11 +41,9 @@ def figures() -> None:
 
 
 def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
-    """Not yet serving; raises UsageError for an address that no browser could open, and for a folder that is none."""
+    """Not yet serving; raises UsageError for an address that no browser could open."""
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url {url} is no address of a web page: use for instance http://127.0.0.1:9080.")
-    if not results.is_dir():
-        raise UsageError(f"--results {results} is no folder: name the one that holds the experiments.")
 
     class Handler(SimpleHTTPRequestHandler, MetricsHandler):
         """The files of the folder, and /metrics."""
@@ -77,7 +73,7 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
         if (exported := figure.exported)
     ]
     contrasts = gauge("lab_contrast_info", "What two approaches differ in", ["experiment", "a", "b", "kind", "differs"])
-    newest = newest_runs(results, MOST_RUNS)
+    newest = [*islice(newest_runs(results), MOST_RUNS)]
     for experiment, run in newest:
         labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk, run.verdict)
         info.labels(*labels, " ".join(run.reasons)).set(1)
@@ -94,30 +90,22 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
     return registry
 
 
-def newest_runs(results: Path, most: int) -> list[tuple[str, Run]]:
-    """At most so many judged runs, the newest first, with the names of their experiments; as the summary has them,
-    which may say more against a run than run.json, unless the run was measured again since."""
-    return list(islice(_runs(results), most))
-
-
-def _runs(results: Path) -> Iterator[tuple[str, Run]]:
-    for folder in sorted(results.iterdir(), reverse=True):
-        if EXPERIMENT.fullmatch(folder.name) and (folder / "runs").is_dir():
-            summary = _record(folder / "summary.json", Summary)
-            summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
-            numbers = {path: int(name[1]) for path in (folder / "runs").iterdir() if (name := RUN.fullmatch(path.name))}
-            for run_dir in sorted(numbers, key=numbers.__getitem__, reverse=True):
-                if run := _record(RunFiles(run_dir).run, Run):
-                    yield folder.name, summed_up.get((run.run, run.raw_sha256), run)
+def newest_runs(results: Path) -> Iterator[tuple[str, Run]]:
+    """Judged runs, the newest first, with the names of their experiments; as the summary has them, which may say more
+    against a run than run.json, unless the run was measured again since."""
+    for runs in sorted(results.glob("*T*Z-*/runs"), reverse=True):
+        summary = _record(runs.with_name("summary.json"), Summary)
+        summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
+        paths = sorted(runs.glob("*/run.json"), key=lambda path: path.parent.name.partition("-")[0].zfill(9))
+        for path in reversed(paths):
+            if run := _record(path, Run):
+                yield runs.parent.name, summed_up.get((run.run, run.raw_sha256), run)
 
 
 def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R | None:
     """None where there is none; read again only when it has changed. A damaged one is named on stderr once."""
-    try:
-        found: R | None = _read(path, record, path.stat().st_mtime_ns)
-    except OSError:
-        return None
-    return found
+    known: R | None = _read(path, record, path.stat().st_mtime_ns) if path.exists() else None
+    return known
 
 
 @lru_cache(maxsize=4 * MOST_RUNS)

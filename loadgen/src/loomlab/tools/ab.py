@@ -11,11 +11,11 @@ import numpy as np
 
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.reading import columns_of, rows_below
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import Tool, ToolReport, numbers
 
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
-
+DATE_WORDS = (string.ascii_letters + ":").encode()
+"""Without them, the date in the first column is three numbers: day, time and year."""
 _FIGURE = re.compile(
     r"^(Complete requests|Write errors|Non-2xx responses|Keep-Alive requests|Total transferred|Time taken for tests):"
     r"\s+(\d{1,15}(?:\.\d+)?)(?: bytes| seconds)?$",
@@ -24,8 +24,6 @@ _FIGURE = re.compile(
 _FAILURES = re.compile(r"^\s+\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^(?:Completed|Finished|Total of) (\d+) requests(?: completed)?\s*$", re.MULTILINE)
 _ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
-DATE_WORDS = (string.ascii_letters + ":").encode()
-"""Without them, the date in the first column is three numbers: day, time and year."""
 
 
 class Ab(Tool):
@@ -42,6 +40,7 @@ class Ab(Tool):
     discards = True
     resolution_ms = 1.0
     suffix = "tsv"
+    columns = REQUEST_COLUMNS
 
     def problems(self, load: Load) -> Iterator[str]:
         yield from super().problems(load)
@@ -69,46 +68,33 @@ class Ab(Tool):
         return match and match[1]
 
     def report(self, raw: Path) -> ToolReport:
-        return parse_report(self.output(raw).read_text(errors="replace"))
+        """A reset counts as Receive and often as Exceptions too, while the request still counts as complete: `failed`
+        takes it once, and only failures without a completed request (Connect, surplus Exceptions) add to `attempted`.
+        Without ab's report, only the number of completed requests is known, from the last progress line."""
+        text = self.output(raw).read_text(errors="replace")
+        figures = {name: float(number) for name, number in _FIGURE.findall(text)}
+        counts = {name: int(number) for name, number in figures.items()}
+        if "Complete requests" not in figures or "Time taken for tests" not in figures:
+            completed = max(map(int, _PROGRESS.findall(text)), default=None)
+            return ToolReport(completed=completed, aborted=(_ABORT.findall(text) or ["ab ended without a report"])[-1])
+        failures = _FAILURES.search(text)
+        connect, receive, length, exceptions = map(int, failures.groups()) if failures else (0, 0, 0, 0)
+        surplus_exceptions = max(exceptions - receive, 0)
+        return ToolReport(
+            completed=counts["Complete requests"],
+            attempted=counts["Complete requests"] + connect + surplus_exceptions,
+            failed=connect + receive + length + surplus_exceptions + counts.get("Write errors", 0),
+            non_2xx=counts.get("Non-2xx responses", 0),
+            keepalive_requests=counts.get("Keep-Alive requests"),
+            received_bytes=counts.get("Total transferred"),
+            duration_s=figures["Time taken for tests"],
+            rows=counts["Complete requests"],
+        )
 
-    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
-        return parse_requests(rows, floor_ms)
-
-
-def parse_report(text: str) -> ToolReport:
-    """What ab printed, as a report.
-
-    A reset counts as Receive and often as Exceptions too, while the request still counts as complete: `failed` takes
-    it once, and only failures without a completed request (Connect, surplus Exceptions) add to `attempted`.
-    Without its report, only the number of completed requests is known, from the last progress line.
-    """
-    figures = {name: float(number) for name, number in _FIGURE.findall(text)}
-    counts = {name: int(number) for name, number in figures.items()}
-    if "Complete requests" not in figures or "Time taken for tests" not in figures:
-        completed = max(map(int, _PROGRESS.findall(text)), default=None)
-        return ToolReport(completed=completed, aborted=(_ABORT.findall(text) or ["ab ended without a report"])[-1])
-    failures = _FAILURES.search(text)
-    connect, receive, length, exceptions = map(int, failures.groups()) if failures else (0, 0, 0, 0)
-    surplus_exceptions = max(exceptions - receive, 0)
-    return ToolReport(
-        completed=counts["Complete requests"],
-        attempted=counts["Complete requests"] + connect + surplus_exceptions,
-        failed=connect + receive + length + surplus_exceptions + counts.get("Write errors", 0),
-        non_2xx=counts.get("Non-2xx responses", 0),
-        keepalive_requests=counts.get("Keep-Alive requests"),
-        received_bytes=counts.get("Total transferred"),
-        duration_s=figures["Time taken for tests"],
-        rows=counts["Complete requests"],
-    )
-
-
-def parse_requests(text: bytes, floor_ms: int) -> RequestLog:
-    """ab's `-g` file: whole epoch seconds of the start, and ms, each rounded.
-
-    A connection that closes before a byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes
-    `floor_ms` > 1 at least, such rows are not answers. Raises ParseError for anything but such rows.
-    """
-    rows = rows_below(text, REQUEST_COLUMNS, "ab").translate(None, DATE_WORDS)
-    _, _, _, seconds, _, _, total, waited = columns_of(rows, 8, " ", np.int64, "ab").T
-    answered = (waited != 0) | (floor_ms <= 1)
-    return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)
+    def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
+        """ab's `-g` file: whole epoch seconds of the start, and ms, each rounded. A connection that closes before a
+        byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes `floor_ms` > 1 at least, such
+        rows are not answers."""
+        _, _, _, seconds, _, _, total, waited = numbers(rows.translate(None, DATE_WORDS), 8, " ", np.int64)
+        answered = (waited != 0) | (floor_ms <= 1)
+        return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)

@@ -13,8 +13,7 @@ from loomlab.records.files import read_record, whole, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.record import Record
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.reading import columns_of, reason, rows_below
-from loomlab.tools.tool import Tool, ToolReport
+from loomlab.tools.tool import Tool, ToolReport, numbers, reason
 
 REQUEST_COLUMNS = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
 TEMPLATE = f"""
@@ -79,6 +78,7 @@ class Hey(Tool):
     stops_by_time = False
     quotas = True
     resolution_ms = 1e-3
+    columns = REQUEST_COLUMNS
 
     def command(self, load: Load, raw: Path) -> list[str]:
         assert isinstance(load.shape, Closed)
@@ -86,7 +86,7 @@ class Hey(Tool):
         # The same number for each connection: hey leaves the remainder out.
         sent = load.shape.requests // load.connections * load.connections
         started = Started(requests=sent, connections=load.connections, timeout_s=load.timeout_s, started=time.time())
-        write_json(_load_file(raw), started)
+        write_json(_start_file(raw), started)
         return [
             *("hey", "-disable-redirects"),
             *("-n", str(load.shape.requests)),
@@ -111,60 +111,49 @@ class Hey(Tool):
         super().finish(raw)
 
     def report(self, raw: Path) -> ToolReport:
-        started = read_record(_load_file(raw), Started)
-        return parse_report(self.output(raw).read_text(errors="replace"), started.requests if started else None)
+        """hey prints nothing before its end."""
+        text, started = self.output(raw).read_text(errors="replace"), read_record(_start_file(raw), Started)
+        attempts, total_s = _REQUESTS.search(text), _TOTAL.search(text)
+        if attempts is None or total_s is None:
+            return ToolReport(aborted=text.strip().partition("\n")[0] or "hey ended without a report")
+        errors = Counter[str]()
+        for count, error in _ERROR.findall(text):
+            errors[reason(error.replace('\\"', '"'))] += int(count)
+        answers = [(status, int(count)) for status, count in _STATUS.findall(text)]
+        attempted, completed = int(attempts[1]), sum(count for _, count in answers)
+        wanted = started.requests if started else attempted
+        return ToolReport(
+            completed=completed,
+            attempted=attempted,
+            failed=attempted - completed,
+            non_2xx=sum(count for status, count in answers if not status.startswith("2")),
+            duration_s=float(total_s[1]),
+            aborted=f"hey was stopped before its {wanted} requests were done" if attempted < wanted else None,
+            rows=completed,
+            failures=errors,
+        )
 
-    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
-        started = read_record(_load_file(raw), Started)
+    def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
+        """A row is an answer, unless it took as long as the time-out; of other requests without one only their number
+        and reasons are known."""
+        started, report = read_record(_start_file(raw), Started), self.report(raw)
         if started is None or report.completed is None:
-            raise ParseError(f"hey's rows lack its summary or {_load_file(raw).name}: measure again.")
-        return parse_requests(rows, started, report)
+            raise ParseError(f"hey's rows lack its summary or {_start_file(raw).name}: measure again.")
+        latency_s, dial_s, _, _, _, _, status, offset_s = numbers(rows.replace(b"\n", b",\n"), 8, ",", np.float64)
+        timed_out = latency_s >= started.timeout_s
+        answered = (status // 100 == 2) & ~timed_out
+        failures = Counter(report.failures) + Counter(str(int(code)) for code in status[~answered & ~timed_out])
+        failures["time-out"] += int(timed_out.sum())
+        start_s = started.started + offset_s
+        return RequestLog(
+            start_s[answered],
+            1000 * latency_s[answered],
+            failed_start_s=start_s[~answered],
+            failed_latency_ms=1000 * latency_s[~answered],
+            failures=+failures,
+            doubtful=max(int((dial_s > 0).sum()) - started.connections, 0),
+        )
 
 
-def _load_file(raw: Path) -> Path:
+def _start_file(raw: Path) -> Path:
     return raw / "hey-load.json"
-
-
-def parse_report(text: str, wanted: int | None) -> ToolReport:
-    """What hey printed, as a report; `wanted` is how many requests it was to send (None: unknown). hey prints nothing
-    before its end."""
-    requests, total = _REQUESTS.search(text), _TOTAL.search(text)
-    if requests is None or total is None:
-        return ToolReport(aborted=text.strip().partition("\n")[0] or "hey ended without a report")
-    attempted = int(requests[1])
-    statuses, errors = Counter[str](), Counter[str]()
-    for status, count in _STATUS.findall(text):
-        statuses[status] += int(count)
-    for count, error in _ERROR.findall(text):
-        errors[reason(error.replace('\\"', '"'))] += int(count)
-    stopped = wanted is not None and attempted < wanted
-    return ToolReport(
-        completed=statuses.total(),
-        attempted=attempted,
-        failed=attempted - statuses.total(),
-        non_2xx=sum(count for status, count in statuses.items() if not status.startswith("2")),
-        duration_s=float(total[1]),
-        aborted=f"hey was stopped before its {wanted} requests were done" if stopped else None,
-        rows=statuses.total(),
-        failures=errors,
-    )
-
-
-def parse_requests(text: bytes, started: Started, report: ToolReport) -> RequestLog:
-    """hey's rows. A row is an answer, unless it took as long as the time-out; of other requests without one only their
-    number and reasons are known. Raises ParseError for other rows."""
-    rows = rows_below(text, REQUEST_COLUMNS, "hey").replace(b"\n", b",\n")
-    latency_s, dial_s, _, _, _, _, status, offset_s = columns_of(rows, 8, ",", np.float64, "hey").T
-    timed_out = latency_s >= started.timeout_s
-    answered = (status // 100 == 2) & ~timed_out
-    failures = Counter(report.failures) + Counter(str(int(code)) for code in status[~answered & ~timed_out])
-    failures["time-out"] += int(timed_out.sum())
-    start_s = started.started + offset_s
-    return RequestLog(
-        start_s[answered],
-        1000 * latency_s[answered],
-        failed_start_s=start_s[~answered],
-        failed_latency_ms=1000 * latency_s[~answered],
-        failures=+failures,
-        doubtful=max(int((dial_s > 0).sum()) - started.connections, 0),
-    )

@@ -1,6 +1,6 @@
 """The load generators by name."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 from loomlab.basics.errors import UsageError
 from loomlab.tools.ab import Ab
@@ -10,16 +10,20 @@ from loomlab.tools.tool import Tool
 
 WARMER, HOLDER = "ab", "hey"
 """Those that warm the backend up, and that hold requests after a run: ab would send one alone first."""
-KNOWN: dict[str, Callable[[], Tool]] = {one.name: one for one in (Ab, Hey, Vegeta, LabUsers)}
+KNOWN: dict[str, Tool] = {one.name: one for one in (Ab(), Hey(), Vegeta(), LabUsers())}
+if TYPE_CHECKING:
+    ToolName = str
+else:
+    ToolName = Literal[tuple(KNOWN)]
 
 
 def tool(name: str) -> Tool:
     """The tool of that name; raises UsageError for another one."""
     if name not in KNOWN:
         raise UsageError(f"Unknown tool {name!r}: use one of {', '.join(KNOWN)}.")
-    return KNOWN[name]()
+    return KNOWN[name]
 
 
 def resolution_ms(name: str) -> float:
     """To whose multiples that tool rounds latencies; 0 if it is not known."""
-    return KNOWN[name]().resolution_ms if name in KNOWN else 0
+    return KNOWN[name].resolution_ms if name in KNOWN else 0

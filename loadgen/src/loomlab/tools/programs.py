@@ -14,12 +14,11 @@ from pydantic import BaseModel, ValidationError
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.files import write_json
-from loomlab.records.load import Closed, Load, OpenRate, Target, Users, UserStage
+from loomlab.records.load import Closed, Load, OpenRate, Users, UserStage
 from loomlab.records.requestlog import RequestLog
-from loomlab.tools.reading import columns_of, reason, rows_below
-from loomlab.tools.tool import Tool, ToolReport, by_outcome, pinned
+from loomlab.tools.tool import Tool, ToolReport, by_outcome, numbers, reason
 
-COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error\n"
+COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error"
 """Of a request: epoch ns at which it was due and at which it started, ns to the last byte of its answer, status (0: no
 answer) and the length of the body, and why there is no answer."""
 _UNANSWERED = re.compile(rb",0,0,([^,\n]+)\n")
@@ -36,28 +35,80 @@ class Program(Tool):
     program: str
     tells_unended = True
     resolution_ms = 1e-6
+    columns = COLUMNS
 
     @abstractmethod
     def settings(self, load: Load) -> Mapping[str, Any]:
         """What the load file holds beside the requests and their time-out."""
 
     def command(self, load: Load, raw: Path) -> list[str]:
-        settings = raw / f"{self.name}-load.json"
-        requests = [_request(target) for target in load.targets]
-        write_json(settings, {**self.settings(load), "timeout_ms": load.timeout_s * MS_PER_S, "requests": requests})
-        return [self.program, str(settings), str(self.rows(raw)), str(self._report(raw))]
+        requests = [
+            {
+                "method": target.method,
+                "target": target.target,
+                "headers": [[part.strip() for part in header.split(":", 1)] for header in target.headers],
+                "body": str(target.body.resolve()) if target.body else None,
+            }
+            for target in load.targets
+        ]
+        load_file = raw / f"{self.name}-load.json"
+        write_json(load_file, {**self.settings(load), "timeout_ms": load.timeout_s * MS_PER_S, "requests": requests})
+        return [self.program, str(load_file), str(self.rows(raw)), str(self._report_file(raw))]
 
-    def report(self, raw: Path) -> ToolReport:
-        if self._report(raw).exists():
-            return parse_report(self._report(raw).read_bytes())
-        said = self.output(raw).read_text(errors="replace").strip().splitlines()
-        return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
-
-    def _report(self, raw: Path) -> Path:
+    def _report_file(self, raw: Path) -> Path:
         return raw / f"{self.name}-report.json"
 
-    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
-        return parse_rows(rows)
+    def report(self, raw: Path) -> ToolReport:
+        if not self._report_file(raw).exists():
+            said = self.output(raw).read_text(errors="replace").strip().splitlines()
+            return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
+        try:
+            counts = _Report.model_validate_json(self._report_file(raw).read_bytes())
+        except ValidationError as error:
+            raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
+        duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
+        return ToolReport(
+            completed=counts.requests - counts.without_answer,
+            attempted=counts.requests,
+            failed=counts.without_answer,
+            non_2xx=counts.not_2xx,
+            dropped=counts.unsent,
+            received_bytes=counts.bytes,
+            duration_s=duration_ns / NS_PER_S,
+            aborted=None if counts.requests else "it sent no request",
+            rows=counts.requests,
+        )
+
+    def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
+        """A line without its end, which a killed program leaves, is left out."""
+        rows = rows[: rows.rfind(b"\n") + 1]
+        reasons = [error.decode(errors="replace") for error in _UNANSWERED.findall(rows)] if b",0,0," in rows else []
+        rows = _UNANSWERED.sub(rb",0,0,\n", rows) if reasons else rows
+        due_ns, start_ns, latency_ns, status, _ = numbers(rows, 5, ",", np.int64)
+        answered = status // 100 == 2
+        start_s = start_ns // NS_PER_S + start_ns % NS_PER_S / NS_PER_S
+        latency_ms, lag_ms = latency_ns / NS_PER_MS, (start_ns - due_ns) / NS_PER_MS
+        failures = Counter(map(reason, reasons)) + Counter(str(code) for code in status[~answered & (status > 0)])
+        failures[reason("")] += int((status == 0).sum()) - len(reasons)
+        return RequestLog(
+            start_s[answered],
+            latency_ms[answered],
+            failed_start_s=start_s[~answered],
+            failed_latency_ms=latency_ms[~answered],
+            failures=+failures,
+            lag_ms=lag_ms[answered],
+            failed_lag_ms=lag_ms[~answered],
+        )
+
+
+class _Report(BaseModel):
+    requests: int
+    without_answer: int
+    not_2xx: int
+    unsent: int = 0
+    bytes: int | None = None
+    first_start_ns: int | None
+    last_end_ns: int
 
 
 class Vegeta(Program):
@@ -99,18 +150,17 @@ class LabUsers(Program):
     instead = "vegeta"
     cpu_ms_per_request = 0.12
     memory_mb_per_connection = 0.03
+    pins = "loadgen/users/Cargo.toml"
+    pin = r'^version = "(\S+)"'
 
     def problems(self, load: Load) -> Iterator[str]:
         yield from super().problems(load)
         if isinstance(load.shape, Users):
-            users, kinds = max(stage.users for stage in load.shape.stages), len(load.targets)
+            users, kinds = load.shape.most, len(load.targets)
             if users < kinds:
                 yield f"needs a user for each of {kinds} kinds of requests, got {users}: raise CONCURRENCY or SCALE"
             if users > load.connections:
                 yield f"needs a connection for each of {users} users, got {load.connections}: raise CONCURRENCY"
-
-    def version(self, checkout: Path) -> str | None:
-        return pinned(checkout / "loadgen/users/Cargo.toml", r'^version = "(\S+)"')
 
     def settings(self, load: Load) -> Mapping[str, Any]:
         shape, most_requests = load.shape, self.max_requests
@@ -125,67 +175,3 @@ class LabUsers(Program):
             "most_requests": most_requests,
             "dealt_to_requests": isinstance(load.shape, Closed),
         }
-
-
-def _request(target: Target) -> dict[str, Any]:
-    headers = [header.split(":", 1) for header in target.headers]
-    return {
-        "method": target.method,
-        "target": target.target,
-        "headers": [(name.strip(), value.strip()) for name, value in headers],
-        "body": str(target.body.resolve()) if target.body else None,
-    }
-
-
-class _Report(BaseModel):
-    requests: int
-    without_answer: int
-    not_2xx: int
-    unsent: int = 0
-    bytes: int | None = None
-    first_start_ns: int | None
-    last_end_ns: int
-
-
-def parse_report(text: bytes | str) -> ToolReport:
-    """The counts; raises ParseError for another file."""
-    try:
-        counts = _Report.model_validate_json(text)
-    except ValidationError as error:
-        raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
-    duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
-    return ToolReport(
-        completed=counts.requests - counts.without_answer,
-        attempted=counts.requests,
-        failed=counts.without_answer,
-        non_2xx=counts.not_2xx,
-        dropped=counts.unsent,
-        received_bytes=counts.bytes,
-        duration_s=duration_ns / NS_PER_S,
-        aborted=None if counts.requests else "it sent no request",
-        rows=counts.requests,
-    )
-
-
-def parse_rows(text: bytes) -> RequestLog:
-    """The requests; raises ParseError for anything else. A line without its end, which a killed program leaves, is left
-    out."""
-    rows = rows_below(text or COLUMNS.encode(), COLUMNS.strip(), "rates or users")
-    rows = rows[: rows.rfind(b"\n") + 1]
-    reasons = [error.decode(errors="replace") for error in _UNANSWERED.findall(rows)] if b",0,0," in rows else []
-    numbers = columns_of(_UNANSWERED.sub(rb",0,0,\n", rows) if reasons else rows, 5, ",", np.int64, "rates or users")
-    due_ns, start_ns, latency_ns, status, _ = numbers.T
-    answered = status // 100 == 2
-    start_s = start_ns // NS_PER_S + start_ns % NS_PER_S / NS_PER_S
-    latency_ms, lag_ms = latency_ns / NS_PER_MS, (start_ns - due_ns) / NS_PER_MS
-    failures = Counter(map(reason, reasons)) + Counter(str(code) for code in status[~answered & (status > 0)])
-    failures[reason("")] += int((status == 0).sum()) - len(reasons)
-    return RequestLog(
-        start_s[answered],
-        latency_ms[answered],
-        failed_start_s=start_s[~answered],
-        failed_latency_ms=latency_ms[~answered],
-        failures=+failures,
-        lag_ms=lag_ms[answered],
-        failed_lag_ms=lag_ms[~answered],
-    )

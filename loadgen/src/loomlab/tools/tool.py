@@ -1,19 +1,36 @@
 """What a load generator is, and what all of them share."""
 
+import gzip
 import re
+import shutil
 import sys
+import warnings
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import RunFiles
+from loomlab.records.files import RunFiles, whole
 from loomlab.records.load import Closed, Load
 from loomlab.records.requestlog import RequestLog, requests_kept
-from loomlab.tools.reading import pack, packed_bytes
 
-GO_PINS = "loadgen/tools/go.mod"
+LONGEST_REASON = 60
+_REQUEST = re.compile(r'^\w+ "[^"]*": ')
+_ADDRESSES = re.compile(r"\b(?:read|write|dial) tcp \S+: ")
+_REASONS = {
+    "no address": r"lookup |no such host",
+    "time-out": r"deadline exceeded|Client\.Timeout|i/o timeout|timed out",
+    "connection refused": "connection refused",
+    "connection reset": "connection reset",
+    "answer cut short": "unexpected EOF",
+    "connection closed": "EOF|broken pipe|server closed idle connection",
+}
+"""The first that fits counts."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +70,9 @@ class Tool(ABC):
     resolution_ms: float  # to whose multiples it rounds latencies
     done_query: str | None = None  # PromQL for the requests that have ended, by `outcome`, from its own live figures
     suffix = "csv"  # of its file of requests
+    columns: str  # the first line of that
+    pins = "loadgen/tools/go.mod"  # the file that has its version
+    pin = r"^\s+\S+/{name}(?:/v\d+)? (v\S+)"  # finds the version there
 
     def check(self, load: Load) -> None:
         """Raises UsageError for what the tool cannot do."""
@@ -81,7 +101,9 @@ class Tool(ABC):
 
     def version(self, checkout: Path) -> str | None:
         """What the image is built with, by the checkout's pins; None where that is not known."""
-        return pinned(checkout / GO_PINS, rf"^\s+\S+/{self.name}(?:/v\d+)? (v\S+)")
+        pins, pin = checkout / self.pins, self.pin.replace("{name}", self.name)
+        match = re.search(pin, pins.read_text(encoding="utf-8"), re.MULTILINE) if pins.exists() else None
+        return match and match[1]
 
     def output(self, raw: Path) -> Path:
         """Where the tool's stdout and stderr are kept."""
@@ -97,8 +119,11 @@ class Tool(ABC):
 
     def finish(self, raw: Path) -> None:
         """Packs what the tool left; does not raise for what it failed to leave."""
-        if self.rows(raw).exists():
-            pack(self.rows(raw), self.packed(raw))
+        rows = self.rows(raw)
+        if rows.exists():
+            with rows.open("rb") as source, whole(self.packed(raw)) as sink, gzip.GzipFile("", "wb", 6, sink) as packed:
+                shutil.copyfileobj(source, packed, 1 << 20)
+            rows.unlink()
 
     @abstractmethod
     def report(self, raw: Path) -> ToolReport:
@@ -108,18 +133,49 @@ class Tool(ABC):
     def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
         """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`. Raises as
         `report`, and ParseError where it is not of as many requests as the tool counted."""
-        if not self.packed(raw).exists():
+        packed = self.packed(raw)
+        if not packed.exists():
             return None
-        report = self.report(raw)
-        log = self.read(packed_bytes(self.packed(raw)), report, raw, floor_ms)
-        rows = len(log.starts_s) + log.unanswered
-        if report.rows not in {None, rows}:
-            raise ParseError(f"{self.name} counts {report.rows} requests, but its rows hold {rows}: measure again.")
+        counted = self.report(raw).rows
+        try:
+            text = gzip.decompress(packed.read_bytes())
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ParseError(f"{packed.name} is damaged ({error}): measure again.") from error
+        head, _, rows = text.partition(b"\n")
+        if text and head != self.columns.encode():
+            raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
+        try:
+            log = self.read(rows, raw, floor_ms)
+        except (ValueError, DeprecationWarning) as error:
+            raise ParseError(
+                f"{self.name}'s file of requests has lines that are no requests: measure again."
+            ) from error
+        known = len(log.starts_s) + log.unanswered
+        if counted not in {None, known}:
+            raise ParseError(f"{self.name} counts {counted} requests, but its rows hold {known}: measure again.")
         return log
 
     @abstractmethod
-    def read(self, rows: bytes, report: ToolReport, raw: Path, floor_ms: int) -> RequestLog:
-        """The file of requests, as columns; raises ParseError."""
+    def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:
+        """The lines below the columns' names; raises ParseError or ValueError for what are no requests."""
+
+
+def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArray[np.generic]:
+    """The columns of lines with so many numbers; raises ValueError or DeprecationWarning where a line has something
+    else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        values = np.fromstring(rows.rstrip(b",\n"), dtype=dtype, sep=separator) if rows else np.empty(0, dtype=dtype)
+    return values.reshape(rows.count(b"\n"), count).T
+
+
+def reason(error: str) -> str:
+    """A short reason for an error of Go's net/http, which the lab's own tool in Rust words likewise: its kind, else its
+    first 60 characters without URL and addresses (they hold a port, so that each error would be a reason of its
+    own)."""
+    text = _REQUEST.sub("", error)
+    kind = next((kind for kind, words in _REASONS.items() if re.search(words, text)), None)
+    return kind or _ADDRESSES.sub("", text).strip()[:LONGEST_REASON] or "no reason given"
 
 
 def by_outcome(counter: str, labels: str) -> str:
@@ -128,12 +184,6 @@ def by_outcome(counter: str, labels: str) -> str:
         f'label_replace(sum({counter}{{{labels},status{match}"2.."}}), "outcome", "{outcome}", "", "")'
         for match, outcome in (("=~", "ok"), ("!~", "failed"))
     )
-
-
-def pinned(path: Path, pattern: str) -> str | None:
-    """The version in a list of pins; None where there is none."""
-    match = re.search(pattern, path.read_text(encoding="utf-8"), re.MULTILINE) if path.exists() else None
-    return match and match[1]
 
 
 def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:

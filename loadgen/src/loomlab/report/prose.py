@@ -1,13 +1,18 @@
-"""The sentences that the page begins with."""
+"""The page's sentences: what was found, and what to doubt."""
 
 import math
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, measured, spread
 from loomlab.answer.loads import LoadGroup, counting
-from loomlab.basics.format import number
+from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.answer.text import Remark, remarks
+from loomlab.answer.tries import try_notes
+from loomlab.basics.format import number, percent
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.delay import delay_of
@@ -15,6 +20,7 @@ from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
+from loomlab.report.table import verdict_counts
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 NEAR_THROUGHPUT = 1.05
@@ -39,37 +45,29 @@ def opening_of(experiment: Experiment) -> Opening:
     answers = answers or [*_unanswered(experiment)]
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see what to doubt.")
-    return Opening(answers, [one for one in dict.fromkeys(_more(experiment)) if one not in answers])
+    return Opening(answers, [sentence for sentence in dict.fromkeys(_more(experiment)) if sentence not in answers])
 
 
 def _unanswered(experiment: Experiment) -> Iterator[str]:
     """Each approach by itself, and why they are not compared."""
-    for load in experiment.loads:
-        yield from _each_alone(load, experiment)
+    for load, name in ((load, name) for load in experiment.loads for name in experiment.approaches if load.of(name)):
+        cost = spread(CPU, load.counted(name))
+        if cost:
+            span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
+            runs = "one run" if cost.count == 1 else span
+            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
+        elif not load.counted(name):
+            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
     if len(experiment.approaches) < 2:
         return
     if experiment.early:
         yield experiment.early
     elif not experiment.summary.contrasts:
-        yield (
-            "How these approaches differ is not known, because summary.json does not say; run loomlab summarise on the "
-            "experiment's folder."
-        )
+        yield "How these approaches differ is not known: run loomlab summarise on the experiment's folder."
     else:
         yield from unknown_notes(experiment.summary.contrasts) or [
             "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
         ]
-
-
-def _each_alone(load: LoadGroup, experiment: Experiment) -> Iterator[str]:
-    for name in experiment.approaches:
-        cost = spread(CPU, load.counted(name))
-        if cost is not None:
-            span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
-            runs = "one run" if cost.count == 1 else span
-            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
-        elif load.of(name) and not load.counted(name):
-            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
@@ -98,13 +96,11 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
     wanted = FEWEST_FINE_BLOCKS + repeats - fewest
     if experiment.summary.missing:
         yield f"Figures are of the runs that were made; make finish RESUME={experiment.name} makes the rest."
-    elif fewest < min(repeats, FEWEST_FINE_BLOCKS):
-        cure = (
-            f"REPEATS={wanted} leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
-            if wanted <= MOST_REPEATS
-            else f"REPEATS={MOST_REPEATS} is the most, so first remedy what spoilt the others: see what to doubt."
+    elif fewest < min(repeats, FEWEST_FINE_BLOCKS) and wanted <= MOST_REPEATS:
+        yield (
+            f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; REPEATS={wanted} "
+            f"leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
         )
-        yield f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}; {cure}"
     elif repeats < FEWEST_FINE_BLOCKS:
         times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
         yield (
@@ -122,11 +118,11 @@ def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iter
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
     them all, which an offered rate does whatever the intervals are."""
     apart, latencies = (_apart(figure, load, experiment) for figure in (THROUGHPUT, P50))
-    offered = not all(run.load.closed_model for run in load.runs)
-    cause = _what_sets_throughput(load, experiment) if offered or not apart else None
-    if cause:
-        yield cause
-        return
+    if not apart or not load.runs[0].load.closed_model:
+        cause = _what_sets_throughput(load, experiment)
+        if cause:
+            yield cause
+            return
     for pair, throughput in apart.items():
         if throughput.kind == asked:
             yield throughput.sentence
@@ -144,27 +140,84 @@ def _apart(figure: Figure, load: LoadGroup, experiment: Experiment) -> dict[tupl
 
 
 def _what_sets_throughput(load: LoadGroup, experiment: Experiment) -> str | None:
-    """Where something else than the approaches does: how far their means are apart, which is no interval."""
+    """Where something else than the approaches does: how far their means are apart, which is no interval. The delays
+    do, where a request takes hardly longer than they; nothing is said of users, who pause as well."""
     means = [spread(THROUGHPUT, load.counted(name)) for name in experiment.approaches if load.of(name)]
     centres = [mean.centre for mean in means if mean and mean.centre > 0]
-    cause = _cause(counting(load.runs))
-    if cause is None or len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
+    if len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
+        return None
+    offered, shape = not load.runs[0].load.closed_model, load.runs[0].load.shape
+    if not offered and (isinstance(shape, Users) or not all(map(_waits_for_delays, counting(load.runs)))):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
+    cause = "the offered rate sets them" if offered else "mostly the delays set them"
     return f"At {load.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
 
 
-def _cause(runs: list[Run]) -> str | None:
-    """The delays, where a request takes hardly longer than they do; nothing is said of users, who pause as well."""
-    if any(isinstance(run.load.shape, Users) for run in runs):
-        return None
-    if not all(run.load.closed_model for run in runs):
-        return "the offered rate sets them"
-    waits = all(run.latency_ms.p50 and run.latency_ms.p50 <= MOSTLY_DELAY * _delays_ms(run) for run in runs)
-    return "mostly the delays set them" if waits else None
+def _waits_for_delays(run: Run) -> bool:
+    delay, p50_ms = delay_of(run.delay), run.latency_ms.p50
+    delays_ms = min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
+    return p50_ms is not None and p50_ms <= MOSTLY_DELAY * delays_ms
 
 
-def _delays_ms(run: Run) -> float:
-    """Of one request."""
-    delay = delay_of(run.delay)
-    return min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
+@dataclass(frozen=True)
+class Doubts:
+    """Sentences."""
+
+    whole: list[str]
+    """Of all figures."""
+    dropped: list[str]
+    """Of blocks that do not count."""
+    host: list[str]
+    of_runs: list[Remark]
+    counts: str
+
+
+def doubts_of(experiment: Experiment) -> Doubts:
+    runs = experiment.runs
+    return Doubts(
+        whole=[*_unfinished(experiment), *experiment.doubts],
+        dropped=[sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
+        host=[*try_notes(runs), *_host(runs)],
+        of_runs=remarks(runs),
+        counts=f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
+    )
+
+
+def _unfinished(experiment: Experiment) -> Iterator[str]:
+    summary, cure = experiment.summary, f"make finish RESUME={experiment.name} makes"
+    if missing := len(summary.missing):
+        planned = missing + len(summary.runs)
+        yield f"The experiment is unfinished: {missing} of {planned} runs were not made; {cure} them."
+    elif summary.finished is None:
+        yield f"The experiment was interrupted; {cure} what it lacks."
+    if summary.environment.get("stand_in_images"):
+        yield STAND_IN_NOTE
+
+
+def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
+    """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured; a
+    sentence for all that do not count for the same figures."""
+    of_load = measured(load.runs)
+    figures = [one for one in measured(experiment.runs) if one.compared and (one.primary or one in of_load)]
+    by_block, alike = defaultdict[tuple[str, str, str], list[str]](list), defaultdict[tuple[str, ...], list[str]](list)
+    for comparison in (one for figure in figures for one in experiment.comparisons(figure, load.label)):
+        for block in comparison.dropped:
+            by_block[comparison.a, comparison.b, block].append(comparison.figure)
+    for (a, b, block), names in by_block.items():
+        alike[a, b, *names].append(block)
+    for (a, b, *names), dropped in alike.items():
+        by = "" if len(names) == len(figures) else f" by {', '.join(names)}"
+        yield f"{a} and {b} at {load.label} are not compared{by} in {'; '.join(dropped)}."
+
+
+def _host(runs: Sequence[Run]) -> Iterator[str]:
+    """CPU time that went elsewhere, with the worst run."""
+    stolen = [(max(run.steal_shares.values()), run.run) for run in runs if run.steal_shares]
+    foreign = [(run.foreign_cpu_share, run.run) for run in runs if run.foreign_cpu_share is not None]
+    if foreign:
+        share, name = max(foreign, key=itemgetter(0))
+        yield f"Other programs took up to {percent(share)} % of the time of an approach's CPUs ({name})."
+    if stolen:
+        share, name = max(stolen, key=itemgetter(0))
+        yield f"A hypervisor gave up to {percent(share)} % of the time of a part's CPUs to others ({name})."
