@@ -36,5 +36,5 @@ table() {
       ($all[] | select(.verdict != "valid")
         | line("  \(.concurrency), round \(.round), \(.style), \(.approach), \(if '"$SPOILT"' then "left out" else "counted" end): "
           + "\(.verdict): \(.reasons | join(" ") | gsub("[{}]"; ""))"; []))' \
-    <"$LINES_FILE" | docker run --rm --interactive --network none loom-lab/loadgen ratios
+    <"$LINES_FILE" | ratios
 }
