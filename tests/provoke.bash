@@ -50,7 +50,7 @@ size_with() {
   printf '%s\n' "$@" >>"$LAB_ROOT/sizes/provoked.env"
 }
 
-# valid_on_the_exporter: what `run` ran has made an experiment on the exporter of cgroups, whose first run has every figure and is
+# valid_on_the_exporter: what `run` ran has made an experiment on the lab's exporter, whose first run has every figure and is
 # valid, unless others took CPU time of it, because whatever else is said of it may follow from that. Prints the verdict.
 valid_on_the_exporter() {
   local rule verdict
@@ -58,7 +58,7 @@ valid_on_the_exporter() {
   echo "$output" >"$log"
   verdict=$(run_of '.runs[0] | [.verdict] + .reasons | join(" ")')
   echo "# on the exporter: $verdict" >&3
-  [ "$(run_of .environment.container_metrics)" = cgroups ] || { run_of .environment; return 1; }
+  [ "$(run_of .environment.container_metrics)" = engine ] || { run_of .environment; return 1; }
   [ "$(run_of '.runs[0] | [.cpu_seconds, .cpu_ms_per_request, .rss_max_bytes, .threads_max, .foreign_cpu_share] | map(. != null) | all')" = true ] ||
     { run_of '.runs[0]'; return 1; }
   for rule in metrics_missing monitoring_gone oom_killed process_restarted; do

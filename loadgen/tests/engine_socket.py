@@ -60,7 +60,7 @@ class FakeEngine:
             "Name": f"/loom-lab-{service}-1",
             "State": {"StartedAt": self.started},
             "Config": {"Image": f"loom-lab/{service}:jdk25", "Labels": {PROJECT: "loom-lab", SERVICE: service}},
-            "HostConfig": {"NanoCpus": self.quotas_ncpu.get(container, 0), "CpuQuota": 0, "CpuPeriod": 0},
+            "HostConfig": {"NanoCpus": self.quotas_ncpu.get(container, 0), "CpuQuota": 0, "CpuPeriod": 0, "Memory": 9},
         }
 
 

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import math
 import re
 import signal
 import socket
@@ -51,8 +50,6 @@ class ContainerFigures(Collector):
     def __init__(self, engine: Path, meminfo: Path = Path("/proc/meminfo")) -> None:
         self._engine = engine
         self._meminfo = meminfo
-        self._inspected: dict[str, tuple[int, Any]] = {}
-        """CPU time when each container was last asked for, and what the engine told of it when it had started."""
 
     def collect(self) -> Iterator[Family]:
         """Raises CannotMeasureError where the engine does not answer."""
@@ -62,7 +59,7 @@ class ContainerFigures(Collector):
         for container_id in running:
             try:
                 stats = ask(self._engine, f"/containers/{container_id}/stats?stream=false&one-shot=true")
-                details = self._details(container_id, stats["cpu_stats"]["cpu_usage"]["total_usage"])
+                details = ask(self._engine, f"/containers/{container_id}/json")
                 labels, figures = labels_of(details), figures_of(stats, details)
             except (CannotMeasureError, KeyError):  # it has ended meanwhile
                 continue
@@ -71,14 +68,6 @@ class ContainerFigures(Collector):
         if last_stats:
             _add(families, HOST, self._of_host(last_stats), last_stats["read"])
         yield from families.values()
-
-    def _details(self, container_id: str, spent_ns: int) -> Any:
-        """Asked for at each start: a container that is started again keeps its ID, and its CPU time begins anew."""
-        known_ns, details = self._inspected.get(container_id, (math.inf, None))
-        if spent_ns < known_ns:
-            details = ask(self._engine, f"/containers/{container_id}/json")
-        self._inspected[container_id] = spent_ns, details
-        return details
 
     def _of_host(self, stats: Any) -> dict[str, float | None]:
         memory_kib = dict(re.findall(r"^(\w+): +(\d+) kB$", self._meminfo.read_text(encoding="ascii"), re.MULTILINE))
@@ -125,7 +114,7 @@ def figures_of(stats: Any, details: Any) -> dict[str, float | None]:
         "container_memory_rss": kinds.get("anon", kinds.get("total_rss")),
         "container_threads": (stats.get("pids_stats") or {}).get("current"),
         "container_start_time_seconds": int(_epoch_s(details["State"]["StartedAt"])),
-        "container_spec_memory_limit_bytes": memory.get("limit"),
+        "container_spec_memory_limit_bytes": limits.get("Memory"),
         **(quota if quota_us > 0 else {}),
     }
 
