@@ -30,7 +30,7 @@ STATS: dict[str, Any] = {
 
 @dataclass
 class FakeEngine:
-    """What it answers, and what it was asked."""
+    """What it answers."""
 
     socket: Path
     services: dict[str, str]
@@ -39,12 +39,10 @@ class FakeEngine:
     quotas_ncpu: dict[str, int] = field(default_factory=dict)
     stats: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is other than STATS, by ID."""
-    asked: list[str] = field(default_factory=list)
 
     def answer(self, target: str) -> Any:
         """None: there is no such container."""
         path, _, query = target.partition("?")
-        self.asked.append(path)
         if path == "/containers/json":
             assert json.loads(unquote(parse_qs(query)["filters"][0])) == {"label": [PROJECT]}
             return [{"Id": container} for container in self.services]
