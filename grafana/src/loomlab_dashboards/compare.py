@@ -78,10 +78,8 @@ def _what_differs() -> Row:
     each_pair = _each(CONTRAST, pairs, "{{a}}, {{b}}")
     return Row(
         "What differs?",
-        [
-            *line(labels(what, _each(ABOUT, about, "{{approach}}"), ABOUT), height=7),
-            *line(labels(contrasts, each_pair, CONTRAST, wide="differs", empty=NOT_SUMMED_UP), height=7),
-        ],
+        line(labels(what, _each(ABOUT, about, "{{approach}}"), ABOUT), height=7),
+        line(labels(contrasts, each_pair, CONTRAST, wide="differs", empty=NOT_SUMMED_UP), height=7),
     )
 
 
@@ -95,23 +93,21 @@ def _is_it_fast() -> Row:
     in_server = f"The p99 of runs made one after another, {IN_THE_SERVER}."
     return Row(
         "Is it fast?",
-        [
-            *line(
-                over_time(throughput, _measured("service:lab_requests:rate10s")),
-                over_time(_latency("p50", "half", AT_GENERATOR), Query(measured(p50)), empty=NO_LIVE_LATENCY),
-                over_time(_latency("p99", "99 of 100", AT_GENERATOR), Query(measured(p99)), empty=NO_LIVE_LATENCY),
-            ),
-            *line(
-                by_run_time(aligned, by_seconds(_rule("service:lab_requests:rate10s"))),
-                over_time(errors, _measured("service:lab_request_errors:ratio_rate10s")),
-                by_run_time(aligned_p99, by_seconds(p99), empty=NO_LIVE_LATENCY),
-            ),
-            *line(
-                over_time(_latency("p50 in the server", "half", IN_THE_SERVER), _measured(served_p50)),
-                over_time(_latency("p99 in the server", "99 of 100", IN_THE_SERVER), _measured(served_p99)),
-                by_run_time(Text(f"p99 in the server, {ALIGNED}", in_server, "s"), by_seconds(_rule(served_p99))),
-            ),
-        ],
+        line(
+            over_time(throughput, _measured("service:lab_requests:rate10s")),
+            over_time(_latency("p50", "half", AT_GENERATOR), Query(measured(p50)), empty=NO_LIVE_LATENCY),
+            over_time(_latency("p99", "99 of 100", AT_GENERATOR), Query(measured(p99)), empty=NO_LIVE_LATENCY),
+        ),
+        line(
+            by_run_time(aligned, by_seconds(_rule("service:lab_requests:rate10s"))),
+            over_time(errors, _measured("service:lab_request_errors:ratio_rate10s")),
+            by_run_time(aligned_p99, by_seconds(p99), empty=NO_LIVE_LATENCY),
+        ),
+        line(
+            over_time(_latency("p50 in the server", "half", IN_THE_SERVER), _measured(served_p50)),
+            over_time(_latency("p99 in the server", "99 of 100", IN_THE_SERVER), _measured(served_p99)),
+            by_run_time(Text(f"p99 in the server, {ALIGNED}", in_server, "s"), by_seconds(_rule(served_p99))),
+        ),
     )
 
 
@@ -198,17 +194,15 @@ def _jvm() -> Row:
     compiler = Text("JIT", "The CPU time that the just-in-time compiler used, in cores.", "suffix:cores")
     return Row(
         "What is the JVM doing?",
-        [
-            *line(
-                over_time(collecting, _measured("service:lab_gc_cpu:ratio_rate10s")),
-                over_time(pauses, _measured("service:jvm_gc_pause_seconds:ratio_rate10s")),
-                over_time(used, heap, limit=measured(heap_limit(APPROACH))),
-            ),
-            *line(
-                over_time(pinned, Query(measured(rate("jvm_threads_virtual_pinned_seconds_count", APPROACH)))),
-                over_time(compiler, Query(measured(rate("lab_jit_cpu_seconds_total", APPROACH)))),
-            ),
-        ],
+        line(
+            over_time(collecting, _measured("service:lab_gc_cpu:ratio_rate10s")),
+            over_time(pauses, _measured("service:jvm_gc_pause_seconds:ratio_rate10s")),
+            over_time(used, heap, limit=measured(heap_limit(APPROACH))),
+        ),
+        line(
+            over_time(pinned, Query(measured(rate("jvm_threads_virtual_pinned_seconds_count", APPROACH)))),
+            over_time(compiler, Query(measured(rate("lab_jit_cpu_seconds_total", APPROACH)))),
+        ),
     )
 
 

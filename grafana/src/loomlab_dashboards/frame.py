@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from grafana_foundation_sdk.builders import dashboard, prometheus
@@ -20,10 +20,10 @@ RUNS = '__name__=~"lab_run_info|lab_result_info"'
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
 class Row:
-    title: str
-    panels: Sequence[Panel]
+    def __init__(self, title: str, *lines: Sequence[Panel]) -> None:
+        self.title = title
+        self.panels = chain.from_iterable(lines)
 
 
 def line(*panels: Panel, height: int = 8, widths: Sequence[int] = ()) -> Sequence[Panel]:

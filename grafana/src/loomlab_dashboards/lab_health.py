@@ -57,17 +57,15 @@ def _limits() -> Row:
     p99 = Query("service:backend_lateness_p99:ratio_rate10s", f"p99, limit {LATE_P99:.0%}")
     return Row(
         "Did generator or backend limit it?",
-        [
-            *line(
-                over_time(headroom, Query("service:container_cpu_headroom:ratio"), limits=[1 - BUSY]),
-                over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limits=[1 - BUSY]),
-                over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limits=[BUSY]),
-            ),
-            *line(
-                over_time(late, mean, p99, limits=[LATE_MEAN, LATE_P99]),
-                over_time(reached, Query(share, "{{approach}}"), limits=[RATE_REACHED]),
-            ),
-        ],
+        line(
+            over_time(headroom, Query("service:container_cpu_headroom:ratio"), limits=[1 - BUSY]),
+            over_time(idle, Query("service:lab_idle_cpu:ratio_rate10s"), limits=[1 - BUSY]),
+            over_time(loop, Query("service:backend_loop_busy:ratio_rate10s"), limits=[BUSY]),
+        ),
+        line(
+            over_time(late, mean, p99, limits=[LATE_MEAN, LATE_P99]),
+            over_time(reached, Query(share, "{{approach}}"), limits=[RATE_REACHED]),
+        ),
     )
 
 
@@ -118,17 +116,15 @@ def _host() -> Row:
     limit = Query(total("host_spec_memory_limit_bytes"), "limit")
     return Row(
         "What does the host do, and what does watching cost?",
-        [
-            *line(
-                over_time(foreign, Query("service:lab_foreign_cpu:ratio_rate10s"), limits=[FOREIGN, MUCH_FOREIGN]),
-                over_time(stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), limits=[FOREIGN, MUCH_FOREIGN]),
-            ),
-            *line(
-                over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
-                over_time(memory, used, limit),
-                over_time(cost, Query(each), Query(f"sum ({each})", "together"), limits=[WATCHING_LIMIT]),
-            ),
-        ],
+        line(
+            over_time(foreign, Query("service:lab_foreign_cpu:ratio_rate10s"), limits=[FOREIGN, MUCH_FOREIGN]),
+            over_time(stolen, Query("service:lab_stolen_cpu:ratio_rate10s"), limits=[FOREIGN, MUCH_FOREIGN]),
+        ),
+        line(
+            over_time(cpu, Query(rate("host_cpu_usage_seconds_total"), "used")),
+            over_time(memory, used, limit),
+            over_time(cost, Query(each), Query(f"sum ({each})", "together"), limits=[WATCHING_LIMIT]),
+        ),
     )
 
 

@@ -94,24 +94,20 @@ def _resources() -> Row:
     cpu_limit = during_run("service:container_cpu_limit_cores:sum")
     return Row(
         "What did it take?",
-        [
-            *line(
-                course(cores, *_of_all_three("service:container_cpu_usage_seconds:rate10s"), limit=cpu_limit),
-                course(
-                    memory, *_of_all_three("service:container_memory_rss_bytes:sum"), limit=during_run(memory_limit())
-                ),
-                course(threads, *_of_all_three("service:container_threads:sum")),
+        line(
+            course(cores, *_of_all_three("service:container_cpu_usage_seconds:rate10s"), limit=cpu_limit),
+            course(memory, *_of_all_three("service:container_memory_rss_bytes:sum"), limit=during_run(memory_limit())),
+            course(threads, *_of_all_three("service:container_threads:sum")),
+        ),
+        line(
+            course(heap, Query(during_run(used)), limit=during_run(heap_limit())),
+            course(
+                connections,
+                Query(during_run("service:lab_open_connections:sum"), "connections"),
+                Query(during_run("service:lab_inflight_requests:sum"), "requests in flight"),
             ),
-            *line(
-                course(heap, Query(during_run(used)), limit=during_run(heap_limit())),
-                course(
-                    connections,
-                    Query(during_run("service:lab_open_connections:sum"), "connections"),
-                    Query(during_run("service:lab_inflight_requests:sum"), "requests in flight"),
-                ),
-                course(backend, Query(while_run_goes("service:backend_lateness_seconds:p99_rate10s"), "p99")),
-            ),
-        ],
+            course(backend, Query(while_run_goes("service:backend_lateness_seconds:p99_rate10s"), "p99")),
+        ),
     )
 
 
