@@ -66,13 +66,6 @@ def test_only_waits_for_a_cpu_on_the_interior_count(first: int, verdict: str, tm
     assert run.judged(tmp_path).verdict == verdict
 
 
-def test_a_silence_while_the_backend_hangs_is_no_omission(tmp_path: Path) -> None:
-    run = RawRun(rows=rows(lambda second: LATENCY_MS + (6000 if 19 < second < 20 else 0)))
-    run.request["hangs"] = [{"at_s": 20, "duration_s": 6}]
-
-    assert "omission_possible" not in failed(run.judged(tmp_path).rules)
-
-
 def test_neither_what_is_before_the_interior_nor_after_the_load_is_an_omission(tmp_path: Path) -> None:
     """Every connection's first answer takes 5 s."""
     run = RawRun(rows=rows(lambda second: 5000 if second < 0.92 else LATENCY_MS))

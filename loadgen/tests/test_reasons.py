@@ -211,9 +211,3 @@ def test_a_jump(before_ms: int, after_ms: int, first_s: int, last_s: int, rules:
     answered_by_backend(run)
 
     assert failed(run.judged(tmp_path).rules) & rules
-
-
-def test_what_is_even_is_not_told_of(tmp_path: Path) -> None:
-    run = RawRun(rows=rows(lambda second: LATENCY_MS * (1 + second % 2 / 10)))
-
-    assert "uneven" not in failed(run.judged(tmp_path).rules)

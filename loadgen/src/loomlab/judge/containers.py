@@ -146,7 +146,8 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
-    samples = facts.host.samples
+    samples, before = facts.host.samples, facts.host.network_before
+    grown = {name: after - before[name] for name, after in facts.host.network_after.items() if name in before}
     wait_mean_ms, wait_p99_ms = cpu_waits_ms(samples, *counted.span)
     return {
         **_limits(facts, "generator", "loadgen", facts.request.generator_cpus),
@@ -154,8 +155,8 @@ def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
         "generator_wait_mean_ms": wait_mean_ms,
         "generator_wait_p99_ms": wait_p99_ms,
         "generator_thread_full": busiest_thread_full_share(samples),
-        "syn_retransmits": facts.network_growth("TCPSynRetrans"),
-        "connections_opened": facts.network_growth("ActiveOpens"),
+        "syn_retransmits": grown.get("TCPSynRetrans"),
+        "connections_opened": grown.get("ActiveOpens"),
     }
 
 

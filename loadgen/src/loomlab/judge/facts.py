@@ -56,11 +56,6 @@ class Facts:
         """The approach's CPU time between two times."""
         return self.metrics.cpu_seconds(self.request.approach, first, last)
 
-    def network_growth(self, counter: str) -> int | None:
-        """Growth over the run of a counter of the load generator's network namespace."""
-        before, after = self.host.network_before.get(counter), self.host.network_after.get(counter)
-        return None if before is None or after is None else after - before
-
 
 def _container(inspected: Any) -> Container | None:
     """The one container that `docker inspect` told of; None where it told of no state."""

@@ -188,8 +188,10 @@ def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: 
     log does not name connections, but all requests that started up to the second in which the C-th one did include
     every connection's first. Requests in flight at the end may be missing from the log, so it ends p99 before `ended`:
     all but 1 % of what started up to then is in the log. A tool that waits for its last answers starts none meanwhile,
-    so it ends with the last start, too. Its length is that of whole waves; how many requests it holds follows from mean
-    latency and `Starts.busy_share`.
+    so it ends with the last start, too. Of that it is the length nearest to whole waves, as a share of it, the longest
+    of equals: connections that stay in step send in waves, one mean latency apart, and what lies amid one counts more
+    or less often than the rest. It has 80 % at least, and as much of what a valid run needs as there is. How many
+    requests it holds follows from mean latency and `Starts.busy_share`.
     """
     if len(log) < connections:
         return None
@@ -200,10 +202,11 @@ def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: 
     last = min(last, math.floor(log.start_s.max())) if drains else last
     if last - first < FEWEST_SECONDS:
         return None
-    starts = Starts(log, first, last)
-    waves = starts.waves(0, last - first)
-    lengths = allowed_lengths(last - first, waves)
-    length = whole_waves(lengths, waves / (last - first))
+    starts, longest_s = Starts(log, first, last), last - first
+    waves = starts.waves(0, longest_s)
+    needed_s = max(KEPT_SHARE * longest_s, SHORTEST_INTERIOR_S, FEWEST_WAVES * longest_s / waves if waves else 0)
+    lengths = range(longest_s, math.ceil(min(needed_s, longest_s)) - 1, -1)
+    length = min(lengths, key=lambda seconds: abs(math.remainder(seconds * (waves / longest_s), 1)) / seconds)
     inside = log.between(first, first + length)
     if not len(inside):
         return None
@@ -213,25 +216,9 @@ def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: 
         requests=share * connections * length * len(inside) / busy_s if busy_s else len(inside),
         little_ratio=share if busy_s else 0.0,
         waves=starts.waves(0, length) if busy_s else None,
-        recorded_s=last - first,
+        recorded_s=longest_s,
         **_latencies(inside, log.untimed + log.unsent),
     )
-
-
-def allowed_lengths(longest_s: int, waves: float) -> range:
-    """Of a window, in seconds, the longest first, which holds so many waves: 80 % of it at least, and as much of what a
-    valid run needs as there is."""
-    needed_s = max(KEPT_SHARE * longest_s, SHORTEST_INTERIOR_S, FEWEST_WAVES * longest_s / waves if waves else 0)
-    return range(longest_s, math.ceil(min(needed_s, longest_s)) - 1, -1)
-
-
-def whole_waves(lengths: Sequence[int], waves_per_second: float) -> int:
-    """The length that is nearest to a whole number of waves, as a share of it; the longest of equals.
-
-    Connections that stay in step send in waves, one mean latency apart; what lies amid one counts more or less often
-    than the rest.
-    """
-    return min(lengths, key=lambda seconds: abs(math.remainder(seconds * waves_per_second, 1)) / seconds)
 
 
 class Starts:

@@ -29,9 +29,7 @@ class Series:
 def parse_result(result: Any) -> list[Series]:
     """Prometheus' matrix result, without what is no number; raises ParseError for another."""
     try:
-        parsed = [
-            (dict(row["metric"]), [(float(time), float(value)) for time, value in row["values"]]) for row in result
-        ]
+        return [Series(dict(row["metric"]), _numbers(row["values"])) for row in result]
     except (TypeError, KeyError, ValueError) as error:
         raise ParseError("metrics.json does not hold Prometheus results: measure again.") from error
 
