@@ -75,7 +75,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     }  # fmt: skip
     shares = {part: shares_of(samples, parse_cpu_list(cpus), start, end) for part, cpus in cpu_lists.items()}
     own = shares["approach"]
-    needed = own and own.busy + own.interrupts + own.steal
+    needed = own.busy + own.interrupts + own.steal if own else None
     apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
     return {
         "cpu_seconds": cpu_s,

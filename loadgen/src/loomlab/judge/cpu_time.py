@@ -127,4 +127,5 @@ def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tup
     counted_s = lengths_s.sum()
     better_s = np.cumsum(lengths_s) - lengths_s
     worst_s = np.clip(better_s + lengths_s - 0.99 * counted_s, 0, lengths_s)
-    return tuple(float(1000 * np.average(waits_s, weights=weights)) for weights in (lengths_s, worst_s))
+    mean_s, worst = np.average(waits_s, weights=lengths_s), np.average(waits_s, weights=worst_s)
+    return float(1000 * mean_s), float(1000 * worst)
