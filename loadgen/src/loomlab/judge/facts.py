@@ -11,7 +11,7 @@ from loomlab.judge.series import ratio
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
-from loomlab.records.load import Closed, OpenRate
+from loomlab.records.load import Closed
 from loomlab.records.measured import BackendDelays
 from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
@@ -36,10 +36,8 @@ class Facts:
         endpoints = [endpoint_of(target.target, delay_of(request.delay)) for target in request.load.targets]
         self.endpoint = endpoints[0]
         self.floors_ms = [endpoint.floor_ms for endpoint in endpoints]
-        shape, hangs = request.load.shape, request.hangs
-        self.steady = not hangs and (
-            isinstance(shape, Closed) or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
-        )
+        one_load = isinstance(request.load.shape, Closed) or request.load.rate_rps is not None
+        self.steady = one_load and not request.hangs
         self.driver = tool(request.tool)
         self.process = read_record(files.tool, ToolRun)
         self.start = self.process.started if self.process else request.started

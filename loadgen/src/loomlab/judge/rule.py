@@ -1,6 +1,5 @@
 """A rule of the verdict is one function of what was measured of a run."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -52,11 +51,6 @@ class Rule:
     def name(self) -> str:
         """The name that run.json has."""
         return self.check.__name__
-
-    @property
-    def what(self) -> str:
-        """What is compared with the limit, in one line."""
-        return " ".join((inspect.getdoc(self.check) or "").partition("\n\n")[0].split())
 
     def result(self, run: Measured) -> RuleResult:
         """What the rule finds of a run."""

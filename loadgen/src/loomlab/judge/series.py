@@ -66,7 +66,7 @@ def ratio(part: float | None, whole: float | None) -> float | None:
 def increase(counter: Series, start: float, end: float, born: Born = "before") -> float | None:
     """The counter's growth over the window, interpolated at both ends; None when the samples do not span it."""
     times, values = np.reshape(without_resets(counter.samples), (-1, 2)).T
-    if not len(times) or not times[0] <= end <= times[-1] or (born == "before" and start < times[0]):
+    if not len(times) or end < times[0] or max(start, end) > times[-1] or (born == "before" and start < times[0]):
         return None
     first, last = np.interp((start, end), times, values)
     return float(last if born == "zero" and start < times[0] else last - first)
