@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Any
 
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
@@ -34,19 +33,11 @@ def judge_run(run_dir: Path) -> Run:
     of_tool, log = tool_figures(facts)
     of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
     figures = of_tool | of_requests | container_figures(facts, counted) | live_set_of(facts)
-    run = Run.model_validate(_asked(facts) | figures)
-    run = run.model_copy(update=verdict.judge(run)._asdict())
-    write_json(files.run, run)
-    return run
-
-
-def _asked(facts: Facts) -> dict[str, Any]:
-    """Fields of Run: what was asked for, and where and when it was measured."""
-    request, load, shape = facts.request, facts.request.load, facts.request.load.shape
+    load, shape = request.load, request.load.shape
     # Targets are dealt to users, whose throughputs add up, else to requests, whose times do.
     mean = harmonic_mean if isinstance(shape, Users) else fmean
-    return {name: getattr(request, name) for name in AS_ASKED} | {
-        "run": facts.files.run_dir.resolve().name,
+    asked = {name: getattr(request, name) for name in AS_ASKED} | {
+        "run": files.run_dir.resolve().name,
         "approach": request.name,
         "twin_of": request.approach if request.twin else None,
         "concurrency": load.connections,
@@ -66,5 +57,9 @@ def _asked(facts: Facts) -> dict[str, Any]:
         "finished": datetime.fromtimestamp(facts.end, UTC).strftime(ISO) if request.finished else None,
         "interrupted": not request.finished,
         "boot_id": facts.host.boot_id,
-        "raw_sha256": checksum(facts.files.raw),
+        "raw_sha256": checksum(files.raw),
     }
+    run = Run.model_validate(asked | figures)
+    run = run.model_copy(update=verdict.judge(run)._asdict())
+    write_json(files.run, run)
+    return run
