@@ -1,6 +1,7 @@
 """What docs/draw puts into pages and grafana/limits.json: `python tests/tables.py` and the name of a table. Defaults
 that .env holds come in the environment."""
 
+import inspect
 import json
 import os
 import re
@@ -32,7 +33,11 @@ BESIDE = (
 
 def verdict() -> list[str]:
     """A row for each rule, those that make a run invalid first."""
-    rows = [f"| {rule.level} | {rule.what.removesuffix('.')} | {rule.limit} | `{rule.name}` |" for rule in RULES]
+    whats = [" ".join((inspect.getdoc(rule.check) or "").partition("\n\n")[0].split()) for rule in RULES]
+    rows = [
+        f"| {rule.level} | {what.removesuffix('.')} | {rule.limit} | `{rule.name}` |"
+        for rule, what in zip(RULES, whats, strict=True)
+    ]
     return [*HEAD, *rows, *(f"| suspect | {what} | {limit} | |" for what, limit in BESIDE)]
 
 

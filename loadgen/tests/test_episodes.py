@@ -1,14 +1,17 @@
-"""Steps and hangs, on simulated open loads of which everything is known."""
+"""Steps, hangs, and the first half of the measured part against its second, on loads of which everything is known."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from loomlab.judge.request_figures import episode_of, steps_of
+from loomlab.judge.request_figures import episode_of, falls, steps_of
 from loomlab.records.load import OpenRate, RateStep
-from loomlab.records.models import Episode, Hang, Step
+from loomlab.records.measured import Halves
+from loomlab.records.models import Episode, Hang, Interior, Step
 from loomlab.records.requestlog import RequestLog
 from rawrun import log_of
 
@@ -152,3 +155,94 @@ def test_users_wait_from_when_their_request_was_due_in_a_hang_and_after_it() -> 
     got = episode(lambda _: 110, lag_ms=lambda second: 2000 if 65 <= second < 75 else 0)
 
     assert (got.recovery_s, got.worst_ms) == (5, 150 + 10_000)
+
+
+CONNECTIONS = 100
+NOISE = (0.2, -0.2, -0.2, 0.2, 0.2, -0.2, -0.2, 0.2)
+
+
+def halves(
+    latency_ms: Callable[[float], float],
+    cpu_s: Callable[[float], float | None] = lambda _: None,
+    seconds: int = 40,
+    mean_s: float = 1.0,
+    connections: int | None = CONNECTIONS,
+    whole_run: bool = False,
+    each: int = 10,
+    **log: Any,
+) -> tuple[Halves | None, Halves | None]:
+    """Of latency and CPU per request: so many requests a second, each of the latency of its second; others outside of
+    the window, which must not count."""
+    starts = [BEGIN + second for second in range(-5, seconds + 5) for _ in range(each)]
+    latencies = [latency_ms(start - BEGIN) if 0 <= start - BEGIN < seconds else 1e6 for start in starts]
+    window = Interior(start=BEGIN, seconds=seconds, requests=1, whole_run=whole_run)
+
+    def cpu_seconds(first: float, last: float) -> float | None:
+        spent = [cpu_s(second - BEGIN) for second in range(int(first), int(last))]
+        return None if None in spent else sum(one or 0 for one in spent)
+
+    got = falls(log_of(starts, latencies, **log), window, mean_s, connections, cpu_seconds)
+    return got.get("latency_fall"), got.get("cpu_fall")
+
+
+@pytest.mark.parametrize(
+    ("factors", "fall", "margin", "peak"),
+    [
+        ([0.8 ** (part / 4) for part in range(8)], 0.2, 0, 0.215),
+        ([1.1 ** (part / 4) for part in range(8)], -0.1, 0, 0.087),
+        ([math.exp(-0.06 * part + noise) for part, noise in enumerate(NOISE)], 0.213, 0.251, 0.552),
+        ([math.exp(-0.08 * part + noise) for part, noise in enumerate(NOISE)], 0.274, 0.232, 0.681),
+        ([math.exp(0.06 * part + noise) for part, noise in enumerate(NOISE)], -0.271, 0.308, 0.552),
+        ([math.exp(0.5 * part + noise) for part, noise in enumerate(NOISE)], -6.389, 1.787, 4.579),
+    ],
+)
+def test_latency_that_falls_or_rises_with_its_margin(
+    factors: list[float], fall: float, margin: float, peak: float
+) -> None:
+    got, _ = halves(lambda second: 1000 * factors[int(second // 5)])
+
+    assert got and (got.fall, got.margin, got.peak) == pytest.approx((fall, margin, peak), abs=0.001)
+
+
+def test_latency_begins_when_a_request_was_due() -> None:
+    got, _ = halves(lambda _: 900, each=1, lag_ms=[100.0 * (second >= 20) for second in range(-5, 45)])
+
+    assert got and got.fall == pytest.approx(-0.084, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("latency_ms", "cpu_s", "connections", "fall"),
+    [
+        # In a closed model it goes by latency, not by a count; in an open one by the requests that started.
+        (lambda _: 900, lambda _: 0.5, CONNECTIONS, 0),
+        (lambda _: 900, lambda second: 0.9 ** (second / 20), CONNECTIONS, 0.1),
+        (lambda second: 1000 * 0.8 ** (second / 20), lambda _: 0.9, CONNECTIONS, 0.2),
+        (lambda second: 100 + 100 * second, lambda _: 0.5, None, 0),
+    ],
+)
+def test_cpu_per_request(
+    latency_ms: Callable[[float], float], cpu_s: Callable[[float], float], connections: int | None, fall: float
+) -> None:
+    _, got = halves(latency_ms, cpu_s, connections=connections)
+
+    assert got and got.fall == pytest.approx(fall, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("changes", "known"),
+    [
+        # Four parts of two waves are the shortest window.
+        ({"seconds": 8, "mean_s": 0.5}, True),
+        ({"seconds": 7, "mean_s": 0.5}, False),
+        ({"seconds": 40, "mean_s": 5.0}, True),
+        ({"seconds": 39, "mean_s": 5.0}, False),
+        ({"seconds": 39, "mean_s": 5.0, "connections": None}, True),
+        ({"whole_run": True}, False),
+        ({"each": 0}, False),
+    ],
+)
+def test_where_halves_are_known(changes: dict[str, Any], known: bool) -> None:
+    latency, cpu = halves(lambda _: 900, **changes)
+
+    assert (latency is not None) is known
+    assert cpu is None

@@ -128,20 +128,6 @@ def test_an_endpoint_that_waits_in_the_server_does_not_depend_on_the_backends_de
     assert failed(judged.rules) == {"other_backend_requests"}
 
 
-@pytest.mark.parametrize(("pool", "verdict"), [(5 * CONCURRENCY, "valid"), (5 * CONCURRENCY - 1, "suspect")])
-def test_a_request_that_makes_calls_at_once_needs_as_many_connections(pool: int, verdict: str, tmp_path: Path) -> None:
-    """Two calls and then five at once."""
-    run = RawRun()
-    run.request["load"] = load("/capabilities?calls=5&parallel=true")
-    run.put("backend", matrix("backend_requests_total", ramp(7 * CONCURRENCY / 0.92)))
-    run.about["outbound"]["max_connections_per_route"] = pool
-
-    judged = run.judged(tmp_path)
-
-    assert judged.verdict == verdict
-    assert told(judged.rules, "small_pool", "5") is (verdict == "suspect")
-
-
 def test_a_tool_without_a_report_counts_what_the_server_answered(run_dir: Path) -> None:
     (run_dir / "raw" / "ab.txt").write_text("Benchmarking app\napr_poll: The timeout specified has expired (70007)\n")
     (run_dir / "raw" / "ab-requests.tsv.gz").unlink()
@@ -162,12 +148,9 @@ def test_an_answer_that_was_neither_read_nor_a_success_is_one_error(tmp_path: Pa
 
     assert run.errors == run.requests == 800
 
+    found_closed = RawRun(unanswered=20).judged(tmp_path)  # ab does not count them
 
-def test_bytes_are_those_of_what_was_answered(tmp_path: Path) -> None:
-    """Connections that ab found closed are errors, though it does not count them."""
-    run = RawRun(unanswered=20).judged(tmp_path)
-
-    assert (run.errors, run.response_bytes_per_request) == pytest.approx((20, 9 / ANSWERED))
+    assert (found_closed.errors, found_closed.response_bytes_per_request) == pytest.approx((20, 9 / ANSWERED))
 
 
 def test_failures_that_a_report_leaves_out_and_answers_that_may_be_cut_count(tmp_path: Path, stand_in: StandIn) -> None:
@@ -249,13 +232,8 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
         lambda run: run.report.update({"Complete requests": 2000, "Keep-Alive requests": 2000}),
         lambda run: run.report.update({"Complete requests": len(run.rows)}) or run.rows.extend(run.rows[::40]),
         lambda run: run.tool.update(exit_code=-9),
-        lambda run: run.rows.__setitem__(0, (0, LATENCY_MS)),
-        lambda run: run.rows.append((int(at(SECONDS - 1)), 10**15)),
-        lambda run: run.rows.append((int(at(5)), -(10**15))),
-        lambda run: run.report.update({"Time taken for tests": "27.000 seconds"}),
-        lambda run: run.report.update({"Time taken for tests": "999999999.000 seconds"}),
     ],
-    ids=["more-counted", "duplicates", "killed", "1970", "ends-after-the-run", "negative", "too-short", "too-long"],
+    ids=["more-counted", "duplicates", "killed"],
 )
 def test_a_report_is_not_believed_against_the_rest(change: Callable[[RawRun], Any], tmp_path: Path) -> None:
     run = RawRun()
@@ -269,9 +247,7 @@ def test_a_report_is_not_believed_against_the_rest(change: Callable[[RawRun], An
 
 DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
     ("request.json", lambda _: "{"),
-    ("request.json", lambda _: {"tool": 1}),
     ("tool.json", lambda told: told | {"started": math.nan}),
-    ("request.json", lambda told: told | {"load": told["load"] | {"connections": 0}}),
     ("metrics.json", lambda told: told | {"containers": [{"metric": 5, "values": []}]}),
 ]
 

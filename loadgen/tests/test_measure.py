@@ -146,8 +146,7 @@ def test_what_requests_hold_is_measured_after_the_run(tmp_path: Path) -> None:
 
     assert run.live_requests == 20
     assert run.live_bytes_per_request == LiveBytes(heap=HELD["heap_used_bytes"])
-    few = "because only 20 requests waited, and 100 are needed"
-    assert run.notes == [f"What a waiting request holds is not known: stacks_off_heap {few}; kernel {few}."]
+    assert all(f"{part}, because" in run.notes[0] for part in ("stacks_off_heap", "kernel"))
     assert memory["before"]["answered"] < load["started"] < load["ended"] < memory["loaded"]["asked"]
     assert memory["hold"]["started"] < memory["waiting"]["asked"] < memory["idle"]["asked"]
     assert (memory["hold"]["requests"], memory["hold"]["errors"]) == (20, 0)

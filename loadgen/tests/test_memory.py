@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
 from rawrun import RawRun, at, level, load, matrix
-from saying import figures
 
 CONNECTIONS = 200
 MOMENTS = ("before", "loaded", "waiting", "idle")
@@ -72,62 +70,55 @@ def untold(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "unknown", "said"),
+    ("changes", "unknown"),
     [
-        (shrunk(800_000), set(), ""),
-        (shrunk(800_001), {"heap"}, "0.8"),
-        (shrunk(-9_000_000), set(), ""),
+        (shrunk(800_000), set()),
+        (shrunk(800_001), {"heap"}),
+        (shrunk(-9_000_000), set()),
         # Of what pools gave up, what requests of the load before held is not part.
-        (shrunk(1_600_000, requests_in_flight=20), set(), ""),
-        (shrunk(1_600_001, requests_in_flight=20), {"heap"}, "0.8"),
-        ({"loaded": answer(None, UNANSWERED)}, {"heap"}, "heap_used_bytes"),
+        (shrunk(1_600_000, requests_in_flight=20), set()),
+        (shrunk(1_600_001, requests_in_flight=20), {"heap"}),
+        ({"loaded": answer(None, UNANSWERED)}, {"heap"}),
         # A heap that is touched for the first time is held by nobody.
-        (reading("waiting", rss_anon_bytes=1_914_500_000, heap_rss_anon_bytes=1_800_000_000), set(), ""),
+        (reading("waiting", rss_anon_bytes=1_914_500_000, heap_rss_anon_bytes=1_800_000_000), set()),
         # Stacks that a pool keeps count, and so does what the kernel keeps for them.
-        (
-            reading("idle", thread_stack_bytes=11_000_000, rss_anon_bytes=712_500_000, kernel_bytes=10_400_000),
-            set(),
-            "",
-        ),
-        (untold("heap_used_bytes"), {"heap"}, "heap_used_bytes"),
-        (untold("rss_anon_bytes"), {"stacks_off_heap"}, "rss_anon_bytes"),
-        (untold("heap_rss_anon_bytes"), {"stacks_off_heap"}, "heap_rss_anon_bytes"),
-        (untold("thread_stack_bytes"), {"stacks_off_heap"}, "thread_stack_bytes"),
-        (untold("kernel_bytes"), {"kernel"}, "kernel_bytes"),
+        (reading("idle", thread_stack_bytes=11_000_000, rss_anon_bytes=712_500_000, kernel_bytes=10_400_000), set()),
+        (untold("heap_used_bytes"), {"heap"}),
+        (untold("rss_anon_bytes"), {"stacks_off_heap"}),
+        (untold("heap_rss_anon_bytes"), {"stacks_off_heap"}),
+        (untold("thread_stack_bytes"), {"stacks_off_heap"}),
+        (untold("kernel_bytes"), {"kernel"}),
     ],
 )
-def test_a_part_that_is_not_known(tmp_path: Path, changes: dict[str, Any], unknown: set[str], said: str) -> None:
+def test_a_part_that_is_not_known(tmp_path: Path, changes: dict[str, Any], unknown: set[str]) -> None:
     run = judged(tmp_path, **changes)
 
     assert run.live_bytes_per_request.model_dump() == ALL | dict.fromkeys(unknown)
     assert len(run.notes) == len(unknown)
-    assert all(said in note and part in note for note, part in zip(run.notes, unknown, strict=True))
+    assert all(part in note for note, part in zip(run.notes, unknown, strict=True))
     assert run.verdict == "valid"
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "said"),
     [
-        {"error": "4 platform threads cannot hold 200 requests at once"},
-        {"waiting": None},
-        {"waiting": answer(None, UNANSWERED)},
-        {"idle": answer(None, UNANSWERED)},
-        reading("idle", requests_in_flight=3),
-        reading("waiting", requests_in_flight=179),
-        reading("waiting", requests_in_flight=0),
-        reading("waiting", requests_in_flight=None),
-        reading("waiting", requests_in_flight="many"),
-        {"hold": None},
-        reading("loaded", requests_in_flight=21),
-        reading("waiting", requests_in_flight=201),
+        ({"error": "4 platform threads cannot hold 200 requests at once"}, "4 platform threads cannot hold"),
+        ({"waiting": None}, "did not report"),
+        ({"waiting": answer(None, UNANSWERED)}, UNANSWERED),
+        ({"idle": answer(None, UNANSWERED)}, UNANSWERED),
+        (reading("idle", requests_in_flight=3), "200 of 200 requests were in flight, and 3 before or after"),
+        (reading("waiting", requests_in_flight=179), "179 of 200"),
+        (reading("waiting", requests_in_flight=201), "201 of 200"),
+        (reading("waiting", requests_in_flight=None), "did not report"),
+        (reading("waiting", requests_in_flight="many"), "did not report"),
+        (reading("loaded", requests_in_flight=21), "200 of 200 requests were in flight, and 21 before or after"),
     ],
 )
-def test_without_requests_that_wait(tmp_path: Path, changes: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+def test_without_requests_that_wait(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     run = judged(tmp_path, **changes)
 
-    assert run.live_bytes_per_request == LiveBytes()
-    assert run.live_requests is None
-    assert run.notes == snapshot
+    assert (run.live_bytes_per_request, run.live_requests) == (LiveBytes(), None)
+    assert len(run.notes) == 1 and said in run.notes[0]
     assert run.verdict == "valid"
 
 
@@ -146,7 +137,6 @@ def test_how_many_must_wait(connections: int, left: int, waiting: int, unknown: 
     assert {part for part, value in held.items() if value is None} == unknown
     assert held["heap"] == pytest.approx(8_000_000 / waiting)
     assert bool(run.notes) == bool(unknown)
-    assert all({"99", "100"} <= figures(note) for note in run.notes)
 
 
 PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 400}, "jvm": {"available_processors": 2}}

@@ -101,7 +101,7 @@ def test_throttling_is_counted_from_the_first_sample_on(periods: Samples, thrott
     counters = {"container_cpu_cfs_periods_total": periods, "container_cpu_cfs_throttled_periods_total": throttled}
     series = [own(name, *samples, service="app") for name, samples in counters.items()]
 
-    assert only("containers", *series).throttled_ratio("app", *RUN) == pytest.approx(ratio)
+    assert only("containers", *series).quota("app", *RUN).throttled == pytest.approx(ratio)
 
 
 def without(first: float, last: float) -> Samples:
@@ -124,7 +124,7 @@ QUOTA = container("spec_cpu_quota", level(100_000)), container("spec_cpu_period"
     ],
 )
 def test_a_container_whose_cpu_was_recorded(series: list[dict[str, Any]], measured: bool) -> None:
-    assert only("containers", *series).measured("app", *RUN) is measured
+    assert only("containers", *series).quota("app", *RUN).known is measured
 
 
 @pytest.mark.parametrize("record", [None, {}])
@@ -132,9 +132,9 @@ def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None
     got = Metrics(record, "app")
 
     assert got.missing_ratio("app", 0, 100) == 1
-    assert got.cpu_seconds("app", 0, 100) is got.throttled_ratio("app", 0, 100) is None
+    assert got.cpu_seconds("app", 0, 100) is got.quota("app", 0, 100).throttled is None
     assert got.served_requests("/x", 0, 100) is got.gc(0, 100).share is None
-    assert got.backend_lateness_p99_ms(0, 100) is got.backend_lateness_mean_ms(0, 100) is None
+    assert got.backend_lateness_ms(0, 100) == (None, None)
 
 
 @pytest.mark.parametrize(("first", "last"), [(20, 45), (-10, 30)])
@@ -143,4 +143,4 @@ def test_a_service_scraped_late_or_not_until_the_end_is_not_taken_to_have_begun_
     late = [one | {"values": [sample for sample in one["values"] if sample[0] >= at(20)]} for one in lateness(0.1)]
 
     assert only("approach", scraped).served_requests("/capabilities", *RUN) is None
-    assert only("backend", *late).backend_lateness_p99_ms(*RUN) is None
+    assert only("backend", *late).backend_lateness_ms(*RUN)[1] is None

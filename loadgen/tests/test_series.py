@@ -47,7 +47,6 @@ def test_totals_and_gauges_leave_out_what_was_not_measured() -> None:
     assert (series.total([spanning, beyond], 0, 10), series.total([beyond], 0, 10)) == (4, None)
     assert (series.highest(gauge, 0, 3), series.highest(gauge, 4, 5)) == (9, None)
     assert (series.latest(gauge, 3), series.latest(gauge, 0)) == (7, None)
-    assert (series.first_from(gauge, 1.5), series.first_from(gauge, 10)) == (9, None)
 
 
 def every_second(gap: tuple[float, float] = (0, 0), frozen: tuple[float, float] = (0, 0)) -> Series:

@@ -1,5 +1,6 @@
 """What the containers and their processes took: the one under test, the backend, the load generator, and the host."""
 
+import math
 from typing import Any
 
 from loomlab.basics.cpus import parse_cpu_list
@@ -17,27 +18,26 @@ COUNTED_APART = 0.02
 
 def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     """Fields of Run. CPU is of what is counted; memory and threads are of the whole run."""
-    figures = (
-        _under_test(facts, counted) | _backend(facts, counted) | _generator(facts, counted) | _host(facts, counted)
-    )
-    services = {"": facts.request.approach, "backend_": "backend", "generator_": "loadgen"}
-    for prefix, service in services.items():
-        cpu_s = counted.per_request(facts.metrics.cpu_seconds(service, *counted.span))
-        figures[f"{prefix}cpu_ms_per_request"] = None if cpu_s is None else 1000 * cpu_s
-    return figures
+    each = counted.requests if counted.one_load else None
+    allocated = series.total(facts.metrics.process("lab_allocated_bytes_total"), *counted.span)
+    figures = {"allocated_bytes_per_request": ratio(allocated, each)}
+    for prefix, service in {"": facts.request.approach, "backend_": "backend", "generator_": "loadgen"}.items():
+        cpu_s = facts.metrics.cpu_seconds(service, *counted.span)
+        figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
+    return figures | _under_test(facts) | _cpu(facts, counted) | _backend(facts, counted) | _generator(facts, counted)
 
 
-def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
+def _under_test(facts: Facts) -> dict[str, Any]:
     """RSS is null under ZGC: its heap is shared memory, which the kernel does not count as RSS."""
     metrics, approach, span = facts.metrics, facts.request.approach, (facts.start, facts.end)
-    gc, zgc, peaks_reset = metrics.gc(*span), facts.request.gc == "zgc", facts.host.peaks_reset
+    gc, zgc = metrics.gc(*span), facts.request.gc == "zgc"
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
-
-    def peak(metric: str) -> float | None:
-        """Told after the run's end."""
-        return series.first_from(metrics.process(metric), facts.end) if peaks_reset else None
-
-    return _cpu(facts, counted) | {
+    # Told after the run's end.
+    rss_hwm, threads_peak = (
+        series.values_within(metrics.process(name), facts.end, math.inf) if facts.host.peaks_reset else []
+        for name in ("process_memory_hwm_bytes", "jvm_threads_peak_threads")
+    )
+    return {
         "container_known": facts.container is not None,
         "container_failure": container_failure(facts.container, facts.start),
         "process_restarts": metrics.process_restarts(*span),
@@ -46,15 +46,12 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "gc": gc,
         "gc_share": gc.share,
         "gc_cpu_share": gc.cpu_share,
-        "throttled_ratio": metrics.throttled_ratio(approach, *span),
-        "allocated_bytes_per_request": counted.per_request(
-            series.total(metrics.process("lab_allocated_bytes_total"), *counted.span)
-        ),
+        "throttled_ratio": metrics.quota(approach, *span).throttled,
         "rss_max_bytes": None if zgc else series.highest(metrics.container("memory_rss"), *span),
-        "rss_hwm_bytes": peak("process_memory_hwm_bytes"),
+        "rss_hwm_bytes": rss_hwm[0] if rss_hwm else None,
         "vsz_max_bytes": series.highest(metrics.process("process_memory_vss_bytes"), *span),
         "threads_max": series.highest(metrics.container("threads"), *span),
-        "platform_threads_peak": peak("jvm_threads_peak_threads"),
+        "platform_threads_peak": threads_peak[0] if threads_peak else None,
         "virtual_threads_pinned": None if pinned is None else round(pinned),
         "about_told": isinstance(facts.about, dict) and "outbound" in facts.about,
         "backend_pool": backend_pool(facts.about),
@@ -63,28 +60,63 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
-    """The approach's CPU and its compilers', and what it was given."""
-    metrics, approach, counted_s = facts.metrics, facts.request.approach, counted.end - counted.start
-    middle = counted.start + counted_s / 2
+    """The approach's CPU and its compilers', what it was given, and what others took of it."""
+    metrics, request, samples, (start, end) = facts.metrics, facts.request, facts.host.samples, counted.span
+    middle = start + (end - start) / 2
     jit_s, early_s, late_s = (
         metrics.scraped_growth("lab_jit_cpu_seconds_total", *span)
-        for span in ((facts.start, facts.end), (counted.start, middle), (middle, counted.end))
+        for span in ((facts.start, facts.end), (start, middle), (middle, end))
     )
-    cpu_s = metrics.cpu_seconds(approach, *counted.span)
+    cpu_s = facts.cpu_seconds(start, end)
     less_s = None if early_s is None or late_s is None else early_s - late_s
-    quota_cpus = metrics.quota_cpus(approach, facts.end)
-    shares = _shares(facts, facts.request.approach_cpus, counted)
-    idle = None if shares is None or quota_cpus is not None else 1 - shares.busy - shares.interrupts - shares.steal
+    quota_cpus = metrics.quota(request.approach, facts.start, facts.end).cpus
+    cpu_lists = {
+        "approach": request.approach_cpus, "backend": request.backend_cpus, "load generator": request.generator_cpus,
+    }  # fmt: skip
+    shares = {part: shares_of(samples, parse_cpu_list(cpus), start, end) for part, cpus in cpu_lists.items()}
+    own = shares["approach"]
+    needed = own.busy + own.interrupts + own.steal if own else None
+    apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
     return {
         "cpu_seconds": cpu_s,
-        "cpus_used": ratio(cpu_s, counted_s),
-        "cpus_given": quota_cpus if shares is None else min(shares.cpus, quota_cpus or shares.cpus),
-        "idle_share": idle,
+        "cpus_used": ratio(cpu_s, end - start),
+        "cpus_given": min(own.cpus, quota_cpus or own.cpus) if own else quota_cpus,
+        "idle_share": None if needed is None or quota_cpus is not None else 1 - needed,
         "jit_cpu_seconds": jit_s,
-        "jit_cpu_share": ratio(jit_s, metrics.cpu_seconds(approach, facts.start, facts.end)),
+        "jit_cpu_share": ratio(jit_s, facts.cpu_seconds(facts.start, facts.end)),
         "jit_cpu_fall": ratio(less_s, cpu_s and cpu_s / 2),
-        "jit_cores_fall": ratio(less_s, counted_s / 2),
+        "jit_cores_fall": ratio(less_s, (end - start) / 2),
+        "foreign_cpu_share": _foreign_share(facts, counted, own) if own else None,
+        "steal_shares": {part: share.steal for part, share in shares.items() if share} if own else None,
+        "stolen_of_needed": (ratio(own.steal, needed) or 0.0) if own else None,
+        "host_sampled": bool(samples),
+        "clock_step_s": max(apart) - min(apart) if apart else None,
     }
+
+
+def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float | None:
+    """What others than the lab's containers took of the approach's CPUs: a lower bound where the kernel charges
+    interrupts to whoever runs. Where the containers used more than was busy without interrupts it does, and they are
+    counted with the busy time. None where a container's CPU is not known, or may be of other CPUs."""
+    request = facts.request
+    every = {name for sample in facts.host.samples for name in sample.cpus}
+    own_cpus = parse_cpu_list(request.approach_cpus) or every
+    beside = {
+        "backend": request.backend_cpus,
+        "loadgen": request.generator_cpus,
+        "prometheus": request.monitoring_cpus,
+        "cadvisor": request.monitoring_cpus,
+    }
+    spent = [facts.cpu_seconds(*counted.span)]
+    for service, cpu_list in beside.items():
+        cpus = set() if cpu_list is None else parse_cpu_list(cpu_list) or every
+        if cpus & own_cpus:
+            spent.append(facts.metrics.cpu_seconds(service, *counted.span) if cpus <= own_cpus else None)
+    if None in spent:
+        return None
+    own = sum(seconds or 0.0 for seconds in spent) / shares.cpu_seconds
+    busy = shares.busy if own <= shares.busy + COUNTED_APART else shares.busy + shares.interrupts
+    return max(busy - own, 0.0)
 
 
 def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
@@ -103,17 +135,19 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     }
     if not facts.endpoint.backend_calls:
         return figures
-    calm_until = min([counted.end, *(start + hang.at_s for hang in facts.request.hangs)])
+    calm_until = min([counted.span[1], *(start + hang.at_s for hang in facts.request.hangs)])
+    mean_ms, p99_ms = metrics.backend_lateness_ms(counted.span[0], calm_until)
     return figures | {
         **_limits(facts, "backend", "backend", facts.request.backend_cpus),
         "backend_loop_full": metrics.backend_loop_full_share(start, end),
-        "backend_lateness_mean_ms": metrics.backend_lateness_mean_ms(counted.start, calm_until),
-        "backend_lateness_p99_ms": metrics.backend_lateness_p99_ms(counted.start, calm_until),
+        "backend_lateness_mean_ms": mean_ms,
+        "backend_lateness_p99_ms": p99_ms,
     }
 
 
 def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
-    samples = facts.host.samples
+    samples, before = facts.host.samples, facts.host.network_before
+    grown = {name: after - before[name] for name, after in facts.host.network_after.items() if name in before}
     wait_mean_ms, wait_p99_ms = cpu_waits_ms(samples, *counted.span)
     return {
         **_limits(facts, "generator", "loadgen", facts.request.generator_cpus),
@@ -121,71 +155,20 @@ def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
         "generator_wait_mean_ms": wait_mean_ms,
         "generator_wait_p99_ms": wait_p99_ms,
         "generator_thread_full": busiest_thread_full_share(samples),
-        "syn_retransmits": facts.network_growth("TCPSynRetrans"),
-        "connections_opened": facts.network_growth("ActiveOpens"),
+        "syn_retransmits": grown.get("TCPSynRetrans"),
+        "connections_opened": grown.get("ActiveOpens"),
     }
 
 
 def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any]:
     """How near a container beside the approach was to its CPU limits."""
-    span = (service, facts.start, facts.end)
+    quota = facts.metrics.quota(service, facts.start, facts.end)
     return {
         f"{prefix}_cpus_full": cpus_full_share(facts.host.samples, parse_cpu_list(cpus)),
-        f"{prefix}_quota_full": facts.metrics.quota_full_share(*span),
-        f"{prefix}_throttled": facts.metrics.throttled_ratio(*span),
-        f"{prefix}_measured": facts.metrics.measured(*span),
+        f"{prefix}_quota_full": quota.full,
+        f"{prefix}_throttled": quota.throttled,
+        f"{prefix}_measured": quota.known,
     }
-
-
-def _host(facts: Facts, counted: Counted) -> dict[str, Any]:
-    request, samples = facts.request, facts.host.samples
-    cpus = (request.approach_cpus, request.backend_cpus, request.generator_cpus)
-    approach, backend, generator = (_shares(facts, cpu_list, counted) for cpu_list in cpus)
-    shares = {"approach": approach, "backend": backend, "load generator": generator}
-    apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
-    return {
-        "host_sampled": bool(samples),
-        "foreign_cpu_share": _foreign_share(facts, counted, approach),
-        "steal_shares": {part: share.steal for part, share in shares.items() if share} if approach else None,
-        "stolen_of_needed": approach.stolen_of_needed if approach else None,
-        "clock_step_s": max(apart) - min(apart) if apart else None,
-    }
-
-
-def _shares(facts: Facts, cpus: str, counted: Counted) -> CpuShares | None:
-    return shares_of(facts.host.samples, parse_cpu_list(cpus), *counted.span)
-
-
-def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares | None) -> float | None:
-    """What others than the lab's containers took of the approach's CPUs: a lower bound where the kernel charges
-    interrupts to whoever runs. Where the container alone used more than was busy without interrupts it does, and they
-    are counted with the busy time."""
-    spent = _spent_by_lab(facts, counted)
-    if shares is None or spent is None:
-        return None
-    own = spent / shares.cpu_seconds
-    busy = shares.busy if own <= shares.busy + COUNTED_APART else shares.busy + shares.interrupts
-    return max(busy - own, 0.0)
-
-
-def _spent_by_lab(facts: Facts, counted: Counted) -> float | None:
-    """CPU seconds on the approach's CPUs, of the containers that may run there; None where a container's are not known,
-    or may be of other CPUs."""
-    request = facts.request
-    every = {name for sample in facts.host.samples for name in sample.cpus}
-    own_cpus = parse_cpu_list(request.approach_cpus) or every
-    beside = {
-        "backend": request.backend_cpus,
-        "loadgen": request.generator_cpus,
-        "prometheus": request.monitoring_cpus,
-        "cadvisor": request.monitoring_cpus,
-    }
-    spent = [facts.metrics.cpu_seconds(request.approach, *counted.span)]
-    for service, cpu_list in beside.items():
-        cpus = set() if cpu_list is None else parse_cpu_list(cpu_list) or every
-        if cpus & own_cpus:
-            spent.append(facts.metrics.cpu_seconds(service, *counted.span) if cpus <= own_cpus else None)
-    return None if None in spent else sum(seconds or 0.0 for seconds in spent)
 
 
 def container_failure(container: Container | None, started: float) -> str | None:

@@ -1,8 +1,8 @@
 """How the time of CPUs and threads was spent, from the samples of /proc that were taken during a run."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,7 @@ def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
     return full_share(stretches)
 
 
-@dataclass(frozen=True)
-class CpuShares:
+class CpuShares(NamedTuple):
     """Where the time of a set of `cpus` went, as shares of it: `busy` without interrupts, `interrupts`, and `steal`,
     which the hypervisor gave to other machines; `cpu_seconds` are all that the set had."""
 
@@ -66,12 +65,6 @@ class CpuShares:
     cpu_seconds: float
     cpus: int
 
-    @property
-    def stolen_of_needed(self) -> float:
-        """Share of the time in which something ran on the set or should have run."""
-        needed = self.busy + self.interrupts + self.steal
-        return self.steal / needed if needed else 0.0
-
 
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
     """The shares from `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a
@@ -80,17 +73,21 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
     if not len(times):
         return None
     first_s, last_s = max(start, samples[0].time), min(end, samples[-1].time)
-    first, last = (_jiffies_at(times, counters.sum(axis=1), time) for time in (first_s, last_s))
-    if first is None or last is None or last_s - first_s < max(COVERED * (end - start), SHORTEST_S):
+    if last_s - first_s < max(COVERED * (end - start), SHORTEST_S):
         return None
-    spent = last - first
+    for time in (first_s, last_s):
+        after = int(np.searchsorted(times, time))
+        in_hole = 0 < after < len(times) and times[after] != time and times[after] - times[after - 1] > MISSING_AFTER_S
+        if in_hole or not times[0] <= time <= times[-1]:
+            return None
+    spent = np.array([np.diff(np.interp((first_s, last_s), times, column))[0] for column in counters.sum(axis=1).T])
     if spent.sum() <= 0:
         return None
-    share = spent / spent.sum()
+    share = (spent / spent.sum()).tolist()
     return CpuShares(
-        busy=float(share[USER] + share[NICE] + share[SYSTEM]),
-        interrupts=float(share[IRQ] + share[SOFTIRQ]),
-        steal=float(share[STEAL]),
+        busy=share[USER] + share[NICE] + share[SYSTEM],
+        interrupts=share[IRQ] + share[SOFTIRQ],
+        steal=share[STEAL],
         cpu_seconds=(last_s - first_s) * counters.shape[1],
         cpus=counters.shape[1],
     )
@@ -107,42 +104,28 @@ def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Number
     return np.array([sample.time for sample in known])[moved], counters[moved]
 
 
-def _jiffies_at(times: Numbers, jiffies: Numbers, time: float) -> Numbers | None:
-    """The counters at that time; None beyond the samples, and in a hole between them."""
-    if not times[0] <= time <= times[-1]:
-        return None
-    index = int(np.searchsorted(times, time))
-    if times[index] != time and times[index] - times[index - 1] > MISSING_AFTER_S:
-        return None
-    return np.array([np.interp(time, times, column) for column in jiffies.T])
-
-
 def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
     """How long the tool's threads were ready and had no CPU between two times, a turn: the mean, and the mean of the
-    worst hundredth of the seconds. Each second counts alike, for a tool that gets no CPU has few turns. None where over
-    a tenth of the time is in holes between the samples."""
+    worst hundredth of the seconds. Each second counts alike, for a tool that gets no CPU has few turns; one without a
+    turn is counted with the next. None where over a tenth of the time is in holes between the samples."""
     inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
-    waits_s, lengths_s = np.array(sorted(_turns(inside)), dtype=np.float64).reshape(-1, 2).T
-    counted_s = lengths_s.sum()
-    if not counted_s or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
+    if not inside or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
         return None, None
-    better_s = np.cumsum(lengths_s) - lengths_s
-    worst_s = np.clip(better_s + lengths_s - 0.99 * counted_s, 0, lengths_s)
-    mean_s, worst = (waits_s * lengths_s).sum() / counted_s, (waits_s * worst_s).sum() / worst_s.sum()
-    return float(1000 * mean_s), float(1000 * worst)
-
-
-def _turns(samples: Sequence[HostSample]) -> Iterator[tuple[float, float]]:
-    """(mean wait of a turn, length) of each stretch between samples in which there was a turn, of the threads that were
-    there at both ends of it."""
-    begun = waited_s = 0.0
-    turns = 0
-    for before, after in itertools.pairwise(samples):
-        begun = begun or before.time
+    waits: list[tuple[float, float]] = []
+    begun, waited_s, turns = inside[0].time, 0.0, 0
+    for before, after in itertools.pairwise(inside):
         old, new = before.tool_waits or {}, after.tool_waits or {}
         both = old.keys() & new.keys()
         waited_s += sum(new[name][0] - old[name][0] for name in both)
         turns += sum(new[name][1] - old[name][1] for name in both)
         if turns:
-            yield waited_s / turns, after.time - begun
-            begun, waited_s, turns = 0.0, 0.0, 0
+            waits.append((waited_s / turns, after.time - begun))
+            begun, waited_s, turns = after.time, 0.0, 0
+    if not waits:
+        return None, None
+    waits_s, lengths_s = np.array(sorted(waits)).T
+    counted_s = lengths_s.sum()
+    better_s = np.cumsum(lengths_s) - lengths_s
+    worst_s = np.clip(better_s + lengths_s - 0.99 * counted_s, 0, lengths_s)
+    mean_s, worst = np.average(waits_s, weights=lengths_s), np.average(waits_s, weights=worst_s)
+    return float(1000 * mean_s), float(1000 * worst)

@@ -11,6 +11,7 @@ from loomlab.judge.series import ratio
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.load import Closed
 from loomlab.records.measured import BackendDelays
 from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
@@ -21,14 +22,12 @@ from loomlab.tools.known import tool
 from loomlab.tools.tool import ToolReport, requests_of
 
 INSPECTED = TypeAdapter(tuple[Container])
-AROUND_S = 2
-"""Between the lab's clock readings and the tool's; some tools round starts to a second."""
 
 
 class Facts:
     """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds;
     `start` and `end` are the tool's, or both when the measurement began; `floors_ms` the shortest times that requests
-    of each kind can wait."""
+    of each kind can wait; `steady`: load and backend are the same from beginning to end."""
 
     def __init__(self, files: RunFiles, request: Request) -> None:
         """Raises ParseError for a file that holds something else."""
@@ -37,6 +36,8 @@ class Facts:
         endpoints = [endpoint_of(target.target, delay_of(request.delay)) for target in request.load.targets]
         self.endpoint = endpoints[0]
         self.floors_ms = [endpoint.floor_ms for endpoint in endpoints]
+        one_load = isinstance(request.load.shape, Closed) or request.load.rate_rps is not None
+        self.steady = one_load and not request.hangs
         self.driver = tool(request.tool)
         self.process = read_record(files.tool, ToolRun)
         self.start = self.process.started if self.process else request.started
@@ -52,11 +53,6 @@ class Facts:
     def cpu_seconds(self, first: float, last: float) -> float | None:
         """The approach's CPU time between two times."""
         return self.metrics.cpu_seconds(self.request.approach, first, last)
-
-    def network_growth(self, counter: str) -> int | None:
-        """Growth over the run of a counter of the load generator's network namespace."""
-        before, after = self.host.network_before.get(counter), self.host.network_after.get(counter)
-        return None if before is None or after is None else after - before
 
 
 def _container(inspected: Any) -> Container | None:
@@ -76,7 +72,6 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
     try:
         log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
         report = driver.report(facts.files.raw)
-        _check_times(log or RequestLog(), report, process)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
     logged, requests, errors = log or RequestLog(), report.attempted, None
@@ -104,22 +99,6 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
             report.received_bytes, report.completed and report.completed - logged.unanswered
         ),
     }, log
-
-
-def _check_times(log: RequestLog, report: ToolReport, process: ToolRun) -> None:
-    """Raises ParseError where a request was not within the time of the process, or the report tells of more time than
-    that, or of less than the requests took."""
-    starts_s, latencies_ms = log.starts_s, log.latencies_ms
-    ends_s = starts_s + latencies_ms / 1000
-    first, last = starts_s.min(initial=process.ended), ends_s.max(initial=process.started)
-    within = process.started - AROUND_S <= first and last <= process.ended + AROUND_S
-    least_s, most_s = last - first - AROUND_S, process.ended - process.started + AROUND_S
-    told = report.duration_s is None or least_s <= report.duration_s <= most_s
-    if not within or not told or latencies_ms.min(initial=0) < 0:
-        raise ParseError(
-            f"its process ran from {process.started:.3f} to {process.ended:.3f}, its requests from {first:.3f} to "
-            f"{last:.3f}, and its report tells of {report.duration_s or 0:,.1f} s: measure again."
-        )
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:

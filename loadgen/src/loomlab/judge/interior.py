@@ -1,5 +1,6 @@
 """The part of a run that counts: after the connect wave, before the last wave drains (docs/methodology.md)."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,12 +62,20 @@ def figures_of(
     None without an answer."""
     if not len(log):
         return None
-    if isinstance(load.shape, Closed):
-        full_until = _last_full_second(log, load.connections, ended) if quotas else ended
-        return _closed_figures(log, load.connections, full_until, drains=drains) or _whole_run(log, started, ended)
-    if isinstance(load.shape, OpenRate):
-        return _open_figures(log, load.rate_rps) or _whole_run(log, started, ended)
-    return _whole_run(log, float(log.starts_s.min()), float((log.start_s + log.latency_ms / 1000).max()))
+    match load.shape:
+        case Closed():
+            full_until = _last_full_second(log, load.connections, ended) if quotas else ended
+            interior = _closed_figures(log, load.connections, full_until, drains=drains)
+        case OpenRate():
+            interior = _open_figures(log, load.rate_rps)
+        case _:
+            interior = None
+            started, ended = float(log.starts_s.min()), float((log.start_s + log.latency_ms / 1000).max())
+    return interior or InteriorFigures(
+        Interior(start=started, seconds=max(ended - started, 0.001), requests=len(log), whole_run=True),
+        requests=len(log),
+        **_latencies(log, log.untimed + log.unsent),
+    )
 
 
 def _last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
@@ -75,8 +84,7 @@ def _last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
     full = concurrency - max(IDLE_SHARE * concurrency, 1)
     seconds = np.arange(math.floor(ended), math.floor(starts[0]), -1)
     busy = np.searchsorted(starts, seconds, side="right") - np.searchsorted(ends, seconds, side="right")
-    full_seconds = seconds[busy >= full]
-    return float(full_seconds[0]) if len(full_seconds) else ended
+    return float(max(seconds[busy >= full], default=ended))
 
 
 def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures | None:
@@ -105,19 +113,11 @@ def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | 
     )
 
 
-def _whole_run(log: RequestLog, started: float, ended: float) -> InteriorFigures:
-    return InteriorFigures(
-        Interior(start=started, seconds=max(ended - started, 0.001), requests=len(log), whole_run=True),
-        requests=len(log),
-        **_latencies(log, log.untimed + log.unsent),
-    )
-
-
 def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
     """Fields of InteriorFigures. p99.9 is withheld where starts lag so much that it is the tool's."""
-    answered, lags_ms = np.sort(inside.from_due_ms), np.sort(np.concatenate([inside.lag_ms, inside.failed_lag_ms]))
+    lags_ms = np.sort(np.concatenate([inside.lag_ms, inside.failed_lag_ms]))
     latency = latency_of_due(inside, inside.from_due_ms, unplaced)
-    figures = {"latency_ms": latency, "answered_p99_ms": percentile(answered, 99) if len(answered) else None}
+    figures = {"latency_ms": latency, "answered_p99_ms": latency_figures(inside.from_due_ms).p99}
     if not len(lags_ms):
         return figures
     if latency.p99_9 is not None and percentile(lags_ms, 99.9) > TAIL_LAG_LIMIT * latency.p99_9:
@@ -184,61 +184,41 @@ def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: 
     """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly; None where
     these are too near.
 
-    Requests in flight at the end may be missing from the log, so the window ends p99 before `ended`: all but 1 % of
-    what started up to then is in the log. A tool that waits for its last answers starts none meanwhile, so it ends with
-    the last start, too. Its length is that of whole waves; how many requests it holds follows from mean latency and
-    `Starts.busy_share`.
-    """
-    first = _connect_wave_end(log, connections)
-    last = math.floor(ended - percentile(np.sort(log.latency_ms), 99) / 1000)
-    if drains:
-        last = min(last, math.floor(log.start_s.max()))
-    if first is None or last - first < FEWEST_SECONDS:
-        return None
-    starts = Starts(log, first, last)
-    lengths = allowed_lengths(last - first, starts.waves(0, last - first))
-    seconds = whole_waves(lengths, starts.waves(0, last - first) / (last - first))
-    inside = log.between(first, first + seconds)
-    if not len(inside):
-        return None
-    busy_s, share = starts.busy_s[seconds], starts.busy_share(connections, lengths)
-    return InteriorFigures(
-        Interior(start=first, seconds=seconds, requests=len(inside), whole_run=False),
-        requests=share * connections * seconds * len(inside) / busy_s if busy_s else len(inside),
-        little_ratio=share if busy_s else 0.0,
-        waves=starts.waves(0, seconds) if busy_s else None,
-        recorded_s=last - first,
-        **_latencies(inside, log.untimed + log.unsent),
-    )
-
-
-def _connect_wave_end(log: RequestLog, connections: int) -> int | None:
-    """The first whole second by which the first request of every connection has surely ended.
-
-    The log does not name connections: all requests that started up to the second in which the C-th one did include
-    every connection's first. None when fewer than C requests were answered.
+    The window begins with the first whole second by which the first request of every connection has surely ended: the
+    log does not name connections, but all requests that started up to the second in which the C-th one did include
+    every connection's first. Requests in flight at the end may be missing from the log, so it ends p99 before `ended`:
+    all but 1 % of what started up to then is in the log. A tool that waits for its last answers starts none meanwhile,
+    so it ends with the last start, too. Of that it is the length nearest to whole waves, as a share of it, the longest
+    of equals: connections that stay in step send in waves, one mean latency apart, and what lies amid one counts more
+    or less often than the rest. It has 80 % at least, and as much of what a valid run needs as there is. How many
+    requests it holds follows from mean latency and `Starts.busy_share`.
     """
     if len(log) < connections:
         return None
-    second = math.floor(np.partition(log.start_s, connections - 1)[connections - 1])
-    first = log.start_s < second + 1
-    return math.ceil(float(((np.floor(log.start_s[first]) * 1000 + 999 + log.latency_ms[first]) / 1000).max()))
-
-
-def allowed_lengths(longest_s: int, waves: float) -> range:
-    """Of a window, in seconds, the longest first, which holds so many waves: 80 % of it at least, and as much of what a
-    valid run needs as there is."""
+    seconds = np.floor(log.start_s)
+    connecting = seconds <= np.partition(seconds, connections - 1)[connections - 1]
+    first = math.ceil(((seconds[connecting] * 1000 + 999 + log.latency_ms[connecting]) / 1000).max())
+    last = math.floor(ended - percentile(np.sort(log.latency_ms), 99) / 1000)
+    last = min(last, math.floor(log.start_s.max())) if drains else last
+    if last - first < FEWEST_SECONDS:
+        return None
+    starts, longest_s = Starts(log, first, last), last - first
+    waves = starts.waves(0, longest_s)
     needed_s = max(KEPT_SHARE * longest_s, SHORTEST_INTERIOR_S, FEWEST_WAVES * longest_s / waves if waves else 0)
-    return range(longest_s, math.ceil(min(needed_s, longest_s)) - 1, -1)
-
-
-def whole_waves(lengths: Sequence[int], waves_per_second: float) -> int:
-    """The length that is nearest to a whole number of waves, as a share of it; the longest of equals.
-
-    Connections that stay in step send in waves, one mean latency apart; what lies amid one counts more or less often
-    than the rest.
-    """
-    return min(lengths, key=lambda seconds: abs(math.remainder(seconds * waves_per_second, 1)) / seconds)
+    lengths = range(longest_s, math.ceil(min(needed_s, longest_s)) - 1, -1)
+    length = min(lengths, key=lambda seconds: abs(math.remainder(seconds * (waves / longest_s), 1)) / seconds)
+    inside = log.between(first, first + length)
+    if not len(inside):
+        return None
+    busy_s, share = starts.busy_s[length], starts.busy_share(connections, lengths)
+    return InteriorFigures(
+        Interior(start=first, seconds=length, requests=len(inside), whole_run=False),
+        requests=share * connections * length * len(inside) / busy_s if busy_s else len(inside),
+        little_ratio=share if busy_s else 0.0,
+        waves=starts.waves(0, length) if busy_s else None,
+        recorded_s=longest_s,
+        **_latencies(inside, log.untimed + log.unsent),
+    )
 
 
 class Starts:
@@ -248,17 +228,16 @@ class Starts:
     def __init__(self, log: RequestLog, first: int, last: int) -> None:
         inside = (first <= log.starts_s) & (log.starts_s < last)
         seconds = (np.floor(log.starts_s[inside]) - first).astype(int)
-        busy_s = np.bincount(seconds, log.latencies_ms[inside] / 1000, minlength=last - first)
-        self.seconds = last - first
-        self.counts: list[int] = [0, *np.cumsum(np.bincount(seconds, minlength=last - first)).tolist()]
-        """How many there were up to before each second, from the first on."""
-        self.busy_s: list[float] = [0.0, *np.cumsum(busy_s).tolist()]
-        """What these took together."""
+        self.counts, self.busy_s = (
+            np.concatenate([[0], np.cumsum(np.bincount(seconds, weights, last - first))]).tolist()
+            for weights in (None, log.latencies_ms[inside] / 1000)
+        )
+        """How many there were up to before each second, from the first on; and what these took together."""
 
     def waves(self, begin: int, end: int) -> float:
         """Between two seconds, counted from the first: their distance in mean latencies; 0 without a request."""
         count, busy_s = self.counts[end] - self.counts[begin], self.busy_s[end] - self.busy_s[begin]
-        return (end - begin) * count / busy_s if busy_s else 0.0
+        return float((end - begin) * count / busy_s) if busy_s else 0.0
 
     def busy_share(self, connections: int, lengths: Sequence[int]) -> float:
         """Of the connections, 1 unless counts say otherwise: how many had a request at any time.
@@ -267,12 +246,11 @@ class Starts:
         count alone would be off by up to a wave. Stretches of so many seconds, at the beginning and at the end, bound
         the share; within the bounds it is what lies nearest to 1, and where these contradict one another, to the count.
         """
-        low, high = 0.0, math.inf
-        for length in lengths:
-            for begin in {0, self.seconds - length}:
-                waves = self.waves(begin, begin + length)
-                if waves >= 1:
-                    each = (self.counts[begin + length] - self.counts[begin]) / connections
-                    low, high = max(low, each / math.ceil(waves)), min(high, each / math.floor(waves))
-        nearest = 1.0 if low <= high else self.busy_s[-1] / connections / self.seconds
+        low, high, longest_s = 0.0, math.inf, len(self.counts) - 1
+        for begin, length in itertools.chain.from_iterable(((0, each), (longest_s - each, each)) for each in lengths):
+            waves = self.waves(begin, begin + length)
+            if waves >= 1:
+                each = (self.counts[begin + length] - self.counts[begin]) / connections
+                low, high = max(low, each / math.ceil(waves)), min(high, each / math.floor(waves))
+        nearest = 1.0 if low <= high else self.busy_s[-1] / connections / longest_s
         return sorted((low, nearest, high))[1]

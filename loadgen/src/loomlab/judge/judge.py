@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, harmonic_mean
-from typing import Any
 
 from loomlab.basics.errors import UsageError
 from loomlab.judge import verdict
@@ -13,9 +12,10 @@ from loomlab.judge.live_set import live_set_of
 from loomlab.judge.request_figures import request_figures
 from loomlab.records.delay import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
-from loomlab.records.load import Closed, OpenRate, Users
+from loomlab.records.load import Users
 from loomlab.records.models import Request, Run
 
+ISO = "%Y-%m-%dT%H:%M:%SZ"
 AS_ASKED = (
     "tool", "scenario", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style", "start_s",
     "waited_s",
@@ -33,26 +33,18 @@ def judge_run(run_dir: Path) -> Run:
     of_tool, log = tool_figures(facts)
     of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
     figures = of_tool | of_requests | container_figures(facts, counted) | live_set_of(facts)
-    run = Run.model_validate(_asked(facts, steady=counted.one_load) | figures)
-    run = run.model_copy(update=verdict.judge(run)._asdict())
-    write_json(files.run, run)
-    return run
-
-
-def _asked(facts: Facts, *, steady: bool) -> dict[str, Any]:
-    """Fields of Run: what was asked for, and where and when it was measured."""
-    request, load, shape = facts.request, facts.request.load, facts.request.load.shape
+    load, shape = request.load, request.load.shape
     # Targets are dealt to users, whose throughputs add up, else to requests, whose times do.
     mean = harmonic_mean if isinstance(shape, Users) else fmean
-    return {name: getattr(request, name) for name in AS_ASKED} | {
-        "run": facts.files.run_dir.resolve().name,
+    asked = {name: getattr(request, name) for name in AS_ASKED} | {
+        "run": files.run_dir.resolve().name,
         "approach": request.name,
         "twin_of": request.approach if request.twin else None,
         "concurrency": load.connections,
         "rate": load.rate_rps,
         "offered_rps": load.rate_rps,
         "closed_model": load.closed_model,
-        "steady": steady and isinstance(shape, Closed | OpenRate) and not request.hangs,
+        "steady": facts.steady,
         "think_s": shape.think_s[1] if isinstance(shape, Users) and not request.hangs else None,
         "backend_calls": facts.endpoint.backend_calls,
         "at_once": facts.endpoint.at_once,
@@ -61,13 +53,13 @@ def _asked(facts: Facts, *, steady: bool) -> dict[str, Any]:
         "shortest_ms": mean(facts.floors_ms),
         "gc_name": request.gc,
         "warmup": facts.warmup and facts.warmup.digest,
-        "started": _iso(request.started),
-        "finished": _iso(facts.end) if request.finished else None,
+        "started": datetime.fromtimestamp(request.started, UTC).strftime(ISO),
+        "finished": datetime.fromtimestamp(facts.end, UTC).strftime(ISO) if request.finished else None,
         "interrupted": not request.finished,
         "boot_id": facts.host.boot_id,
-        "raw_sha256": checksum(facts.files.raw),
+        "raw_sha256": checksum(files.raw),
     }
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    run = Run.model_validate(asked | figures)
+    run = run.model_copy(update=verdict.judge(run)._asdict())
+    write_json(files.run, run)
+    return run

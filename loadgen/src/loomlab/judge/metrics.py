@@ -1,9 +1,8 @@
 """What the samples of a run (raw/metrics.json) say about the containers and their processes."""
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
-from loomlab.basics.errors import ParseError
 from loomlab.judge import series
 from loomlab.judge.cpu_time import full_share
 from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
@@ -13,18 +12,26 @@ from loomlab.records.models import Gc
 START_TIME = "process_start_time_seconds"
 
 
+class Quota(NamedTuple):
+    """Of a container: None without one, and of an amount as `full_share`."""
+
+    cpus: float | None
+    full: float | None
+    """Share of the time in which all of it was used."""
+    throttled: float | None
+    """Share of the elapsed periods; their counters appear with the quota, which may be set while the run goes."""
+    known: bool
+    """Whether CPU was recorded throughout, so that what has no figure has no quota."""
+
+
 class Metrics:
     """Figures over windows of epoch seconds; every figure is None where the samples do not tell."""
 
     def __init__(self, record: dict[str, Any] | None, approach: str) -> None:
         self._approach = approach
-        parts = ("containers", "approach", "backend")
-        try:
-            self._containers, self._own, self._backend = (
-                series.parse_result((record or {}).get(part, [])) for part in parts
-            )
-        except ValueError as error:
-            raise ParseError("metrics.json does not hold Prometheus results: measure again.") from error
+        self._containers, self._own, self._backend = (
+            series.parse_result((record or {}).get(part, [])) for part in ("containers", "approach", "backend")
+        )
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
         """Samples of a metric of a service's containers, by default of the approach's."""
@@ -47,43 +54,28 @@ class Metrics:
         """The share of the window without samples of the service's CPU time."""
         return series.missing_ratio(self._cpu(service, start, end), start, end)
 
-    def measured(self, service: str, start: float, end: float) -> bool:
-        """Whether its CPU was recorded throughout, so that what has no figure has no quota."""
+    def quota(self, service: str, start: float, end: float) -> Quota:
+        """The CPU quota of a service's container."""
         usage = self._cpu(service, start, end)
-        if usage is None or series.increase(usage, start, end) is None:
-            return False
-        times = [time for time, _ in usage.samples if start <= time <= end]
-        limited = self.quota_cpus(service, end) is not None
-        hidden = limited and self.quota_full_share(service, start, end) is None
-        return not hidden and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
-
-    def throttled_ratio(self, service: str, start: float, end: float) -> float | None:
-        """Throttled ÷ elapsed quota periods; None without a quota. The counters appear with the quota, which may be set
-        while the run goes."""
+        limit, period = (
+            series.latest(self.container(f"spec_cpu_{name}", service), end) for name in ("quota", "period")
+        )
+        cpus = series.ratio(limit, period) if limit and limit > 0 else None
+        full = full_share(series.stretches(usage, start, end, cpus)) if usage and cpus else None
         throttled, periods = (
             series.total(self.container(f"cpu_cfs_{name}_total", service), start, end, "seen")
             for name in ("throttled_periods", "periods")
         )
-        return series.ratio(throttled, periods)
+        times = [time for time, _ in usage.samples if start <= time <= end] if usage else []
+        known = self.cpu_seconds(service, start, end) is not None and (cpus is None or full is not None)
+        known = known and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
+        return Quota(cpus, full, series.ratio(throttled, periods), known)
 
     def process_restarts(self, start: float, end: float) -> int | None:
         """How often the process's or the container's start time changed; None where neither was recorded."""
         starts = [*self.process(START_TIME), *self.container("start_time_seconds")]
         times = [series.values_within([start_time], start, end) for start_time in starts]
         return sum(before != after for each in times for before, after in itertools.pairwise(each)) if starts else None
-
-    def quota_full_share(self, service: str, start: float, end: float) -> float | None:
-        """Share of the time in which the service used all of its CPU quota; None without a quota, and as
-        `full_share`."""
-        cpus, usage = self.quota_cpus(service, end), self._cpu(service, start, end)
-        return None if usage is None or cpus is None else full_share(series.stretches(usage, start, end, cpus))
-
-    def quota_cpus(self, service: str, end: float) -> float | None:
-        """The service's CPU quota in CPUs; None without a quota."""
-        quota, period = (
-            series.latest(self.container(f"spec_cpu_{name}", service), end) for name in ("quota", "period")
-        )
-        return series.ratio(quota, period) if quota and quota > 0 else None
 
     def backend_loop_full_share(self, start: float, end: float) -> float | None:
         """Of the busiest of the backend's event loops; None as `full_share` of any of them, unless one is full."""
@@ -92,19 +84,16 @@ class Metrics:
         most = max((share for share in shares if share is not None), default=0)
         return most if shares and (None not in shares or most > BUSY_SECONDS_LIMIT) else None
 
-    def backend_lateness_p99_ms(self, start: float, end: float) -> float | None:
-        """How late the backend's answers were, at p99."""
-        if not _scraped_before(self._backend, start):
-            return None
-        seconds = series.histogram_quantile(self.backend("backend_lateness_seconds_bucket"), 0.99, start, end)
-        return None if seconds is None else 1000 * seconds
-
-    def backend_lateness_mean_ms(self, start: float, end: float) -> float | None:
-        """How late the backend's answers were, on average."""
+    def backend_lateness_ms(self, start: float, end: float) -> tuple[float | None, float | None]:
+        """How late the backend's answers were, on average and at p99."""
+        if end <= start:
+            return None, None
         late_s, answers = (
             series.total(self.backend(f"backend_lateness_seconds_{name}"), start, end) for name in ("sum", "count")
         )
-        return series.ratio(late_s and 1000 * late_s, answers) if end > start else None
+        buckets = self.backend("backend_lateness_seconds_bucket") if _scraped_before(self._backend, start) else []
+        p99_s = series.histogram_quantile(buckets, 0.99, start, end)
+        return series.ratio(late_s and 1000 * late_s, answers), p99_s and 1000 * p99_s
 
     def served_requests(self, label: str, start: float, end: float) -> int | None:
         """Answers the approach itself counted under that endpoint label."""
@@ -139,7 +128,7 @@ class Metrics:
 
     def _events(self, name: str, start: float, end: float, **labels: str) -> float | None:
         """Growth of the approach's counters that appear with their first event; 0 when none has happened."""
-        alive = any(series.value_at(beat.samples, end) is not None for beat in self.process(START_TIME))
+        alive = any(series.increase(beat, end, end) is not None for beat in self.process(START_TIME))
         if not alive or not _scraped_before(self._own, start):
             return None
         return series.total(series.select(self._own, name, **labels), start, end, "zero") or 0.0

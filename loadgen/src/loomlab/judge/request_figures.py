@@ -1,98 +1,78 @@
 """What the requests show: figures of the interior, steps, episodes, silences, and whether it still got faster."""
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from loomlab.basics.trend import trend
 from loomlab.basics.words import percent
 from loomlab.judge import limits
 from loomlab.judge.facts import Facts
-from loomlab.judge.halves import CpuSeconds, Parts
 from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, window_figures
 from loomlab.judge.series import ratio
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.measured import Halves
-from loomlab.records.models import Episode, Hang, Latency, Step
+from loomlab.records.models import Episode, Hang, Interior, Latency, Step
 from loomlab.records.requestlog import RequestLog, by_seconds, latency_figures, silences, silent_end_s
 
 SETTLE_S = 2
 """Of a step's beginning; starts are known to the second."""
-BACK_LIMIT = 1.2
-BACK_FOR_S = 3
+BACK_LIMIT, BACK_FOR_S = 1.2, 3
+MOST_PARTS, FEWEST_PARTS = 8, 4
+SHORTEST_PART_S, WAVES_A_PART = 2, 2
+CONFIDENCE = 95
+
+type CpuSeconds = Callable[[float, float], float | None]
+"""The approach's CPU time between two times."""
 
 
-@dataclass(frozen=True)
-class Counted:
-    """What figures per request are of: the `requests` from `start` to `end`, epoch seconds, which are the interior's,
-    or the run's where there is none; `one_load`: the load is no ladder of rates, whose figures are those of its
-    steps."""
+class Counted(NamedTuple):
+    """What figures per request are of: the `requests` of a time (epoch seconds), which are the interior's, or the run's
+    where there is none; `one_load`: the load is no ladder of rates, whose figures are those of its steps."""
 
-    start: float
-    end: float
+    span: tuple[float, float]
     requests: float | None
     one_load: bool = True
 
-    @property
-    def span(self) -> tuple[float, float]:
-        return self.start, self.end
-
-    def per_request(self, spent: float | None) -> float | None:
-        """What one request took of something; None where that is not known."""
-        return ratio(spent, self.requests) if self.one_load else None
-
 
 def request_figures(
-    facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float | None
+    facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float
 ) -> tuple[dict[str, Any], Counted]:
     """Fields of Run, and what other figures are taken on; without requests of which each has data, of the whole run:
     so many, in that time."""
-    driver, load, shape = facts.driver, facts.request.load, facts.request.load.shape
-    counted = Counted(facts.start, facts.end, requests)
-    fields: dict[str, Any] = {"latency_ms": Latency(), "interior": None, "counted_requests": counted.requests}
+    counted = Counted((facts.start, facts.end), requests)
     if log is None:
-        return fields, counted
-    end = facts.start + (duration_s or 0)
-    steps = steps_of(log, shape, facts.cpu_seconds, facts.start) if isinstance(shape, OpenRate) else []
-    p50_ms = latency_figures(log.from_due_ms).p50
-    first, last = facts.start, end
-    figures = figures_of(log, load, facts.start, end, quotas=driver.quotas, drains=not driver.discards)
+        return {"latency_ms": Latency(), "interior": None, "counted_requests": requests}, counted
+    driver, load, first, last = facts.driver, facts.request.load, facts.start, facts.start + duration_s
+    silent_s = silent_end_s(log, last) if driver.discards else 0
+    steps = steps_of(log, load.shape, facts.cpu_seconds, first) if isinstance(load.shape, OpenRate) else []
+    figures = figures_of(log, load, first, last, quotas=driver.quotas, drains=not driver.discards)
+    fields: dict[str, Any] = {"latency_ms": Latency(), "interior": None}
     if figures:
         window = figures.window
+        fields = _interior_fields(facts, log, figures, one_load=not steps)
         first, last = window.start, window.start + window.seconds
-        counted = Counted(first, last, figures.requests, one_load=not steps)
-        if window.whole_run and len(log.starts_s):  # begins with its first request, for which a tool may take seconds
+        counted = Counted((first, last), figures.requests, one_load=not steps)
+        if window.whole_run:  # begins with its first request, for which a tool may take seconds
             first = max(first, float(log.starts_s.min()))
             last = first + window.seconds
-        fields |= {
-            "interior": window,
-            "whole_run": window.whole_run,
-            "interior_s": None if window.whole_run else window.seconds,
-            "evaluated_s": window.seconds,
-            "counted_requests": counted.requests,
-            "mean_ms": figures.latency_ms.mean,
-            "p99_ms": figures.answered_p99_ms,
-            "waves": figures.waves,
-            "little_ratio": figures.little_ratio,
-            "rounding": log.rounded_ms / 2 / (figures.latency_ms.mean or 1),
-            "worst_start_lag_p99_ms": figures.start_lag_p99_ms,
-            "lagged_p99_ms": figures.answered_p99_ms,
-            **_falls(facts, log, figures),
-        }
-    if figures and not steps:
-        fields |= {name: getattr(figures, name) for name in OF_ONE_LOAD}
     held, missed = [step for step in steps if step.held], [step for step in steps if not step.held]
-    if steps:  # that one which held and whose starts lagged most for its latency
-        windows = [window_figures(log, int(step.start), int(step.start + step.seconds)) for step in held]
-        lags = [(window.start_lag_p99_ms, window.answered_p99_ms) for window in windows]
-        most = max(lags, key=_lag_of_limit, default=(None, None))
-        fields |= {"worst_start_lag_p99_ms": most[0], "lagged_p99_ms": most[1]}
-    slow_ms = limits.SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)
+    if held:  # that whose starts lagged most for its latency
+        answers = [log.between(step.start, step.start + step.seconds).from_due_ms for step in held]
+        p99s_ms = [latency_figures(latencies_ms).p99 or 0 for latencies_ms in answers]
+        limits_ms = [max(limits.LAG_LIMIT * p99_ms, limits.RESOLVED_LAG_MS) for p99_ms in p99s_ms]
+        lags = [(step.start_lag_p99_ms or 0) / limit_ms for step, limit_ms in zip(held, limits_ms, strict=True)]
+        most = lags.index(max(lags))
+        fields |= {"worst_start_lag_p99_ms": held[most].start_lag_p99_ms, "lagged_p99_ms": p99s_ms[most]}
+    p50_ms = latency_figures(log.from_due_ms).p50
     # ab rounds starts down to whole seconds.
     waited_ms = log.between(math.floor(first), last).latencies_ms
     return fields | {
+        "counted_requests": counted.requests,
         "missed_steps": tuple(step.offered_rps for step in missed),
         "missed_because": tuple(step.missed or "" for step in missed),
         "held_steps": tuple(step.offered_rps for step in held),
@@ -100,28 +80,33 @@ def request_figures(
         "episodes": [episode_of(log, hang, facts.start) for hang in facts.request.hangs],
         "p50_ms": p50_ms,
         "silences_s": tuple(silences(log, first, last) if len(log) else ()),
-        "slow_ms": tuple(waited_ms[waited_ms > slow_ms].tolist()),
-        "silent_end_s": silent_end_s(log, end) if driver.discards else 0,
+        "slow_ms": tuple(waited_ms[waited_ms > limits.SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)].tolist()),
+        "silent_end_s": silent_s,
     }, counted
 
 
-def _lag_of_limit(lag: tuple[float | None, float | None]) -> float:
-    """A lag of starts at p99, with the p99 of answers, as a multiple of its limit."""
-    return (lag[0] or 0) / max(limits.LAG_LIMIT * (lag[1] or 0), limits.RESOLVED_LAG_MS)
-
-
-def _falls(facts: Facts, log: RequestLog, figures: InteriorFigures) -> dict[str, Halves | None]:
-    """Of CPU per request and of mean latency, where the load is the same throughout."""
-    request, shape = facts.request, facts.request.load.shape
-    closed = isinstance(shape, Closed)
-    steady = closed or (isinstance(shape, OpenRate) and len(shape.steps) == 1)
-    if not figures.latency_ms.mean or not steady or request.hangs:
-        return {}
-    seconds = figures.recorded_s or figures.window.seconds
-    window = figures.window.model_copy(update={"seconds": seconds})
-    parts = Parts(log, window, figures.latency_ms.mean / 1000 if closed else 0)
-    connections = request.load.connections if closed else None
-    return {"cpu_fall": parts.cpu_fall(connections, facts.cpu_seconds), "latency_fall": parts.latency_fall()}
+def _interior_fields(facts: Facts, log: RequestLog, figures: InteriorFigures, *, one_load: bool) -> dict[str, Any]:
+    window, mean_ms, load = figures.window, figures.latency_ms.mean or 0, facts.request.load
+    fields = {
+        "latency_ms": Latency(),
+        "interior": window,
+        "whole_run": window.whole_run,
+        "interior_s": None if window.whole_run else window.seconds,
+        "evaluated_s": window.seconds,
+        "mean_ms": mean_ms,
+        "p99_ms": figures.answered_p99_ms,
+        "waves": figures.waves,
+        "little_ratio": figures.little_ratio,
+        "rounding": log.rounded_ms / 2 / (mean_ms or 1),
+    }
+    if one_load:
+        fields |= {name: getattr(figures, name) for name in OF_ONE_LOAD}
+        fields |= {"worst_start_lag_p99_ms": figures.start_lag_p99_ms, "lagged_p99_ms": figures.answered_p99_ms}
+    if facts.steady:
+        recorded = window.model_copy(update={"seconds": figures.recorded_s or window.seconds})
+        connections = load.connections if isinstance(load.shape, Closed) else None
+        fields |= falls(log, recorded, mean_ms / 1000, connections, facts.cpu_seconds)
+    return fields
 
 
 def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
@@ -133,25 +118,24 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
     begin = math.floor(log.starts_s.min() if len(log.starts_s) else started)
     for step in shape.steps:
         first, last = begin + SETTLE_S, begin + step.duration_s - 1
-        steps.append(_step(log, step.rate_rps, first, last, cpu_seconds(first, last)))
         begin += step.duration_s
+        figures = window_figures(log, first, last, step.rate_rps)
+        errors = len(log.between(first, last).failed_start_s) + figures.unplaced
+        missed = _missed(log, step.rate_rps, figures, errors)
+        cpu_s = cpu_seconds(first, last)
+        steps.append(
+            Step(
+                offered_rps=step.rate_rps,
+                errors=errors,
+                cpu_ms_per_request=ratio(cpu_s and 1000 * cpu_s, figures.window.requests),
+                start=first,
+                seconds=last - first,
+                held=missed is None,
+                missed=missed,
+                **{name: getattr(figures, name) for name in OF_ONE_LOAD},
+            )
+        )
     return steps
-
-
-def _step(log: RequestLog, rate_rps: float, first: int, last: int, cpu_s: float | None) -> Step:
-    figures = window_figures(log, first, last, rate_rps)
-    errors = len(log.between(first, last).failed_start_s) + figures.unplaced
-    missed = _missed(log, rate_rps, figures, errors)
-    return Step(
-        offered_rps=rate_rps,
-        errors=errors,
-        cpu_ms_per_request=ratio(cpu_s and 1000 * cpu_s, figures.window.requests),
-        start=first,
-        seconds=last - first,
-        held=missed is None,
-        missed=missed,
-        **{name: getattr(figures, name) for name in OF_ONE_LOAD},
-    )
 
 
 def _missed(log: RequestLog, rate_rps: float, figures: InteriorFigures, errors: int) -> str | None:
@@ -163,10 +147,49 @@ def _missed(log: RequestLog, rate_rps: float, figures: InteriorFigures, errors: 
         return f"{errors} errors"
     if lag_ms > limits.LONGEST_LAG_MS:
         return f"requests started {lag_ms / 1000:.1f} s late"
-    growth = Parts(log, figures.window, wave_s=0, shortest_part_s=1).latency_fall()
+    growth = falls(log, figures.window, mean_s=0, shortest_part_s=1).get("latency_fall")
     if growth and -growth.fall > max(limits.GROWTH_LIMIT, growth.margin):
         return f"latency grew by {percent(-growth.fall)}"
     return None
+
+
+def falls(
+    log: RequestLog,
+    window: Interior,
+    mean_s: float,
+    connections: int | None = None,
+    cpu_seconds: CpuSeconds = lambda *_: None,
+    shortest_part_s: float = SHORTEST_PART_S,
+) -> dict[str, Halves | None]:
+    """Of mean latency and of CPU per request, in equal stretches between whole seconds, between which starts are
+    counted exactly; none where there is no room for four. In a closed model (`connections`) a part has two waves of
+    `mean_s`, and its requests are connections × seconds ÷ mean latency, for a count is off by up to a wave; in the open
+    one (None) they are counted."""
+    shortest_s = max(shortest_part_s, 0 if connections is None else WAVES_A_PART * mean_s)
+    count = min(MOST_PARTS, math.floor(window.seconds / shortest_s))
+    if count < FEWEST_PARTS or window.whole_run:
+        return {}
+    edges = [round(window.start + part * window.seconds / count) for part in range(count + 1)]
+    part = np.searchsorted(edges, log.start_s, side="right")
+    counts, sums_ms = (np.bincount(part, of, count + 2)[1:-1].tolist() for of in (None, log.from_due_ms))
+    means_ms = [ratio(sum_ms, requests) for sum_ms, requests in zip(sums_ms, counts, strict=True)]
+    costs = []
+    for (first, last), requests, mean_ms in zip(itertools.pairwise(edges), counts, means_ms, strict=True):
+        served = requests if connections is None else ratio(1000 * connections * (last - first), mean_ms)
+        costs.append(ratio(cpu_seconds(first, last), served))
+    return {"latency_fall": _fall(means_ms), "cpu_fall": _fall(costs)}
+
+
+def _fall(values: Sequence[float | None]) -> Halves | None:
+    line = trend(values)
+    if line is None:
+        return None
+    apart = len(values) / 2
+    second, margin = math.exp(line.slope * apart), line.margin(CONFIDENCE) * apart
+    towards_none = margin if second < 1 else -margin
+    known = [value for value in values if value]
+    peak = max(known) / median(known) - 1
+    return Halves(fall=1 - second, margin=abs(second * math.expm1(towards_none)), peak=peak)
 
 
 def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
@@ -176,19 +199,13 @@ def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
     medians = {second: float(np.median(latencies)) for second, latencies in by_second.items()}
     calm = [value for second, value in medians.items() if second < math.floor(begin) - 1]
     before = median(calm) if calm else None
+    good = {second for second, value in medians.items() if before is not None and value <= BACK_LIMIT * before}
+    back = [second for second in good if second >= math.floor(end) and {*range(second, second + BACK_FOR_S)} <= good]
     during = [float(latencies.max()) for second, latencies in by_second.items() if begin - 1 <= second <= end]
     return Episode(
         start=begin,
         end=end,
         before_p50_ms=before,
         worst_ms=max(during, default=None),
-        recovery_s=None if before is None else _recovery_s(medians, end, BACK_LIMIT * before),
+        recovery_s=max(min(back) - end, 0.0) if back else None,
     )
-
-
-def _recovery_s(medians: dict[int, float], end: float, limit_ms: float) -> float | None:
-    """The first of three seconds on end whose median is within the limit."""
-    for second in sorted(second for second in medians if second >= math.floor(end)):
-        if all(medians.get(second + later, math.inf) <= limit_ms for later in range(BACK_FOR_S)):
-            return max(second - end, 0.0)
-    return None

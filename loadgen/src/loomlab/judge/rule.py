@@ -1,6 +1,5 @@
 """A rule of the verdict is one function of what was measured of a run."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -14,11 +13,7 @@ type Check = Callable[[Measured], Iterator[str]]
 
 
 class UnjudgedError(Exception):
-    """Ends a check that says nothing of a run, with the reason."""
-
-    def __init__(self, outcome: RuleOutcome, reason: str) -> None:
-        super().__init__(reason)
-        self.outcome = outcome
+    """Ends a check that says nothing of a run: the outcome, and the reason."""
 
 
 def skip_if(unfit: object, why: str) -> None:
@@ -57,30 +52,17 @@ class Rule:
         """The name that run.json has."""
         return self.check.__name__
 
-    @property
-    def what(self) -> str:
-        """What is compared with the limit, in one line."""
-        return " ".join((inspect.getdoc(self.check) or "").partition("\n\n")[0].split())
-
     def result(self, run: Measured) -> RuleResult:
         """What the rule finds of a run."""
+        outcome: RuleOutcome
         try:
             reason = next(self.check(run), None)
-            outcome: RuleOutcome = "failed" if reason else "passed"
+            outcome = "failed" if reason else "passed"
         except UnjudgedError as unjudged:
-            outcome, reason = unjudged.outcome, str(unjudged)
+            outcome, reason = unjudged.args
         return RuleResult(rule=self.name, outcome=outcome, level=self.level, host_cause=self.host_cause, reason=reason)
 
 
-DECLARED: list[Rule] = []
-"""Every rule, as its module declares it."""
-
-
-def rule(level: Level, limit: str = "any", *, host_cause: bool = False) -> Callable[[Check], Check]:
-    """A decorator that declares a rule."""
-
-    def declare(check: Check) -> Check:
-        DECLARED.append(Rule(level, limit, check, host_cause))
-        return check
-
-    return declare
+def rule(level: Level, limit: str = "any", *, host_cause: bool = False) -> Callable[[Check], Rule]:
+    """A decorator that makes a rule of a check."""
+    return lambda check: Rule(level, limit, check, host_cause)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, FiniteFloat, TypeAdapter
+
+from loomlab.basics.errors import ParseError
 
 RESET_BELOW = 0.99
 MISSING_AFTER_S = 3.0
@@ -25,22 +26,16 @@ class Series:
     samples: tuple[tuple[float, float], ...]
 
 
-class Result(BaseModel):
-    """One of Prometheus' matrix."""
-
-    metric: dict[str, str]
-    values: list[tuple[FiniteFloat, float]]
-
-
-RESULTS = TypeAdapter(list[Result])
-
-
 def parse_result(result: Any) -> list[Series]:
-    """Prometheus' matrix result, without what is no number; raises ValidationError for another."""
-    return [
-        Series(row.metric, tuple(sample for sample in row.values if math.isfinite(sample[1])))
-        for row in RESULTS.validate_python(result)
-    ]
+    """Prometheus' matrix result, without what is no number; raises ParseError for another."""
+    try:
+        return [Series(dict(row["metric"]), _numbers(row["values"])) for row in result]
+    except (TypeError, KeyError, ValueError) as error:
+        raise ParseError("metrics.json does not hold Prometheus results: measure again.") from error
+
+
+def _numbers(samples: Iterable[tuple[float, str]]) -> tuple[tuple[float, float], ...]:
+    return tuple((float(time), float(value)) for time, value in samples if math.isfinite(float(value)))
 
 
 def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:
@@ -68,21 +63,13 @@ def ratio(part: float | None, whole: float | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
-def value_at(samples: Sequence[tuple[float, float]], time: float) -> float | None:
-    """Linear interpolation between the neighbouring samples; None outside of them."""
-    if not samples or not samples[0][0] <= time <= samples[-1][0]:
-        return None
-    times, values = zip(*samples, strict=True)
-    return float(np.interp(time, times, values))
-
-
 def increase(counter: Series, start: float, end: float, born: Born = "before") -> float | None:
     """The counter's growth over the window, interpolated at both ends; None when the samples do not span it."""
-    samples = without_resets(counter.samples)
-    first, last = value_at(samples, start), value_at(samples, end)
-    if samples and samples[0][0] > start and born != "before":
-        first = 0.0 if born == "zero" else samples[0][1]
-    return None if first is None or last is None else last - first
+    times, values = np.reshape(without_resets(counter.samples), (-1, 2)).T
+    if not len(times) or end < times[0] or max(start, end) > times[-1] or (born == "before" and start < times[0]):
+        return None
+    first, last = np.interp((start, end), times, values)
+    return float(last if born == "zero" and start < times[0] else last - first)
 
 
 def total(group: Iterable[Series], start: float, end: float, born: Born = "before") -> float | None:
@@ -105,11 +92,6 @@ def highest(group: Iterable[Series], start: float, end: float) -> float | None:
 def latest(group: Iterable[Series], end: float) -> float | None:
     """The last sample up to that time."""
     return next(reversed(values_within(group, -math.inf, end)), None)
-
-
-def first_from(group: Iterable[Series], start: float) -> float | None:
-    """The first sample from that time on."""
-    return next(iter(values_within(group, start, math.inf)), None)
 
 
 def missing_ratio(counter: Series | None, start: float, end: float) -> float:

@@ -6,15 +6,17 @@ is suspect: what was not checked is not passed. Of an invalid run the sentences 
 
 from typing import NamedTuple
 
-from loomlab.judge.rule import DECLARED
-from loomlab.judge.rules import drivers, host, load, steady, under_test
+from loomlab.judge.rule import Rule
+from loomlab.judge.rules import load, steady, surroundings, under_test
 from loomlab.records.measured import Measured
 from loomlab.records.models import RuleResult, Verdict
 
-DECLARING = (load, under_test, drivers, host, steady)
+DECLARING = (load, under_test, surroundings, steady)
 """The modules that declare rules, in the order in which a verdict speaks."""
-ORDER = [module.__name__ for module in DECLARING]
-RULES = sorted(DECLARED, key=lambda rule: (rule.level, ORDER.index(rule.check.__module__)))
+RULES = sorted(
+    (rule for module in DECLARING for rule in vars(module).values() if isinstance(rule, Rule)),
+    key=lambda rule: rule.level,
+)
 
 
 class Judgement(NamedTuple):
@@ -29,10 +31,11 @@ def judge(run: Measured) -> Judgement:
     """What all rules make of a run."""
     results = [rule.result(run) for rule in RULES]
     failures = [result for result in results if result.outcome == "failed"]
-    invalid, suspect = (
-        [result.reason or "" for result in failures if result.level == level] for level in ("invalid", "suspect")
-    )
-    unchecked = dict.fromkeys(result.reason or "" for result in results if result.outcome == "could not be checked")
-    if unchecked and not invalid:
-        suspect.append(f"Not known: {'; '.join(unchecked)}.")
-    return Judgement("invalid" if invalid else "suspect" if suspect else "valid", invalid + suspect, results)
+    reasons = [result.reason or "" for result in failures]
+    if any(result.level == "invalid" for result in failures):
+        return Judgement("invalid", reasons, results)
+    if unchecked := dict.fromkeys(
+        result.reason or "" for result in results if result.outcome == "could not be checked"
+    ):
+        reasons.append(f"Not known: {'; '.join(unchecked)}.")
+    return Judgement("suspect" if reasons else "valid", reasons, results)

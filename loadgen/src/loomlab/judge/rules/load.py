@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from loomlab.basics.format import counted
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
 from loomlab.basics.words import percent
 from loomlab.judge import limits
@@ -16,6 +17,8 @@ IMPOSSIBLE_LIMIT = 0.005
 SILENT_END_S, SILENT_END_P99S = 2, 3
 SILENT_WAVES, OMITTED_LIMIT = 1.5, 0.01
 """Connections in step are silent for up to a wave; of what should have come beyond that, so large a share moves p99."""
+FEWEST_COUNTED = (1 - WAVE_ERROR) * FEWEST_WAVES
+"""A window of whole waves may be short of them by a hundredth."""
 CLOSED, OPEN = "the model is closed", "the model is open"
 ONE_RATE, NONE_HELD = "there is one rate, or none", "no step held"
 CHANGING = "the load changes by its nature"
@@ -80,14 +83,12 @@ def connections_idle(run: Measured) -> Iterator[str]:
 
     Of tools that leave out what never ended."""
     ratio, waves = _little_ratio(run, tells_unended=run.tells_unended), measured(run.waves, "throughput and latency")
-    skip_if(_too_few(waves), "with so few waves the count is off by more than the limit")
+    skip_if(waves < FEWEST_COUNTED, "with so few waves the count is off by more than the limit")
     limit = IDLE_LIMIT + run.rounding
     if limit < abs(1 - ratio) <= LITTLE_LIMIT:
-        what = (
-            "were not busy: some may be dead, and the requests on them are in no figure"
-            if ratio < 1
-            else "were busy beyond what there is: some requests were counted twice"
-        )
+        what = "were busy beyond what there is: some requests were counted twice"
+        if ratio < 1:
+            what = "were not busy: some may be dead, and the requests on them are in no figure"
         yield f"{percent(abs(1 - ratio))} of the {run.concurrency} connections {what} (the limit is {percent(limit)})."
 
 
@@ -98,11 +99,6 @@ def _little_ratio(run: Measured, *, tells_unended: bool = False) -> float:
     skip_if(tells_unended, "the tool tells of requests that never ended")
     skip_if(run.little_ratio is None and run.whole_run, NO_INTERIOR)
     return measured(run.little_ratio, "throughput and latency")
-
-
-def _too_few(waves: float) -> bool:
-    """A window of whole waves may be short of them by a hundredth."""
-    return waves < (1 - WAVE_ERROR) * FEWEST_WAVES
 
 
 @rule("suspect", f"> {percent(IMPOSSIBLE_LIMIT)}")
@@ -125,8 +121,8 @@ def rate_missed(run: Measured) -> Iterator[str]:
     skip_if(run.closed_model, CLOSED)
     offered_rps = applicable(run.offered_rps, "rates are judged step by step")
     started_rps = measured(run.started_rps, "how many requests were started a second")
-    counted = 1 / run.interior_s if run.interior_s else 0.0
-    if abs(started_rps - offered_rps) > max(limits.RATE_LIMIT * offered_rps, counted):
+    one_rps = 1 / run.interior_s if run.interior_s else 0.0
+    if abs(started_rps - offered_rps) > max(limits.RATE_LIMIT * offered_rps, one_rps):
         missed = started_rps / offered_rps - 1
         cure = f"it had no {NO_CONNECTION}" if missed < 0 else "measure again"
         yield (
@@ -232,7 +228,7 @@ def few_waves(run: Measured) -> Iterator[str]:
     skip_if(not run.closed_model, OPEN)
     skip_if(run.waves is None and run.whole_run, NO_INTERIOR)
     waves = measured(run.waves, NOT_TIMED)
-    if _too_few(waves):
+    if waves < FEWEST_COUNTED:
         yield f"The figures cover only {waves:.1f} waves of requests (at least {FEWEST_WAVES} are needed)."
 
 
@@ -246,29 +242,22 @@ def omission_possible(run: Measured) -> Iterator[str]:
     skip_if(not run.closed_model, OPEN)
     skip_if(not run.steady and run.think_s is None, CHANGING)
     answered, p50_ms = measured(run.counted_requests or None, NOT_TIMED), measured(run.p50_ms or None, NOT_TIMED)
-    silent = _omitted_in_silences(run, p50_ms / 1000 + (run.think_s or 0))
+    wave_s = p50_ms / 1000 + (run.think_s or 0)
+    silent_s = sum(silence_s - wave_s for silence_s in run.silences_s if silence_s > SILENT_WAVES * wave_s + 1)
+    silent = silent_s * answered / run.evaluated_s if run.evaluated_s else 0.0
     waits_alike = run.steady and not (run.delay_asked or "").startswith("lognormal:")
     # As HdrHistogram's copyCorrectedForCoordinatedOmission: those that would have followed one another meanwhile.
     slow = sum(took_ms / p50_ms - 1 for took_ms in run.slow_ms) if waits_alike else 0.0
     omitted = max(silent, slow)
     if omitted > OMITTED_LIMIT * answered:
-        many = "s" if len(run.slow_ms) > 1 else ""
-        what = (
-            f"no answer came for {sum(run.silences_s)} s"
-            if silent >= slow
-            else f"{len(run.slow_ms)} request{many} took up to {max(run.slow_ms) / 1000:.1f} s"
-        )
+        what = f"no answer came for {sum(run.silences_s)} s"
+        if silent < slow:
+            what = f"{counted(len(run.slow_ms), 'request')} took up to {max(run.slow_ms) / 1000:.1f} s"
         yield (
             f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about "
             f"{omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered "
             f"(the limit is {percent(OMITTED_LIMIT)})."
         )
-
-
-def _omitted_in_silences(run: Measured, wave_s: float) -> float:
-    """Answers that silences kept from coming, at the throughput of what is evaluated, beyond those between waves."""
-    silent_s = sum(silence_s - wave_s for silence_s in run.silences_s if silence_s > SILENT_WAVES * wave_s + 1)
-    return silent_s * (run.counted_requests or 0) / run.evaluated_s if run.evaluated_s else 0.0
 
 
 @rule("suspect")

@@ -1,5 +1,6 @@
 """Rules on whether the approach was warm, and on a steady load, under which nothing may get better or worse."""
 
+import math
 from collections.abc import Iterator
 
 from loomlab.basics.words import percent
@@ -25,18 +26,49 @@ COMPILED_LIMIT = 0.075
 SHORTEST_CAP_S = 120
 
 
+def _beyond_chance(halves: Halves | None) -> float:
+    return -halves.fall if halves and -halves.fall > halves.margin else 0.0
+
+
+def _growth(run: Measured, halves: Halves | None) -> float:
+    """By how much it grew, if that is beyond chance; ends the check where growth says nothing."""
+    skip_if(not run.closed_model and run.offered_rps is None, "rates are judged step by step")
+    skip_if(halves is None, "the measured part is too short for two halves, the load changes, or the backend hangs")
+    return _beyond_chance(halves)
+
+
+def _latency_grew(run: Measured, limit: float, most: float = math.inf) -> Iterator[str]:
+    growth = _growth(run, run.latency_fall)
+    skip_if(growth > most, "the growth is over the larger limit")
+    if growth > limit:
+        idle, cure = run.idle_share, "use a lower RATE"
+        if run.closed_model:
+            cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
+        elif idle is None or idle <= IDLE_CPU_LIMIT:
+            cause = f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
+        else:
+            cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
+        yield (
+            f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
+            f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
+        )
+
+
+def _cpu_grew_much(halves: Halves | None) -> bool:
+    growth = _beyond_chance(halves)
+    return halves is not None and growth > CPU_GROWTH_LIMIT and growth - halves.margin > GROWTH_LIMIT
+
+
 @rule("suspect", f"> {percent(GROWTH_LIMIT)}")
 def latency_grew(run: Measured) -> Iterator[str]:
     """Steady load: growth of mean latency from the first half of the interior to the second, beyond chance at 95 %."""
-    growth = _growth(run, run.latency_fall)
-    skip_if(growth > MUCH_GROWTH_LIMIT, "the growth is over the larger limit")
-    yield from _grown(run, growth, GROWTH_LIMIT)
+    return _latency_grew(run, GROWTH_LIMIT, most=MUCH_GROWTH_LIMIT)
 
 
 @rule("invalid", f"> {percent(MUCH_GROWTH_LIMIT)}")
 def latency_grew_much(run: Measured) -> Iterator[str]:
     """Steady load: growth of mean latency from the first half of the interior to the second, beyond chance at 95 %."""
-    yield from _grown(run, _growth(run, run.latency_fall), MUCH_GROWTH_LIMIT)
+    return _latency_grew(run, MUCH_GROWTH_LIMIT)
 
 
 @rule("suspect", f"> {percent(CPU_GROWTH_LIMIT)}, and beyond chance > {percent(GROWTH_LIMIT)}")
@@ -76,37 +108,6 @@ def uneven(run: Measured) -> Iterator[str]:
         )
 
 
-def _growth(run: Measured, halves: Halves | None) -> float:
-    """By how much it grew, if that is beyond chance; ends the check where growth says nothing."""
-    skip_if(not run.closed_model and run.offered_rps is None, "rates are judged step by step")
-    skip_if(halves is None, "the measured part is too short for two halves, the load changes, or the backend hangs")
-    return _beyond_chance(halves)
-
-
-def _beyond_chance(halves: Halves | None) -> float:
-    return -halves.fall if halves and -halves.fall > halves.margin else 0.0
-
-
-def _cpu_grew_much(halves: Halves | None) -> bool:
-    growth = _beyond_chance(halves)
-    return halves is not None and growth > CPU_GROWTH_LIMIT and growth - halves.margin > GROWTH_LIMIT
-
-
-def _grown(run: Measured, growth: float, limit: float) -> Iterator[str]:
-    if growth > limit:
-        idle, cure = run.idle_share, "use a lower RATE"
-        if run.closed_model:
-            cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
-        elif idle is None or idle <= IDLE_CPU_LIMIT:
-            cause = f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
-        else:
-            cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
-        yield (
-            f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-            f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
-        )
-
-
 def _warmup(run: Measured) -> WarmupDigest:
     return measured(run.warmup, "how warm the approach was, because its warm-up was not recorded")
 
@@ -143,8 +144,9 @@ def warmup_failed(run: Measured) -> Iterator[str]:
     """Warm-up whose last requests were not answered."""
     warmup = _warmup(run)
     if warmup.failed:
-        burst = f"no request of its burst {warmup.bursts} was answered"
-        yield f"The warm-up failed: {burst}; see the approach's log in raw/."
+        yield (
+            f"The warm-up failed: no request of its burst {warmup.bursts} was answered; see the approach's log in raw/."
+        )
 
 
 @rule(
@@ -158,7 +160,10 @@ def still_falling(run: Measured) -> Iterator[str]:
     falls = {"CPU per request": run.cpu_fall, "mean latency": run.latency_fall}
     too_short = "the measured part is too short for two halves, or the load changes"
     skip_if(all(halves is None for halves in falls.values()), too_short)
-    if not _compilers_came_to_rest(run):
+    # Code gets cheaper when it is compiled; where compilers hardly worked, CPU per request fell with the host, as it
+    # also rises. What they take is a small part of the CPU where many CPUs are busy.
+    part, cores = run.jit_cpu_fall, run.jit_cores_fall
+    if part is not None and cores is not None and part <= COMPILED_LIMIT and cores <= REST_CORES:
         del falls["CPU per request"]
     fell = [
         f"{what} fell by {percent(halves.fall)} (± {percent(halves.margin)})"
@@ -173,10 +178,3 @@ def still_falling(run: Measured) -> Iterator[str]:
             f"measured part to the second (the limit is {percent(FALL_LIMIT)}){compilers}; measure again, with a "
             "longer DURATION."
         )
-
-
-def _compilers_came_to_rest(run: Measured) -> bool:
-    """Or it is not known. Code gets cheaper when it is compiled; where they hardly worked, CPU per request fell with
-    the host, as it also rises. What they take is a small part of the CPU where many CPUs are busy."""
-    part, cores = run.jit_cpu_fall, run.jit_cores_fall
-    return part is None or cores is None or part > COMPILED_LIMIT or cores > REST_CORES
