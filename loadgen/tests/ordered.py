@@ -52,7 +52,7 @@ def asked_for(**changes: Any) -> Asked:
     """1,000 connections under ab, with the defaults; `changes` are of the model's fields, of which `rate_rps`,
     `approaches` and `twin` may be given in short."""
     tool = changes.get("tool", "ab")
-    plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "seed": 1}
+    plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "jdk": "25", "seed": 1}
     asked = SETTINGS | plain | {"given": {"CONCURRENCY": "1000"}} | changes.pop("settings", {}) | changes
     asked["connections"] = _list_of(asked["connections"])
     asked["rates_rps"] = _list_of(asked.pop("rate_rps", None))

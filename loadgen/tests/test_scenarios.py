@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios.model import Scenario, load_scenario, names
-from loomlab.plan.scenarios.scaling import FEWEST_PER_SPIKE, hangs_of, loads_of, side_by_side
+from loomlab.plan.scenarios import (
+    FEWEST_PER_SPIKE,
+    Scenario,
+    hangs_of,
+    load_scenario,
+    loads_of,
+    names,
+    side_by_side,
+)
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from ordered import SCENARIOS, planned
 

@@ -40,15 +40,14 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
     """As many backend connections as were asked for, else as requests can hold and `handover` more, or what open files
     and ports leave; and why they are fewer than were wanted. Raises HostError where the host cannot hold the
     connections, and UsageError or HostError where requests would time out in the pool's queue."""
-    asked, files, connections, at_once = work.asked, host.open_files, work.connections, work.endpoint.at_once
+    asked, files, connections, endpoint = work.asked, host.open_files, work.connections, work.endpoint
     what, cure = f"CONCURRENCY={connections}", "use a lower CONCURRENCY"
     if asked.scenario:
         what, cure = f"NAME={asked.scenario} with {connections} connections", "use SCALE=auto"
     elif asked.rates_rps and not asked.connections:
         what, cure = f"RATE={asked.rates_rps[-1]:.9g} with {connections} connections", "use a lower RATE"
     raising = f"raise the hard limit (ulimit -Hn of the engine), or {cure}"
-    if connections > PORTS - GENERATOR_FILES:
-        most = PORTS - GENERATOR_FILES
+    if connections > (most := PORTS - GENERATOR_FILES):
         raise HostError(f"{what} needs more than the {PORTS} ports of one address, enough for {most}: {cure}.")
     room = min(files - connections - APPROACH_FILES, PORTS)
     if room < 1:
@@ -56,27 +55,23 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
             f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}, enough for "
             f"{files * 9 // 10 - APPROACH_FILES} connections: {raising}."
         )
-    busy = connections * at_once
+    busy = connections * endpoint.at_once
     wanted = asked.backend_connections or busy + handover(host.cpus)
     pool = min(room, wanted)
-    wait_ms = work.answer_ms if work.endpoint.backend_calls else 0
-    cut = wait_ms > 0 and pool < (min(wanted, busy) if asked.backend_connections else wanted)
-    queue_ms = wait_ms * busy / pool
-    if queue_ms > QUEUE_MS and cut:
-        raise HostError(
-            f"{what} leaves {pool} of {files} open files for backend connections, so a request would wait "
-            f"{queue_ms // 1000:.0f} s: {raising}."
-        )
+    cut = bool(endpoint.backend_calls) and pool < (min(wanted, busy) if asked.backend_connections else wanted)
+    queue_ms = work.answer_ms * busy / pool if endpoint.backend_calls else 0
     if queue_ms > QUEUE_MS:
-        raise UsageError(
-            f"BACKEND_CONNECTIONS={pool} lets a request of {what} wait {queue_ms // 1000:.0f} s for a connection: use "
-            f"BACKEND_CONNECTIONS={math.floor(queue_ms * pool / QUEUE_MS) + 1} or more."
-        )
-    calls = f" of {at_once} calls at once" if at_once > 1 else ""
+        waits = f"a request of {what} would wait {queue_ms // 1000:.0f} s for a backend connection"
+        if cut:
+            raise HostError(f"{waits}, of which {files} open files allow {pool}: {raising}.")
+        enough = math.floor(queue_ms * pool / QUEUE_MS) + 1
+        raise UsageError(f"BACKEND_CONNECTIONS={pool} is too few: {waits}; use BACKEND_CONNECTIONS={enough} or more.")
+    if not cut:
+        return pool, None
+    calls = f" of {endpoint.at_once} calls at once" if endpoint.at_once > 1 else ""
     cause = f"open files stop at {files}" if room < PORTS else f"one address has {PORTS} ports"
     requests = f"{connections} concurrent requests{calls}"
-    suspicion = f"the backend pool of every approach is {pool} connections for {requests}, because {cause}"
-    return pool, suspicion if cut else None
+    return pool, f"the backend pool of every approach is {pool} connections for {requests}, because {cause}"
 
 
 def check_space(work: Work, host: Host, generator: Tool) -> None:
@@ -94,9 +89,9 @@ def check_space(work: Work, host: Host, generator: Tool) -> None:
 
 def _most_requests(work: Work, load: Load) -> int:
     """No more than its rate offers, or its connections can ask for within its time."""
-    shape = load.shape
+    shape, fit_requests = load.shape, work.free and work.asked.requests is None
     if isinstance(shape, OpenRate):
         return shape.requests
     wait_s = work.answer_ms / 1000 + (shape.think_s[0] if isinstance(shape, Users) else 0)
     most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * shape.duration_s)
-    return min(most, shape.requests) if isinstance(shape, Closed) and not work.fit_requests else most
+    return min(most, shape.requests) if isinstance(shape, Closed) and not fit_requests else most

@@ -5,21 +5,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from loomlab.basics.errors import HostError
 from loomlab.plan.host import THREADS, Host, size_of
 from loomlab.plan.lab import Lab
 from loomlab.plan.limits import backend_pool, check_answer, check_space, handover
-from loomlab.plan.seconds import default_cap_s, run_seconds, too_few, too_short
+from loomlab.plan.seconds import default_cap_s, run_seconds, too_short
 from loomlab.plan.variables import Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, work_of
-from loomlab.records.load import Load
 from loomlab.records.models import Request
 from loomlab.records.order import Order, PlannedRun
 from loomlab.tools.known import tool
 
 FEWEST_REPEATS = 3
 """For an interval."""
-AS_ASKED = ("tool", "scenario", "delay", "gc", "http_client", "style", "warmup_load_s")
+AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style", "warmup_load_s")
 """What a run's request has as the user's variables have it."""
 
 
@@ -31,61 +29,36 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     generator = tool(asked.tool)
     for load in work.loads:
         generator.check(load)
-    left_out: list[str] = []
-    if asked.paper:
-        work, left_out = _without_too_large(host, work)
     check_answer(work)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     pool, suspicion = backend_pool(work, host)
     check_space(work, host, generator)
-    runs = list(_runs(work, host, size, pool))
     return Order(
         experiment=f"{stamp}-{_name(work)}",
         planned=stamp,
         seed=asked.seed,
         size=asked.size,
-        settings=asked.settings | {"JDK": str(work.jdk), "DELAY": asked.delay, "SEED": str(asked.seed)} | size,
+        settings=asked.settings | size,
         host=host.model_dump(),
-        expected_s=max(run.expected_s or 0 for run in runs),
-        longest_s=max(run.longest_s or 0 for run in runs),
-        note=" ".join([*left_out, *_notes(work)]) or None,
+        note=" ".join(_notes(work)) or None,
         suspect=[suspicion] if suspicion else [],
         scenario=work.side_by_side,
         asked=asked.given,
         paper=asked.paper,
-        left_out=left_out,
         sweep=asked.sweep,
         tool_version=generator.version(lab.root),
         lab_sha256=lab.checksum,
         margin=asked.margin,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
-        runs=runs,
+        runs=list(_runs(work, host, size, pool)),
     )
-
-
-def _without_too_large(host: Host, work: Work) -> tuple[Work, list[str]]:
-    """The work without the loads that the host cannot hold, and why it cannot. Raises HostError where it holds none."""
-    loads: list[Load] = []
-    left_out: list[str] = []
-    for load in work.loads:
-        try:
-            backend_pool(replace(work, loads=[load]), host)
-            loads.append(load)
-        except HostError as error:
-            left_out.append(f"Left out: {error}")
-            if len(left_out) == len(work.loads):
-                raise
-    return replace(work, loads=loads), left_out
 
 
 def _notes(work: Work) -> Iterator[str]:
     """What to tell before anything starts."""
     asked = work.asked
-    if work.free:
-        short = too_short(asked.duration_s, work.answer_ms)
-        short = short or too_few(asked.requests, work.connections, work.answer_ms)
-        if short:
-            yield short
+    if work.free and (short := too_short(asked.duration_s, asked.requests, work.connections, work.answer_ms)):
+        yield short
     if asked.sweep and work.repeats < FEWEST_REPEATS:
         yield (
             f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more, and "
@@ -101,8 +74,7 @@ def _name(work: Work) -> str:
     if asked.scenario:
         return asked.scenario
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
-    last = [loads[-1][1:]] if len(loads) > 1 else []
-    return "-".join([*(["sweep"] if asked.sweep else []), asked.tool, loads[0], *last])
+    return "-".join(["sweep"] * asked.sweep + [asked.tool, loads[0]] + [load[1:] for load in loads[1:][-1:]])
 
 
 def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[PlannedRun]:
@@ -110,22 +82,22 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
     become a difference between loads."""
     asked, draw = work.asked, random.Random(work.asked.seed)  # noqa: S311 - an order, no secret
     cap_s = asked.warmup_cap_s or default_cap_s(work.connections, work.answer_ms)
-    blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
+    fit_duration = work.free and asked.duration_s is None
     same: dict[str, Any] = {name: getattr(asked, name) for name in AS_ASKED} | {
         "generator_cpus": size["LOADGEN_CPUSET"],
         "backend_cpus": size["BACKEND_CPUSET"],
         "approach_cpus": size["APPROACH_CPUSET"],
         "monitoring_cpus": size["MONITORING_CPUSET"],
-        "jdk": work.jdk,
         "hangs": work.hangs,
         "warmup_cap_s": cap_s,
-        "fit_duration": work.fit_duration,
-        "fit_requests": work.fit_requests,
+        "fit_duration": fit_duration,
+        "fit_requests": work.free and asked.requests is None,
     }
     number = 0
+    blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
     for block, (repeat, cell) in enumerate(blocks, 1):
         load = work.loads[cell - 1]
-        seconds = run_seconds(load, work.endpoint, work.answer_ms, host.cpus, cap_s, fitted=work.fit_duration)
+        seconds = run_seconds(load, work.endpoint, work.answer_ms, host.cpus, cap_s, fitted=fit_duration)
         settings = {
             "PLATFORM_THREADS": str(asked.platform_threads or min(load.connections, THREADS)),
             "BACKEND_CONNECTIONS": str(min(load.connections * work.endpoint.at_once + handover(host.cpus), pool)),

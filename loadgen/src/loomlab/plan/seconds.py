@@ -45,27 +45,21 @@ def run_seconds(load: Load, endpoint: Endpoint, answer_ms: float, cpus: int, cap
     return RunSeconds(expected, longest)
 
 
-def too_short(duration_s: int | None, answer_ms: float) -> str | None:
+def too_short(duration_s: int | None, requests: int | None, connections: int, answer_ms: float) -> str | None:
     """What to tell where a closed load cannot have, at best, the waves and the seconds that a valid run needs."""
     longest_s, wave_s = duration_s or waves.LONGEST_RUN_S, answer_ms / 1000
     interior_s = max(0.0, longest_s - waves.ROUNDED_S - 2 * wave_s)
     wanted_s = max(waves.FEWEST_WAVES * wave_s, waves.SHORTEST_INTERIOR_S)
-    if interior_s >= wanted_s:
-        return None
     what = f"DURATION={duration_s}s" if duration_s else f"The longest that a run lasts without DURATION, {longest_s} s,"
-    return (
-        f"{what} is too short for a valid run: without its first and last wave {interior_s:g} s are left, and "
-        f"{wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
-    )
-
-
-def too_few(requests: int | None, connections: int, answer_ms: float) -> str | None:
-    """What to tell where so many requests of a closed load cannot make the waves that a valid run needs, however long a
-    wave takes."""
-    if requests is None or requests >= (waves.FEWEST_WAVES + 2) * connections:
-        return None
-    count = max(waves.WAVES, math.ceil(1000 * waves.SHORTEST_RUN_S / answer_ms) if answer_ms >= 1 else 0)
-    return (
-        f"REQUESTS={requests} is too few for a valid run: without the first and the last one "
-        f"{waves.FEWEST_WAVES} waves of {connections} are needed; use REQUESTS={count * connections} or more."
-    )
+    if interior_s < wanted_s:
+        return (
+            f"{what} is too short for a valid run: without its first and last wave {interior_s:g} s are left, and "
+            f"{wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
+        )
+    if requests is not None and requests < (waves.FEWEST_WAVES + 2) * connections:
+        count = max(waves.WAVES, math.ceil(1000 * waves.SHORTEST_RUN_S / answer_ms) if answer_ms >= 1 else 0)
+        return (
+            f"REQUESTS={requests} is too few for a valid run: without the first and the last one "
+            f"{waves.FEWEST_WAVES} waves of {connections} are needed; use REQUESTS={count * connections} or more."
+        )
+    return None

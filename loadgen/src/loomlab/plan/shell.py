@@ -14,7 +14,7 @@ BACKEND_CAP_S = 30
 
 def shell_lines(order: Order) -> Iterator[str]:
     """KEY=VALUE lines for all runs, then the line of each run that is to be made. Times are until the last one ends."""
-    left, cap_s = seconds_left(order, order.runs), round(order.runs[0].request.warmup_cap_s)
+    left, cap_s = seconds_left(order.runs), round(order.runs[0].request.warmup_cap_s)
     yield f"LAB_EXPERIMENT={order.experiment}"
     yield f"EXPECTED_S={left.expected}"
     yield f"LONGEST_S={left.longest}"
@@ -26,24 +26,21 @@ def shell_lines(order: Order) -> Iterator[str]:
 
 def shell_line(order: Order, run: PlannedRun) -> str:
     """`run FOLDER APPROACH KEY=VALUE...`"""
-    left = seconds_left(order, order.runs[order.runs.index(run) :])
+    left = seconds_left(order.runs[order.runs.index(run) :])
     settings = run.settings | {"EXPECTED_S": str(left.expected), "LONGEST_S": str(left.longest)}
     return " ".join(["run", run.run, run.request.approach, *(f"{key}={value}" for key, value in settings.items())])
 
 
-def seconds_left(order: Order, runs: Sequence[PlannedRun]) -> RunSeconds:
+def seconds_left(runs: Sequence[PlannedRun]) -> RunSeconds:
     """What those of the runs take in all that are yet to be made."""
     planned = [run for run in runs if run.state == "planned"]
-    return RunSeconds(
-        expected=sum(run.expected_s or order.expected_s for run in planned),
-        longest=sum(run.longest_s or order.longest_s for run in planned),
-    )
+    return RunSeconds(sum(run.expected_s for run in planned), sum(run.longest_s for run in planned))
 
 
 def description(order: Order) -> Iterator[str]:
     """How long it takes, and a line a block with its runs in their order; blocks are counted at each load, as in the
     report."""
-    expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order, order.runs))
+    expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
     yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
     if order.note:
         yield f"note: {order.note}"

@@ -4,11 +4,10 @@ from dataclasses import dataclass, field
 
 from loomlab.basics.errors import UsageError
 from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
-from loomlab.plan.scenarios.capacity import Room, largest_scale, most_of, room_of, rounded_down
-from loomlab.plan.scenarios.model import load_scenario
-from loomlab.plan.scenarios.scaling import hangs_of, loads_of, side_by_side
+from loomlab.plan.scenarios import hangs_of, load_scenario, loads_of, side_by_side
 from loomlab.plan.seconds import OPEN_RUN_S
 from loomlab.plan.variables import Asked
 from loomlab.records.delay import delay_of
@@ -38,7 +37,6 @@ class Work:
     """One after another."""
     approaches: list[str]
     repeats: int
-    jdk: int
     hangs: list[Hang] = field(default_factory=list)
     side_by_side: SideBySide | None = None
 
@@ -62,14 +60,6 @@ class Work:
         return self.side_by_side is None and self.loads[0].closed_model
 
     @property
-    def fit_duration(self) -> bool:
-        return self.free and self.asked.duration_s is None
-
-    @property
-    def fit_requests(self) -> bool:
-        return self.free and self.asked.requests is None
-
-    @property
     def subjects(self) -> list[tuple[str, bool]]:
         """What a block holds: each approach, and whether it is the first one's twin."""
         twin = [(self.approaches[0], True)] if self.asked.aa else []
@@ -79,11 +69,9 @@ class Work:
 def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
     """The work; raises UsageError for what the lab, or a scenario, does not have."""
     work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab)
-    for approach in work.approaches if asked.style == "idiomatic" else []:
-        if approach not in lab.idiomatic:
-            raise UsageError(
-                f"STYLE=idiomatic does not exist for {approach}: use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}."
-            )
+    if asked.style == "idiomatic" and (others := [name for name in work.approaches if name not in lab.idiomatic]):
+        cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
+        raise UsageError(f"STYLE=idiomatic does not exist for {others[0]}: {cure}.")
     if asked.style == "idiomatic" and asked.http_client != "default":
         raise UsageError(
             f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic, where each approach has its own "
@@ -103,8 +91,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
         shape = OpenRate((RateStep(rate, asked.duration_s or OPEN_RUN_S),))
         shapes.append((connections[0] if connections else max(FEWEST_FOR_RATE, busy), shape))
     if not shapes:
-        if asked.sweep and not connections:
-            connections = ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
+        connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     targets = (Target(target, "GET", endpoint.headers),)
     return Work(
@@ -112,7 +99,6 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
         loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
         approaches=lab.named(asked.approach or "headline"),
         repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
-        jdk=int(asked.jdk or lab.defaults["JDK"]),
     )
 
 
@@ -133,14 +119,17 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
         factor, _ = largest_scale(scenario, room_of(host, asked.size, lab.sizes))
     else:
         factor = float(asked.scale)
-    threads = asked.platform_threads or scenario.platform_threads
-    completing = {"tool": scenario.tool, "delay": scenario.delay, "platform_threads": threads}
+    completing = {
+        "tool": scenario.tool,
+        "delay": scenario.delay,
+        "platform_threads": asked.platform_threads or scenario.platform_threads,
+        "jdk": asked.given.get("JDK") or f"{scenario.jdk}",
+    }
     return Work(
         asked=asked.model_copy(update=completing),
         loads=loads_of(scenario, lab.scenarios, factor, asked.duration_s),
         approaches=lab.named(asked.approach) if asked.approach else list(scenario.approaches),
         repeats=asked.repeats or scenario.repeats,
-        jdk=int(asked.jdk or scenario.jdk),
         hangs=hangs_of(scenario, asked.duration_s),
         side_by_side=side_by_side(name, scenario, factor, asked.duration_s),
     )
