@@ -7,7 +7,6 @@ from pathlib import Path
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS, Host, memory_mb_of, size_of
 from loomlab.plan.scenarios import Scenario
-from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.records.load import Closed, OpenRate, Users
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
@@ -16,7 +15,12 @@ APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
+START_S, OVERHEAD_S = 12, 10
+"""An approach's start, and what the lab adds to warm-up and load, seen on two CPUs."""
 TYPICAL_WARM_UP_S = 75
+LIVE_SET_S = 6
+"""What waiting requests hold is measured after the load: the collections, and a load whose requests wait once for some
+seconds; beside it the CPU of two waves."""
 SCENARIO_CONNECTIONS = 60_000
 """Those of the largest scenario."""
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from loomlab.basics.waves import has_warmup
-from loomlab.plan.seconds import RunSeconds
 from loomlab.records.order import Order, PlannedRun
 
 BACKEND_CAP_S = 30
@@ -14,10 +13,11 @@ BACKEND_CAP_S = 30
 
 def shell_lines(order: Order) -> Iterator[str]:
     """KEY=VALUE lines for all runs, then the line of each run that is to be made. Times are until the last one ends."""
-    left, cap_s = seconds_left(order.runs), round(order.runs[0].request.warmup_cap_s)
+    expected_s, longest_s = seconds_left(order.runs)
+    cap_s = round(order.runs[0].request.warmup_cap_s)
     yield f"LAB_EXPERIMENT={order.experiment}"
-    yield f"EXPECTED_S={left.expected}"
-    yield f"LONGEST_S={left.longest}"
+    yield f"EXPECTED_S={expected_s}"
+    yield f"LONGEST_S={longest_s}"
     yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if has_warmup(cap_s) else 0}"
     yield f"NOTE={order.note or ''}"
     yield from (f"{key}={value}" for key, value in order.settings.items())
@@ -26,15 +26,15 @@ def shell_lines(order: Order) -> Iterator[str]:
 
 def shell_line(order: Order, run: PlannedRun) -> str:
     """`run FOLDER APPROACH KEY=VALUE...`"""
-    left = seconds_left(order.runs[order.runs.index(run) :])
-    settings = run.settings | {"EXPECTED_S": str(left.expected), "LONGEST_S": str(left.longest)}
+    expected_s, longest_s = seconds_left(order.runs[order.runs.index(run) :])
+    settings = run.settings | {"EXPECTED_S": f"{expected_s}", "LONGEST_S": f"{longest_s}"}
     return " ".join(["run", run.run, run.request.approach, *(f"{key}={value}" for key, value in settings.items())])
 
 
-def seconds_left(runs: Sequence[PlannedRun]) -> RunSeconds:
-    """What those of the runs take in all that are yet to be made."""
+def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
+    """What those of the runs take in all that are yet to be made, and how long at most."""
     planned = [run for run in runs if run.state == "planned"]
-    return RunSeconds(sum(run.expected_s for run in planned), sum(run.longest_s for run in planned))
+    return sum(run.expected_s for run in planned), sum(run.longest_s for run in planned)
 
 
 def description(order: Order) -> Iterator[str]:

@@ -45,11 +45,11 @@ def missing_steps(
                 missing -= max(run.request.repeat for run in begun.runs)
                 if any(run.state != "judged" for run in begun.runs):
                     lines.append(f"finish RESUME={folder.name}")
-                    seconds += seconds_left(begun.runs).expected
+                    seconds += seconds_left(begun.runs)[0]
         if missing > 0:
             settings = order.asked | {"REPEATS": str(missing)}
             lines.append(" ".join([verb, *(f"{name}={value}" for name, value in settings.items())]))
-            seconds += seconds_left(order.runs).expected * missing / blocks
+            seconds += seconds_left(order.runs)[0] * missing / blocks
     left = f"{len(lines)} experiments, about {seconds / 60:.0f} min" if lines else "everything is measured"
     return lines, [*(f"note: {note}" for note in notes), f"{paper.name}: {left}"]
 
