@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.capacity import APPROACH_MS, BUSY_LIMIT, Room
-from loomlab.plan.planning import plan
-from loomlab.plan.shell import description, shell_lines
+from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.work import ladder
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of

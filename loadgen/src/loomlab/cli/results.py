@@ -15,7 +15,7 @@ from loomlab.cli import say
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.shell import shell_line, shell_lines
+from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.records.files import write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import set_state

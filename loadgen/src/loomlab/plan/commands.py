@@ -12,9 +12,8 @@ from rich.table import Table
 from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import plan
+from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.scenarios import Scenario, load_scenario, names
-from loomlab.plan.shell import description, shell_lines
 from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.files import write_json
 from loomlab.records.order import OF_A_RUN, SETTINGS, order_file

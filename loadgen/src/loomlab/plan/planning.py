@@ -1,9 +1,11 @@
-"""From what the user asks for, and a host, to the order of an experiment's runs."""
+"""From what the user asks for, and a host, to the order of an experiment's runs; and that as the host's shell reads it,
+lines of words without spaces, and as a reader does."""
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from loomlab.basics import waves
@@ -21,6 +23,8 @@ FEWEST_REPEATS = 3
 """For an interval."""
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
+BACKEND_CAP_S = 30
+"""So long the backend's own warm-up may take, beside the first approach's start."""
 REQUEST_CPU_MS = 0.35
 """CPU that a request takes, roughly, beside what it asks for."""
 AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style", "warmup_load_s")
@@ -66,9 +70,9 @@ def _notes(work: Work) -> Iterator[str]:
     wanted_s = max(waves.FEWEST_WAVES * wave_s, waves.SHORTEST_INTERIOR_S)
     fewest, enough = waves.FEWEST_WAVES + 2, waves.WAVES
     if work.free and interior_s < wanted_s:
-        what = f"DURATION={longest_s}s" if asked.duration_s else f"What a run lasts without DURATION, {longest_s} s,"
+        what = "DURATION={}s" if asked.duration_s else "The longest that a run lasts without DURATION, {} s,"
         yield (
-            f"{what} is too short for a valid run: without its first and last wave {interior_s:g} s are left, and "
+            f"{what.format(longest_s)} is too short for a valid run: without its first and last wave {interior_s:g} s are left, and "
             f"{wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
         )
     elif work.free and asked.requests and asked.requests < fewest * work.connections:
@@ -100,14 +104,14 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
         "monitoring_cpus": size["MONITORING_CPUSET"],
         "hangs": work.hangs,
         "warmup_cap_s": cap_s,
-        "fit_duration": work.fit_duration,
-        "fit_requests": work.fit_requests,
+        "fit_duration": (fitted := work.free and asked.duration_s is None),
+        "fit_requests": work.free and asked.requests is None,
     }
     number = 0
     blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
     for block, (repeat, cell) in enumerate(blocks, 1):
         load = work.loads[cell - 1]
-        expected_s, longest_s = _seconds(work, load, host, cap_s)
+        expected_s, longest_s = _seconds(work, load, host, cap_s, fitted=fitted)
         settings = {
             "PLATFORM_THREADS": str(asked.platform_threads or min(load.connections, THREADS)),
             "BACKEND_CONNECTIONS": str(min(load.connections * work.endpoint.at_once + handover(host.cpus), pool)),
@@ -132,13 +136,13 @@ def default_cap_s(connections: int, answer_ms: float) -> int:
     return 120 + connections // 50 + int(max(0.0, answer_ms - 1000) / 100)
 
 
-def _seconds(work: Work, load: Load, host: Host, cap_s: int) -> tuple[int, int]:
-    """How long a run takes with all around it, and how long at most. The lab chooses a duration once it knows how long
-    a wave takes."""
+def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) -> tuple[int, int]:
+    """How long a run takes with all around it, and how long at most; `fitted`: the lab chooses the duration once it
+    knows how long a wave takes."""
     wave_cpu_s = load.connections * (REQUEST_CPU_MS + work.endpoint.work_ms) // max(1, host.cpus // 2) / 1000
     wave_s = max(work.answer_ms / 1000, wave_cpu_s)
     lasts_s = most_s = load.shape.duration_s
-    if work.fit_duration:
+    if fitted:
         lasts_s, most_s = waves.chosen_duration_s(wave_s), waves.LONGEST_RUN_S
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
     expected_s = START_S + OVERHEAD_S + warmup_s + lasts_s
@@ -147,3 +151,43 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int) -> tuple[int, int]:
         expected_s += LIVE_SET_S + int(2 * wave_cpu_s)
         longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)
     return expected_s, longest_s
+
+
+def shell_lines(order: Order) -> Iterator[str]:
+    """KEY=VALUE lines for all runs, then the line of each run that is to be made. Times are until the last one ends."""
+    expected_s, longest_s = seconds_left(order.runs)
+    cap_s = round(order.runs[0].request.warmup_cap_s)
+    yield f"LAB_EXPERIMENT={order.experiment}"
+    yield f"EXPECTED_S={expected_s}"
+    yield f"LONGEST_S={longest_s}"
+    yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if waves.has_warmup(cap_s) else 0}"
+    yield f"NOTE={order.note or ''}"
+    yield from (f"{key}={value}" for key, value in order.settings.items())
+    yield from (shell_line(order, run) for run in order.runs if run.state == "planned")
+
+
+def shell_line(order: Order, run: PlannedRun) -> str:
+    """`run FOLDER APPROACH KEY=VALUE...`"""
+    expected_s, longest_s = seconds_left(order.runs[order.runs.index(run) :])
+    settings = run.settings | {"EXPECTED_S": f"{expected_s}", "LONGEST_S": f"{longest_s}"}
+    return " ".join(["run", run.run, run.request.approach, *(f"{key}={value}" for key, value in settings.items())])
+
+
+def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
+    """What those of the runs take in all that are yet to be made, and how long at most."""
+    planned = [run for run in runs if run.state == "planned"]
+    return sum(run.expected_s for run in planned), sum(run.longest_s for run in planned)
+
+
+def description(order: Order) -> Iterator[str]:
+    """How long it takes, and a line a block with its runs in their order; blocks are counted at each load, as in the
+    report."""
+    expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
+    yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
+    if order.note:
+        yield f"note: {order.note}"
+    yield from (f"every run is suspect: {suspicion}" for suspicion in order.suspect)
+    for _, runs in groupby(order.runs, key=lambda run: run.block):
+        block = [run.request for run in runs]
+        yield f"block {block[0].repeat} at {block[0].load.label}: {', '.join(request.name for request in block)}"
+    yield f"SEED={order.seed} gives this order again. Nothing was started."

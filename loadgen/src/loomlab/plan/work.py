@@ -71,14 +71,6 @@ class Work:
         return self.side_by_side is None and self.loads[0].closed_model
 
     @property
-    def fit_duration(self) -> bool:
-        return self.free and self.asked.duration_s is None
-
-    @property
-    def fit_requests(self) -> bool:
-        return self.free and self.asked.requests is None
-
-    @property
     def subjects(self) -> list[tuple[str, bool]]:
         """What a block holds: each approach, and whether it is the first one's twin."""
         twin = [(self.approaches[0], True)] if self.asked.aa else []
@@ -228,4 +220,5 @@ def _most_requests(work: Work, load: Load) -> int:
         return shape.requests
     wait_s = work.answer_ms / 1000 + (shape.think_s[0] if isinstance(shape, Users) else 0)
     most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * shape.duration_s)
-    return min(most, shape.requests) if isinstance(shape, Closed) and not work.fit_requests else most
+    fitted = work.free and work.asked.requests is None
+    return min(most, shape.requests) if isinstance(shape, Closed) and not fitted else most

@@ -7,8 +7,7 @@ from loomlab.answer.finish import foreign, planned
 from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import plan
-from loomlab.plan.shell import seconds_left
+from loomlab.plan.planning import plan, seconds_left
 from loomlab.published.paper import Paper
 from loomlab.published.runs import approach_cpus
 from loomlab.records.order import Order
