@@ -72,8 +72,8 @@ def _notes(work: Work) -> Iterator[str]:
     if work.free and interior_s < wanted_s:
         what = "DURATION={}s" if asked.duration_s else "The longest that a run lasts without DURATION, {} s,"
         yield (
-            f"{what.format(longest_s)} is too short for a valid run: without its first and last wave {interior_s:g} s are left, and "
-            f"{wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
+            f"{what.format(longest_s)} is too short for a valid run: without its first and last wave {interior_s:g} s "
+            f"are left, and {wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
         )
     elif work.free and asked.requests and asked.requests < fewest * work.connections:
         if work.answer_ms >= 1:
