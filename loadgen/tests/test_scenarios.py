@@ -59,7 +59,7 @@ def test_a_scenario_is_of_a_published_run_and_says_what_differs_or_is_the_labs_o
     ("name", "timeout_s", "target", "first", "count"),
     [
         ("project-loom-comparison", 30, "/meetings", (1000, Closed(120_000, 600)), 5),
-        ("virtual-threads-hey", 20, "/httpbin/block/3", (50, Closed(100, 600)), 1),
+        ("virtual-threads-hey", 20, "/httpbin/block/3", (50, Closed(100, 120)), 1),
         ("loom-vs-webflux", 30, "/epoch-millis?delayInMillis=100", (10_000, OpenRate((RateStep(10_000, 60),))), 1),
         ("5k-vus-and-rps-get-movies", 60, MOVIES.format("Allen"), (5000, OpenRate((RateStep(5000, 300),))), 1),
     ],
