@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import get_args
 
 from pydantic import BaseModel
@@ -80,20 +81,15 @@ def variables(*, planning_ones: bool) -> list[str]:
     return rows
 
 
+TABLES: dict[str, Callable[[], list[str]]] = {
+    "rooms": lambda: ["```mermaid", drawing(), "```"],
+    "verdict": verdict,
+    "limits": limits,
+    "figures": figures,
+    "results": results,
+    "variables": lambda: variables(planning_ones=True),
+    "other-variables": lambda: variables(planning_ones=False),
+}
+
 if __name__ == "__main__":
-    match sys.argv[1]:
-        case "rooms":
-            lines = ["```mermaid", drawing(), "```"]
-        case "verdict":
-            lines = verdict()
-        case "limits":
-            lines = limits()
-        case "figures":
-            lines = figures()
-        case "results":
-            lines = results()
-        case "other-variables":
-            lines = variables(planning_ones=False)
-        case _:
-            lines = variables(planning_ones=True)
-    print("\n".join(lines))  # noqa: T201
+    print("\n".join(TABLES[sys.argv[1]]()))  # noqa: T201

@@ -1,6 +1,7 @@
 """What the host has, and how it is shared out."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,11 +40,7 @@ def kernel(root: Path, files: dict[str, str]) -> Path:
     ids=["threads of a core are neighbours", "by package", "only those given", "by number where none is told"],
 )
 def test_cpus_are_ordered_by_package_and_core(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    cores: tuple[tuple[int, int], ...],
-    cpus: list[int],
-    order: list[int],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: tuple[Any, ...], cpus: list[int], order: list[int]
 ) -> None:
     for number, (package, core) in enumerate(cores):
         folder = f"sys/devices/system/cpu/cpu{number}/topology"
