@@ -50,15 +50,6 @@ def test_cpus_are_ordered_by_package_and_core(
     assert this_host(tmp_path, tmp_path).cpu_order == order
 
 
-def test_this_host_has_something_of_everything(tmp_path: Path) -> None:
-    host = this_host(tmp_path)
-
-    assert len(host.cpu_order) == host.cpus
-    assert host.memory_mb > 500
-    assert host.open_files >= 1024
-    assert host.free_mb > 0
-
-
 def test_model_and_governors_are_what_the_kernel_tells(tmp_path: Path) -> None:
     info = "processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7R32\nprocessor\t: 1\nmodel name\t: x"
     names = enumerate(("performance", "powersave", "performance"))

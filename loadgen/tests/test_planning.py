@@ -146,17 +146,6 @@ def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(
     assert (run.expected_s, run.longest_s) == seconds
 
 
-def test_the_time_told_is_that_of_the_runs_that_are_left(tmp_path: Path) -> None:
-    order = swept(tmp_path, connections=(500, 8000), repeats=1)
-    each = [run.expected_s for run in order.runs]
-    lines = list(shell_lines(order))
-
-    assert f"EXPECTED_S={sum(each)}" in lines
-    left = [int(line.partition("EXPECTED_S=")[2].split()[0]) for line in lines if line.startswith("run ")]
-    assert left == [sum(each[number:]) for number in range(6)]
-    assert each[0] < each[3]
-
-
 @pytest.mark.parametrize(
     ("endpoint", "sent"),
     [
