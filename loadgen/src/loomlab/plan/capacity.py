@@ -60,11 +60,8 @@ class Need:
     work_ms: float
     """CPU that a request asks for."""
     minutes: float
-
-    @property
-    def open_files(self) -> int:
-        """Those of one process."""
-        return self.connections * (1 + self.backend_connections) + APPROACH_FILES
+    open_files: int
+    """Those of one process."""
 
 
 def need_of(scenario: Scenario) -> Need:
@@ -84,9 +81,11 @@ def need_of(scenario: Scenario) -> Need:
                 rates_rps.append(connections / answer_s)
                 lasts_s = min(lasts_s, shape.requests / connections * answer_s)
         seconds += START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S + lasts_s
+    most, held = max(connections for connections, _ in loads), max(one.connections_held for one in endpoints)
     return Need(
-        connections=max(connections for connections, _ in loads),
-        backend_connections=max(endpoint.connections_held for endpoint in endpoints),
+        connections=most,
+        backend_connections=held,
+        open_files=most * (1 + held) + APPROACH_FILES,
         rate_rps=max(rates_rps),
         work_ms=sum(endpoint.work_ms for endpoint in endpoints) / len(endpoints),
         minutes=len(scenario.approaches) * scenario.repeats * seconds / 60,

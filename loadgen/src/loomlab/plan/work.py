@@ -107,9 +107,9 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []
     for rate in asked.rates_rps:
-        busy = int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000)
-        shape = OpenRate((RateStep(rate, asked.duration_s or OPEN_RUN_S),))
-        shapes.append((connections[0] if connections else max(FEWEST_FOR_RATE, busy), shape))
+        enough = max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000))
+        steps = (RateStep(rate, asked.duration_s or OPEN_RUN_S),)
+        shapes.append((connections[0] if connections else enough, OpenRate(steps)))
     if not shapes:
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
@@ -135,10 +135,8 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
     for approach in scenario.approaches:
         if approach not in lab.approaches:
             raise UsageError(f"{name}.yaml names {approach}: use names of {', '.join(lab.approaches)}.")
-    if asked.scale == "auto":
-        factor, _ = largest_scale(scenario, room_of(host, asked.size, lab.sizes))
-    else:
-        factor = float(asked.scale)
+    room = room_of(host, asked.size, lab.sizes)
+    factor = largest_scale(scenario, room)[0] if asked.scale == "auto" else float(asked.scale)
     completing = {
         "tool": scenario.tool,
         "delay": scenario.delay,
@@ -201,8 +199,18 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
 
 
 def check_space(work: Work, host: Host, generator: Tool) -> None:
-    """Raises HostError where the results would not fit."""
-    requests = [_most_requests(work, load) for load in work.loads]
+    """Raises HostError where the results would not fit: of requests, no more than a rate offers, or than connections can
+    ask for within their time."""
+    requests: list[int] = []
+    for load in work.loads:
+        wait_s = work.answer_ms / 1000 + (load.shape.think_s[0] if isinstance(load.shape, Users) else 0)
+        most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * load.shape.duration_s)
+        match load.shape:
+            case OpenRate() as shape:
+                most = shape.requests
+            case Closed(asked_for) if not work.free or work.asked.requests:
+                most = min(most, asked_for)
+        requests.append(most)
     samples = sum(load.shape.duration_s for load in work.loads) * SAMPLES_BYTES_PER_SECOND
     kept = work.repeats * len(work.subjects) * (sum(requests) * KEPT_BYTES + samples)
     need_mb = SPARE_MB + (kept + max(requests) * generator.bytes_per_request) // 2**20
@@ -211,14 +219,3 @@ def check_space(work: Work, host: Host, generator: Tool) -> None:
             f"results/ has {host.free_mb} MB free and this experiment may need {need_mb} MB: "
             "delete old experiments, free the disk, or use a shorter DURATION or fewer REPEATS."
         )
-
-
-def _most_requests(work: Work, load: Load) -> int:
-    """No more than its rate offers, or its connections can ask for within its time."""
-    shape = load.shape
-    if isinstance(shape, OpenRate):
-        return shape.requests
-    wait_s = work.answer_ms / 1000 + (shape.think_s[0] if isinstance(shape, Users) else 0)
-    most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * shape.duration_s)
-    fitted = work.free and work.asked.requests is None
-    return min(most, shape.requests) if isinstance(shape, Closed) and not fitted else most
