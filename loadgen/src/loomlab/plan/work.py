@@ -199,8 +199,8 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
 
 
 def check_space(work: Work, host: Host, generator: Tool) -> None:
-    """Raises HostError where the results would not fit: of requests, no more than a rate offers, or than connections can
-    ask for within their time."""
+    """Raises HostError where the results would not fit: requests are at most those that a rate offers, or that
+    connections can ask for within their time."""
     requests: list[int] = []
     for load in work.loads:
         wait_s = work.answer_ms / 1000 + (load.shape.think_s[0] if isinstance(load.shape, Users) else 0)
