@@ -4,8 +4,8 @@
 RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
-# A line of a plan, as records/order.py and plan/shell.py have it: a folder of results may be a stranger's.
-KEYS='GC|HTTP_CLIENT|STYLE|ERROR_SHARE|SAVE_MOVIES|JDK|DELAY|SEED|PLATFORM_THREADS|BACKEND_CONNECTIONS|MONITORING_CPUSET'
+# A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
+KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
 SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
 

@@ -4,7 +4,8 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-VARIABLES=$LAB_ROOT/bin/variables.tsv # `loomlab variables` wrote it: name, example, verbs, ! after those that need it
+# `loomlab variables` wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
+VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
 COMMON=" NAME SCALE TOOL JDK SIZE PAPER SHORT PART TRIES VARIABLE "
 
@@ -13,7 +14,7 @@ variable_names() { cut -f 1 "$VARIABLES"; }
 # check_variables VERB: refuses a verb that lacks what it needs, and what the environment has and the verb does not take.
 check_variables() {
   local name example verbs
-  while IFS=$'\t' read -r name example verbs; do
+  while IFS=$'\t' read -r name example verbs _; do
     [[ " $verbs " != *" $1! "* || -n ${!name:-} ]] ||
       die "$BAD_REQUEST" "$name is not set: use for instance make $1 $name=$example."
     [[ " ${verbs//!/} " != *" $1 "* ]] || continue

@@ -52,21 +52,15 @@ def asked_for(**changes: Any) -> Asked:
     """1,000 connections under ab, with the defaults; `changes` are of the model's fields, of which `rate_rps`,
     `approaches` and `twin` may be given in short."""
     tool = changes.get("tool", "ab")
-    plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "seed": 1}
+    plain = {"verb": f"run-{tool}", "tool": tool, "connections": 1000, "delay": "300", "jdk": "25", "seed": 1}
     asked = SETTINGS | plain | {"given": {"CONCURRENCY": "1000"}} | changes.pop("settings", {}) | changes
-    asked["connections"] = _list_of(asked["connections"])
-    asked["rates_rps"] = _list_of(asked.pop("rate_rps", None))
+    for field, given in (("connections", asked["connections"]), ("rates_rps", asked.pop("rate_rps", None))):
+        asked[field] = list(given) if isinstance(given, tuple) else [given] if given is not None else []
     if approaches := asked.pop("approaches", None):
         asked["approach"] = ",".join(approaches)
     if asked.pop("twin", False):
         asked["aa"] = "1"
     return Asked.model_validate(asked)
-
-
-def _list_of(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, tuple) else [value]
 
 
 def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **changes: Any) -> Order:

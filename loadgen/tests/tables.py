@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import get_args
 
 from pydantic import BaseModel
@@ -14,7 +15,7 @@ from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
 from loomlab.judge import limits as shared
 from loomlab.judge.verdict import DECLARING, RULES
-from loomlab.plan import seconds, work
+from loomlab.plan import planning, work
 from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.models import Run
 from loomlab.statistics import comparison
@@ -73,10 +74,10 @@ def variables(*, planning_ones: bool) -> list[str]:
     """A row for each variable that plans an experiment; or for each other one, and ports."""
     told = {
         "duration": f"{waves.WAVES} × the mean latency + {waves.ROUNDED_S} s, at least {waves.SHORTEST_RUN_S} s, "
-        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {seconds.OPEN_RUN_S} s",
+        f"at most {waves.LONGEST_RUN_S} s; with `RATE`, {work.OPEN_RUN_S} s",
         "repeats": f"1; with `sweep`, {work.SWEEP_REPEATS}",
         "margins": f"{comparison.CPU_PER_REQUEST.margin:.2f} for CPU per request, {comparison.P99.margin:.2f} for p99",
-        "warmup": f"{seconds.default_cap_s(1, 0)} s, more with many connections or slow answers",
+        "warmup": f"{planning.default_cap_s(1, 0)} s, more with many connections or slow answers",
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
     for name, _, _, default, meaning in (*VARIABLES.values(), *OTHERS):
@@ -85,20 +86,15 @@ def variables(*, planning_ones: bool) -> list[str]:
     return rows
 
 
+TABLES: dict[str, Callable[[], list[str]]] = {
+    "rooms": lambda: ["```mermaid", drawing(), "```"],
+    "verdict": verdict,
+    "limits": limits,
+    "figures": figures,
+    "results": results,
+    "variables": lambda: variables(planning_ones=True),
+    "other-variables": lambda: variables(planning_ones=False),
+}
+
 if __name__ == "__main__":
-    match sys.argv[1]:
-        case "rooms":
-            lines = ["```mermaid", drawing(), "```"]
-        case "verdict":
-            lines = verdict()
-        case "limits":
-            lines = limits()
-        case "figures":
-            lines = figures()
-        case "results":
-            lines = results()
-        case "other-variables":
-            lines = variables(planning_ones=False)
-        case _:
-            lines = variables(planning_ones=True)
-    print("\n".join(lines))  # noqa: T201
+    print("\n".join(TABLES[sys.argv[1]]()))  # noqa: T201

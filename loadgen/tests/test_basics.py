@@ -4,8 +4,6 @@ import math
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from loomlab.basics.trend import trend
 from loomlab.basics.words import percent
@@ -50,13 +48,3 @@ def test_the_margin_holds_as_often_as_it_promises(percent_of: int) -> None:
         assert got is not None
         held += got.slope + got.margin(percent_of) >= -0.02
     assert held / 1000 == pytest.approx(percent_of / 100, abs=0.03)
-
-
-@given(st.lists(st.floats(0.01, 1e6), min_size=3, max_size=20), st.floats(0.01, 100))
-def test_units_do_not_matter(values: list[float], factor: float) -> None:
-    one, other = trend(values), trend([factor * value for value in values])
-
-    assert one is not None
-    assert other is not None
-    assert other.slope == pytest.approx(one.slope, abs=1e-6)
-    assert other.error == pytest.approx(one.error, abs=1e-6)

@@ -18,9 +18,7 @@ def code_of(words: list[str]) -> object:
     "words",
     [
         [], ["juggle"], ["judge"], ["judge", "no/such"], ["summarise", "no/such"], ["measure", "no/such"],
-        ["measure", "no/such", "--speed", "9"], ["measure", "no/such", "--start-s", "-1"], ["finish", "no/such"],
-        ["measure", "no/such", "--waited-s", "-1"],
-        ["resume", "no-such", "--results", "no/such"], ["resume", "latest", "--results", "no/such"],
+        ["measure", "no/such", "--speed", "9"], ["finish", "no/such"], ["resume", "latest", "--results", "no/such"],
         ["warm-backend", "--delay", "uniform:400:200"], ["keep-published"], ["claims", "no-such"],
     ],
 )  # fmt: skip

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments import NAMES, NEGATIVE, blocks, holding, run_of
-from loomlab.answer.figures import CPU, FIGURES, THREADS, WAITING, spread
+from loomlab.answer.figures import CPU, FIGURES, THREADS, WAITING, Figure, spread
 from loomlab.basics.format import MOST_DECIMALS, number, ratio_text
 from loomlab.records.memory import LiveBytes
-from loomlab.records.models import Latency
+from loomlab.records.models import Latency, Run
 
 
 def test_each_figure_is_its_own_in_its_unit() -> None:
@@ -67,25 +67,21 @@ def test_no_written_ratio_hides_its_side_of_1_or_is_another(ratio: float) -> Non
         assert ratio_text(ratio) == number(ratio)
 
 
-def test_the_centre_is_the_geometric_mean_within_the_range() -> None:
-    runs = [run_of(NAMES[0], repeat, cpu_ms_per_request=cost) for repeat, cost in enumerate((1.0, 2.0, 4.0), 1)]
-    mean = spread(CPU, runs)
+@pytest.mark.parametrize(
+    ("figure", "runs", "centre", "lowest", "highest"),
+    [
+        (CPU, [run_of(NAMES[0], cpu_ms_per_request=cost) for cost in (1.0, 2.0, 4.0)], 2.0, 1.0, 4.0),
+        (THREADS, blocks(3, threads_max=29)[:3], 29, 29, 29),
+        (WAITING, holding(NEGATIVE).loads[0].counted("tomcat-virtual"), -6, -30, 10),
+    ],
+    ids=["geometric", "of equals", "arithmetic, where a value is negative"],
+)
+def test_the_centre_is_a_mean_within_the_range(
+    figure: Figure, runs: list[Run], centre: float, lowest: float, highest: float
+) -> None:
+    mean = spread(figure, runs)
 
     assert mean is not None
-    assert mean.centre == pytest.approx(2.0)
-    assert (mean.lowest, mean.highest, mean.count) == (1.0, 4.0, 3)
-
-
-@pytest.mark.parametrize("threads", [26, 29, 525])
-def test_a_mean_of_equals_is_that_value(threads: int) -> None:
-    mean = spread(THREADS, blocks(3, threads_max=threads))
-
-    assert mean is not None
-    assert mean.lowest == mean.centre == mean.highest == threads
-
-
-def test_what_may_be_negative_has_the_arithmetic_mean() -> None:
-    mean = spread(WAITING, holding(NEGATIVE).loads[0].counted("tomcat-virtual"))
-
-    assert mean is not None
-    assert (mean.centre, mean.lowest, mean.highest, mean.count) == (-6, -30, 10, 3)
+    assert mean.centre == pytest.approx(centre)
+    assert (mean.lowest, mean.highest, mean.count) == (lowest, highest, 3)
+    assert lowest <= mean.centre <= highest

@@ -1,6 +1,5 @@
 """From scenarios to loads and plans: what was published, and what a scale and a DURATION change."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,44 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios.model import Scenario, load_scenario, names
-from loomlab.plan.scenarios.scaling import FEWEST_PER_SPIKE, hangs_of, loads_of, side_by_side
+from loomlab.plan.scenarios import (
+    FEWEST_PER_SPIKE,
+    Scenario,
+    hangs_of,
+    load_scenario,
+    loads_of,
+    names,
+    side_by_side,
+)
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from ordered import SCENARIOS, planned
 
-MOVIES = "/movies?directorLastName=Allen&delayInMillis=100"
-LEVELS = [1000, 5000, 10_000, 15_000, 20_000]
-THREE = "tomcat-virtual, virtual-netty, webflux-netty"
-PUBLISHED: dict[str, tuple[Any, ...]] = {
-    "project-loom-comparison": (
-        "ab", "microhttp-platform, microhttp-virtual, microhttp-async", 1, 30, "/meetings", LEVELS,
-    ),
-    "project-loom-comparison-spring": (
-        "ab", "jetty-platform, jetty-virtual, webflux-netty", 1, 30, "/capabilities", LEVELS,
-    ),
-    "virtual-threads-hey": (
-        "hey", "tomcat-platform, tomcat-virtual, webflux-netty, virtual-netty", 1, 20, "/httpbin/block/3", [50],
-    ),
-    "loom-vs-webflux": ("vegeta", "tomcat-virtual, webflux-netty", 2, 30, "/epoch-millis?delayInMillis=100", [10_000]),
-    "smoketest": ("vegeta", THREE, 1, 60, "/epoch-millis?delayInMillis=100", [5]),
-    "5k-vus-and-rps-get-time": ("vegeta", THREE, 1, 60, "/epoch-millis?delayInMillis=100", [5000]),
-    "5k-vus-and-rps-get-movies": ("vegeta", THREE, 1, 60, MOVIES, [5000]),
-    "10k-vus-and-rps-get-movies": ("vegeta", THREE, 1, 60, MOVIES, [10_000]),
-    "25k-vus-smooth-spike-get-movies": ("users", THREE, 1, 60, MOVIES, [25_000]),
-    "25k-vus-stepped-spike-get-movies": ("users", THREE, 1, 60, MOVIES, [25_000]),
-    "25k-vus-smooth-spike-get-post-movies": ("users", THREE, 1, 60, MOVIES, [25_000]),
-    "60k-vus-smooth-spike-get-post-movies": ("users", THREE, 1, 60, MOVIES, [60_000]),
-}  # fmt: skip
 OWN = ["cpu-work", "fan-out", "few-or-many-connections", "rate-ladder", "slow-backend", "soak"]
 CLOSED = {"shape": "closed", "connections": [1000, 5000], "requests_per_connection": 120}
 RATE = {"shape": "rate", "rate": ["100/s", "300/s"], "connections": 50, "duration": "2m"}
 LADDER = {"shape": "rate-ladder", "rates": ["250/s", "500/s", "1000/s"], "connections": 8000, "step": "60s"}
 SMOOTH = {"shape": "smooth-spike", "users": 25_000, "think_time": "1s-3s", "duration": "5m"}
+STEPS = [UserStage(users, lasts_s) for users in (6250, 12_500, 18_750, 25_000) for lasts_s in (18, 42)]
 STEPPED = SMOOTH | {"shape": "stepped-spike"}
-
-
-def shipped(name: str, factor: float = 1.0) -> list[Load]:
-    return loads_of(load_scenario(SCENARIOS, name), SCENARIOS, factor)
 
 
 def scenario(load: dict[str, Any], **changes: Any) -> Scenario:
@@ -61,56 +41,13 @@ def loads(load: dict[str, Any], factor: float = 1.0, duration_s: int | None = No
     return loads_of(scenario(load), Path("scenarios"), factor, duration_s)
 
 
-def test_what_was_published_can_be_run_by_name_and_so_can_the_labs_own() -> None:
-    assert names(SCENARIOS) == sorted([*PUBLISHED, *OWN])
-    assert all(load_scenario(SCENARIOS, name).published is None for name in OWN)
+def test_a_scenario_is_of_a_published_run_and_says_what_differs_or_is_the_labs_own() -> None:
+    every = {name: load_scenario(SCENARIOS, name) for name in names(SCENARIOS)}
+
+    assert [name for name, one in every.items() if one.published is None] == OWN
+    assert all(one.published.run and one.published.differs for one in every.values() if one.published)
     schema = "# yaml-language-server: $schema=scenario.schema.json\n"
-    assert all((SCENARIOS / f"{name}.yaml").read_text().startswith(schema) for name in names(SCENARIOS))
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_run_is_what_was_published(name: str) -> None:
-    tool, approaches, repeats, timeout_s, target, connections = PUBLISHED[name]
-    got, every = load_scenario(SCENARIOS, name), shipped(name)
-
-    assert got.published is not None
-    assert got.published.run
-    assert got.published.differs
-    assert (got.tool, ", ".join(got.approaches), got.repeats, got.timeout) == (tool, approaches, repeats, timeout_s)
-    assert every[0].targets[0].target == target
-    assert [load.connections for load in every] == connections
-    for load in every:
-        match load.shape:
-            case Closed(requests):
-                assert requests == (100 if tool == "hey" else 120 * load.connections)
-            case OpenRate(steps):
-                assert steps == (RateStep(load.connections, 60 if name in {"smoketest", "loom-vs-webflux"} else 300),)
-            case Users() as users:
-                assert (users.most, users.think_s, users.duration_s) == (load.connections, (1, 3), 300)
-
-
-@pytest.mark.parametrize("name", ["25k-vus-smooth-spike-get-post-movies", "60k-vus-smooth-spike-get-post-movies"])
-def test_a_published_mix_of_users_has_four_kinds_of_requests(name: str) -> None:
-    (load,) = shipped(name)
-    *gets, post = load.targets
-
-    assert [target.target for target in gets] == [
-        MOVIES.replace("Allen", director) for director in ("Allen", "Kubrick", "Hitchcock")
-    ]
-    assert (post.method, post.target) == ("POST", "/movies?delayInMillis=100")
-    assert post.body is not None
-    assert json.loads(post.body.read_text())
-    assert "Content-Type: application/json" in post.headers
-
-
-def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one_and_a_stepped_one_has_risers_and_treads() -> None:
-    assert [load.shape for load in shipped("25k-vus-smooth-spike-get-movies")] == [
-        Users((UserStage(25_000, 240), UserStage(0, 60)), (1, 3))
-    ]
-    steps = [UserStage(users, lasts_s) for users in (6250, 12_500, 18_750, 25_000) for lasts_s in (18, 42)]
-    assert [load.shape for load in shipped("25k-vus-stepped-spike-get-movies")] == [
-        Users((*steps, UserStage(0, 60)), (1, 3))
-    ]
+    assert all((SCENARIOS / f"{name}.yaml").read_text().startswith(schema) for name in every)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +63,7 @@ def test_a_smooth_spike_rises_in_four_minutes_and_falls_in_one_and_a_stepped_one
         ),
         (LADDER, 0.02, [(160, OpenRate((RateStep(5, 60), RateStep(10, 60), RateStep(20, 60))))]),
         (SMOOTH, 0.02, [(500, Users((UserStage(500, 240), UserStage(0, 60)), (1, 3)))]),
+        (STEPPED, 1, [(25_000, Users((*STEPS, UserStage(0, 60)), (1, 3)))]),
     ],
 )  # fmt: skip
 def test_a_scale_changes_connections_rates_and_users(load: dict[str, Any], factor: float, expected: list[Any]) -> None:
@@ -133,13 +71,9 @@ def test_a_scale_changes_connections_rates_and_users(load: dict[str, Any], facto
 
 
 @pytest.mark.parametrize("load", [CLOSED, RATE, LADDER, SMOOTH, STEPPED], ids=lambda load: str(load["shape"]))
-def test_a_duration_replaces_the_scenarios(load: dict[str, Any]) -> None:
-    assert {one.shape.duration_s for one in loads(load, duration_s=30)} == {30}
+def test_a_duration_replaces_the_scenarios_and_steps_share_it_without_its_remainder(load: dict[str, Any]) -> None:
+    assert {one.shape.duration_s for one in loads(load, duration_s=32)} == {30 if load is LADDER else 32}
     assert {one.shape.duration_s for one in loads(load)} == {scenario(load).load.duration}
-
-
-def test_the_steps_of_a_ladder_share_the_duration_without_its_remainder() -> None:
-    assert loads(LADDER, duration_s=32)[0].shape == OpenRate((RateStep(250, 10), RateStep(500, 10), RateStep(1000, 10)))
 
 
 @given(shape=st.sampled_from([SMOOTH, STEPPED]), lasts_s=st.integers(FEWEST_PER_SPIKE, 4000), factor=st.floats(1e-4, 1))
@@ -207,7 +141,6 @@ def test_a_request_carries_its_headers_and_a_body_that_is_there(tmp_path: Path) 
             "time-out, s": ("30", "30"),
             "repeats": ("1", "1"),
         }),
-        ("loom-vs-webflux", (0.1, None), {"offered rate, requests/s": ("10,000", "1,000"), "tool": 2 * ("vegeta",)}),
         ("60k-vus-smooth-spike-get-post-movies", (0.01, None), {
             "users at most": ("60,000", "600"), "think time, s": ("1 to 3", "1 to 3"),
         }),
@@ -233,18 +166,14 @@ def test_a_scenario_has_a_block_for_each_load_and_what_was_published_beside_it(t
     order = planned(tmp_path, scenario="project-loom-comparison-spring", scale="0.02", connections=None)
 
     assert order.experiment.endswith("-project-loom-comparison-spring")
-    assert [run.request.load.connections for run in order.runs[::3]] == [20, 100, 200, 300, 400]
+    blocks = [(run.request.cell, run.request.load.connections) for run in order.runs[::3]]
+    assert blocks == [(1, 20), (2, 100), (3, 200), (4, 300), (5, 400)]
     assert [run.settings["PLATFORM_THREADS"] for run in order.runs[::3]] == ["20", "100", "200", "300", "400"]
-    assert [run.request.cell for run in order.runs[::3]] == [1, 2, 3, 4, 5]
     assert order.scenario is not None
     assert order.scenario.scale == 0.02
     assert not order.runs[0].request.fit_duration
-
-
-def test_a_scenario_says_its_threads_and_a_duration_replaces_its_own(tmp_path: Path) -> None:
-    assert planned(tmp_path, scenario="virtual-threads-hey").runs[0].settings["PLATFORM_THREADS"] == "4"
-    soak = planned(tmp_path, scenario="soak", duration_s=90)
-    assert soak.runs[0].request.load.shape.duration_s == 90
+    threads = planned(tmp_path, scenario="virtual-threads-hey").runs[0].settings["PLATFORM_THREADS"]
+    assert threads == "4"
 
 
 def test_auto_is_the_largest_scale_the_host_can_hold(tmp_path: Path) -> None:
@@ -262,7 +191,6 @@ def test_auto_is_the_largest_scale_the_host_can_hold(tmp_path: Path) -> None:
     ("name", "old", "new", "parts"),
     [
         ("soak", "tomcat-virtual", "tomcat-green", "soak.yaml tomcat-green tomcat-platform,"),
-        ("soak", "500/s", "500", "soak.yaml, line 10, load.rate.0 500"),
         ("soak", "tool: vegeta", "tool: ab", "ab vegeta"),
         ("soak", "tool: vegeta", "tool: users", "users vegeta"),
         ("slow-backend", "at: 60s", "at: 110s", "10 120 DURATION"),

@@ -92,7 +92,7 @@ def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Block, str]:
     ).items():
         times = [datetime.fromisoformat(time) for run in made for time in (run.started, run.finished) if time]
         taken_s = (max(times) - min(times)).total_seconds()
-        expected_s = sum(run.expected_s or (order.expected_s if order else 0) for run in planned.get(block, ()))
+        expected_s = sum(run.expected_s for run in planned.get(block, ()))
         # an unknown boot is another than those known, but not of an invalid run: what an approach breaks tears no block
         if len({run.boot_id for run in made if run.boot_id or run.verdict != "invalid"}) > 1:
             torn[block] = "the host was started again between its runs, or it is not known whether it was"

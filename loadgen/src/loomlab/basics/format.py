@@ -29,11 +29,10 @@ def number(value: float | None) -> str:
 
 def ratio_text(ratio: float) -> str:
     """As `number`, with as many decimals more as show on which side of 1 it is, if any do."""
-    text = number(ratio)
     if not math.isfinite(ratio):
-        return text
-    finer = (f"{ratio:.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1))
-    return next((each for each in (text, *finer) if _side(float(each.replace(",", "")), 1) == _side(ratio, 1)), text)
+        return UNKNOWN
+    texts = (number(ratio), *(f"{ratio:.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1)))
+    return next((text for text in texts if _side(float(text.replace(",", "")), 1) == _side(ratio, 1)), texts[0])
 
 
 def percent(share: float | None) -> str:

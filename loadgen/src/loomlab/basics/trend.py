@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -10,14 +10,12 @@ from scipy.special import stdtrit
 FEWEST = 3
 
 
-@dataclass(frozen=True)
-class Trend:
-    """A straight line through logarithms, by least squares."""
+class Trend(NamedTuple):
+    """A straight line through logarithms, by least squares: their change from one value to the next, its standard error
+    and the degrees of freedom."""
 
     slope: float
-    """Their change from one value to the next."""
     error: float
-    """The standard error of the slope."""
     freedom: int
 
     def margin(self, percent: int) -> float:

@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -25,14 +24,16 @@ BACKEND_BURST_S = 2
 
 
 def measure(
-    run_dir: Annotated[Path, typer.Argument(help="The run's folder below runs/, as order.json names it.")],
-    prometheus_url: Annotated[str, typer.Option(help="Where the metrics are.")] = "http://prometheus:9090",
-    start_s: Annotated[float, typer.Option(min=0, help="How long the approach took to start, for the record.")] = 0,
-    waited_s: Annotated[float, typer.Option(min=0, help="How long it then waited for the lab, for the record.")] = 0,
-    label: Annotated[str, typer.Option(help="What progress is told of.")] = "",
-    terminal: Annotated[bool, typer.Option("--terminal", help="Tell progress in place.")] = False,
+    run_dir: Path,
+    prometheus_url: str = "http://prometheus:9090",
+    start_s: float = 0,
+    waited_s: float = 0,
+    label: str = "",
+    terminal: bool = False,
 ) -> None:
-    """Warm an approach up, load it, and keep everything raw."""
+    """Warm an approach up, load it, and keep everything raw. The run's folder is below runs/, as order.json names it;
+    the approach took `start_s` to start and then waited for the lab; progress is of the label, in place on a
+    terminal."""
     planned = read_order(run_dir.parent.parent).run(run_dir.name)
     beforehand = {"started": time.time(), "start_s": start_s or None, "waited_s": waited_s}
     request = planned.request.model_copy(update=beforehand)
@@ -47,11 +48,8 @@ def measure(
     set_state(run_dir, "finished")
 
 
-def warm_backend(
-    delay: Annotated[str, typer.Option(help="The backend's delay.")] = "300",
-    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 30,
-) -> None:
-    """Warm the backend up, so that the first approach does not meet a cold one."""
+def warm_backend(delay: str = "300", cap_s: float = 30) -> None:
+    """Warm the backend up, so that the first approach does not meet a cold one; `cap_s` is the longest it may take."""
     shape = Closed(BACKEND_CONNECTIONS, LONGEST_RUN_S)
     load = Load("http://backend:8080", (Target("/authentication"),), BACKEND_CONNECTIONS, shape, BACKEND_TIMEOUT_S)
     stop = Stop()

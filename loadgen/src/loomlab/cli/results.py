@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -14,27 +13,24 @@ from loomlab.answer.tries import replaced, try_again
 from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, LoomlabError
 from loomlab.cli import say
 from loomlab.judge.judge import judge_run
-from loomlab.plan.commands import LabDir, Results, ScenariosDir
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.shell import shell_line, shell_lines
+from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.records.files import write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import set_state
 from loomlab.run.measure import collect_again
 
-RunDir = Annotated[Path, typer.Argument(help="A folder below runs/.")]
-ExperimentDir = Annotated[Path, typer.Argument(help="A folder below results/.")]
-PrometheusUrl = Annotated[str, typer.Option(help="Where the metrics are.")]
+RESULTS = Path("/results")
 
 
-def collect(run_dir: RunDir, prometheus_url: PrometheusUrl = "http://prometheus:9090") -> None:
+def collect(run_dir: Path) -> None:
     """Fetch a run's samples again, as far as Prometheus still has them, and judge it."""
-    collect_again(run_dir, prometheus_url)
+    collect_again(run_dir, "http://prometheus:9090")
     judge(run_dir)
 
 
-def judge(run_dir: RunDir) -> None:
+def judge(run_dir: Path) -> None:
     """Judge a run from its raw files: writes run.json."""
     run = judge_run(run_dir)
     set_state(run_dir, "judged" if run.finished else "failed")
@@ -43,22 +39,16 @@ def judge(run_dir: RunDir) -> None:
         raise typer.Exit(EXIT_INVALID)
 
 
-def plan_again(run_dir: RunDir) -> None:
+def plan_again(run_dir: Path) -> None:
     """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
-    planned = try_again(run_dir)
-    if planned is not None:
-        order, run = planned
-        print(f"The host disturbed {run_dir.name}: {run.run} measures it again", file=sys.stderr)  # noqa: T201
-        print(shell_line(order, run))  # noqa: T201
+    if planned := try_again(run_dir):
+        print(f"The host disturbed {run_dir.name}: {planned[1].run} measures it again", file=sys.stderr)  # noqa: T201
+        print(shell_line(*planned))  # noqa: T201
 
 
-def sum_up(
-    experiment_dir: ExperimentDir,
-    interrupted: Annotated[
-        bool, typer.Option("--interrupted", help="Not all runs were made: judge those without a verdict, too.")
-    ] = False,
-) -> None:
-    """Sum an experiment up: writes summary.json and summary.md, prints the table."""
+def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
+    """Sum an experiment up: writes summary.json and summary.md, prints the table. Interrupted: not all runs were made,
+    and those without a verdict are judged, too."""
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
     others = replaced(summary.runs)
@@ -67,7 +57,7 @@ def sum_up(
         raise typer.Exit(EXIT_INVALID)
 
 
-def finish_killed(results: Results = Path("/results")) -> None:
+def finish_killed(results: Path = RESULTS) -> None:
     """Judge and sum up what killed experiments left."""
     failed = False
     for folder in killed(results):
@@ -75,29 +65,24 @@ def finish_killed(results: Results = Path("/results")) -> None:
         try:
             _show(folder, finish(folder))
         except Exception as error:
-            known = isinstance(error, LoomlabError | OSError)
-            say(error if known else f"{folder.name} cannot be summed up: the lab failed at it ({error!r})")
+            own = f"{folder.name} cannot be summed up: the lab failed at it ({error!r})"
+            say(error if isinstance(error, LoomlabError | OSError) else own)
             failed = True
     if failed:
         raise typer.Exit(EXIT_LAB)
 
 
-def report(experiment_dir: ExperimentDir) -> None:
+def report(experiment_dir: Path) -> None:
     """Make report.html and table.csv of an experiment from its folder, without a network."""
     from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
 
     print(f"report: {write_report(experiment_dir)}")  # noqa: T201
 
 
-def resume_experiment(
-    name: Annotated[str, typer.Argument(help="latest, or a folder below results/.")],
-    results: Results = Path("/results"),
-    lab_dir: LabDir = Path("/lab"),
-    scenarios_dir: ScenariosDir = Path("/scenarios"),
-) -> None:
-    """Plan the runs that an experiment lacks again, and print what the host's shell walks."""
-    order = resume(unfinished(results, name), this_host(results), Lab(lab_dir, scenarios_dir).checksum)
-    print("\n".join(shell_lines(order)))  # noqa: T201
+def resume_experiment(name: str, results: Path = RESULTS) -> None:
+    """Plan the runs that an experiment lacks again, and print what the host's shell walks; `latest` is a name, too."""
+    folder = unfinished(results, name)
+    print("\n".join(shell_lines(resume(folder, this_host(results), Lab().checksum))))  # noqa: T201
 
 
 def _show(folder: Path, summary: Summary) -> None:
@@ -110,9 +95,7 @@ def _show(folder: Path, summary: Summary) -> None:
 
             write_report(folder)
             return
-    except LoomlabError as error:
-        say(f"no report: {error}")
     except Exception as error:
-        name = folder.resolve().name
-        say(f"no report, because the lab failed at it ({error!r}): make report RESUME={name} shows where.")
+        own = f"the lab failed at it ({error!r}); make report RESUME={folder.resolve().name} shows where"
+        say(f"no report: {error if isinstance(error, LoomlabError) else own}")
     write_text(folder / "summary.md", markdown(summary))

@@ -4,60 +4,49 @@ import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import plan
-from loomlab.plan.scenarios.capacity import largest_scale, need_of, room_of
-from loomlab.plan.scenarios.model import Scenario, load_scenario, names
-from loomlab.plan.shell import description, shell_lines
+from loomlab.plan.planning import description, plan, shell_lines
+from loomlab.plan.scenarios import Scenario, load_scenario, names
 from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.files import write_json
-from loomlab.records.order import order_file
+from loomlab.records.order import OF_A_RUN, SETTINGS, order_file
 
 WIDTH = 140
-LabDir = Annotated[Path, typer.Option(help="The checkout.")]
-ScenariosDir = Annotated[Path, typer.Option(help="Where the scenario files are.")]
-Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
+RESULTS = Path("/results")
 
 
-def plan_experiment(
-    verb: Annotated[str, typer.Argument(help="Of make: run-ab, run-hey, run-vegeta, run-users, scenario or sweep.")],
-    lab_dir: LabDir = Path("/lab"),
-    scenarios_dir: ScenariosDir = Path("/scenarios"),
-    results: Results = Path("/results"),
-    tell: Annotated[bool, typer.Option("--tell", help="Print the plan for a reader, write nothing.")] = False,
-) -> None:
-    """Plan an experiment from the user's variables in the environment: writes order.json into a folder of its own and
-    prints what the host's shell walks."""
-    lab = Lab(lab_dir, scenarios_dir)
-    order = plan(lab.asked(verb, os.environ), this_host(results), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+def plan_experiment(verb: str, tell: bool = False) -> None:
+    """Plan an experiment of that verb of make from the user's variables in the environment: writes order.json into a
+    folder of its own and prints what the host's shell walks; or only tells a reader."""
+    lab = Lab()
+    order = plan(lab.asked(verb, os.environ), this_host(RESULTS), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     if not tell:
-        folder = results / order.experiment
+        folder = RESULTS / order.experiment
         (folder / "runs").mkdir(parents=True)
         write_json(order_file(folder), order)
     print("\n".join(description(order) if tell else shell_lines(order)))  # noqa: T201
 
 
-def scenarios(lab_dir: LabDir = Path("/lab"), scenarios_dir: ScenariosDir = Path("/scenarios")) -> None:
+def scenarios() -> None:
     """List the scenarios, what each needs at full size, and how much of it this host can hold."""
-    lab = Lab(lab_dir, scenarios_dir)
+    lab = Lab()
     room = room_of(this_host(Path("/")), os.environ.get("SIZE") or "auto", lab.sizes)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    numbers = ("connections", "open files", "requests/s", "minutes", "CPUs for SCALE=1")
+    numbers = ("connections", "open files", "requests/s", "minutes")
     for title in ("scenario", "tool", *numbers, "SCALE=auto on this host"):
         table.add_column(title, justify="right" if title in numbers else "left", no_wrap=True)
     for name in names(lab.scenarios):
         scenario = load_scenario(lab.scenarios, name)
         need = need_of(scenario)
         scale, limit = largest_scale(scenario, room)
-        figures = (need.connections, need.open_files, need.rate_rps, need.minutes, need.cpus)
+        figures = (need.connections, need.open_files, need.rate_rps, need.minutes)
         held = f"{scale:g} for {limit}" if limit else "1"
         table.add_row(name, scenario.tool, *(f"{figure:,.0f}" for figure in figures), held)
     Console(width=WIDTH).print(table)
@@ -70,6 +59,6 @@ def schema() -> None:
 
 
 def variables() -> None:
-    """Print bin/variables.tsv, from which the host's shell knows names, examples and verbs."""
+    """Print bin/variables.tsv, from which the host's shell knows names, examples, verbs, and what a plan sets."""
     for variable in (*VARIABLES.values(), *OTHERS):
-        print("\t".join(variable[:3]))  # noqa: T201
+        print("\t".join([*variable[:3], *["plan"] * (variable.name in {*SETTINGS, *OF_A_RUN})]))  # noqa: T201

@@ -42,53 +42,26 @@ class Host(Record):
 def this_host(results: Path, root: Path = Path("/")) -> Host:
     """The host, as a process without limits of its own sees it; `root` is of /sys and /proc. Its CPUs are fewer than
     the machine's where the engine runs in a container itself."""
-    cpus, folder, info = sorted(os.sched_getaffinity(0)), root / "sys/devices/system/cpu", root / "proc/cpuinfo"
+    folder, info = root / "sys/devices/system/cpu", root / "proc/cpuinfo"
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     model = re.search(r"^model name\s*: *(.+)$", info.read_text(), re.MULTILINE) if info.exists() else None
     governors = [file.read_text().strip() for file in sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))]
+
+    def core_of(cpu: int) -> list[int]:
+        """Its package and core, 0 where the kernel does not tell them; then its number."""
+        files = (folder / f"cpu{cpu}" / "topology" / name for name in ("physical_package_id", "core_id"))
+        return [*(int(file.read_text()) if file.exists() else 0 for file in files), cpu]
+
+    order = sorted(os.sched_getaffinity(0), key=core_of)
     return Host(
-        cpus=len(cpus),
+        cpus=len(order),
         memory_mb=os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20,
         open_files=MOST_FILES if limit == resource.RLIM_INFINITY else min(limit, MOST_FILES),
-        cpu_order=sorted(cpus, key=lambda cpu: (*_core_of(folder / f"cpu{cpu}" / "topology"), cpu)),
+        cpu_order=order,
         free_mb=shutil.disk_usage(results).free // 2**20,
         cpu_model=model and model[1],
         governor=", ".join(dict.fromkeys(governors)) or None,
     )
-
-
-def _core_of(topology: Path) -> list[int]:
-    """A CPU's package and core; 0 where the kernel does not tell them."""
-    files = (topology / name for name in ("physical_package_id", "core_id"))
-    return [int(file.read_text()) if file.exists() else 0 for file in files]
-
-
-def auto_size(host: Host, connections: int) -> dict[str, str]:
-    """The host split 2:1:1 between approach, backend and load generator by CPU sets; on few CPUs the last two share.
-
-    No quota beside them: even one as large as the set throttles in some periods. Memory follows the connections up to
-    the same split: 10,000 want some 6 GB.
-    """
-    half, quarter = max(1, host.cpus // 2), max(1, (host.cpus - host.cpus // 2) // 2)
-    approach = host.cpu_order[:half]
-    backend = host.cpu_order[half : half + quarter] or approach
-    loadgen = host.cpu_order[half + quarter :] or backend
-    return {
-        "APPROACH_CPUS": "0",
-        "APPROACH_CPUSET": _listed(approach),
-        "APPROACH_MEMORY": f"{min(host.memory_mb // 2, 1024 + connections // 2)}m",
-        "BACKEND_CPUS": "0",
-        "BACKEND_CPUSET": _listed(backend),
-        "BACKEND_MEMORY": f"{min(host.memory_mb // 4, 1024)}m",
-        "LOADGEN_CPUS": "0",
-        "LOADGEN_CPUSET": _listed(loadgen),
-        "LOADGEN_MEMORY": f"{min(host.memory_mb // 4, 2048 + connections // 2)}m",
-        "MONITORING_CPUSET": _listed(sorted({*backend, *loadgen})),
-    }
-
-
-def _listed(cpus: Iterable[int]) -> str:
-    return ",".join(map(str, cpus))
 
 
 def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, str]:
@@ -102,13 +75,37 @@ def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, 
     memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
     cure = "use SIZE=auto, or a larger host"
     if lacking := cpus.difference(host.cpu_order):
-        raise HostError(
-            f"SIZE={name} needs {max(cpus) + 1} CPUs, among them CPU {min(lacking)}, and the engine may use "
-            f"{host.cpus} ({_listed(sorted(host.cpu_order))}): {cure}."
-        )
+        had = f"{host.cpus} ({_listed(sorted(host.cpu_order))})"
+        needed = f"{max(cpus) + 1} CPUs, among them CPU {min(lacking)}"
+        raise HostError(f"SIZE={name} needs {needed}, and the engine may use {had}: {cure}.")
     if memory_mb > host.memory_mb:
         raise HostError(f"SIZE={name} needs {memory_mb} MB of memory and this host has {host.memory_mb} MB: {cure}.")
     return size
+
+
+def auto_size(host: Host, connections: int) -> dict[str, str]:
+    """The host split 2:1:1 between approach, backend and load generator by CPU sets; on few CPUs the last two share.
+
+    No quota beside them: even one as large as the set throttles in some periods. Memory follows the connections up to
+    the same split: 10,000 want some 6 GB.
+    """
+    half, quarter = max(1, host.cpus // 2), max(1, (host.cpus - host.cpus // 2) // 2)
+    approach = host.cpu_order[:half]
+    backend = host.cpu_order[half : half + quarter] or approach
+    loadgen = host.cpu_order[half + quarter :] or backend
+    size = {"MONITORING_CPUSET": _listed(sorted({*backend, *loadgen}))}
+    for part, cpus, share, most_mb in (
+        ("APPROACH", approach, 2, 1024 + connections // 2),
+        ("BACKEND", backend, 4, 1024),
+        ("LOADGEN", loadgen, 4, 2048 + connections // 2),
+    ):
+        memory = f"{min(host.memory_mb // share, most_mb)}m"
+        size |= {f"{part}_CPUS": "0", f"{part}_CPUSET": _listed(cpus), f"{part}_MEMORY": memory}
+    return size
+
+
+def _listed(cpus: Iterable[int]) -> str:
+    return ",".join(map(str, cpus))
 
 
 def memory_mb_of(text: str) -> int:

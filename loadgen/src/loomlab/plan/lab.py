@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from loomlab.plan.scenarios.model import names
+from loomlab.plan.scenarios import names
 from loomlab.plan.variables import Asked, model_of
 
 SOURCES = (
@@ -24,7 +24,7 @@ Hidden ones are not taken, either."""
 class Lab:
     """The checkout at `root`; the scenarios are where the load generator finds the bodies of their requests, too."""
 
-    def __init__(self, root: Path, scenarios: Path) -> None:
+    def __init__(self, root: Path = Path("/lab"), scenarios: Path = Path("/scenarios")) -> None:
         self.root = root
         self.sizes = root / "sizes"
         self.papers = root / "loadgen" / "published"

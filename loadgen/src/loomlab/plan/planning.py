@@ -1,17 +1,19 @@
-"""From what the user asks for, and a host, to the order of an experiment's runs."""
+"""From what the user asks for, and a host, to the order of an experiment's runs; and that as the host's shell reads it,
+lines of words without spaces, and as a reader does."""
 
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
-from loomlab.basics.errors import HostError
+from loomlab.basics import waves
+from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, size_of
 from loomlab.plan.lab import Lab
-from loomlab.plan.limits import backend_pool, check_answer, check_space, handover
-from loomlab.plan.seconds import default_cap_s, run_seconds, too_few, too_short
 from loomlab.plan.variables import Asked
-from loomlab.plan.work import SWEEP_REPEATS, Work, work_of
+from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, work_of
 from loomlab.records.load import Load
 from loomlab.records.models import Request
 from loomlab.records.order import Order, PlannedRun
@@ -19,7 +21,13 @@ from loomlab.tools.known import tool
 
 FEWEST_REPEATS = 3
 """For an interval."""
-AS_ASKED = ("tool", "scenario", "delay", "gc", "http_client", "style", "warmup_load_s")
+COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
+"""The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
+BACKEND_CAP_S = 30
+"""So long the backend's own warm-up may take, beside the first approach's start."""
+REQUEST_CPU_MS = 0.35
+"""CPU that a request takes, roughly, beside what it asks for."""
+AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style", "warmup_load_s")
 """What a run's request has as the user's variables have it."""
 
 
@@ -27,65 +35,54 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """The order; `stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot
     be run."""
     work = work_of(asked, host, lab)
-    asked = work.asked
-    generator = tool(asked.tool)
-    for load in work.loads:
-        generator.check(load)
-    left_out: list[str] = []
-    if asked.paper:
-        work, left_out = _without_too_large(host, work)
-    check_answer(work)
+    asked, generator = work.asked, tool(work.asked.tool)
     size = size_of(asked.size, host, work.connections, lab.sizes)
     pool, suspicion = backend_pool(work, host)
     check_space(work, host, generator)
-    runs = list(_runs(work, host, size, pool))
+    loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
+    words = ["sweep"] * asked.sweep + [asked.tool, loads[0]] + [load[1:] for load in loads[1:][-1:]]
     return Order(
-        experiment=f"{stamp}-{_name(work)}",
+        experiment=f"{stamp}-{asked.scenario or '-'.join(words)}",
         planned=stamp,
         seed=asked.seed,
         size=asked.size,
-        settings=asked.settings | {"JDK": str(work.jdk), "DELAY": asked.delay, "SEED": str(asked.seed)} | size,
+        settings=asked.settings | size,
         host=host.model_dump(),
-        expected_s=max(run.expected_s or 0 for run in runs),
-        longest_s=max(run.longest_s or 0 for run in runs),
-        note=" ".join([*left_out, *_notes(work)]) or None,
+        note=" ".join(_notes(work)) or None,
         suspect=[suspicion] if suspicion else [],
         scenario=work.side_by_side,
         asked=asked.given,
         paper=asked.paper,
-        left_out=left_out,
         sweep=asked.sweep,
         tool_version=generator.version(lab.root),
         lab_sha256=lab.checksum,
         margin=asked.margin,
         colours={name: colour for name, colour in lab.colours.items() if name in work.approaches},
-        runs=runs,
+        runs=list(_runs(work, host, size, pool)),
     )
 
 
-def _without_too_large(host: Host, work: Work) -> tuple[Work, list[str]]:
-    """The work without the loads that the host cannot hold, and why it cannot. Raises HostError where it holds none."""
-    loads: list[Load] = []
-    left_out: list[str] = []
-    for load in work.loads:
-        try:
-            backend_pool(replace(work, loads=[load]), host)
-            loads.append(load)
-        except HostError as error:
-            left_out.append(f"Left out: {error}")
-            if len(left_out) == len(work.loads):
-                raise
-    return replace(work, loads=loads), left_out
-
-
 def _notes(work: Work) -> Iterator[str]:
-    """What to tell before anything starts."""
-    asked = work.asked
-    if work.free:
-        short = too_short(asked.duration_s, work.answer_ms)
-        short = short or too_few(asked.requests, work.connections, work.answer_ms)
-        if short:
-            yield short
+    """What to tell before anything starts: first what of a closed load cannot have, at best, the waves and the seconds
+    that a valid run needs."""
+    asked, wave_s, longest_s = work.asked, work.answer_ms / 1000, work.asked.duration_s or waves.LONGEST_RUN_S
+    interior_s = max(0.0, longest_s - waves.ROUNDED_S - 2 * wave_s)
+    wanted_s = max(waves.FEWEST_WAVES * wave_s, waves.SHORTEST_INTERIOR_S)
+    fewest, enough = waves.FEWEST_WAVES + 2, waves.WAVES
+    if work.free and interior_s < wanted_s:
+        what = "DURATION={}s" if asked.duration_s else "The longest that a run lasts without DURATION, {} s,"
+        yield (
+            f"{what.format(longest_s)} is too short for a valid run: without its first and last wave {interior_s:g} s "
+            f"are left, and {wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
+        )
+    elif work.free and asked.requests and asked.requests < fewest * work.connections:
+        if work.answer_ms >= 1:
+            enough = max(enough, math.ceil(1000 * waves.SHORTEST_RUN_S / work.answer_ms))
+        yield (
+            f"REQUESTS={asked.requests} is too few for a valid run: without the first and the last one "
+            f"{waves.FEWEST_WAVES} waves of {work.connections} are needed; use REQUESTS={enough * work.connections} or "
+            "more."
+        )
     if asked.sweep and work.repeats < FEWEST_REPEATS:
         yield (
             f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more, and "
@@ -95,37 +92,26 @@ def _notes(work: Work) -> Iterator[str]:
         yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
 
 
-def _name(work: Work) -> str:
-    """The name of the experiment, after its time."""
-    asked = work.asked
-    if asked.scenario:
-        return asked.scenario
-    loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
-    last = [loads[-1][1:]] if len(loads) > 1 else []
-    return "-".join([*(["sweep"] if asked.sweep else []), asked.tool, loads[0], *last])
-
-
 def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[PlannedRun]:
     """Repeat by repeat and load by load, every approach once, in an order drawn from the seed: so what drifts does not
     become a difference between loads."""
     asked, draw = work.asked, random.Random(work.asked.seed)  # noqa: S311 - an order, no secret
     cap_s = asked.warmup_cap_s or default_cap_s(work.connections, work.answer_ms)
-    blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
     same: dict[str, Any] = {name: getattr(asked, name) for name in AS_ASKED} | {
         "generator_cpus": size["LOADGEN_CPUSET"],
         "backend_cpus": size["BACKEND_CPUSET"],
         "approach_cpus": size["APPROACH_CPUSET"],
         "monitoring_cpus": size["MONITORING_CPUSET"],
-        "jdk": work.jdk,
         "hangs": work.hangs,
         "warmup_cap_s": cap_s,
-        "fit_duration": work.fit_duration,
-        "fit_requests": work.fit_requests,
+        "fit_duration": (fitted := work.free and asked.duration_s is None),
+        "fit_requests": work.free and asked.requests is None,
     }
     number = 0
+    blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
     for block, (repeat, cell) in enumerate(blocks, 1):
         load = work.loads[cell - 1]
-        seconds = run_seconds(load, work.endpoint, work.answer_ms, host.cpus, cap_s, fitted=work.fit_duration)
+        expected_s, longest_s = _seconds(work, load, host, cap_s, fitted=fitted)
         settings = {
             "PLATFORM_THREADS": str(asked.platform_threads or min(load.connections, THREADS)),
             "BACKEND_CONNECTIONS": str(min(load.connections * work.endpoint.at_once + handover(host.cpus), pool)),
@@ -137,8 +123,71 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
             yield PlannedRun(
                 run=f"{number}-{request.name}",
                 block=block,
-                expected_s=seconds.expected,
-                longest_s=seconds.longest,
+                expected_s=expected_s,
+                longest_s=longest_s,
                 settings=settings,
                 request=request,
             )
+
+
+def default_cap_s(connections: int, answer_ms: float) -> int:
+    """The longest warm-up: two minutes, a second more for every 50 connections, and ten for every second that an answer
+    takes beyond the first."""
+    return 120 + connections // 50 + int(max(0.0, answer_ms - 1000) / 100)
+
+
+def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) -> tuple[int, int]:
+    """How long a run takes with all around it, and how long at most; `fitted`: the lab chooses the duration once it
+    knows how long a wave takes."""
+    wave_cpu_s = load.connections * (REQUEST_CPU_MS + work.endpoint.work_ms) // max(1, host.cpus // 2) / 1000
+    wave_s = max(work.answer_ms / 1000, wave_cpu_s)
+    lasts_s = most_s = load.shape.duration_s
+    if fitted:
+        lasts_s, most_s = waves.chosen_duration_s(wave_s), waves.LONGEST_RUN_S
+    warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
+    expected_s = START_S + OVERHEAD_S + warmup_s + lasts_s
+    longest_s = START_S + 2 * OVERHEAD_S + cap_s + most_s
+    if waves.has_warmup(cap_s):
+        expected_s += LIVE_SET_S + int(2 * wave_cpu_s)
+        longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)
+    return expected_s, longest_s
+
+
+def shell_lines(order: Order) -> Iterator[str]:
+    """KEY=VALUE lines for all runs, then the line of each run that is to be made. Times are until the last one ends."""
+    expected_s, longest_s = seconds_left(order.runs)
+    cap_s = round(order.runs[0].request.warmup_cap_s)
+    yield f"LAB_EXPERIMENT={order.experiment}"
+    yield f"EXPECTED_S={expected_s}"
+    yield f"LONGEST_S={longest_s}"
+    yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if waves.has_warmup(cap_s) else 0}"
+    yield f"NOTE={order.note or ''}"
+    yield from (f"{key}={value}" for key, value in order.settings.items())
+    yield from (shell_line(order, run) for run in order.runs if run.state == "planned")
+
+
+def shell_line(order: Order, run: PlannedRun) -> str:
+    """`run FOLDER APPROACH KEY=VALUE...`"""
+    expected_s, longest_s = seconds_left(order.runs[order.runs.index(run) :])
+    settings = run.settings | {"EXPECTED_S": f"{expected_s}", "LONGEST_S": f"{longest_s}"}
+    return " ".join(["run", run.run, run.request.approach, *(f"{key}={value}" for key, value in settings.items())])
+
+
+def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
+    """What those of the runs take in all that are yet to be made, and how long at most."""
+    planned = [run for run in runs if run.state == "planned"]
+    return sum(run.expected_s for run in planned), sum(run.longest_s for run in planned)
+
+
+def description(order: Order) -> Iterator[str]:
+    """How long it takes, and a line a block with its runs in their order; blocks are counted at each load, as in the
+    report."""
+    expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
+    yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
+    if order.note:
+        yield f"note: {order.note}"
+    yield from (f"every run is suspect: {suspicion}" for suspicion in order.suspect)
+    for _, runs in groupby(order.runs, key=lambda run: run.block):
+        block = [run.request for run in runs]
+        yield f"block {block[0].repeat} at {block[0].load.label}: {', '.join(request.name for request in block)}"
+    yield f"SEED={order.seed} gives this order again. Nothing was started."

@@ -9,7 +9,9 @@ from urllib.parse import parse_qs
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 
 from loomlab.basics.errors import UsageError
+from loomlab.plan.scenarios import rising, whole_seconds
 from loomlab.records.delay import LONGEST_MS, delay_of
+from loomlab.records.order import SETTINGS
 from loomlab.records.record import Record
 from loomlab.tools.known import KNOWN, ToolName
 
@@ -19,8 +21,6 @@ OF_LOADS = (*RUNS, "sweep")
 WITH_PAPER = (*MEASURING, "reproduce")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke")
 MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
-SETTINGS = ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES")
-"""Variables of Compose, too, for all approaches and the backend; .env has their defaults, and that of DELAY."""
 PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned")
 QUERY = {
     "delayInMillis": range(LONGEST_MS + 1),
@@ -42,20 +42,6 @@ def _written(pattern: str, what: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _seconds(text: Any) -> Any:
-    time = re.fullmatch(r"([0-9]{1,4})(s|m|)", str(text))
-    if time is None:
-        raise ValueError("it is not a time such as 60s or 2m")
-    return int(time[1]) * (60 if time[2] == "m" else 1)
-
-
-def _rising(numbers: list[Any]) -> list[Any]:
-    rising = sorted(set(numbers))
-    if numbers != rising:
-        raise ValueError(f"it does not rise from load to load: use {','.join(f'{number:g}' for number in rising)}")
-    return numbers
-
-
 def _known(kind: str, *others: str) -> AfterValidator:
     """A name of that kind that the lab has, or another word; of approaches, several with commas between them."""
 
@@ -75,10 +61,7 @@ def _endpoint(text: str) -> str:
     path, _, query = text.partition("?")
     block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
     if not (float(block[1]) <= 60 if block else path in PATHS):
-        raise ValueError(
-            f"it is unknown: use one of {', '.join(PATHS)}, or /httpbin/block/SECONDS with up to 60 seconds and three "
-            "decimals"
-        )
+        raise ValueError(f"use one of {', '.join(PATHS)}, or /httpbin/block/SECONDS up to 60 with up to three decimals")
     if not re.fullmatch(r"[A-Za-z0-9._~%=&+-]*", query):
         raise ValueError("it has characters that a query cannot have")
     for name, values in parse_qs(query, keep_blank_values=True).items():
@@ -119,11 +102,13 @@ Rate = Annotated[
     float, _written(r"[0-9]{1,6}(\.[0-9]{1,3})?", "a number with up to three decimals"), Field(gt=0, le=100_000)
 ]
 Share = _written(r"0|0?\.[0-9]{1,4}|1(\.0{1,4})?", "a share from 0 to 1, with up to four decimals")
-Seconds = Annotated[int, BeforeValidator(_seconds), Field(ge=1, le=3600)] | None
+Seconds = Annotated[
+    int, BeforeValidator(lambda text: whole_seconds(f"{text}s" if f"{text}".isdecimal() else text)), Field(le=3600)
+]
 Port = Annotated[Whole, Field(ge=1, le=65535)] | None
 Flag = Literal["1"] | None
 Parts = BeforeValidator(lambda text: text.split(",") if isinstance(text, str) else text)
-Rising = AfterValidator(_rising)
+Rising = AfterValidator(rising)
 
 
 class Asked(Record):
@@ -146,7 +131,7 @@ class Asked(Record):
         "offered rate, requests per second, sent on schedule even if answers are late (vegeta)",
         "none", "500", [],
     )  # fmt: skip
-    duration_s: Seconds = variable(
+    duration_s: Seconds | None = variable(
         "DURATION", WITH_PAPER, "length of the measured part, such as `60s` or `2m`", "{duration}", "60s"
     )
     requests: Whole | None = variable(
@@ -177,7 +162,7 @@ class Asked(Record):
         "`lean`: the least code that does the work; `idiomatic`: the code as Spring's guides write it "
         "([what it is](docs/cost-per-request.md#as-people-write-it)), in the headline set only", "{env}", "idiomatic",
     )  # fmt: skip
-    jdk: Literal["25", "21"] | None = variable("JDK", (*MEASURING, "up"), "Java version, `25` or `21`", "{env}", "21")
+    jdk: Literal["25", "21"] = variable("JDK", (*MEASURING, "up"), "Java version, `25` or `21`", "{env}", "21")
     gc: Literal["g1", "parallel", "serial", "zgc"] = variable(
         "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
     )
@@ -228,7 +213,7 @@ class Asked(Record):
     margin: Annotated[float, Share] | None = variable(
         "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
-    warmup_cap_s: Seconds = variable("WARMUP_CAP", WITH_PAPER, "the longest warm-up", "{warmup}", "120s")
+    warmup_cap_s: Seconds | None = variable("WARMUP_CAP", WITH_PAPER, "the longest warm-up", "{warmup}", "120s")
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
     grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's", "{env}", "13000")
     results_port: Port = variable("RESULTS_PORT", STARTING, "that of `results/`", "{env}", "19080")
@@ -242,7 +227,8 @@ class Asked(Record):
 
     @property
     def settings(self) -> dict[str, str]:
-        return {name: getattr(self, name.lower()) for name in SETTINGS}
+        """Variables of Compose for every run."""
+        return {name: f"{getattr(self, name.lower())}" for name in SETTINGS}
 
 
 BENCHES = "bench-tests bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals"
@@ -264,43 +250,28 @@ def model_of(
     verb: str, given: Mapping[str, str], names: Mapping[str, Sequence[str]], defaults: Mapping[str, str]
 ) -> Asked:
     """What is asked for with a verb of make; `names` are those that the lab has of each kind, `defaults` those of .env.
-    Raises UsageError for a value that cannot be. That a variable goes with its verb is checked on the host
-    (bin/variables.sh)."""
+    Raises UsageError for a value that cannot be. That a variable goes with its verb, and that none lacks, is checked on
+    the host (bin/variables.sh)."""
     asked = {name: value for name, each in VARIABLES.items() if each.goes_with(verb) and (value := given.get(name))}
-    fields: dict[str, Any] = {
-        "SEED": str(random.SystemRandom().randrange(1_000_000)),
-        "verb": verb,
-        "given": {name: value for name, value in asked.items() if name not in OF_NO_RUN},
-        "warmup_load_s": int(given.get("WARMUP_LOAD_S") or 0),
-    }
-    fields |= {name: defaults[name] for name in (*SETTINGS, "DELAY") if name in defaults} | asked
+    fields: dict[str, Any] = {"SEED": str(random.SystemRandom().randrange(1_000_000)), "verb": verb}
+    fields["given"] = {name: value for name, value in asked.items() if name not in OF_NO_RUN}
+    fields["warmup_load_s"] = int(given.get("WARMUP_LOAD_S") or 0)
+    fields |= {name: defaults[name] for name in SETTINGS if name in defaults} | asked
     try:
         model = Asked.model_validate(fields, context=names)
     except ValidationError as error:
-        raise UsageError(_refusal(error, fields)) from error
-    _check_loads(model, asked)
+        first = error.errors()[0]
+        name, message = f"{first['loc'][0]}", first["msg"].removeprefix("Value error, ").removesuffix(".")
+        cure = "" if "use " in message else f"; use for instance {name}={VARIABLES[name].example}"
+        raise UsageError(f"{name}={fields[name]}: {message}{cure}.") from error
+    for name, loads in (("CONCURRENCY", model.connections), ("RATE", model.rates_rps)):
+        if len(loads) > 1 and not model.sweep:
+            cure = f"use one of them, or make sweep {name}={asked[name]}"
+            raise UsageError(f"{name}={asked[name]} is more than one load: {cure}.")
+    if model.rates_rps and model.requests:
+        raise UsageError(f"REQUESTS={model.requests} does not go with RATE={asked['RATE']}: use DURATION.")
+    if model.rates_rps and len(model.connections) > 1:
+        both = f"CONCURRENCY={asked['CONCURRENCY']} does not go with RATE={asked['RATE']}"
+        raise UsageError(f"{both}: use one number, or leave it out.")
     own = "vegeta" if model.rates_rps else "ab"
     return model.model_copy(update={"tool": (model.tool or own) if model.sweep else verb.removeprefix("run-")})
-
-
-def _check_loads(asked: Asked, given: Mapping[str, str]) -> None:
-    for each in VARIABLES.values():
-        if asked.verb in MEASURING and f"{asked.verb}!" in each.verbs.split() and each.name not in given:
-            raise UsageError(f"{each.name} is not set: use for instance make {asked.verb} {each.name}={each.example}.")
-    for name, loads in (("CONCURRENCY", asked.connections), ("RATE", asked.rates_rps)):
-        if len(loads) > 1 and not asked.sweep:
-            cure = f"use one of them, or make sweep {name}={given[name]}"
-            raise UsageError(f"{name}={given[name]} is more than one load: {cure}.")
-    if asked.rates_rps and asked.requests:
-        raise UsageError(f"REQUESTS={asked.requests} does not go with RATE={given['RATE']}: use DURATION.")
-    if asked.rates_rps and len(asked.connections) > 1:
-        both = f"CONCURRENCY={given['CONCURRENCY']} does not go with RATE={given['RATE']}"
-        raise UsageError(f"{both}: use one number, or leave it out.")
-
-
-def _refusal(error: ValidationError, fields: Mapping[str, Any]) -> str:
-    """The first mistake, in a sentence with the cure."""
-    first = error.errors()[0]
-    name, message = str(first["loc"][0]), first["msg"].removeprefix("Value error, ").removesuffix(".")
-    cure = "" if ": use " in message else f"; use for instance {name}={VARIABLES[name].example}"
-    return f"{name}={fields[name]}: {message}{cure}."

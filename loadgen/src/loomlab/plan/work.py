@@ -1,23 +1,24 @@
-"""What all approaches are to do: as the user's own variables describe it, or a scenario."""
+"""What all approaches are to do: as the user's own variables describe it, or a scenario; and what hosts can hold of it,
+beyond which a request is refused before anything starts."""
 
+import math
 from dataclasses import dataclass, field
 
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S
-from loomlab.plan.host import Host
+from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
+from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host
 from loomlab.plan.lab import Lab
-from loomlab.plan.scenarios.capacity import Room, largest_scale, most_of, room_of, rounded_down
-from loomlab.plan.scenarios.model import load_scenario
-from loomlab.plan.scenarios.scaling import hangs_of, loads_of, side_by_side
-from loomlab.plan.seconds import OPEN_RUN_S
+from loomlab.plan.scenarios import hangs_of, load_scenario, loads_of, side_by_side
 from loomlab.plan.variables import Asked
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, endpoint_of
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
 from loomlab.records.models import Hang, SideBySide
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
 
+OPEN_RUN_S = 60
 TIMEOUT_S = 30
 """The same for every tool; after so long a silence ab gives up and discards everything."""
 SWEEP_REPEATS = 5
@@ -28,6 +29,15 @@ RUNGS = (16, 4, 1)
 """A ladder's connections: what the host holds, divided by these."""
 MOST_RUNG = 20_000
 """The most that the published experiments with ab have, whatever the tool."""
+ANSWER_MS = 20_000
+"""Every tool gives a request up after 30 s."""
+QUEUE_MS = 30_000
+KEPT_BYTES = 40
+"""Of a request, packed."""
+SAMPLES_BYTES_PER_SECOND = 10_000
+FASTEST_RPS = 20_000
+"""What a closed load without delays may reach."""
+SPARE_MB = 100
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,6 @@ class Work:
     """One after another."""
     approaches: list[str]
     repeats: int
-    jdk: int
     hangs: list[Hang] = field(default_factory=list)
     side_by_side: SideBySide | None = None
 
@@ -62,14 +71,6 @@ class Work:
         return self.side_by_side is None and self.loads[0].closed_model
 
     @property
-    def fit_duration(self) -> bool:
-        return self.free and self.asked.duration_s is None
-
-    @property
-    def fit_requests(self) -> bool:
-        return self.free and self.asked.requests is None
-
-    @property
     def subjects(self) -> list[tuple[str, bool]]:
         """What a block holds: each approach, and whether it is the first one's twin."""
         twin = [(self.approaches[0], True)] if self.asked.aa else []
@@ -77,17 +78,24 @@ class Work:
 
 
 def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
-    """The work; raises UsageError for what the lab, or a scenario, does not have."""
+    """The work; raises UsageError for what the lab, a scenario or the tool does not have, and where the tools would not
+    wait for an answer."""
     work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab)
-    for approach in work.approaches if asked.style == "idiomatic" else []:
-        if approach not in lab.idiomatic:
-            raise UsageError(
-                f"STYLE=idiomatic does not exist for {approach}: use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}."
-            )
+    if asked.style == "idiomatic" and (others := [name for name in work.approaches if name not in lab.idiomatic]):
+        cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
+        raise UsageError(f"STYLE=idiomatic does not exist for {others[0]}: {cure}.")
     if asked.style == "idiomatic" and asked.http_client != "default":
         raise UsageError(
             f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic, where each approach has its own "
             "client: use HTTP_CLIENT=default, or STYLE=lean."
+        )
+    for load in work.loads:
+        tool(work.asked.tool).check(load)
+    if work.answer_ms > ANSWER_MS:
+        raise UsageError(
+            f"ENDPOINT={work.loads[0].targets[0].target} with DELAY={work.asked.delay} answers after at least "
+            f"{work.answer_ms:.0f} ms, which is too close to the tools' time-out of 30 s: use delays of at most "
+            f"{ANSWER_MS} ms in total."
         )
     return work
 
@@ -99,12 +107,11 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
     answer, connections = answer_ms(endpoint, delay), asked.connections
     shapes: list[tuple[int, Shape]] = []
     for rate in asked.rates_rps:
-        busy = int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000)
-        shape = OpenRate((RateStep(rate, asked.duration_s or OPEN_RUN_S),))
-        shapes.append((connections[0] if connections else max(FEWEST_FOR_RATE, busy), shape))
+        enough = max(FEWEST_FOR_RATE, int(IN_FLIGHT_FACTOR * (int(rate) + 1) * answer / 1000))
+        steps = (RateStep(rate, asked.duration_s or OPEN_RUN_S),)
+        shapes.append((connections[0] if connections else enough, OpenRate(steps)))
     if not shapes:
-        if asked.sweep and not connections:
-            connections = ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
+        connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     targets = (Target(target, "GET", endpoint.headers),)
     return Work(
@@ -112,7 +119,6 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
         loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
         approaches=lab.named(asked.approach or "headline"),
         repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
-        jdk=int(asked.jdk or lab.defaults["JDK"]),
     )
 
 
@@ -129,18 +135,87 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
     for approach in scenario.approaches:
         if approach not in lab.approaches:
             raise UsageError(f"{name}.yaml names {approach}: use names of {', '.join(lab.approaches)}.")
-    if asked.scale == "auto":
-        factor, _ = largest_scale(scenario, room_of(host, asked.size, lab.sizes))
-    else:
-        factor = float(asked.scale)
-    threads = asked.platform_threads or scenario.platform_threads
-    completing = {"tool": scenario.tool, "delay": scenario.delay, "platform_threads": threads}
+    room = room_of(host, asked.size, lab.sizes)
+    factor = largest_scale(scenario, room)[0] if asked.scale == "auto" else float(asked.scale)
+    completing = {
+        "tool": scenario.tool,
+        "delay": scenario.delay,
+        "platform_threads": asked.platform_threads or scenario.platform_threads,
+        "jdk": asked.given.get("JDK") or f"{scenario.jdk}",
+    }
     return Work(
         asked=asked.model_copy(update=completing),
         loads=loads_of(scenario, lab.scenarios, factor, asked.duration_s),
         approaches=lab.named(asked.approach) if asked.approach else list(scenario.approaches),
         repeats=asked.repeats or scenario.repeats,
-        jdk=int(asked.jdk or scenario.jdk),
         hangs=hangs_of(scenario, asked.duration_s),
         side_by_side=side_by_side(name, scenario, factor, asked.duration_s),
     )
+
+
+def handover(cpus: int) -> int:
+    """Backend connections beyond the concurrency, for every approach: reactor-netty hands an answer on before its
+    connection is back in the pool, so that each event loop may hold two for a moment. Its loops are as many as CPUs,
+    and four at least (LoopResources.DEFAULT_IO_WORKER_COUNT of reactor-netty 1.3)."""
+    return max(4, cpus)
+
+
+def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
+    """As many backend connections as were asked for, else as requests can hold and `handover` more, or what open files
+    and ports leave; and why they are fewer than were wanted. Raises HostError where the host cannot hold the
+    connections, and UsageError or HostError where requests would time out in the pool's queue."""
+    asked, files, connections, endpoint = work.asked, host.open_files, work.connections, work.endpoint
+    what, cure = f"CONCURRENCY={connections}", "use a lower CONCURRENCY"
+    if asked.scenario:
+        what, cure = f"NAME={asked.scenario} with {connections} connections", "use SCALE=auto"
+    elif asked.rates_rps and not asked.connections:
+        what, cure = f"RATE={asked.rates_rps[-1]:.9g} with {connections} connections", "use a lower RATE"
+    raising = f"raise the hard limit (ulimit -Hn of the engine), or {cure}"
+    if connections > (most := PORTS - GENERATOR_FILES):
+        raise HostError(f"{what} needs more than the {PORTS} ports of one address, enough for {most}: {cure}.")
+    room = min(files - connections - APPROACH_FILES, PORTS)
+    if room < 1:
+        raise HostError(
+            f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}, enough for "
+            f"{files * 9 // 10 - APPROACH_FILES} connections: {raising}."
+        )
+    busy = connections * endpoint.at_once
+    wanted = asked.backend_connections or busy + handover(host.cpus)
+    pool = min(room, wanted)
+    cut = bool(endpoint.backend_calls) and pool < (min(wanted, busy) if asked.backend_connections else wanted)
+    queue_ms = work.answer_ms * busy / pool if endpoint.backend_calls else 0
+    if queue_ms > QUEUE_MS:
+        waits = f"a request of {what} would wait {queue_ms // 1000:.0f} s for a backend connection"
+        if cut:
+            raise HostError(f"{waits}, of which {files} open files allow {pool}: {raising}.")
+        enough = math.floor(queue_ms * pool / QUEUE_MS) + 1
+        raise UsageError(f"BACKEND_CONNECTIONS={pool} is too few: {waits}; use BACKEND_CONNECTIONS={enough} or more.")
+    if not cut:
+        return pool, None
+    calls = f" of {endpoint.at_once} calls at once" if endpoint.at_once > 1 else ""
+    cause = f"open files stop at {files}" if room < PORTS else f"one address has {PORTS} ports"
+    requests = f"{connections} concurrent requests{calls}"
+    return pool, f"the backend pool of every approach is {pool} connections for {requests}, because {cause}"
+
+
+def check_space(work: Work, host: Host, generator: Tool) -> None:
+    """Raises HostError where the results would not fit: requests are at most those that a rate offers, or that
+    connections can ask for within their time."""
+    requests: list[int] = []
+    for load in work.loads:
+        wait_s = work.answer_ms / 1000 + (load.shape.think_s[0] if isinstance(load.shape, Users) else 0)
+        most = int(min(load.connections / max(wait_s, 0.001), FASTEST_RPS) * load.shape.duration_s)
+        match load.shape:
+            case OpenRate() as shape:
+                most = shape.requests
+            case Closed(asked_for) if not work.free or work.asked.requests:
+                most = min(most, asked_for)
+        requests.append(most)
+    samples = sum(load.shape.duration_s for load in work.loads) * SAMPLES_BYTES_PER_SECOND
+    kept = work.repeats * len(work.subjects) * (sum(requests) * KEPT_BYTES + samples)
+    need_mb = SPARE_MB + (kept + max(requests) * generator.bytes_per_request) // 2**20
+    if host.free_mb < need_mb:
+        raise HostError(
+            f"results/ has {host.free_mb} MB free and this experiment may need {need_mb} MB: "
+            "delete old experiments, free the disk, or use a shorter DURATION or fewer REPEATS."
+        )

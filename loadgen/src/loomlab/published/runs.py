@@ -10,8 +10,7 @@ from loomlab.answer.finish import planned
 from loomlab.answer.loads import torn_blocks
 from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
-from loomlab.plan.scenarios.model import load_scenario
-from loomlab.plan.scenarios.scaling import loads_of
+from loomlab.plan.scenarios import load_scenario, loads_of
 from loomlab.published.paper import Paper, PublishedRun
 from loomlab.records.files import read_record
 from loomlab.records.load import Load

@@ -7,8 +7,7 @@ from loomlab.answer.finish import foreign, planned
 from loomlab.basics.errors import HostError
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import plan
-from loomlab.plan.shell import seconds_left
+from loomlab.plan.planning import plan, seconds_left
 from loomlab.published.paper import Paper
 from loomlab.published.runs import approach_cpus
 from loomlab.records.order import Order
@@ -32,7 +31,6 @@ def missing_steps(
     for verb, variables in paper.commands:
         try:
             orders.append((verb, _order(verb, variables, given, host, lab)))
-            notes += orders[-1][1].left_out
         except HostError as error:
             notes.append(f"{variables.get('NAME', verb)} is left out: {error}")
     if not orders:
@@ -46,11 +44,11 @@ def missing_steps(
                 missing -= max(run.request.repeat for run in begun.runs)
                 if any(run.state != "judged" for run in begun.runs):
                     lines.append(f"finish RESUME={folder.name}")
-                    seconds += seconds_left(begun, begun.runs).expected
+                    seconds += seconds_left(begun.runs)[0]
         if missing > 0:
             settings = order.asked | {"REPEATS": str(missing)}
             lines.append(" ".join([verb, *(f"{name}={value}" for name, value in settings.items())]))
-            seconds += seconds_left(order, order.runs).expected * missing / blocks
+            seconds += seconds_left(order.runs)[0] * missing / blocks
     left = f"{len(lines)} experiments, about {seconds / 60:.0f} min" if lines else "everything is measured"
     return lines, [*(f"note: {note}" for note in notes), f"{paper.name}: {left}"]
 

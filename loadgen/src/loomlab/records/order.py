@@ -16,14 +16,13 @@ from loomlab.records.models import Request, SideBySide
 from loomlab.records.record import Margin, Name, Record
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
-Setting = Annotated[
-    str,
-    Field(
-        pattern=r"^(GC|HTTP_CLIENT|STYLE|ERROR_SHARE|SAVE_MOVIES|JDK|DELAY|SEED|PLATFORM_THREADS|BACKEND_CONNECTIONS|"
-        r"(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)|MONITORING_CPUSET)$"
-    ),
-]
-"""A variable that an order may set in the host's shell, which exports whatever an order says."""
+SETTINGS = ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES", "JDK", "DELAY", "SEED")
+"""The user's variables that an order sets in the host's shell, for every run."""
+OF_A_RUN = ("PLATFORM_THREADS", "BACKEND_CONNECTIONS")
+"""Those that it sets for one run."""
+SIZES = r"(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)|MONITORING_CPUSET"
+Setting = Annotated[str, Field(pattern=rf"^({'|'.join([*SETTINGS, *OF_A_RUN])}|{SIZES})$")]
+"""The shell exports whatever an order says."""
 Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:,_-]*$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
@@ -31,8 +30,8 @@ Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 class PlannedRun(Record):
     run: Name = Field(description="Its folder's name")
     block: int = Field(description="Of runs of every approach, once each, at one load")
-    expected_s: int | None = Field(None, description="With all around it, as `longest_s`; None: as the order has it")
-    longest_s: int | None = None
+    expected_s: int = Field(0, description="With all around it, as `longest_s`")
+    longest_s: int = 0
     state: State = Field("planned", description="`finished`: its raw files are complete, `failed`: they will not be")
     settings: dict[Setting, Value] = Field(description="Compose's variables that are this run's own")
     request: Request
@@ -54,8 +53,6 @@ class Order(Record):
     size: str
     settings: dict[Setting, Value] = Field(description="Compose's variables for every run")
     host: dict[str, Any]
-    expected_s: int = Field(description="Of one run at the largest load, with all around it, as `longest_s`")
-    longest_s: int
     note: Line | None = None
     suspect: list[str] = Field(default_factory=list, description="Reasons that hold for every run")
     scenario: SideBySide | None = None
@@ -65,7 +62,6 @@ class Order(Record):
     margin: Margin | None = Field(None, description="As the summary has it")
     asked: dict[str, str] = Field(default_factory=dict, description="The user's variables")
     paper: str | None = Field(None, description="The published experiment that it is made for")
-    left_out: list[str] = Field(default_factory=list, description="The loads that the host cannot hold, and why")
     colours: dict[str, str] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 

@@ -37,6 +37,7 @@ class Ab(Tool):
     max_connections = 20_000
     bytes_per_request = 60
     cpu_ms_per_request = 0.05
+    most_cpus = 1
     discards = True
     resolution_ms = 1.0
     suffix = "tsv"

@@ -62,6 +62,7 @@ class Tool(ABC):
     max_requests = sys.maxsize  # in one run
     bytes_per_request = 70  # that it writes while its run goes
     cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")
+    most_cpus = sys.maxsize  # that it can keep busy
     memory_mb_per_connection = 0.0
     discards = False  # it loses what is in flight at its end, and everything after a long silence
     stops_by_time = True

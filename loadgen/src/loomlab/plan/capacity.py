@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context
-from itertools import count
 from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS, Host, memory_mb_of, size_of
-from loomlab.plan.scenarios.model import Scenario
-from loomlab.plan.scenarios.scaling import endpoints_of, shapes_of
-from loomlab.plan.seconds import LIVE_SET_S, OVERHEAD_S, START_S
-from loomlab.records.load import Closed, OpenRate, Shape, Users
+from loomlab.plan.scenarios import Scenario
+from loomlab.records.load import Closed, OpenRate, Users
 from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
 
@@ -18,7 +15,12 @@ APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
 BUSY_LIMIT = 0.5
 """Of each CPU: above, waits for a CPU show in the latencies."""
+START_S, OVERHEAD_S = 12, 10
+"""An approach's start, and what the lab adds to warm-up and load, seen on two CPUs."""
 TYPICAL_WARM_UP_S = 75
+LIVE_SET_S = 6
+"""What waiting requests hold is measured after the load: the collections, and a load whose requests wait once for some
+seconds; beside it the CPU of two waves."""
 SCENARIO_CONNECTIONS = 60_000
 """Those of the largest scenario."""
 
@@ -41,20 +43,15 @@ def room_of(host: Host, size_name: str, sizes: Path) -> Room:
     approach, backend, generator = (
         parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")
     )
-    return Room(
-        approach_cpus=len(approach) or 1,
-        generator_cpus=len(generator) or 1,
-        shared=not backend or bool(backend & generator),
-        generator_memory_mb=memory_mb_of(size["LOADGEN_MEMORY"]),
-        open_files=host.open_files,
-    )
+    shared = not backend or bool(backend & generator)
+    memory_mb = memory_mb_of(size["LOADGEN_MEMORY"])
+    return Room(len(approach) or 1, len(generator) or 1, shared, memory_mb, host.open_files)
 
 
 @dataclass(frozen=True)
 class Need:
     """What a scenario takes at full size, for all of its approaches and repeats."""
 
-    tool: Tool
     connections: int
     """The most at once."""
     backend_connections: int
@@ -63,60 +60,48 @@ class Need:
     work_ms: float
     """CPU that a request asks for."""
     minutes: float
-
-    @property
-    def open_files(self) -> int:
-        """Those of one process."""
-        return self.connections * (1 + self.backend_connections) + APPROACH_FILES
-
-    @property
-    def cpus(self) -> int:
-        """The fewest, an even number, of a host whose CPUs hold it with SIZE=auto."""
-        for cpus in count(2, 2):
-            host = Host(cpus=cpus, memory_mb=1, open_files=1, cpu_order=list(range(cpus)), free_mb=1)
-            rates_rps, _ = most_of(self.tool, room_of(host, "auto", Path()), self.work_ms, self.backend_connections)
-            if self.rate_rps <= min(rates_rps.values()):
-                return cpus
-        raise AssertionError
+    open_files: int
+    """Those of one process."""
 
 
 def need_of(scenario: Scenario) -> Need:
     """What the scenario takes."""
-    endpoints, shapes = endpoints_of(scenario), list(shapes_of(scenario))
+    endpoints, loads = scenario.endpoints, list(scenario.shapes())
     answer_s = max(sum(endpoint.mean_ms for endpoint in endpoints) / len(endpoints) / 1000, 0.001)
-    around_s = START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S
-    seconds = sum(_pace(*load, answer_s)[1] + around_s for load in shapes)
+    rates_rps: list[float] = []
+    seconds = 0.0
+    for connections, shape in loads:
+        lasts_s: float = shape.duration_s
+        match shape:
+            case OpenRate(steps):
+                rates_rps += [step.rate_rps for step in steps]
+            case Users():
+                rates_rps.append(shape.most / (answer_s + sum(shape.think_s) / 2))
+            case Closed():
+                rates_rps.append(connections / answer_s)
+                lasts_s = min(lasts_s, shape.requests / connections * answer_s)
+        seconds += START_S + TYPICAL_WARM_UP_S + OVERHEAD_S + LIVE_SET_S + lasts_s
+    most, held = max(connections for connections, _ in loads), max(one.connections_held for one in endpoints)
     return Need(
-        tool=tool(scenario.tool),
-        connections=max(connections for connections, _ in shapes),
-        backend_connections=max(endpoint.connections_held for endpoint in endpoints),
-        rate_rps=max(_pace(*load, answer_s)[0] for load in shapes),
+        connections=most,
+        backend_connections=held,
+        open_files=most * (1 + held) + APPROACH_FILES,
+        rate_rps=max(rates_rps),
         work_ms=sum(endpoint.work_ms for endpoint in endpoints) / len(endpoints),
         minutes=len(scenario.approaches) * scenario.repeats * seconds / 60,
     )
 
 
-def _pace(connections: int, shape: Shape, answer_s: float) -> tuple[float, float]:
-    """Requests a second, at most, and seconds."""
-    match shape:
-        case OpenRate(steps):
-            return max(step.rate_rps for step in steps), shape.duration_s
-        case Users():
-            return shape.most / (answer_s + sum(shape.think_s) / 2), shape.duration_s
-        case Closed():
-            return connections / answer_s, min(shape.duration_s, shape.requests / connections * answer_s)
-
-
 def largest_scale(scenario: Scenario, room: Room) -> tuple[float, str | None]:
     """The largest factor up to 1, of two figures, at which the room is not what limits the runs; and what would."""
     need = need_of(scenario)
-    rates_rps, connections = most_of(need.tool, room, need.work_ms, need.backend_connections)
+    rates_rps, connections = most_of(tool(scenario.tool), room, need.work_ms, need.backend_connections)
     if any(name.endswith("-platform") for name in scenario.approaches):  # a thread a request, and one a call at once
         connections["threads"] = THREADS / (1 + need.backend_connections if need.backend_connections > 1 else 1)
     shares = {limit: most / need.rate_rps for limit, most in rates_rps.items()}
     shares |= {limit: most / need.connections for limit, most in connections.items()}
-    limit = min(shares, key=lambda limit: shares[limit])
-    return (1.0, None) if shares[limit] >= 1 else (rounded_down(shares[limit], 2), limit)
+    limit, share = min(shares.items(), key=lambda pair: pair[1])
+    return (1.0, None) if share >= 1 else (rounded_down(share, 2), limit)
 
 
 def most_of(
@@ -124,10 +109,10 @@ def most_of(
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Requests a second, and connections, beyond which the room would be the limit, by what would. `work_ms` is the CPU
     that a request asks for, `backend_connections` how many it holds at once."""
-    sharing_ms = BACKEND_MS if room.shared else 0.0
+    generator_ms = tool.cpu_ms_per_request + (BACKEND_MS if room.shared else 0)
     rates_rps = {
         "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / (APPROACH_MS + work_ms),
-        f"{tool.name}'s CPU": room.generator_cpus * BUSY_LIMIT * 1000 / (tool.cpu_ms_per_request + sharing_ms),
+        f"{tool.name}'s CPU": min(room.generator_cpus, tool.most_cpus) * BUSY_LIMIT * 1000 / generator_ms,
     }
     files = max(room.open_files - APPROACH_FILES, 1) / (1 + backend_connections)
     connections = {
