@@ -20,10 +20,10 @@ from loomlab.run import hoststat
 from loomlab.run.console import Stop
 from loomlab.run.process import run_tool
 from loomlab.tools.known import KNOWN, tool
+from misbehaving import EVERY, HELD, running
 from ordered import ordered
 from saying import failed
 from served import NOBODY, prometheus, sampled
-from server import EVERY, HELD, running
 
 TOOLS = pytest.mark.tools
 RATE: dict[str, Any] = {"rate_rps": 200, "requests": None}

@@ -21,17 +21,9 @@ from loomlab.plan.shell import shell_line, shell_lines
 from loomlab.records.files import write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import set_state
-from loomlab.run.measure import collect_again
 
 RunDir = Annotated[Path, typer.Argument(help="A folder below runs/.")]
 ExperimentDir = Annotated[Path, typer.Argument(help="A folder below results/.")]
-PrometheusUrl = Annotated[str, typer.Option(help="Where the metrics are.")]
-
-
-def collect(run_dir: RunDir, prometheus_url: PrometheusUrl = "http://prometheus:9090") -> None:
-    """Fetch a run's samples again, as far as Prometheus still has them, and judge it."""
-    collect_again(run_dir, prometheus_url)
-    judge(run_dir)
 
 
 def judge(run_dir: RunDir) -> None:
