@@ -290,6 +290,7 @@ FEWER = PLATFORM | {"inbound": {"max_threads": CONNECTIONS - 1}}
         ("/pinned?delayInMillis=9", VIRTUAL, {"jdk": 25}, None),
         ("/capabilities", VIRTUAL, {"warmup_cap_s": 4}, NO_WARMUP),
         ("/capabilities", VIRTUAL, {"warmup_cap_s": 0, "warmup_load_s": 60}, None),
+        ("/capabilities", VIRTUAL, {"before": MemoryAnswer(asked=1, answered=2, error="a 404")}, "a 404"),
     ],
 )
 def test_requests_that_cannot_wait_at_once_are_not_held(
@@ -301,9 +302,3 @@ def test_requests_that_cannot_wait_at_once_are_not_held(
 
     assert log.error == hindrance
     assert len(approach.sent) == (hindrance is None)
-
-
-def test_a_process_that_does_not_tell_its_memory_is_not_held() -> None:
-    before = MemoryAnswer(asked=1, answered=2, error="it answered 404")
-
-    assert measured(Holding(), before=before) == MemoryLog(before=before, error="it answered 404")
