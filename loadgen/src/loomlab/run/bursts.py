@@ -87,14 +87,11 @@ class Bursts:
         if done is not None and errors is not None and errors >= done:
             done = 0
         seconds = report.duration_s or run.ended - run.started
-        cpu_s, jit_cpu_s, gc_cpu_s = (
-            None if begun is None or ended is None else ended - begun
-            for begun, ended in (
-                (before.cpu_s, after.cpu_s),
-                (before.jit_cpu_s, after.jit_cpu_s),
-                (before.gc_cpu_s, after.gc_cpu_s),
-            )
-        )
+        spent_s = {
+            name: getattr(after, name) - getattr(before, name)
+            for name in ("cpu_s", "jit_cpu_s", "gc_cpu_s")
+            if None not in {getattr(before, name), getattr(after, name)}
+        }
         return Burst(
             phase=phase,
             start=run.started,
@@ -105,11 +102,9 @@ class Bursts:
             throughput_rps=done / seconds if done and seconds else None,
             mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
             received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
-            cpu_ms_per_request=1000 * cpu_s / done if done and cpu_s is not None else None,
-            cpu_s=cpu_s,
-            jit_cpu_s=jit_cpu_s,
-            gc_cpu_s=gc_cpu_s,
+            cpu_ms_per_request=1000 * spent_s["cpu_s"] / done if done and "cpu_s" in spent_s else None,
             rss_bytes=after.rss_bytes,
+            **spent_s,
         )
 
     def drain(self, longest_s: float) -> None:

@@ -45,10 +45,10 @@ def run_tool(
             )
         except OSError as error:
             raise CannotMeasureError(f"{command[0]} cannot be started ({error.strerror}): is it installed?") from error
-    samples = [hoststat.sample(process.pid)]
-    started = sampled_at = read_at = kill_at = time.monotonic()
-    read_bytes, telling = None, threading.Thread()
     try:
+        samples = [hoststat.sample(process.pid)]
+        started = sampled_at = read_at = kill_at = time.monotonic()
+        read_bytes, telling = None, threading.Thread()
         while _runs_on(process):
             now, read_before = time.monotonic(), read_bytes
             if now - sampled_at >= SAMPLE_EVERY_S:
