@@ -47,7 +47,7 @@ def test_a_tool_is_told_to_stop_and_killed_where_it_does_not_listen(
     stopped_by: str | None,
 ) -> None:
     monkeypatch.setattr(process, "REPORT_GRACE_S", 0.5)
-    monkeypatch.setattr(process.hoststat, "read_bytes", lambda _: read_bytes)
+    monkeypatch.setattr("loomlab.run.process.hoststat.read_bytes", lambda _: read_bytes)
     asked = Stop()
     asked.requested = stop
 
