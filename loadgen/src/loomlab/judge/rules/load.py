@@ -165,7 +165,7 @@ def started_late(run: Measured) -> Iterator[str]:
 def _lag_ms(run: Measured) -> float:
     skip_if(run.missed_steps and not run.held_steps, NONE_HELD)
     due_at_once = run.worst_start_lag_p99_ms is None or not run.think_s
-    skip_if(run.closed_model and due_at_once, "the next request is due when the last one is answered")
+    skip_if(run.closed_model and due_at_once, CLOSED)
     return measured(run.worst_start_lag_p99_ms, "how late requests started")
 
 
