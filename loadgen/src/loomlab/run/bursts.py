@@ -82,7 +82,7 @@ class Bursts:
                 report, log = self.tool.report(raw), self.tool.requests(raw, wait_ms)
             except (OSError, ParseError):
                 report, log = ToolReport(), None
-        done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
+        done = None if report.completed is None else report.completed - (0 if log is None else log.unanswered)
         errors = None if report.failed is None else report.failed + (report.non_2xx or 0)
         if done is not None and errors is not None and errors >= done:
             done = 0
@@ -100,7 +100,7 @@ class Bursts:
             requests=done,
             errors=errors,
             throughput_rps=done / seconds if done and seconds else None,
-            mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
+            mean_latency_ms=latency_figures(log.latency_ms).mean if log is not None else None,
             received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
             cpu_ms_per_request=1000 * spent_s["cpu_s"] / done if done and "cpu_s" in spent_s else None,
             rss_bytes=after.rss_bytes,
