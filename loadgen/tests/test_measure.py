@@ -206,7 +206,8 @@ def test_a_server_that_misbehaves_or_is_not_there_is_judged_not_skipped(
 
     run = judged(out)
     assert rule in failed(run.rules)
-    assert name == "ab" or run.failures == ({reason: run.errors} if reason else {})
+    assert not reason or run.failures == {reason: run.errors}
+    assert rule == "too_many_errors" or (run.errors or 0) <= 2  # those on connections that were new
     assert behaviour or (run.errors, run.throughput_rps, run.latency_ms.p50) == (run.requests, None, None)
     assert behaviour != "non2xx" or run.errors == pytest.approx((run.requests or 0) / EVERY, rel=0.2)
     assert behaviour != "stall" or run.failed_latency_ms.p50 == pytest.approx(30_000, rel=0.1)
