@@ -45,9 +45,6 @@ class Approach:
     most_in_flight: float = 0.0
     """Under a rate."""
 
-    def clock(self) -> float:
-        return self.now_s
-
     def process(self) -> Process:
         return Process(cpu_s=0, jit_cpu_s=0 if self.tells_jit else None, cpus=self.cpus)
 
@@ -91,18 +88,11 @@ class Approach:
             }
         )  # fmt: skip
 
-    def lend(self, delay_ms: int) -> None:
-        self._tell("lend")
-        self.delay = delay_of(str(delay_ms))
-
-    def set_delay(self, delay: Delay) -> None:
-        self._tell(f"set {delay.text}")
-        self.delay = delay
-
-    def _tell(self, words: str) -> None:
+    def behave(self, delay: int | str, **lease: int) -> None:
         if not self.backend_answers:
             raise UnreachableError("http://backend did not answer")
-        self.told.append(words)
+        self.told.append("lend" if lease else f"set {delay}")
+        self.delay = delay_of(str(delay))
 
 
 def warmed(
@@ -122,9 +112,9 @@ def warmed(
             return approach.serve(phase, load, wait_ms)
 
     load = load_of(shape, connections, *targets)
-    backend, progress = cast("Backend", approach), Progress(stream or io.StringIO())
-    waits = Waits(endpoint_of(load.targets[0].target, MS_300), MS_300, backend, progress)
-    bursts = Served(Ab(), approach.process, stop or Stop(), clock=approach.clock)
+    port, progress = cast("Backend", approach), Progress(stream or io.StringIO())
+    waits = Waits(endpoint_of(load.targets[0].target, MS_300), MS_300, port, progress)
+    bursts = Served(Ab(), port, stop or Stop(), clock=lambda: approach.now_s)
     return Warmer(bursts, waits, load, cap_s, **warmer).run()
 
 

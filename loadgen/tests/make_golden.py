@@ -12,7 +12,7 @@ from pathlib import Path
 from loads import load_of
 from loomlab.records.load import Closed
 from loomlab.tools.hey import Hey
-from server import running
+from misbehaving import running
 
 GOLDEN = Path(__file__).parent / "golden"
 ADDRESS, NOBODY = "http://127.0.0.9:8080", "http://no-such-host.invalid:8080"

@@ -3,7 +3,8 @@
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -14,7 +15,7 @@ from loomlab.records.requestlog import RequestLog
 from loomlab.records.warmup import Burst
 from loomlab.run.bursts import Bursts, burst_of, busy_connections
 from loomlab.run.console import Stop
-from loomlab.run.management import Process
+from loomlab.run.management import Management, Process
 from loomlab.tools.ab import Ab
 from loomlab.tools.tool import ToolReport
 from rawrun import log_of
@@ -46,7 +47,8 @@ class Reporting(Ab):
 def burst_with(report: ToolReport | None, *processes: Process, **bursts: Any) -> Burst:
     """`processes` are what the process tells, one time after another, the last one for ever."""
     told = list(processes)
-    running = Bursts(Reporting(report), lambda: told.pop(0) if len(told) > 1 else told[0], Stop(), **bursts)
+    approach = SimpleNamespace(process=lambda: told.pop(0) if len(told) > 1 else told[0])
+    running = Bursts(Reporting(report), cast("Management", approach), Stop(), **bursts)
     return running.run("settle", load_of(Closed(100, 5), 10), 900, lambda: None)
 
 

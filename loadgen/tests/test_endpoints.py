@@ -54,14 +54,18 @@ def test_a_delay_that_varies_has_a_floor_a_mean_and_a_middle() -> None:
     assert endpoint_of("/capabilities", delay_of("uniform:200:400")).floor_ms == 600
 
 
-def test_calls_at_once_are_one_wait() -> None:
-    at_once = endpoint_of("/capabilities?calls=5&parallel=true", MS_300)
-    in_turn = endpoint_of("/capabilities?calls=5", MS_300)
-    none = endpoint_of("/epoch-millis?delayInMillis=70", MS_300)
+@pytest.mark.parametrize(
+    ("target", "at_once", "held", "rounds"),
+    [
+        ("/capabilities?calls=5&parallel=true", 5, 5, 3),
+        ("/capabilities?calls=5", 1, 1, 7),
+        ("/epoch-millis?delayInMillis=70", 1, 0, 0),
+    ],
+)
+def test_calls_at_once_are_one_wait(target: str, at_once: int, held: int, rounds: int) -> None:
+    got = endpoint_of(target, MS_300)
 
-    assert (at_once.at_once, at_once.connections_held, at_once.rounds) == (5, 5, 3)
-    assert (in_turn.at_once, in_turn.connections_held, in_turn.rounds) == (1, 1, 7)
-    assert (none.connections_held, none.rounds) == (0, 0)
+    assert (got.at_once, got.connections_held, got.rounds) == (at_once, held, rounds)
 
 
 @pytest.mark.parametrize(

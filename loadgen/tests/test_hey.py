@@ -15,7 +15,7 @@ from loomlab.records.load import Closed, Load, Target
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.hey import REQUEST_COLUMNS, TEMPLATE, Hey, Started
 from loomlab.tools.tool import ToolReport
-from server import POSTED, running
+from misbehaving import POSTED, running
 
 GOLDEN = Path(__file__).parent / "golden" / "hey"
 LOAD = load_of(Closed(120, 9), origin="http://127.0.0.21:8080")

@@ -89,6 +89,12 @@ def test_a_rate_that_is_reached_is_valid(judge: Judge) -> None:
     assert (run.errors, run.failures, run.failed_latency_ms.p50) == (20, {"timeout": 20}, 5)
 
 
+def test_what_went_wrong_is_told_where_nothing_was_answered(judge: Judge) -> None:
+    run = judged_rates(judge, (50, 50), failed=50 * SECONDS)
+
+    assert (run.failures, run.failed_latency_ms.p50) == ({"timeout": 50 * SECONDS}, 5)
+
+
 def test_latency_that_grows_beside_an_idle_cpu_is_not_laid_to_the_rate(judge: Judge) -> None:
     """Half of the CPU is idle; how much of a quota is, the host's CPUs do not show."""
     idle = judged_rates(judge, (50, 50), grows_by=0.2)

@@ -9,7 +9,7 @@ import pytest
 
 from loads import load_of, rate, request_of
 from loomlab.basics.errors import CannotMeasureError
-from loomlab.records.delay import Delay, delay_of
+from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import MemoryAnswer, MemoryLog
@@ -58,9 +58,6 @@ class Holding:
     told: list[str] = field(default_factory=list)
     sent: list[Load] = field(default_factory=list)
 
-    def clock(self) -> float:
-        return self.now_s
-
     def at_work(self) -> bool:
         return self.began is not None and self.now_s - self.began < self.tool_s
 
@@ -92,20 +89,17 @@ class Holding:
         """Of approach and backend."""
         return Process(inflight=self.waiting(), cpus=1, backend_connections=self.backend_connections)
 
-    def ask(self) -> MemoryAnswer:
+    def memory(self) -> MemoryAnswer:
         self.told.append("memory")
         answer = MemoryAnswer(asked=1, answered=2, answer={"requests_in_flight": self.waiting()})
         if self.at_work():
             self.passes(self.tool_s)
         return answer
 
-    def lend(self, delay_ms: int) -> None:
+    def behave(self, delay: int | str, **lease: int) -> None:
         if not self.backend_answers:
             raise UnreachableError("http://backend did not answer")
-        self.told.append(f"lend {delay_ms}")
-
-    def set_delay(self, delay: Delay) -> None:
-        self.told.append(f"set {delay.text}")
+        self.told.append(f"{'lend' if lease else 'set'} {delay}")
 
 
 def measured(
@@ -125,9 +119,10 @@ def measured(
     request = request_of(load_of(shape, CONNECTIONS, target), delay=delay, **asked)
     stop, progress = Stop(), Progress(io.StringIO())
     stop.pause = approach.passes  # type: ignore[method-assign]  # its pauses are over at once
-    waits = Waits(endpoint_of(target, delay_of(delay)), delay_of(delay), cast("Backend", approach), progress)
-    bursts = Served(Ab(), approach.process, stop, LEFTOVERS_S, approach.clock)
-    return LiveSet(request, about, bursts, waits, approach.ask, approach.wait).measure(before, warmup)
+    port = cast("Backend", approach)
+    waits = Waits(endpoint_of(target, delay_of(delay)), delay_of(delay), port, progress)
+    bursts = Served(Ab(), port, stop, LEFTOVERS_S, lambda: approach.now_s)
+    return LiveSet(request, about, bursts, waits, approach.wait).measure(before, warmup)
 
 
 def in_flight(answer: MemoryAnswer | None) -> float | None:
@@ -246,9 +241,10 @@ def test_as_many_requests_wait_as_fill_what_pools_have_kept(
     target: str, about: dict[str, Any], threads: int, connections: float | None, requests: int
 ) -> None:
     before, loaded = (MemoryAnswer(asked=1, answered=2, answer={"threads": told}) for told in (25, 25 + threads))
-    backend, endpoint = Process(backend_connections=connections), endpoint_of(target, delay_of("300"))
+    backend = cast("Backend", Holding(backend_connections=connections))
+    load, endpoint = load_of(rate(200), 2000), endpoint_of(target, delay_of("300"))
 
-    assert crowd_of(load_of(rate(200), 2000), endpoint, about, before, loaded, lambda: backend) == requests
+    assert crowd_of(load, endpoint, about, before, loaded, backend) == requests
 
 
 @pytest.mark.parametrize(
@@ -294,6 +290,7 @@ FEWER = PLATFORM | {"inbound": {"max_threads": CONNECTIONS - 1}}
         ("/pinned?delayInMillis=9", VIRTUAL, {"jdk": 25}, None),
         ("/capabilities", VIRTUAL, {"warmup_cap_s": 4}, NO_WARMUP),
         ("/capabilities", VIRTUAL, {"warmup_cap_s": 0, "warmup_load_s": 60}, None),
+        ("/capabilities", VIRTUAL, {"before": MemoryAnswer(asked=1, answered=2, error="a 404")}, "a 404"),
     ],
 )
 def test_requests_that_cannot_wait_at_once_are_not_held(
@@ -305,9 +302,3 @@ def test_requests_that_cannot_wait_at_once_are_not_held(
 
     assert log.error == hindrance
     assert len(approach.sent) == (hindrance is None)
-
-
-def test_a_process_that_does_not_tell_its_memory_is_not_held() -> None:
-    before = MemoryAnswer(asked=1, answered=2, error="it answered 404")
-
-    assert measured(Holding(), before=before) == MemoryLog(before=before, error="it answered 404")

@@ -6,35 +6,30 @@ from pathlib import Path
 
 import pytest
 
+from loads import CLOSED, load_of
 from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import endpoint_of
 from loomlab.records.models import Hang
 from loomlab.run.console import Progress
-from loomlab.run.management import Backend, Management, Process, exposed_values, hanging
+from loomlab.run.management import Backend, Management, Process, Waits, exposed_values, hanging
 from loomlab.run.prometheus import UnreachableError
 from served import serving
 
 NOBODY = Management("127.0.0.1", 9)
 LATE_S = 30.0
 """A busy host's timer may be late by so much, never early."""
+VARYING = delay_of("uniform:200:400")
 DELAY = b'{"delay":"lognormal:300:900","error_share":0,"hang_until_ms":0}'
 
 
-def test_memory_is_kept_as_it_is_told_with_its_times() -> None:
+def test_memory_is_kept_as_it_is_told_with_its_times_or_why_it_is_not() -> None:
     begun = time.time()
     with serving(lambda _: (200, b'{"heap_used_bytes": 5, "kernel_bytes": null, "new": "x"}')) as server:
         got = Management("127.0.0.1", server.port).memory()
 
     assert server.asked == ["POST /memory"]
-    assert got.answer == {"heap_used_bytes": 5, "kernel_bytes": None, "new": "x"}
-    assert got.error is None
+    assert (got.answer, got.error) == ({"heap_used_bytes": 5, "kernel_bytes": None, "new": "x"}, None)
     assert begun <= got.asked <= got.answered <= time.time()
-
-
-def test_memory_that_is_not_told_says_why() -> None:
-    with serving(lambda _: (404, b"{}")) as server:
-        got = Management("127.0.0.1", server.port).memory()
-
-    assert (got.answer, got.error) == (None, f"{server.origin}/memory answered 404")
     assert "did not answer" in (NOBODY.memory().error or "")
 
 
@@ -66,16 +61,19 @@ def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() ->
         exposed_values("<html>502</html>\n")
 
 
-def test_the_delay_is_read_lent_and_set() -> None:
+def test_the_delay_is_read_lent_cut_and_put_back() -> None:
     with serving(lambda _: (200, DELAY)) as server:
         backend = Backend("127.0.0.1", server.port)
 
         assert backend.delay() == "lognormal:300:900"
-        backend.lend(40)
-        backend.set_delay(delay_of("uniform:200:400"))
+        waits = Waits(endpoint_of("/capabilities", VARYING), VARYING, backend, Progress(io.StringIO()))
+        assert waits.stretched(load_of(CLOSED), 40) == load_of(CLOSED)
+        waits.cut()
+        waits.restore()
 
     assert server.asked[1:] == [
         "PUT /behaviour?delay=40&delay_for_ms=60000",
+        "PUT /behaviour?delay=1&delay_for_ms=60000",
         "PUT /behaviour?delay=uniform%3A200%3A400",
     ]
 
@@ -84,11 +82,6 @@ def test_the_delay_is_read_lent_and_set() -> None:
 def test_an_answer_that_tells_no_delay_is_none(answer: bytes) -> None:
     with serving(lambda _: (200, answer)) as server:
         assert Backend("127.0.0.1", server.port).delay() is None
-
-
-def test_a_backend_that_refuses_a_delay_is_told() -> None:
-    with serving(lambda _: (400, b"")) as server, pytest.raises(UnreachableError, match="answered 400"):
-        Backend("127.0.0.1", server.port).set_delay(delay_of("300"))
 
 
 def said_while(hangs: list[Hang], port: int, wanted: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from loomlab.run import process
 from loomlab.run.console import Stop
-from loomlab.run.process import Watch, run_tool
+from loomlab.run.process import run_tool
 
 
 def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) -> None:
@@ -26,28 +26,32 @@ def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) ->
     assert run.ended - run.started < 30
 
 
-def test_a_tool_that_does_not_listen_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("command", "read_bytes", "stall_s", "stop", "stopped_by"),
+    [
+        ("exec sleep 60", 500, 0.5, False, "stall"),
+        ("exec sleep 60", 500, 60, False, "hard cap"),
+        ("exec sleep 60", None, 0.5, False, "hard cap"),  # the kernel does not tell what was read
+        ("exec sleep 60", 500, 60, True, "interrupt"),
+        ("sleep 0.5", 500, 60, False, None),
+        ("trap '' INT; while :; do sleep 0.1; done", 500, 60, False, "hard cap"),
+    ],
+)
+def test_a_tool_is_told_to_stop_and_killed_where_it_does_not_listen(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    read_bytes: int | None,
+    stall_s: float,
+    stop: bool,
+    stopped_by: str | None,
+) -> None:
     monkeypatch.setattr(process, "REPORT_GRACE_S", 0.5)
-    command = ["sh", "-c", "trap '' INT; while :; do sleep 0.1; done"]
+    monkeypatch.setattr("loomlab.run.process.hoststat.read_bytes", lambda _: read_bytes)
+    asked = Stop()
+    asked.requested = stop
 
-    run, _ = run_tool(command, tmp_path / "out", 0.5, 60, Stop(), lambda *_: None)
+    run, _ = run_tool(["sh", "-c", command], tmp_path / "out", 1.5, stall_s, asked, lambda *_: None)
 
-    assert (run.stopped_by, run.killed, run.exit_code) == ("hard cap", True, -9)
-
-
-def test_the_watch_asks_for_an_end_once_nothing_more_is_read() -> None:
-    watch, stop = Watch(0, hard_cap_s=100, stall_s=25), Stop()
-
-    assert watch.reason(1, 500, stop) is None
-    assert watch.reason(25.9, 500, stop) is None
-    assert watch.reason(26, 500, stop) == "stall"
-    assert watch.reason(27, 501, stop) is None
-    assert watch.reason(100, 502, stop) == "hard cap"
-    stop.requested = True
-    assert watch.reason(101, 503, stop) == "interrupt"
-
-
-def test_a_kernel_that_does_not_tell_what_was_read_accuses_nobody() -> None:
-    watch = Watch(0, hard_cap_s=100, stall_s=25)
-
-    assert [watch.reason(second, None, Stop()) for second in (1, 90)] == [None, None]
+    assert (run.stopped_by, run.killed) == (stopped_by, "trap" in command)
+    assert run.exit_code == (0 if stopped_by is None else -9 if run.killed else -2)

@@ -1,18 +1,13 @@
 """Talking to Prometheus, against a small server that answers as it does."""
 
-import json
 import socket
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.run.console import Stop
-from loomlab.run.measure import collect_again
 from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
-from rawrun import BEGIN, RawRun, write
 from served import NOBODY, prometheus, sampled, serving
 
 ERROR = {"status": "error"}
@@ -70,22 +65,6 @@ def test_a_long_run_is_asked_for_in_pieces_whose_edges_count_once() -> None:
     assert [query[query.index("[") :] for query in queries[:4]] == ["[30s]", "[300s]", "[300s]", "[300s]"]
 
 
-def test_samples_can_be_fetched_later_unless_more_are_there(tmp_path: Path) -> None:
-    folder = RawRun().write(tmp_path / "1-app")
-    path = folder / "raw" / "metrics.json"
-    before = path.read_bytes()
-    with prometheus(sampled(BEGIN)) as (url, _):
-        with pytest.raises(CannotMeasureError, match="has 30 samples of 1-app, fewer than the 1044"):
-            collect_again(folder, url)
-        assert path.read_bytes() == before
-        write(folder, "metrics.json", {"start": BEGIN, "end": BEGIN + 40, "error": "late", "containers": []})
-        collect_again(folder, url)
-        with pytest.raises(UsageError, match="not a run that was measured"):
-            collect_again(tmp_path, url)
-
-    assert json.loads(path.read_text())["containers"] == sampled(BEGIN)
-
-
 def test_queries_share_one_connection() -> None:
     with serving(lambda _: (200, b'{"data": {"result": []}}')) as server:
         client = Prometheus(server.origin)
@@ -113,13 +92,10 @@ def test_another_answer_is_no_result(answer: Any, why: str) -> None:
 
 @pytest.mark.parametrize(
     ("status", "body", "why"),
-    [(404, b"{}", "answered 404"), (200, b"cpu 3\n", "did not answer JSON"), (200, b"[]", "did not answer an object")],
+    [(404, b"{}", "answered 404"), (200, b"cpu 3\n", "a JSON object"), (200, b"[]", "a JSON object")],
 )
 def test_another_answer_is_no_json_object(status: int, body: bytes, why: str) -> None:
     with serving(lambda _: (status, body)) as server, pytest.raises(UnreachableError, match=why):
         json_object(server.origin)
-
-
-def test_nobody_there() -> None:
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 did not answer"):
         json_object(NOBODY)

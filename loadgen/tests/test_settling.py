@@ -6,7 +6,7 @@ import random
 import pytest
 
 from loomlab.records.warmup import REST_CORES, Burst
-from loomlab.run.warmer import at_rest, describe_change, first_wait_ms, latency_ms, next_wait_ms, waves_within
+from loomlab.run.warmer import at_rest, describe_change, first_wait_ms, next_wait_ms
 from saying import figures
 
 FLAT = [1.0] * 8
@@ -109,19 +109,6 @@ def test_a_trend_does_not_pass_it(fall: float, noise: float, passes: float) -> N
     passed = sum(bursts_until_steady(fall, noise, source) is not None for _ in range(300))
 
     assert passed / 300 <= passes
-
-
-def test_the_latency_it_ended_with_is_that_of_the_last_four_bursts() -> None:
-    assert latency_ms([burst(latency=5)] + [burst()] * 4) == pytest.approx(920)
-    assert latency_ms([]) is None
-
-
-@pytest.mark.parametrize(
-    ("seconds", "latency_ms", "fewest", "waves"),
-    [(4, 900, 1, 4), (4, 300, 1, 13), (4, 5000, 1, 1), (4, 0, 1, 4000), (5, 250, 2, 20), (5, 9000, 2, 2)],
-)
-def test_a_burst_has_the_waves_of_some_seconds(seconds: float, latency_ms: float, fewest: int, waves: int) -> None:
-    assert waves_within(seconds, latency_ms, fewest) == waves
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,7 @@ def steal(needed: float, approach: float, generator: float) -> dict[str, Any]:
     return {"stolen_of_needed": needed, "steal_shares": {"approach": approach, "load generator": generator}}
 
 
+PAUSES = {"think_s": 1.0}
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     *((rule, level, {name: within}, {name: beyond}, said) for rule, level, name, within, beyond, said in FIGURES),
     ("backend_delay_other", "invalid", {}, delays("40", "300"), "40 300"),
@@ -91,8 +92,8 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("work_dropped", "invalid", rate(1000), rate(1000, dropped=1), "1 0"),
     ("started_late", "suspect", rate(1000) | lag(60), rate(1000) | lag(60.1), "60.1 5.01 5"),
     ("started_late", "suspect", rate(1000) | fast(2.0), rate(1000) | fast(2.1), "2.1 21 5"),
-    ("started_late", "suspect", fast(2.0), fast(2.1), "2.1 21 5"),
-    ("started_too_late", "invalid", lag(1000, 20_000), lag(1001, 20_000), "1.0 1"),
+    ("started_late", "suspect", PAUSES | fast(2.0), PAUSES | fast(2.1), "2.1 21 5"),
+    ("started_too_late", "invalid", PAUSES | lag(1000, 20_000), PAUSES | lag(1001, 20_000), "1.0 1"),
     ("started_too_late", "invalid", rate(1000) | lag(1000, 20_000), rate(1000) | lag(1001, 20_000), "1.0 1"),
     ("no_step_held", "invalid", OPEN | {"held_steps": (500.0,)}, OPEN | {"missed_steps": (500.0, 1000.0)}, "500"),
     ("steps_missed", "suspect", OPEN | {"held_steps": (500.0,)}, LADDER, "1000"),
@@ -290,6 +291,13 @@ def test_where_a_rule_applies(measured: dict[str, Any], rules: str) -> None:
 
     assert failed(judgement.rules) == set(rules.split())
     assert judgement.verdict == ("invalid" if "invalid" in levels else "suspect" if levels else "valid")
+
+
+@pytest.mark.parametrize("think_s", [None, 0.0])
+def test_no_request_is_late_that_is_due_when_the_last_one_is_answered(think_s: float | None) -> None:
+    rules = judge(think_s=think_s, **lag(0.0)).rules
+
+    assert {one.outcome for one in rules if one.rule.startswith("started_")} == {"does not apply"}
 
 
 def test_what_makes_a_run_invalid_is_not_drowned_in_what_is_not_known() -> None:

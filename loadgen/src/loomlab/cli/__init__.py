@@ -17,7 +17,6 @@ COMMANDS = {
     "variables": "plan.commands:variables",
     "measure": "cli.measuring:measure",
     "warm-backend": "cli.measuring:warm_backend",
-    "collect": "cli.results:collect",
     "judge": "cli.results:judge",
     "again": "cli.results:plan_again",
     "summarise": "cli.results:sum_up",

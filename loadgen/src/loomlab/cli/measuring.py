@@ -55,7 +55,7 @@ def warm_backend(delay: str = "300", cap_s: float = 30) -> None:
     stop = Stop()
     stop.install()
     usual, backend = delay_of(delay), Backend("backend")
-    bursts = Bursts(tool(WARMER), backend.process, stop)
+    bursts = Bursts(tool(WARMER), backend, stop)
     waits = Waits(endpoint_of(load.targets[0].target, usual), usual, backend, Progress())
     warmer = Warmer(bursts, waits, load, cap_s, BACKEND_COLD_COST_MS, BACKEND_BURST_S)
     if not warmer.compile(cap_s):

@@ -19,15 +19,8 @@ from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.records.files import write_text
 from loomlab.records.models import Summary
 from loomlab.records.order import set_state
-from loomlab.run.measure import collect_again
 
 RESULTS = Path("/results")
-
-
-def collect(run_dir: Path) -> None:
-    """Fetch a run's samples again, as far as Prometheus still has them, and judge it."""
-    collect_again(run_dir, "http://prometheus:9090")
-    judge(run_dir)
 
 
 def judge(run_dir: Path) -> None:

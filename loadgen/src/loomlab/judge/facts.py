@@ -74,7 +74,8 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         report = driver.report(facts.files.raw)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
-    logged, requests, errors = log or RequestLog(), report.attempted, None
+    logged = RequestLog() if log is None else log  # one without answers is false
+    requests, errors = report.attempted, None
     if requests is None:
         served = facts.metrics.served_requests(facts.endpoint.label, process.started, process.ended)
         requests = max((count for count in (report.completed, served) if count is not None), default=None)

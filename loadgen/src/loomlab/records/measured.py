@@ -47,9 +47,7 @@ class Measured(Record):
     keepalive_requests: int | None = None
     throughput_rps: float | None = None
     started_rps: float | None = None
-    worst_start_lag_p99_ms: float | None = Field(
-        None, description="Of several rates, of the step that held and lags most"
-    )
+    worst_start_lag_p99_ms: float | None = Field(None, description="Of several rates, the largest of those that held")
     lagged_p99_ms: float | None = Field(None, description="p99 of the answers whose starts lag so")
     missed_steps: tuple[float, ...] = Field((), description="Offered rates, requests per second")
     missed_because: tuple[str, ...] = ()

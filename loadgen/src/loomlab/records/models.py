@@ -188,9 +188,7 @@ class Episode(Record):
     end: float
     before_p50_ms: float | None
     worst_ms: float | None
-    recovery_s: float | None = Field(
-        description="From its end until the median of three seconds on end was within 20 % of that before"
-    )
+    recovery_s: float | None = Field(description="Until the medians of 3 s on end were within 20 % of that before")
 
 
 class Gc(Record):
@@ -202,9 +200,7 @@ class Gc(Record):
     cpu_seconds: float | None = None
     share: float | None = Field(None, description="Of the run, in pauses")
     pauses: int | None = None
-    longest_pause_ms: float | None = Field(
-        None, description="An upper bound: its gauge decays over minutes, and may show a pause of the warm-up"
-    )
+    longest_pause_ms: float | None = Field(None, description="At most: its gauge decays, and may show the warm-up's")
     cpu_share: float | None = Field(None, description="Of the container's CPU time")
 
 
@@ -234,48 +230,32 @@ class Run(Measured):
     repeat: int
     jdk: int
     gc_name: str
-    http_client: str | None = Field(
-        None, description="What was asked for (`default`: the approach's own); event-driven ones use reactor-netty"
-    )
+    http_client: str | None = Field(None, description="As asked for (`default`: its own); event-driven: reactor-netty")
     style: str | None = Field(None, description="`lean` or `idiomatic`; null in runs older than `idiomatic`")
     delay: str = Field(description="The backend's, in the format of `DELAY`")
     failures: dict[str, int] = Field(default_factory=dict, description="Failed requests by reason")
-    failed_latency_ms: Latency = Field(
-        default_factory=Latency, description="Of failed requests, as far as the tool tells; not in `latency_ms`"
-    )
+    failed_latency_ms: Latency = Field(default_factory=Latency, description="Of failed requests; not in `latency_ms`")
     duration_s: float | None
     latency_ms: Latency = Field(description="From when a request was due")
-    latency_from_start_ms: Latency | None = Field(
-        None, description="From when the tool started it; null under ab and hey, to which nothing is due"
-    )
+    latency_from_start_ms: Latency | None = Field(None, description="From its start; null under ab and hey")
     start_lag_p99_ms: float | None = Field(None, description="p99 of the lag between the two")
     cpu_seconds: float | None
     cpu_ms_per_request: float | None
     backend_cpu_ms_per_request: float | None
     generator_cpu_ms_per_request: float | None
     rss_max_bytes: float | None = Field(description="The highest sample, one a second; null under ZGC")
-    rss_hwm_bytes: float | None = Field(
-        None, description="The kernel's high-water mark since the run's start, with mapped files"
-    )
+    rss_hwm_bytes: float | None = Field(None, description="High-water mark since the run's start, with mapped files")
     platform_threads_peak: float | None = Field(None, description="The JVM's high-water mark since the run's start")
     vsz_max_bytes: float | None
-    live_bytes_per_request: LiveBytes = Field(
-        default_factory=LiveBytes, description="What one waiting request held, measured after the run"
-    )
+    live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes, description="What one waiting request held")
     live_requests: int | None = Field(None, description="How many requests waited then")
-    heap_kept_bytes: float | None = Field(
-        None, description="Growth of the heap over the load, after full collections with nothing in flight"
-    )
-    allocated_bytes_per_request: float | None = Field(
-        None, description="In the heap, by all threads but the one that answers scrapes"
-    )
+    heap_kept_bytes: float | None = Field(None, description="Growth over the load, after full collections at rest")
+    allocated_bytes_per_request: float | None = Field(None, description="In the heap, but for what scrapes allocate")
     threads_max: float | None = Field(description="The highest sample, one a second")
     gc: Gc
     jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")
     virtual_threads_pinned: int | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
-    response_bytes_per_request: float | None = Field(
-        None, description="As the load generator counts: ab with headers, rates and users without"
-    )
+    response_bytes_per_request: float | None = Field(None, description="As the tool counts; only ab includes headers")
     steps: list[Step] = Field(default_factory=list, description="Those of a rate ladder")
     episodes: list[Episode] = Field(default_factory=list, description="Hangs of the backend")
     interior: Interior | None = Field(description="The part that figures are taken on")

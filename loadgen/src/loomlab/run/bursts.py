@@ -12,12 +12,12 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users
 from loomlab.records.requestlog import latency_figures
 from loomlab.records.warmup import Burst, BurstPhase
 from loomlab.run.console import Stop
-from loomlab.run.management import ReadProcess
+from loomlab.run.management import Management
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.tools.tool import Tool, ToolReport
 
-FEWEST_CONNECTIONS = FEWEST_RPS = 10
-"""That a burst keeps busy, or sends a second, so that it has a throughput to speak of."""
+FEWEST_CONNECTIONS = 10
+"""That a burst keeps busy, so that it has a throughput to speak of."""
 DRAIN_TICK_S = 0.2
 LONGEST_DRAIN_S = 120
 """A burst that its limit cuts off leaves up to one request a connection behind; one pinned carrier serves 200 of them,
@@ -35,17 +35,6 @@ def busy_connections(load: Load, answer_s: float) -> int:
         think_s = sum(shape.think_s) / 2
         busy = shape.most * answer_s / (answer_s + think_s) if think_s else shape.most
     return min(max(math.ceil(busy), FEWEST_CONNECTIONS), load.connections)
-
-
-def settled_rps(shape: OpenRate, connections: int, answer_s: float, carried_rps: float) -> float:
-    """The highest rate of the load, of a ladder no more than `carried_rps`: what pools keep from requests that queue
-    would be there in its lower steps, too. Ten at least, where as many are carried; and no more than so many
-    connections carry when an answer takes `answer_s`."""
-    highest_rps = max(step.rate_rps for step in shape.steps)
-    if len(shape.steps) > 1:
-        highest_rps = min(highest_rps, carried_rps)
-    offered_rps = max(highest_rps, min(FEWEST_RPS, carried_rps))
-    return min(offered_rps, connections / answer_s) if answer_s else offered_rps
 
 
 def at_rate(load: Load, rate_rps: float, lasts_s: float) -> Load:
@@ -68,7 +57,7 @@ class Bursts:
     approach break off its backend connections, and the next load would pay for new ones."""
 
     tool: Tool
-    process: ReadProcess
+    approach: Management
     stop: Stop
     longest_drain_s: float = LONGEST_DRAIN_S
     clock: Callable[[], float] = time.monotonic
@@ -77,7 +66,7 @@ class Bursts:
         """`wait_ms` is what a request waits at least."""
         with tempfile.TemporaryDirectory() as folder:
             raw = Path(folder)
-            before = self.process()
+            before = self.approach.process()
             run, _ = run_tool(
                 self.tool.command(load, raw),
                 self.tool.output(raw),
@@ -87,18 +76,22 @@ class Bursts:
                 lambda *_: show(),
             )
             self.drain(self.longest_drain_s)
-            after = self.process()
+            after = self.approach.process()
             self.tool.finish(raw)
             try:
                 report, log = self.tool.report(raw), self.tool.requests(raw, wait_ms)
             except (OSError, ParseError):
                 report, log = ToolReport(), None
-        done = None if report.completed is None else report.completed - (log.unanswered if log else 0)
+        done = None if report.completed is None else report.completed - (0 if log is None else log.unanswered)
         errors = None if report.failed is None else report.failed + (report.non_2xx or 0)
         if done is not None and errors is not None and errors >= done:
             done = 0
         seconds = report.duration_s or run.ended - run.started
-        cpu_s = growth(before.cpu_s, after.cpu_s)
+        spent_s = {
+            name: getattr(after, name) - getattr(before, name)
+            for name in ("cpu_s", "jit_cpu_s", "gc_cpu_s")
+            if None not in {getattr(before, name), getattr(after, name)}
+        }
         return Burst(
             phase=phase,
             start=run.started,
@@ -107,22 +100,15 @@ class Bursts:
             requests=done,
             errors=errors,
             throughput_rps=done / seconds if done and seconds else None,
-            mean_latency_ms=latency_figures(log.latency_ms).mean if log else None,
+            mean_latency_ms=latency_figures(log.latency_ms).mean if log is not None else None,
             received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
-            cpu_ms_per_request=1000 * cpu_s / done if done and cpu_s is not None else None,
-            cpu_s=cpu_s,
-            jit_cpu_s=growth(before.jit_cpu_s, after.jit_cpu_s),
-            gc_cpu_s=growth(before.gc_cpu_s, after.gc_cpu_s),
+            cpu_ms_per_request=1000 * spent_s["cpu_s"] / done if done and "cpu_s" in spent_s else None,
             rss_bytes=after.rss_bytes,
+            **spent_s,
         )
 
     def drain(self, longest_s: float) -> None:
         """Waits for what a load left behind, lest it be served in the next one."""
         deadline = self.clock() + longest_s
-        while self.process().inflight and self.clock() < deadline and not self.stop.requested:
+        while self.approach.process().inflight and self.clock() < deadline and not self.stop.requested:
             self.stop.pause(DRAIN_TICK_S)
-
-
-def growth(before: float | None, after: float | None) -> float | None:
-    """What a counter grew by, None where either reading is missing."""
-    return None if before is None or after is None else after - before

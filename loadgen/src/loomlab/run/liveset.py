@@ -18,7 +18,7 @@ from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
 from loomlab.records.models import Request
 from loomlab.records.warmup import Warmup
 from loomlab.run.bursts import Bursts, busy_connections
-from loomlab.run.management import ReadProcess, Waits
+from loomlab.run.management import Management, Waits
 from loomlab.run.prometheus import UnreachableError
 
 SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000
@@ -49,7 +49,7 @@ def hold_s(connections: int) -> int:
 
 
 def crowd_of(
-    load: Load, endpoint: Endpoint, about: Any, before: MemoryAnswer, loaded: MemoryAnswer, backend: ReadProcess
+    load: Load, endpoint: Endpoint, about: Any, before: MemoryAnswer, loaded: MemoryAnswer, backend: Management
 ) -> int:
     """How many requests wait: as many as the load keeps in flight, or more, so that they use all that the approach's
     pools have kept from a time when more were. `about` is what the approach told of itself, `before` and `loaded` what
@@ -58,9 +58,25 @@ def crowd_of(
     if threads is not None:
         kept = (loaded.figure("threads") or 0) - (before.figure("threads") or 0)
     if endpoint.backend_calls and endpoint.at_once == 1:
-        kept = max(kept, backend().backend_connections or 0)
+        kept = max(kept, backend.process().backend_connections or 0)
     busy = busy_connections(load, endpoint.mean_ms / 1000)
     return min(max(busy, math.ceil(kept)), load.connections, load.connections if threads is None else threads)
+
+
+def hindrance_of(request: Request, endpoint: Endpoint, about: Any, before: MemoryAnswer) -> str | None:
+    """Why as many requests as the load keeps in flight cannot wait, or be told of; None: they can."""
+    threads, busy = platform_threads(about), busy_connections(request.load, endpoint.mean_ms / 1000)
+    if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
+        return "there was no warm-up, so the memory of the process itself still grows"
+    if before.error:
+        return before.error
+    if threads is not None and endpoint.at_once > 1:
+        return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
+    if threads is not None and threads < busy:
+        return f"{threads} platform threads cannot hold {busy} requests at once"
+    if endpoint.label == "/pinned" and request.jdk < UNPINNED_JDK:
+        return f"requests of /pinned wait one after another on JDK {request.jdk}"
+    return None
 
 
 @dataclass(frozen=True)
@@ -71,22 +87,22 @@ class LiveSet:
     about: Any  # what the approach told of itself in GET /about
     bursts: Bursts
     waits: Waits
-    ask: Callable[[], MemoryAnswer]
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
         """`before` is what the process told before its first request; what cannot be had stands in `error`. It begins
         when what the load left behind has been answered. The process collects once beforehand: what its collector needs
         outside of the heap is there from then on, whether requests wait or not."""
-        endpoint, show = self.waits.endpoint, self.waits.progress.show
-        log = MemoryLog(before=before, error=self._hindrance(before))
+        load, endpoint, approach = self.request.load, self.waits.endpoint, self.bursts.approach
+        show = partial(self.waits.progress.show, "live set")
+        log = MemoryLog(before=before, error=hindrance_of(self.request, endpoint, self.about, before))
         if log.error:
             return log
-        show("live set", "nothing is in flight")
+        show("nothing is in flight")
         self.bursts.drain(math.ceil(endpoint.mean_ms / 1000))
-        log.loaded = self.ask()
-        connections = crowd_of(self.request.load, endpoint, self.about, before, log.loaded, self.waits.backend.process)
-        each_ms = wait_ms(connections, warmup, self.bursts.process().cpus or 1, endpoint.work_ms)
+        log.loaded = approach.memory()
+        connections = crowd_of(load, endpoint, self.about, before, log.loaded, self.waits.backend)
+        each_ms = wait_ms(connections, warmup, approach.process().cpus or 1, endpoint.work_ms)
         try:
             log.hold, log.waiting = self._hold(connections, each_ms)
         except UnreachableError as error:
@@ -96,26 +112,10 @@ class LiveSet:
         finally:
             self.waits.restore()
         if log.error is None:
-            show("live set", "nothing is in flight again")
+            show("nothing is in flight again")
             self.bursts.stop.pause(CLOSED_S)
-            log.idle = self.ask()
+            log.idle = approach.memory()
         return log
-
-    def _hindrance(self, before: MemoryAnswer) -> str | None:
-        """Why as many requests as the load keeps in flight cannot wait, or be told of; None: they can."""
-        request, endpoint, threads = self.request, self.waits.endpoint, platform_threads(self.about)
-        busy = busy_connections(request.load, endpoint.mean_ms / 1000)
-        if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
-            return "there was no warm-up, so the memory of the process itself still grows"
-        if before.error:
-            return before.error
-        if threads is not None and endpoint.at_once > 1:
-            return "the platform threads that made the load's concurrent calls are kept for a minute, and would count"
-        if threads is not None and threads < busy:
-            return f"{threads} platform threads cannot hold {busy} requests at once"
-        if endpoint.label == "/pinned" and request.jdk < UNPINNED_JDK:
-            return f"requests of /pinned wait one after another on JDK {request.jdk}"
-        return None
 
     def _hold(self, connections: int, each_ms: int) -> tuple[Hold, MemoryAnswer | None]:
         load, limit_s = self.request.load, hold_s(connections)
@@ -141,16 +141,16 @@ class LiveSet:
     def _ask_when_they_wait(self, connections: int, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
         """Once all are in flight, or most of the first one's wait is over; from then on calls hardly wait. None where
         none came."""
-        first_seen_at: float | None = None
+        latest_at = math.inf
         while not self.wait(ended, LOOK_EVERY_S):
-            inflight, now = self.bursts.process().inflight or 0, self.bursts.clock()
-            if inflight and first_seen_at is None:
-                first_seen_at = now
+            inflight, now = self.bursts.approach.process().inflight or 0, self.bursts.clock()
+            if inflight:
+                latest_at = min(latest_at, now + LATEST_SHARE * wait_s)
             full = inflight >= FULL_SHARE * connections
             if full:
                 self.wait(ended, SETTLED_S)
-            if full or (first_seen_at is not None and now - first_seen_at >= LATEST_SHARE * wait_s):
-                answer = self.ask()
+            if full or now >= latest_at:
+                answer = self.bursts.approach.memory()
                 self.waits.cut()
                 return answer
         return None

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
@@ -36,9 +37,6 @@ class Process:
     inflight: float | None = None  # unfinished requests
     cpus: float | None = None  # that it takes itself to have
     backend_connections: float | None = None  # of the backend: how many to it are open
-
-
-type ReadProcess = Callable[[], Process]
 
 
 class Management:
@@ -76,15 +74,14 @@ class Management:
 
     def reset_peaks(self) -> bool:
         """Whether it began its high-water marks anew."""
-        try:
+        with suppress(UnreachableError):
             answered(f"{self.origin}/peaks", "PUT")
-        except UnreachableError:
-            return False
-        return True
+            return True
+        return False
 
 
 class Backend(Management):
-    """The management port of the backend; raises UnreachableError where it does not take a change."""
+    """The management port of the backend."""
 
     def delay(self) -> str | None:
         """The one that holds now; None where the backend does not tell one."""
@@ -92,24 +89,16 @@ class Backend(Management):
             return delay_of(str(json_object(f"{self.origin}/behaviour")["delay"])).text
         return None
 
-    def set_delay(self, delay: Delay) -> None:
-        self._put(delay=delay.text)
-
-    def lend(self, delay_ms: int) -> None:
-        """A delay that ends by itself after a minute, whatever becomes of the borrower."""
-        self._put(delay=delay_ms, delay_for_ms=LEASE_MS)
-
-    def hang(self, lasting_s: float) -> None:
-        self._put(hang_ms=round(lasting_s * 1000))
-
-    def _put(self, **parameters: str | int) -> None:
-        answered(f"{self.origin}/behaviour?{urlencode(parameters)}", "PUT")
+    def behave(self, **changes: str | int) -> None:
+        """Changes `delay`, for good or for `delay_for_ms`, or makes it hang for `hang_ms`; raises UnreachableError
+        where the backend does not take that."""
+        answered(f"{self.origin}/behaviour?{urlencode(changes)}", "PUT")
 
 
 @dataclass(frozen=True)
 class Waits:
     """Makes one endpoint's requests wait longer or shorter for a while: in the backend, which otherwise has `delay`, or
-    as requests say themselves."""
+    as requests say themselves. What the backend is lent ends by itself, whatever becomes of the borrower."""
 
     endpoint: Endpoint
     delay: Delay
@@ -119,21 +108,21 @@ class Waits:
     def stretched(self, load: Load, each_ms: int) -> Load:
         """The load whose requests wait so long at a time; raises UnreachableError where the backend takes no delay."""
         if self.endpoint.waits_as_configured:
-            self.backend.lend(max(each_ms, 1))
+            self.backend.behave(delay=max(each_ms, 1), delay_for_ms=LEASE_MS)
         return replace(load, targets=tuple(with_wait(target, each_ms) for target in load.targets))
 
     def cut(self) -> None:
         """From now on the backend's calls wait a millisecond; a longer wait that has begun goes on."""
-        self._change(lambda: self.backend.lend(1), "cut short")
+        self._change("cut short", delay=1, delay_for_ms=LEASE_MS)
 
     def restore(self) -> None:
         """The backend's own delay."""
-        self._change(lambda: self.backend.set_delay(self.delay), "reset, and the temporary one will end by itself")
+        self._change("reset, and the temporary one will end by itself", delay=self.delay.text)
 
-    def _change(self, change: Callable[[], None], what: str) -> None:
+    def _change(self, what: str, **changes: str | int) -> None:
         if self.endpoint.waits_as_configured:
             try:
-                change()
+                self.backend.behave(**changes)
             except UnreachableError as error:
                 self.progress.say(f"The backend's delay could not be {what}: {error}.")
 
@@ -144,7 +133,7 @@ def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iter
 
     def begin(hang: Hang) -> None:
         try:
-            backend.hang(hang.duration_s)
+            backend.behave(hang_ms=round(hang.duration_s * 1000))
             progress.say(f"The backend hangs for {hang.duration_s:.0f} s.")
         except UnreachableError as error:
             progress.say(f"The backend could not be told to hang: {error}.")
@@ -163,10 +152,11 @@ def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iter
 def exposed_values(page: str) -> dict[str, float]:
     """The metrics of a text-format page by name, each the sum over all of its label sets; raises UnreachableError for
     another page."""
-    values: dict[str, float] = {}
+    values: defaultdict[str, float] = defaultdict(float)
     try:
-        for sample in (sample for family in text_string_to_metric_families(page) for sample in family.samples):
-            values[sample.name] = values.get(sample.name, 0.0) + sample.value
+        for family in text_string_to_metric_families(page):
+            for sample in family.samples:
+                values[sample.name] += sample.value
     except ValueError as error:
         raise UnreachableError(f"the page does not hold metrics ({error})") from error
     return values

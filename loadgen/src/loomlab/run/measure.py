@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import chosen_duration_s
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record, write_json
+from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.measured import BackendDelays
-from loomlab.records.models import HostLog, Request, ToolRun
+from loomlab.records.models import HostLog, Request
 from loomlab.records.warmup import Warmup
 from loomlab.run import hoststat
 from loomlab.run.bursts import Bursts
@@ -49,6 +48,7 @@ class Measurement:
         self.files = RunFiles(self.run_dir)
         self.approach = Management(self.request.approach)
         self.backend = Backend("backend")
+        self.prometheus = Prometheus(self.prometheus_url)
         delay = delay_of(self.request.delay)
         self.endpoint = endpoint_of(self.request.endpoint, delay)
         self.waits = Waits(self.endpoint, delay, self.backend, self.progress)
@@ -67,17 +67,15 @@ class Measurement:
         load = fitted(request, self.tool, warmup, self.endpoint.mean_ms)
         request = self.request = request.model_copy(update={"load": load})
         write_json(files.request, request)
-        Prometheus(self.prometheus_url).wait_for_samples(request.approach, began, self.stop)
+        self.prometheus.wait_for_samples(request.approach, began, self.stop)
         if not self.stop.requested:
             self._load(live)
         if not self.stop.requested:
-            bursts = Bursts(tool(HOLDER), self.approach.process, self.stop, LEFTOVERS_S)
-            live_set = LiveSet(request, about, bursts, self.waits, self.approach.memory)
-            write_json(files.memory, live_set.measure(memory_before, warmup))
-        if self.stop.requested:
-            return False
-        write_json(files.request, request.model_copy(update={"finished": True}))
-        return True
+            bursts = Bursts(tool(HOLDER), self.approach, self.stop, LEFTOVERS_S)
+            write_json(files.memory, LiveSet(request, about, bursts, self.waits).measure(memory_before, warmup))
+        if not self.stop.requested:
+            write_json(files.request, request.model_copy(update={"finished": True}))
+        return not self.stop.requested
 
     def _look(self) -> dict[str, Any]:
         """What the approach tells of itself; how it answers is only kept."""
@@ -95,7 +93,7 @@ class Measurement:
 
     def _warm_up(self) -> Warmup:
         request = self.request
-        bursts = Bursts(self.tool, self.approach.process, self.stop)
+        bursts = Bursts(self.tool, self.approach, self.stop)
         warmer = Warmer(bursts, self.waits, request.load, request.warmup_load_s or request.warmup_cap_s)
         warmup = warmer.load_itself() if request.warmup_load_s else warmer.run()
         if warmup.failed:
@@ -137,9 +135,8 @@ class Measurement:
         write_json(files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
         driver.finish(files.raw)
         self.progress.show("collect", "waiting for the last samples")
-        prometheus = Prometheus(self.prometheus_url)
-        prometheus.wait_for_samples(approach, run.ended, self.stop)
-        metrics = prometheus.collect(approach, run.started, run.ended)
+        self.prometheus.wait_for_samples(approach, run.ended, self.stop)
+        metrics = self.prometheus.collect(approach, run.started, run.ended)
         write_json(files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")
@@ -162,23 +159,3 @@ def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> 
         requests = min(fitting, requests)
     requests = min(requests, driver.max_requests // load.connections * load.connections)
     return replace(load, shape=replace(shape, requests=requests, duration_s=duration_s))
-
-
-def collect_again(run_dir: Path, prometheus_url: str) -> None:
-    """Replaces raw/metrics.json by what Prometheus has now; raises UsageError for what is no run, and
-    CannotMeasureError where that is less than what the file holds."""
-    files = RunFiles(run_dir)
-    request, run = read_record(files.request, Request), read_record(files.tool, ToolRun)
-    if request is None or run is None:
-        raise UsageError(f"{run_dir} is not a run that was measured: name a folder below runs/.")
-    metrics = Prometheus(prometheus_url).collect(request.approach, run.started, run.ended)
-    have, had = (
-        sum(len(series["values"]) for part in ("containers", "approach", "backend") for series in record.get(part, []))
-        for record in (metrics, read_json(files.metrics) or {})
-    )
-    if metrics["error"] or have < max(had, 1):
-        raise CannotMeasureError(
-            f"Prometheus has {have} samples of {run_dir.name}, fewer than the {max(had, 1)} that are needed "
-            f"({metrics['error'] or 'the others are gone'}): it keeps 15 days at most, and make clean deletes all."
-        )
-    write_json(files.metrics, metrics)

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from loomlab.basics.errors import CannotMeasureError
@@ -21,38 +20,21 @@ STALL_S = 25.0
 REPORT_GRACE_S = 30.0
 """After SIGINT a tool may take so long to sort and print what it has."""
 
-type OnSample = Callable[[HostSample, float], None]
-
-
-@dataclass
-class Watch:
-    """When the tool must be told to stop: on request, at the hard cap, or when it has read nothing for `stall_s`."""
-
-    started: float
-    hard_cap_s: float
-    stall_s: float
-    read_bytes: int | None = None
-    last_read_at: float = 0
-
-    def reason(self, now: float, read_bytes: int | None, stop: Stop) -> StopReason | None:
-        """`now` in seconds of the clock `started` was read from."""
-        if read_bytes is None or read_bytes != self.read_bytes:
-            self.read_bytes, self.last_read_at = read_bytes, now
-        if stop.requested:
-            return "interrupt"
-        if now - self.last_read_at >= self.stall_s:
-            return "stall"
-        return "hard cap" if now - self.started >= self.hard_cap_s else None
-
 
 def run_tool(
-    command: list[str], output: Path, hard_cap_s: float, stall_s: float, stop: Stop, on_sample: OnSample
+    command: list[str],
+    output: Path,
+    hard_cap_s: float,
+    stall_s: float,
+    stop: Stop,
+    on_sample: Callable[[HostSample, float], None],
 ) -> tuple[ToolRun, list[HostSample]]:
     """The tool's run and host samples, one a second and one at each end.
 
-    stdout and stderr go to `output`. The tool is told to stop by SIGINT, so that it reports what it has, and killed
-    30 s later. `on_sample` gets samples on a thread of its own, the latest only: what is slow to tell must not keep the
-    tool from being stopped in time. Raises CannotMeasureError when the tool cannot be started.
+    stdout and stderr go to `output`. On request, at the hard cap, or when it has read nothing for `stall_s`, the tool
+    is told to stop by SIGINT, so that it reports what it has, and killed 30 s later. `on_sample` gets samples on a
+    thread of its own, the latest only: what is slow to tell must not keep the tool from being stopped in time. Raises
+    CannotMeasureError when the tool cannot be started.
     """
     run = ToolRun(command=command, started=time.time(), ended=0, exit_code=0)
     with output.open("wb") as sink:
@@ -64,39 +46,40 @@ def run_tool(
         except OSError as error:
             raise CannotMeasureError(f"{command[0]} cannot be started ({error.strerror}): is it installed?") from error
     try:
-        samples = _follow(process, run, Watch(time.monotonic(), hard_cap_s, stall_s), stop, on_sample)
+        samples = [hoststat.sample(process.pid)]
+        started = sampled_at = read_at = kill_at = time.monotonic()
+        read_bytes, telling = None, threading.Thread()
+        while _runs_on(process):
+            now, read_before = time.monotonic(), read_bytes
+            if now - sampled_at >= SAMPLE_EVERY_S:
+                sampled_at = now
+                samples.append(hoststat.sample(process.pid))
+                if not telling.is_alive():
+                    news = samples[-1], time.time() - run.started
+                    telling = threading.Thread(target=on_sample, args=news, daemon=True)
+                    telling.start()
+            read_bytes = hoststat.read_bytes(process.pid)
+            if read_bytes is None or read_bytes != read_before:
+                read_at = now
+            if run.stopped_by is None:
+                over: dict[StopReason, bool] = {
+                    "interrupt": stop.requested,
+                    "stall": now - read_at >= stall_s,
+                    "hard cap": now - started >= hard_cap_s,
+                }
+                run.stopped_by = next((reason for reason, met in over.items() if met), None)
+                if run.stopped_by:
+                    os.kill(process.pid, signal.SIGINT)
+                    kill_at = now + REPORT_GRACE_S
+            elif now >= kill_at and not run.killed:
+                run.killed = True
+                process.kill()
     finally:
         if process.poll() is None:
             process.kill()
             process.wait()
-    return run, samples
-
-
-def _follow(
-    process: subprocess.Popen[bytes], run: ToolRun, watch: Watch, stop: Stop, on_sample: OnSample
-) -> list[HostSample]:
-    """The samples; how the process ended is told in `run`."""
-    samples = [hoststat.sample(process.pid)]
-    sampled_at, kill_at = time.monotonic(), 0.0
-    telling = threading.Thread()
-    while _runs_on(process):
-        now = time.monotonic()
-        if now - sampled_at >= SAMPLE_EVERY_S:
-            sampled_at = now
-            samples.append(hoststat.sample(process.pid))
-            if not telling.is_alive():
-                telling = threading.Thread(target=on_sample, args=(samples[-1], time.time() - run.started), daemon=True)
-                telling.start()
-        if run.stopped_by is None:
-            run.stopped_by = watch.reason(now, hoststat.read_bytes(process.pid), stop)
-            if run.stopped_by:
-                os.kill(process.pid, signal.SIGINT)
-                kill_at = now + REPORT_GRACE_S
-        elif now >= kill_at and not run.killed:
-            run.killed = True
-            process.kill()
     run.ended, run.exit_code = time.time(), process.returncode
-    return [*samples, hoststat.sample(process.pid)]
+    return run, [*samples, hoststat.sample(process.pid)]
 
 
 def _runs_on(process: subprocess.Popen[bytes]) -> bool:

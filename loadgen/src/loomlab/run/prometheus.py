@@ -57,13 +57,11 @@ def _body(connection: HTTPConnection, url: str, method: str = "GET") -> str:
 
 def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
     """The JSON object that is answered; raises UnreachableError."""
-    try:
-        body = json.loads(answered(url, method, timeout_s))
-    except ValueError as error:
-        raise UnreachableError(f"{url} did not answer JSON ({error})") from error
-    if not isinstance(body, dict):
-        raise UnreachableError(f"{url} did not answer an object")
-    return body
+    body = answered(url, method, timeout_s)
+    with suppress(ValueError):
+        if isinstance(value := json.loads(body), dict):
+            return value
+    raise UnreachableError(f"{url} did not answer a JSON object")
 
 
 class Prometheus:
@@ -87,12 +85,9 @@ class Prometheus:
     def wait_for_samples(self, approach: str, past: float, stop: Stop) -> None:
         """Returns when the containers of approach, backend and load generator and the processes of the first two have a
         sample past that Unix time, or after 10 s."""
-        wanted = {
-            *(("container_cpu_usage_seconds_total", service) for service in (approach, "backend", "loadgen")),
-            *(("process_start_time_seconds", service) for service in (approach, "backend")),
-        }
-        names = "|".join(sorted({name for name, _ in wanted}))
-        expression = f'{{__name__=~"{names}",service=~"{approach}|backend|loadgen"}}[30s]'
+        cpu, process = "container_cpu_usage_seconds_total", "process_start_time_seconds"
+        wanted = {(cpu, approach), (cpu, "backend"), (cpu, "loadgen"), (process, approach), (process, "backend")}
+        expression = f'{{__name__=~"{cpu}|{process}",service=~"{approach}|backend|loadgen"}}[30s]'
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline and not stop.requested:
             with suppress(UnreachableError):
@@ -120,22 +115,22 @@ class Prometheus:
         return record
 
     def _samples(self, selector: str, start: float, end: float) -> list[dict[str, Any]]:
-        """In pieces that Prometheus can answer in time, however long the run was."""
+        """In pieces that Prometheus can answer in time, however long the run was; each is asked for up to four
+        times."""
         samples: dict[str, dict[str, Any]] = {}
         pieces = max(math.ceil((end - start) / PIECE_S), 1)
         for later in reversed(range(pieces)):
             until = end - later * PIECE_S
-            length_s = math.ceil(min(PIECE_S, until - start))
-            for series in self._query_again(f"{selector}[{length_s}s]", until):
+            expression = f"{selector}[{math.ceil(min(PIECE_S, until - start))}s]"
+            for pause_s in RETRY_AFTER_S:
+                with suppress(UnreachableError):
+                    piece = self.query(expression, until)
+                    break
+                time.sleep(pause_s)
+            else:
+                piece = self.query(expression, until)
+            for series in piece:
                 labels = json.dumps(series["metric"], sort_keys=True)
                 values = samples.setdefault(labels, {"metric": series["metric"], "values": []})["values"]
-                last = values[-1][0] if values else -math.inf
-                values += [value for value in series["values"] if value[0] > last]
+                values += [value for value in series["values"] if not values or value[0] > values[-1][0]]
         return list(samples.values())
-
-    def _query_again(self, expression: str, at: float) -> list[dict[str, Any]]:
-        for pause_s in RETRY_AFTER_S:
-            with suppress(UnreachableError):
-                return self.query(expression, at)
-            time.sleep(pause_s)
-        return self.query(expression, at)

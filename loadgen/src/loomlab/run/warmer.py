@@ -10,7 +10,7 @@ from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.endpoints import endpoint_of, with_work
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, BurstPhase, Warmup, requests_of
-from loomlab.run.bursts import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, busy_connections, settled_rps
+from loomlab.run.bursts import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, busy_connections
 from loomlab.run.management import Waits
 from loomlab.run.prometheus import UnreachableError
 
@@ -19,7 +19,7 @@ COMPILE_SHARE = 0.6
 COLD_COST_MS = 2.0
 """CPU that a request to an approach takes at first."""
 COMPILE_BURST_S, FEWEST_COMPILE_WAVES = 5, 2
-SETTLE_BURST_S, FEWEST_SETTLE_WAVES = 4, 1
+SETTLE_BURST_S, FEWEST_SETTLE_WAVES, FEWEST_RPS = 4, 1, 10
 BURST_LIMIT_S = 45
 """Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
 HEADROOM = 1.25
@@ -45,7 +45,6 @@ CONFIDENCE = 80
 FIRST_ONES = 1
 """Bursts that do not count: threads start, pools fill, and what only this load does is compiled."""
 FEWEST_BURSTS, MOST_BURSTS = 4, 6
-TOO_FEW_BURSTS = "there were too few bursts to tell"
 
 
 @dataclass
@@ -71,7 +70,7 @@ class Warmer:
     def run(self) -> Warmup:
         """Both phases; after a burst without an answer, or a stop, what there is."""
         compiled = self.compile(COMPILE_SHARE * self.cap_s)
-        compiling_s = self._elapsed_s()
+        compiling_s = self.cap_s - self._left_s()
         return self._warmup(compiled, self._settle(), compiling_s)
 
     def load_itself(self) -> Warmup:
@@ -83,7 +82,7 @@ class Warmer:
     def compile(self, limit_s: float) -> bool | None:
         """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
         the backend does not take another delay."""
-        process = self.bursts.process()
+        process = self.bursts.approach.process()
         cpus = self._cpus = process.cpus or 1
         if process.jit_cpu_s is None or process.cpu_s is None:
             self.waits.progress.say("The JIT compilers' CPU time is unknown: the warm-up runs only the load itself.")
@@ -97,15 +96,14 @@ class Warmer:
         if not self._endpoint.waits_as_configured and not rated:
             wait_ms = min(wait_ms, round(self._endpoint.mean_ms))  # a pinned carrier serves them one by one
         latency_ms = float(wait_ms)
-        done: list[Burst] = []
+        kept_s = self.cap_s - limit_s
         try:
-            while self._going() and limit_s - self._elapsed_s() >= SHORTEST_WARMUP_S:
+            while self._going() and (left_s := self._left_s() - kept_s) >= SHORTEST_WARMUP_S:
                 waves = waves_within(self.compile_burst_s, latency_ms, FEWEST_COMPILE_WAVES)
-                load = burst_of(spared, connections, waves, latency_ms, _limited_s(limit_s - self._elapsed_s()))
+                load = burst_of(spared, connections, waves, latency_ms, min(left_s, BURST_LIMIT_S))
                 each_ms = round(wait_ms / max(self._endpoint.rounds, 1))
                 last = self._burst("compile", self.waits.stretched(load, each_ms), wait_ms)
-                done.append(last)
-                if at_rest(done, cpus):
+                if at_rest(self._done, cpus):
                     return True
                 if rated:  # its latency includes the time in a queue, which says nothing of the next burst
                     last = last.model_copy(update={"mean_latency_ms": wait_ms})
@@ -130,26 +128,32 @@ class Warmer:
             wanted_s = max(SHORTEST_WARMUP_S, waves * expected_ms / 1000)
             if self._left_s() < (wanted_s if self._done else SHORTEST_WARMUP_S):
                 break
-            bursts.append(self._settling_burst(expected_ms, self._left_s()))
+            bursts.append(self._settling_burst(expected_ms, min(self._left_s(), BURST_LIMIT_S)))
             expected_ms = bursts[-1].mean_latency_ms or expected_ms
         return describe_change(bursts)
 
-    def _settling_burst(self, expected_ms: float, left_s: float) -> Burst:
-        load, limit_s = self.load, _limited_s(left_s)
+    def _settling_burst(self, expected_ms: float, limit_s: float) -> Burst:
+        load = self.load
         if isinstance(load.shape, OpenRate):
             answer_s = self._endpoint.mean_ms / 1000
-            rate_rps = settled_rps(load.shape, load.connections, answer_s, self._carried_rps())
-            load = at_rate(load, rate_rps, min(max(answer_s, SETTLE_BURST_S), limit_s))
+            load = at_rate(load, self._settled_rps(load.shape, answer_s), min(max(answer_s, SETTLE_BURST_S), limit_s))
         else:
             waves = waves_within(SETTLE_BURST_S, expected_ms, FEWEST_SETTLE_WAVES)
             load = burst_of(load, self._connections, waves, expected_ms, limit_s)
         return self._burst("settle", load, self._endpoint.floor_ms)
 
-    def _carried_rps(self) -> float:
-        """What the approach's CPUs carry without a queue, by the CPU per request at the end of the first phase."""
+    def _settled_rps(self, shape: OpenRate, answer_s: float) -> float:
+        """The highest rate of the load; of a ladder no more than the approach's CPUs carry without a queue, by the CPU
+        per request at the end of the first phase: what pools keep from requests that queue would be there in its lower
+        steps, too. Ten at least, where as many are carried; and no more than the connections carry."""
         compiled = [burst for burst in self._done if burst.phase == "compile"]
         cost_ms = self._asked_ms + ((cpu_ms_without_jit(compiled[-1]) or 0) if compiled else 0)
-        return 1000 * CROWDED * self._cpus / cost_ms if cost_ms else math.inf
+        carried_rps = 1000 * CROWDED * self._cpus / cost_ms if cost_ms else math.inf
+        highest_rps = max(step.rate_rps for step in shape.steps)
+        if len(shape.steps) > 1:
+            highest_rps = min(highest_rps, carried_rps)
+        offered_rps = max(highest_rps, min(FEWEST_RPS, carried_rps))
+        return min(offered_rps, self.load.connections / answer_s) if answer_s else offered_rps
 
     def _burst(self, phase: BurstPhase, load: Load, wait_ms: int) -> Burst:
         what = f"{PHASE_WORDS[phase]}, burst {len(self._done) + 1}"
@@ -165,27 +169,17 @@ class Warmer:
             cap_s=self.cap_s,
             compiled=compiled,
             changing=changing,
-            failed=self._failed(),
-            duration_s=self._elapsed_s(),
+            failed=bool(self._done) and not self._done[-1].requests,
+            duration_s=self.cap_s - self._left_s(),
             compiling_s=compiling_s,
             bursts=self._done,
         )
 
     def _going(self) -> bool:
-        return not self.bursts.stop.requested and not self._failed()
-
-    def _failed(self) -> bool:
-        return bool(self._done) and not self._done[-1].requests
-
-    def _elapsed_s(self) -> float:
-        return self.bursts.clock() - self._began
+        return not self.bursts.stop.requested and all(burst.requests for burst in self._done)
 
     def _left_s(self) -> float:
-        return self.cap_s - self._elapsed_s()
-
-
-def _limited_s(left_s: float) -> float:
-    return min(max(left_s, SHORTEST_WARMUP_S), BURST_LIMIT_S)
+        return self.cap_s - (self.bursts.clock() - self._began)
 
 
 def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float) -> int:
@@ -223,7 +217,7 @@ def describe_change(bursts: Sequence[Burst]) -> str | None:
     3 % from one burst to the next, and memory rises by no more than 15 %. The more bursts, the smaller the
     trend that noise can hide or feign."""
     if len(bursts) < FIRST_ONES + FEWEST_BURSTS:
-        return TOO_FEW_BURSTS
+        return "there were too few bursts to tell"
     bursts = bursts[FIRST_ONES:][-MOST_BURSTS:]
     courses = (
         ("latency still fell", -1, CHANGE_LIMIT, [burst.mean_latency_ms for burst in bursts]),

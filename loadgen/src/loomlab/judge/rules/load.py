@@ -134,7 +134,7 @@ def rate_missed(run: Measured) -> Iterator[str]:
 
 @rule("invalid", f"> {limits.LONGEST_LAG_MS // 1000} s")
 def started_too_late(run: Measured) -> Iterator[str]:
-    """Users and vegeta: how late requests started, at p99."""
+    """Users who pause, and vegeta: how late requests started, at p99."""
     lag_ms = _lag_ms(run)
     if lag_ms > limits.LONGEST_LAG_MS:
         cure = "CPU; lower CONCURRENCY." if run.closed_model else f"{NO_CONNECTION}."
@@ -146,7 +146,7 @@ def started_too_late(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(limits.LAG_LIMIT)}, and over {limits.RESOLVED_LAG_MS} ms")
 def started_late(run: Measured) -> Iterator[str]:
-    """Users and vegeta: how late requests started, at p99, ÷ p99 of latency.
+    """Users who pause, and vegeta: how late requests started, at p99, ÷ p99 of latency.
 
     Latency counts from when a request was due, so the lag is in it; it is the tool's, or the lack of connections."""
     lag_ms, latency_ms = _lag_ms(run), measured(run.lagged_p99_ms, "how late requests started")
@@ -160,7 +160,8 @@ def started_late(run: Measured) -> Iterator[str]:
 
 def _lag_ms(run: Measured) -> float:
     skip_if(run.missed_steps and not run.held_steps, NONE_HELD)
-    skip_if(run.worst_start_lag_p99_ms is None and run.closed_model, CLOSED)
+    due_at_once = run.worst_start_lag_p99_ms is None or not run.think_s
+    skip_if(run.closed_model and due_at_once, CLOSED)
     return measured(run.worst_start_lag_p99_ms, "how late requests started")
 
 
