@@ -45,14 +45,15 @@ def registry(engine: FakeEngine, tmp_path: Path) -> CollectorRegistry:
 
 def value(registry: CollectorRegistry, metric: str, container: str = FREE) -> float | None:
     """Of a container, or of the host, whose id is /."""
-    service = {LIMITED: "tomcat-virtual", FREE: "backend"}.get(container, "")
-    labels = {
-        "id": f"/docker/{container}" if service else container,
-        "name": service and f"loom-lab-{service}-1",
-        "image": service and f"loom-lab/{service}:jdk25",
-        "container_label_com_docker_compose_project": service and "loom-lab",
-        "container_label_com_docker_compose_service": service,
-    }
+    labels = {"id": container}
+    if service := {LIMITED: "tomcat-virtual", FREE: "backend"}.get(container):
+        labels = {
+            "id": f"/docker/{container}",
+            "name": f"loom-lab-{service}-1",
+            "image": f"loom-lab/{service}:jdk25",
+            "container_label_com_docker_compose_project": "loom-lab",
+            "container_label_com_docker_compose_service": service,
+        }
     if metric == "cpu_usage_seconds_total":
         labels["cpu"] = "total"
     return registry.get_sample_value(f"container_{metric}", labels)
