@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from experiments import HEAPS, LOAD, NAMES, RATE, blocks, experiment_of, holding, invalid, run_of
 from loomlab.answer.contrasts import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure
 from loomlab.records.contrasts import Contrast, Kind
@@ -21,6 +20,7 @@ from loomlab.records.models import Latency, Run
 from loomlab.report.folder import Experiment
 from loomlab.report.prose import opening_of
 from ordered import planned
+from report_folder import HEAPS, LOAD, NAMES, RATE, blocks, experiment_of, holding, invalid, run_of
 from saying import figures
 
 

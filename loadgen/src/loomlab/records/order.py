@@ -25,6 +25,7 @@ Setting = Annotated[
 ]
 """A variable that an order may set in the host's shell, which exports whatever an order says."""
 Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:,_-]*$")]
+Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
@@ -66,7 +67,7 @@ class Order(Record):
     asked: dict[str, str] = Field(default_factory=dict, description="The user's variables")
     paper: str | None = Field(None, description="The published experiment that it is made for")
     left_out: list[str] = Field(default_factory=list, description="The loads that the host cannot hold, and why")
-    colours: dict[str, str] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
+    colours: dict[str, Colour] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property

@@ -142,7 +142,9 @@ class Tool(ABC):
             head, _, rows = text.partition(b"\n")
             log = self.read(rows, raw, floor_ms)
         except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, DeprecationWarning) as error:
-            raise ParseError(f"{packed.name} has lines that are no requests, or was cut off ({error}): measure again.") from error
+            raise ParseError(
+                f"{packed.name} has lines that are no requests, or was cut off ({error}): measure again."
+            ) from error
         if text and head != self.columns.encode():
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
         known = len(log.starts_s) + log.unanswered
