@@ -89,7 +89,7 @@ def test_a_report_of_no_request_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("report", [[], REPORT | {"requests": None}])
 def test_another_report_is_refused(tmp_path: Path, report: Any) -> None:
-    with pytest.raises(ParseError, match="is damaged"):
+    with pytest.raises(ParseError, match="not a report"):
         parsed(tmp_path, report=report)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from loomlab.records.files import read_record, write_json
+from loomlab.basics.errors import ParseError
+from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Load, OpenRate, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import Tool, ToolReport, by_outcome, numbers, reason
@@ -66,10 +67,14 @@ class Program(Tool):
         return [self.program, str(load_file), str(self.rows(raw)), str(raw / f"{self.name}-report.json")]
 
     def report(self, raw: Path) -> ToolReport:
-        counts = read_record(raw / f"{self.name}-report.json", Counts)
-        if counts is None:
+        path = raw / f"{self.name}-report.json"
+        if not path.exists():
             said = self.output(raw).read_text(errors="replace").strip().splitlines()
             return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
+        try:
+            counts = Counts.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
         duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
         return ToolReport(
             completed=counts.requests - counts.without_answer,
