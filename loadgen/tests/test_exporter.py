@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from engine_socket import STATS, FakeEngine, engine_of
 from loomlab.basics.errors import CannotMeasureError, HostError
+from loomlab.exporter import seen
 from loomlab.exporter.containers import ContainerFigures
 from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
@@ -211,13 +213,18 @@ def test_what_lacks_is_named(after: dict[str, float], sentence: str | None) -> N
     assert lacks is None if sentence is None else sentence in str(lacks)
 
 
-def test_a_page_that_tells_the_container_it_is_asked_from_is_proof_and_another_is_refused_after_the_cap() -> None:
+def test_a_page_that_tells_the_container_it_is_asked_from_is_proof_and_another_is_refused_after_the_cap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: ID)
+
     def answer(asked: str) -> tuple[int, bytes]:
         return 200, page(time.process_time(), asked.replace("GET ", "/docker")).encode()
 
     with serving(answer) as own:
-        sees_containers(f"{own.origin}/{ID}", ID, cap_s=10)
+        sees_containers(f"{own.origin}/{ID}")
+        monkeypatch.setattr(seen, "CAP_S", 0.5)
         with pytest.raises(HostError, match="does not know this container"):
-            sees_containers(f"{own.origin}/0", ID, cap_s=0.5)
+            sees_containers(f"{own.origin}/0")
     with pytest.raises(HostError, match=r"cannot be read: http://127\.0\.0\.1:1/metrics did not answer"):
-        sees_containers("http://127.0.0.1:1/metrics", ID, cap_s=0.5)
+        sees_containers("http://127.0.0.1:1/metrics")

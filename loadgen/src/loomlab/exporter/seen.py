@@ -17,22 +17,16 @@ MORE_THREADS = 5
 LEAST_RSS_BYTES = 2**20
 LEAST_CPU, MOST_CPU = 0.5, 2.0
 """Of what this process spent: the page is read a moment before or after."""
-BURN_S, PAUSE_S = 1.0, 0.5
+BURN_S, PAUSE_S, CAP_S = 1.0, 0.5, 15
 
 
-def sees_containers(
-    url: Annotated[str, typer.Argument(help="A page of container metrics.")],
-    container: Annotated[str, typer.Option(help="What the ID of the container that this runs in begins with.")] = "",
-    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 15,
-) -> None:
+def sees_containers(url: Annotated[str, typer.Argument(help="A page of container metrics.")]) -> None:
     """Spend CPU time, and say whether the page tells that, RSS and threads of the container that this runs in."""
-    deadline = time.monotonic() + cap_s
-    container = container or socket.gethostname()
-    end = threading.Event()
+    deadline, end = time.monotonic() + CAP_S, threading.Event()
     for _ in range(MORE_THREADS):
         threading.Thread(target=end.wait, daemon=True).start()
     try:
-        while lacks := _lacks(url, container):
+        while lacks := _lacks(url):
             if time.monotonic() > deadline:
                 raise HostError(lacks)
             time.sleep(PAUSE_S)
@@ -41,8 +35,9 @@ def sees_containers(
     print("CPU, RSS and threads of a container arrive.")  # noqa: T201
 
 
-def _lacks(url: str, container: str) -> str | None:
+def _lacks(url: str) -> str | None:
     """What two looks at the page, between which CPU time is spent, do not tell."""
+    container = socket.gethostname()  # what its ID begins with
     try:
         before, began_s, until = figures_of(answered(url), container), time.process_time(), time.monotonic() + BURN_S
         while time.monotonic() < until:
