@@ -96,7 +96,7 @@ def _plain_ticks(axis: Axis) -> None:
     if axis.get_scale() == "log":
         low, high = axis.get_view_interval()
         within = LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,))
-        axis.set_major_locator(within if high > 4 * low else AutoLocator())
+        axis.set_major_locator(within if high > 8 * low else AutoLocator())
     axis.set_major_formatter(lambda value, _: f"{value:,.7g}")
     axis.set_minor_formatter(NullFormatter())
 
