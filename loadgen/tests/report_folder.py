@@ -1,5 +1,5 @@
-"""Folders of experiments to make reports of: a run that was really measured, for several approaches, loads and repeats;
-and what a page is made of.
+"""Experiments to make reports of, in memory and as folders, of a run that was really measured, for several approaches,
+loads and repeats; and what a page is made of.
 
 `python report_folder.py FOLDER` writes some, with their reports, for the test that opens them in a browser.
 """
@@ -8,7 +8,7 @@ import gzip
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -16,11 +16,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import summarise
+from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.files import checksum, write_json
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.records.memory import LiveBytes
-from loomlab.records.models import Latency, Run
-from loomlab.records.order import PlannedRun, order_file
+from loomlab.records.models import Latency, Run, Summary
+from loomlab.records.order import Order, PlannedRun, order_file
+from loomlab.report.folder import Experiment
 from loomlab.report.page import write_report
 from loomlab.tools.ab import REQUEST_COLUMNS
 from ordered import planned
@@ -43,6 +47,67 @@ ENVIRONMENT = {
 }  # fmt: skip
 
 
+NAMES = ("tomcat-virtual", "tomcat-platform")
+LOAD = Load("", (Target("/capabilities"),), 2000, Closed(120_000, 60), 30)
+"""With three calls of 300 ms."""
+RATE = OpenRate((RateStep(100, 60),))
+PLAIN = Run.model_validate_json((MEASURED / "run.json").read_text())
+
+
+def run_of(approach: str, repeat: int = 1, p50: float | None = 905, **changes: Any) -> Run:
+    """At 2,000 connections."""
+    plain = {
+        "load": LOAD,
+        "concurrency": 2000,
+        "cpu_ms_per_request": 0.2756,
+        "throughput_rps": 2150.0,
+        "latency_ms": Latency(min=p50, p50=p50),
+        "repeat": repeat,
+        "approach": approach,
+        "run": f"{2 * repeat + (approach == NAMES[1])}-{approach}",
+        "verdict": "valid",
+    }
+    return PLAIN.model_copy(update=plain | changes)
+
+
+def blocks(count: int, **changes: Any) -> list[Run]:
+    return [run_of(name, repeat, **changes) for repeat in range(1, count + 1) for name in NAMES]
+
+
+def invalid(runs: list[Run], repeats: int) -> list[Run]:
+    """Those of the first approach are, in so many repeats."""
+    return [
+        run.model_copy(update={"verdict": "invalid"}) if run.approach == NAMES[0] and run.repeat <= repeats else run
+        for run in runs
+    ]
+
+
+def experiment_of(
+    runs: list[Run], kind: Kind | None = "controlled", order: Order | None = None, **changes: Any
+) -> Experiment:
+    contrasts = [] if kind is None else [Contrast(a=NAMES[0], b=NAMES[1], kind=kind, differs=[])]
+    summary = Summary(
+        experiment="sweep", started=None, finished="then", notes=[], environment={}, contrasts=contrasts, runs=runs
+    )
+    return Experiment("mine", summary.model_copy(update=changes), order, loads_of(runs, order))
+
+
+HEAPS = {"tomcat-virtual": (17, 19, 16, 18, 20), "tomcat-platform": (78, 80, 79, 77, 81)}
+"""KiB that a waiting request holds, by block."""
+NEGATIVE = {"tomcat-virtual": (-30, 10, 2), "tomcat-platform": (60, 63, 63)}
+
+
+def holding(heaps: Mapping[str, tuple[int, ...]], **changes: Any) -> Experiment:
+    return experiment_of(
+        [
+            run_of(name, repeat, live_bytes_per_request=LiveBytes(heap=1024 * kib, stacks_off_heap=0, kernel=0))
+            for name, own in heaps.items()
+            for repeat, kib in enumerate(own, 1)
+        ],
+        **changes,
+    )
+
+
 def folder_of(
     parent: Path,
     approaches: tuple[str, ...] = HEADLINE,
@@ -62,7 +127,7 @@ def folder_of(
         planned_run.state = "judged"
         run_dir = folder / "runs" / planned_run.run
         run_dir.mkdir(parents=True)
-        run = run_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
+        run = _made_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
         if raw:
             write_raw(run_dir / "raw", planned_run.request.approach, place * RUN_S)
             run = run.model_copy(update={"raw_sha256": checksum(run_dir / "raw")})
@@ -73,16 +138,15 @@ def folder_of(
     return folder
 
 
-def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:
+def _made_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:
     """The run that was measured, at another load, with another approach, so much later; with p99.9, for which it had
     too few requests."""
     request = planned_run.request
-    measured = Run.model_validate_json((MEASURED / "run.json").read_text())
     factor = COST.get(request.approach, 1.0) * noise.uniform(0.97, 1.03)
-    latency = measured.latency_ms.model_dump(exclude={"withheld"}, exclude_none=True) | {"p99_9": 921.3}
+    latency = PLAIN.latency_ms.model_dump(exclude={"withheld"}, exclude_none=True) | {"p99_9": 921.3}
     slower = noise.uniform(1, 1.02)
-    assert measured.interior and measured.finished
-    return measured.model_copy(
+    assert PLAIN.interior and PLAIN.finished
+    return PLAIN.model_copy(
         update={
             "run": planned_run.run,
             "approach": request.name,
@@ -93,12 +157,12 @@ def run_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run
             "load": replace(request.load, origin=f"http://{request.approach}:8080"),
             "concurrency": request.load.connections,
             "rate": None,
-            "cpu_ms_per_request": (measured.cpu_ms_per_request or 1) * factor,
+            "cpu_ms_per_request": (PLAIN.cpu_ms_per_request or 1) * factor,
             "throughput_rps": request.load.connections / 0.905,
             "latency_ms": Latency(**{name: value * slower for name, value in latency.items()}),
-            "interior": measured.interior.model_copy(update={"start": measured.interior.start + later_s}),
-            "started": _later(measured.started, later_s),
-            "finished": _later(measured.finished, later_s),
+            "interior": PLAIN.interior.model_copy(update={"start": PLAIN.interior.start + later_s}),
+            "started": _later(PLAIN.started, later_s),
+            "finished": _later(PLAIN.finished, later_s),
             "verdict": "valid" if noise.random() < 0.8 else "suspect",
         }
     )

@@ -94,12 +94,6 @@ def test_failed_connects_and_surplus_exceptions_are_attempts_without_a_completed
     assert (report.attempted, report.failed) == (100 + 3 + 6, 3 + 5 + 4 + 6 + 2)
 
 
-def test_requests_are_read_with_their_second_and_all_that_they_took(tmp_path: Path) -> None:
-    log = requests_of(file_of("Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t300"), tmp_path)
-
-    assert (log.start_s.tolist(), log.latency_ms.tolist(), log.rounded_ms) == ([1795241544], [350], 1)
-
-
 @pytest.mark.parametrize("name", ["well", "count", "interrupted", "noka", "non2xx", "refused", "reset", "close"])
 def test_every_row_is_an_answer_or_a_connection_closed_before_it(tmp_path: Path, name: str) -> None:
     text = (GOLDEN / f"{name}.tsv").read_bytes()
@@ -112,13 +106,14 @@ def test_every_row_is_an_answer_or_a_connection_closed_before_it(tmp_path: Path,
     assert all(100 <= latency <= 120 for latency in log.latency_ms)
 
 
-@pytest.mark.parametrize(("floor_ms", "answers"), [(0, 1), (1, 1), (2, 0)])
+@pytest.mark.parametrize(("floor_ms", "wait_ms", "answers"), [(0, 0, 1), (1, 0, 1), (2, 0, 0), (100, 300, 1)])
 def test_only_where_answers_take_two_milliseconds_is_one_without_a_wait_none(
-    tmp_path: Path, floor_ms: int, answers: int
+    tmp_path: Path, floor_ms: int, wait_ms: int, answers: int
 ) -> None:
-    log = requests_of(file_of("Sat Nov 21 06:12:24 2026\t1795241544\t0\t0\t0\t0"), tmp_path, floor_ms)
+    log = requests_of(file_of(f"Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t{wait_ms}"), tmp_path, floor_ms)
 
-    assert (len(log), log.unanswered) == (answers, 1 - answers)
+    assert (log.start_s.tolist(), log.latency_ms.tolist()) == ([1795241544] * answers, [350] * answers)
+    assert (log.unanswered, log.rounded_ms) == (1 - answers, 1)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from engine_socket import STATS, FakeEngine, engine_of
 from loomlab.basics.errors import CannotMeasureError, HostError
+from loomlab.exporter import seen
 from loomlab.exporter.containers import ContainerFigures
 from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
@@ -45,20 +46,23 @@ def registry(engine: FakeEngine, tmp_path: Path) -> CollectorRegistry:
 
 def value(registry: CollectorRegistry, metric: str, container: str = FREE) -> float | None:
     """Of a container, or of the host, whose id is /."""
-    service = {LIMITED: "tomcat-virtual", FREE: "backend"}.get(container, "")
-    labels = {
-        "id": f"/docker/{container}" if service else container,
-        "name": service and f"loom-lab-{service}-1",
-        "image": service and f"loom-lab/{service}:jdk25",
-        "container_label_com_docker_compose_project": service and "loom-lab",
-        "container_label_com_docker_compose_service": service,
-    }
+    labels = {"id": container}
+    if service := {LIMITED: "tomcat-virtual", FREE: "backend"}.get(container):
+        labels = {
+            "id": f"/docker/{container}",
+            "name": f"loom-lab-{service}-1",
+            "image": f"loom-lab/{service}:jdk25",
+            "container_label_com_docker_compose_project": "loom-lab",
+            "container_label_com_docker_compose_service": service,
+        }
     if metric == "cpu_usage_seconds_total":
         labels["cpu"] = "total"
     return registry.get_sample_value(f"container_{metric}", labels)
 
 
-def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels(registry: CollectorRegistry) -> None:
+def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels_but_a_quota_that_is_none(
+    registry: CollectorRegistry,
+) -> None:
     expected = {
         "cpu_usage_seconds_total": 3.540013,
         "cpu_cfs_periods_total": 178,
@@ -73,11 +77,7 @@ def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels(regist
 
     assert set(CONTAINER_METRICS) - {"oom_events_total"} <= expected.keys()
     assert {name: value(registry, name, LIMITED) for name in expected} == expected
-
-
-def test_a_container_without_a_quota_has_no_series_of_one(registry: CollectorRegistry) -> None:
-    assert value(registry, "threads") == 42
-    assert [value(registry, name) for name in QUOTA] == [None] * 4
+    assert [value(registry, name) for name in ("threads", *QUOTA)] == [42, *[None] * 4]
 
 
 @pytest.mark.parametrize(
@@ -170,17 +170,6 @@ def page(cpu_s: float, identity: str) -> str:
     )
 
 
-@contextmanager
-def served(identity: str) -> Iterator[str]:
-    """A page that tells this process's CPU time as that container's."""
-
-    def answer(_: str) -> tuple[int, bytes]:
-        return 200, page(time.process_time(), identity).encode()
-
-    with serving(answer) as server:
-        yield f"{server.origin}/metrics"
-
-
 @pytest.mark.parametrize(
     ("identity", "known"),
     [
@@ -221,13 +210,18 @@ def test_what_lacks_is_named(after: dict[str, float], sentence: str | None) -> N
     assert lacks is None if sentence is None else sentence in str(lacks)
 
 
-def test_a_page_that_tells_the_container_it_is_asked_from_is_proof() -> None:
-    with served(f"/docker/{ID}") as url:
-        sees_containers(url, ID, cap_s=10)
+def test_a_page_that_tells_the_container_it_is_asked_from_is_proof_and_another_is_refused_after_the_cap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: ID)
 
+    def answer(asked: str) -> tuple[int, bytes]:
+        return 200, page(time.process_time(), asked.replace("GET ", "/docker")).encode()
 
-def test_a_page_that_does_not_or_that_nobody_serves_is_refused_after_the_cap() -> None:
-    with served("/docker/0") as url, pytest.raises(HostError, match="does not know this container"):
-        sees_containers(url, ID, cap_s=0.5)
+    with serving(answer) as own:
+        sees_containers(f"{own.origin}/{ID}")
+        monkeypatch.setattr(seen, "CAP_S", 0.5)
+        with pytest.raises(HostError, match="does not know this container"):
+            sees_containers(f"{own.origin}/0")
     with pytest.raises(HostError, match=r"cannot be read: http://127\.0\.0\.1:1/metrics did not answer"):
-        sees_containers("http://127.0.0.1:1/metrics", ID, cap_s=0.5)
+        sees_containers("http://127.0.0.1:1/metrics")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments import NAMES, NEGATIVE, blocks, holding, run_of
 from loomlab.answer.figures import CPU, FIGURES, THREADS, WAITING, Figure, spread
 from loomlab.basics.format import MOST_DECIMALS, number, ratio_text
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
+from report_folder import NAMES, NEGATIVE, blocks, holding, run_of
 
 
 def test_each_figure_is_its_own_in_its_unit() -> None:

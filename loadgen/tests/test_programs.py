@@ -68,11 +68,6 @@ def test_a_line_that_is_no_request_is_refused(tmp_path: Path, row: str) -> None:
         parsed(tmp_path, ROWS[0], row, ROWS[1])
 
 
-def test_rows_of_another_tool_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParseError, match="first line"):
-        parsed(tmp_path, head="start_us,latency_us,status,error_code,method,name\n")
-
-
 def test_a_report_counts_each_request_once_and_as_many_as_there_are_rows(tmp_path: Path) -> None:
     parsed(tmp_path, *ROWS, report=REPORT)
 

@@ -47,11 +47,11 @@ def one_run(tmp_path: Path, **changes: Any) -> Path:
     return folder_of(tmp_path, approaches=("tomcat-virtual",), repeats=1, raw=False, **changes)
 
 
-def test_each_figure_of_a_run_is_that_of_its_run_json(tmp_path: Path, get: Get) -> None:
+def test_each_figure_of_a_run_that_was_measured_is_that_of_its_run_json(tmp_path: Path, get: Get) -> None:
     folder = one_run(tmp_path, verdict="suspect")
     held = {"heap": 3000.0, "stacks_off_heap": 500.0, "kernel": 40.0}
     figures = {
-        "throughput_rps": 1105.0, "cpu_ms_per_request": 1.25, "rss_max_bytes": 2.0**28, "threads_max": 29.0,
+        "throughput_rps": 1105.0, "cpu_ms_per_request": 1.25, "rss_max_bytes": 2.0**28, "threads_max": None,
         "allocated_bytes_per_request": 35_000.0, "live_bytes_per_request": held, "finished": "2026-11-23T02:04:07Z",
         "started": "2026-11-23T02:01:53Z",
     }  # fmt: skip
@@ -60,6 +60,7 @@ def test_each_figure_of_a_run_is_that_of_its_run_json(tmp_path: Path, get: Get) 
 
     metrics = samples(get)
 
+    assert metrics.pop("lab_result_threads_max") == []
     assert {name: series[0][1] for name, series in metrics.items() if "lab_result_" in name} == pytest.approx(
         {
             "lab_result_info": 1,
@@ -74,22 +75,12 @@ def test_each_figure_of_a_run_is_that_of_its_run_json(tmp_path: Path, get: Get) 
             "lab_result_held_stacks_off_heap_bytes_per_request": 500,
             "lab_result_held_kernel_bytes_per_request": 40,
             "lab_result_rss_max_bytes": 2**28,
-            "lab_result_threads_max": 29,
         }
     )
     assert metrics["lab_result_cpu_ms_per_request"][0][0] == {
         "experiment": folder.name, "run": "1-tomcat-virtual", "approach": "tomcat-virtual", "load": "1,000",
         "jdk": "25", "verdict": "suspect",
     }  # fmt: skip
-
-
-def test_a_figure_that_was_not_measured_has_no_series(tmp_path: Path, get: Get) -> None:
-    one_run(tmp_path, rss_max_bytes=None)
-
-    metrics = samples(get)
-
-    assert metrics["lab_result_rss_max_bytes"] == []
-    assert len(metrics["lab_result_threads_max"]) == 1
 
 
 def test_verdict_and_reasons_are_those_of_the_summary_unless_the_run_was_measured_again(

@@ -147,7 +147,7 @@ def test_a_packed_file_that_was_cut_off_is_damaged(tmp_path: Path, left: int) ->
     (tmp_path / "ab.txt").touch()
     (tmp_path / "ab-requests.tsv.gz").write_bytes(gzip.compress(bytes(range(256)) * 4)[:left])
 
-    with pytest.raises(ParseError, match=r"ab-requests\.tsv\.gz is damaged"):
+    with pytest.raises(ParseError, match=r"ab-requests\.tsv\.gz .* was cut off"):
         tool("ab").requests(tmp_path, 100)
 
 

@@ -11,7 +11,7 @@ from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.models import Run
 from loomlab.records.order import Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS, ComparedFigure, Observation, Pair
-from loomlab.tools.known import resolution_ms
+from loomlab.tools.known import tool
 
 MEDIAN = 50
 
@@ -65,7 +65,7 @@ def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Seq
         left_out=None if is_spoilt else left_out,
         lost=not (counts or is_spoilt) and left_out is None,
         made_again=len(tries) > 1,
-        resolution=resolution_ms(run.tool) if percentile else 0,
+        resolution=tool(run.tool).resolution_ms if percentile else 0,
         lower_bound=percentile > MEDIAN and run.load.closed_model,
     )
 

@@ -17,38 +17,33 @@ MORE_THREADS = 5
 LEAST_RSS_BYTES = 2**20
 LEAST_CPU, MOST_CPU = 0.5, 2.0
 """Of what this process spent: the page is read a moment before or after."""
-BURN_S = 1.0
+BURN_S, PAUSE_S, CAP_S = 1.0, 0.5, 15
 
 
-def sees_containers(
-    url: Annotated[str, typer.Argument(help="A page of container metrics.")],
-    container: Annotated[str, typer.Option(help="What the ID of the container that this runs in begins with.")] = "",
-    cap_s: Annotated[float, typer.Option(min=0, help="The longest it may take.")] = 15,
-) -> None:
+def sees_containers(url: Annotated[str, typer.Argument(help="A page of container metrics.")]) -> None:
     """Spend CPU time, and say whether the page tells that, RSS and threads of the container that this runs in."""
-    deadline = time.monotonic() + cap_s
-    end = threading.Event()
+    deadline, end = time.monotonic() + CAP_S, threading.Event()
     for _ in range(MORE_THREADS):
         threading.Thread(target=end.wait, daemon=True).start()
     try:
-        while lacks := _lacks(url, container or socket.gethostname()):
+        while lacks := _lacks(url):
             if time.monotonic() > deadline:
                 raise HostError(lacks)
+            time.sleep(PAUSE_S)
     finally:
         end.set()
     print("CPU, RSS and threads of a container arrive.")  # noqa: T201
 
 
-def _lacks(url: str, container: str) -> str | None:
+def _lacks(url: str) -> str | None:
     """What two looks at the page, between which CPU time is spent, do not tell."""
-    until = time.monotonic() + BURN_S
+    container = socket.gethostname()  # what its ID begins with
     try:
-        before, began_s = figures_of(answered(url), container), time.process_time()
+        before, began_s, until = figures_of(answered(url), container), time.process_time(), time.monotonic() + BURN_S
         while time.monotonic() < until:
             pass
         return lacking(before, figures_of(answered(url), container), time.process_time() - began_s)
     except UnreachableError as error:
-        time.sleep(max(until - time.monotonic(), 0))
         return f"The page of container metrics cannot be read: {error}."
 
 
@@ -59,15 +54,13 @@ def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -
         return "The page of container metrics does not know this container."
     cpu_s = after.get(CPU, math.nan) - before.get(CPU, math.nan)
     rss_bytes, threads = after.get(RSS, math.nan), after.get(THREADS, math.nan)
-    wrong = []
-    if not LEAST_CPU * spent_s <= cpu_s <= MOST_CPU * spent_s:
-        wrong.append(f"CPU time ({cpu_s:.6g} s shown, {spent_s:.2f} s spent)")
-    if not rss_bytes >= LEAST_RSS_BYTES:
-        wrong.append(f"RSS ({rss_bytes:,.6g} bytes shown)")
-    if not threads >= 1 + MORE_THREADS:
-        wrong.append(f"threads ({threads:.6g} shown, at least {1 + MORE_THREADS} running)")
-    named = ", ".join(wrong).replace("nan", "none")
-    return f"The page of container metrics does not show a container's {named}." if wrong else None
+    right = {
+        f"CPU time ({cpu_s:.6g} s shown, {spent_s:.2f} s spent)": LEAST_CPU * spent_s <= cpu_s <= MOST_CPU * spent_s,
+        f"RSS ({rss_bytes:,.6g} bytes shown)": rss_bytes >= LEAST_RSS_BYTES,
+        f"threads ({threads:.6g} shown, at least {1 + MORE_THREADS} running)": threads >= 1 + MORE_THREADS,
+    }
+    wrong = ", ".join(words for words, is_right in right.items() if not is_right).replace("nan", "none")
+    return f"The page of container metrics does not show a container's {wrong}." if wrong else None
 
 
 def figures_of(page: str, container: str) -> dict[str, float]:

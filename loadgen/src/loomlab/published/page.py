@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.published.answers import ClaimAnswer, Finding, answers_of
 from loomlab.published.paper import Claim, Outcome, Paper
-from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows, ratio_ticks
+from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows
 
 COLUMNS = ("claim", "answer", "published", "here")
 UNITS = {
@@ -109,6 +109,5 @@ def forest(paper: Paper) -> Drawing:
     chart.set_xscale("log")
     ratios = [ratio for finding in rows for ratio in (finding.low, finding.high, *finding.published)]
     chart.set_xlim(min([*ratios, 1 / REACH]) / REACH, max([*ratios, REACH]) * REACH)
-    ratio_ticks(chart)
     chart.set_xlabel("bar: here, cross: published")
     return drawing(chart, f"reproduced-{paper.name}")

@@ -24,6 +24,7 @@ SIZES = r"(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)|MONITORING_CPUSET"
 Setting = Annotated[str, Field(pattern=rf"^({'|'.join([*SETTINGS, *OF_A_RUN])}|{SIZES})$")]
 """The shell exports whatever an order says."""
 Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:,_-]*$")]
+Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
@@ -62,7 +63,7 @@ class Order(Record):
     margin: Margin | None = Field(None, description="As the summary has it")
     asked: dict[str, str] = Field(default_factory=dict, description="The user's variables")
     paper: str | None = Field(None, description="The published experiment that it is made for")
-    colours: dict[str, str] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
+    colours: dict[str, Colour] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 
     @property

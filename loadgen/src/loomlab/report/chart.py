@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import math
 import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,27 +11,24 @@ from typing import Any
 import matplotlib as mpl
 from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import AutoLocator, FixedLocator, LogLocator, NullFormatter
 
-COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
-OTHERS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C564B", "#7F7F7F", "#6A3D9A", "#F0E442")
-"""For approaches whose colour the experiment did not record (Okabe and Ito, Color Universal Design, and two more)."""
 SHAPES = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"))
 """As matplotlib calls them, and as text has them."""
-RATIOS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.67, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
-MOST_TICKS = 8
 WIDTH_IN = 5.0
 """Of every chart, so that text is as large in all of them, also on a phone."""
 INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
 ON_PAGE = {INK: f"var(--ink, {INK})", SOFT: f"var(--soft, {SOFT})", GRID: f"var(--grid, {GRID})"}
 """The page's colours, which are others in dark mode; a file of its own has none and takes the second."""
-VERDICTS: dict[str, dict[str, Any]] = {
+DOTS: dict[str, dict[str, Any]] = {
     "valid": {"markeredgecolor": INK},
     "suspect": {"markeredgecolor": INK, "alpha": 0.4},
     "invalid": {"markeredgecolor": "#b3261e", "markerfacecolor": "none"},
 }
-"""How the dot of a run looks."""
+"""How the dot of a run looks, by its verdict."""
 mpl.rc_file(Path(__file__).with_name("chart.mplstyle"))
 
 
@@ -44,21 +40,16 @@ class Look:
     marker: str
     sign: str = ""
 
-    @property
-    def key(self) -> Markup:
-        """For tables."""
-        return Markup('<span class="key" style="color:{}">{}</span> ').format(self.colour, self.sign)
-
 
 type Looks = Mapping[str, Look]
 
 
 def looks(approaches: Sequence[str], recorded: Mapping[str, str]) -> dict[str, Look]:
-    """One for each approach; `recorded` is what order.json has, of which what is no colour is not taken."""
-    known = {name: recorded[name].upper() for name in approaches if COLOUR.fullmatch(recorded.get(name, ""))}
-    free = itertools.cycle([colour for colour in OTHERS if colour not in known.values()] or OTHERS)
-    shapes = zip(approaches, itertools.cycle(SHAPES))
-    return {name: Look(known[name] if name in known else next(free), *shape) for name, shape in shapes}
+    """One for each approach, in the colour that order.json has for it, or else one of matplotlib's."""
+    shapes = itertools.cycle(SHAPES)
+    return {
+        name: Look(recorded.get(name) or to_hex(f"C{place}"), *next(shapes)) for place, name in enumerate(approaches)
+    }
 
 
 def axes(height_in: float) -> Axes:
@@ -85,6 +76,9 @@ def drawing(chart: Axes, title: str) -> Drawing:
     """The finished chart."""
     figure, written = chart.figure, io.BytesIO()
     assert isinstance(figure, Figure)
+    for axis in (chart.xaxis, chart.yaxis):
+        if not isinstance(axis.get_major_locator(), FixedLocator):
+            _plain_ticks(axis)
     figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     label = f'<svg role="img" aria-label="{Markup.escape(title)}" '
     text = label + written.getvalue().decode().partition("<svg ")[2]
@@ -93,27 +87,18 @@ def drawing(chart: Axes, title: str) -> Drawing:
 
 def dot(chart: Axes, x: float, y: float, look: Look, verdict: str = "valid") -> None:
     """A run or a block, in its approach's colour and shape."""
-    style = {"markerfacecolor": look.colour} | VERDICTS[verdict]
+    style = {"markerfacecolor": look.colour} | DOTS[verdict]
     chart.plot([x], [y], look.marker, markersize=5.5, markeredgewidth=0.7, **style)
 
 
-def plain_ticks(chart: Axes, axis: str) -> None:
-    """Ticks as people write them, on a logarithmic axis, too."""
-    ticked = chart.xaxis if axis == "x" else chart.yaxis
-    ticked.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.7g}"))
-    ticked.set_minor_formatter(NullFormatter())
-
-
-def ratio_ticks(chart: Axes) -> None:
-    """Round ratios within the limits of a logarithmic x axis, 1 and others that leave room for their labels."""
-    low, high = map(math.log, chart.get_xlim())
-    ticks: list[float] = []
-    for ratio in sorted(RATIOS, key=lambda ratio: abs(math.log(ratio))):
-        room = all(abs(math.log(ratio / tick)) >= (high - low) / MOST_TICKS for tick in ticks)
-        if low <= math.log(ratio) <= high and room:
-            ticks.append(ratio)
-    chart.set_xticks(ticks)
-    plain_ticks(chart, "x")
+def _plain_ticks(axis: Axis) -> None:
+    """Ticks as people write them, at round numbers on a logarithmic axis, too."""
+    if axis.get_scale() == "log":
+        low, high = axis.get_view_interval()
+        within = LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,))
+        axis.set_major_locator(within if high > 8 * low else AutoLocator())
+    axis.set_major_formatter(lambda value, _: f"{value:,.7g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def named_rows(chart: Axes, names: Sequence[str]) -> None:

@@ -1,8 +1,9 @@
 """What a run did when: its phases, and its seconds by its raw files."""
 
 import math
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,58 +28,49 @@ PANELS = (
     ("threads", "threads of the approach", ""),
 )
 type Points = tuple[Numbers, Numbers]
-"""Seconds since the load began, and values."""
+"""Seconds since the load began, and values, which are NaN where samples do not reach."""
 type Stretch = tuple[float, float]
 """Its start and its end, in epoch seconds."""
 
 
-class Course(NamedTuple):
-    """A run second by second."""
+@dataclass(frozen=True)
+class Course:
+    """A run over time."""
 
     run: Run
-    lasted_s: float
-    """The load."""
+    phases: dict[str, Stretch]
+    """In their order; `edge` is the whole load."""
     panels: dict[str, Points]
+    """Second by second; of a run without raw files none."""
 
 
-def load_of(files: RunFiles) -> Stretch | None:
-    """When the load began and ended, as far as the tool's process tells."""
-    process = read_record(files.tool, ToolRun)
-    return (process.started, process.ended) if process else None
+def course_of(run: Run, files: RunFiles | None) -> Course:
+    """As far as the raw files tell, or without them run.json."""
+    process = read_record(files.tool, ToolRun) if files else None
+    if not (files and process):
+        return Course(run, _phases(run, None), {})
+    load = (process.started, process.ended)
+    return Course(run, _phases(run, load), _latencies(run, files, load[0]) | _samples(run, files, *load))
 
 
-def phases_of(run: Run, load: Stretch | None) -> dict[str, Stretch]:
-    """In their order; without `load`, as far as the interior tells."""
+def _phases(run: Run, load: Stretch | None) -> dict[str, Stretch]:
     began = datetime.fromisoformat(run.started).timestamp()
     interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
-    load, phases = load or interior, dict[str, Stretch]()
-    if run.start_s:
-        phases["start"] = (began - run.waited_s - run.start_s, began - run.waited_s)
+    phases = {"edge": load or interior, "interior": interior}
     if run.warmup:
-        compiled = began + run.warmup.compiling_s
-        warm = load[0] if load else began + run.warmup.duration_s
-        phases |= {"compile": (began, compiled), "settle": (compiled, max(warm, compiled))}
-    if load:
-        phases["edge"] = load
-    if interior:
-        phases["interior"] = interior
-    return phases
-
-
-def course_of(run: Run, files: RunFiles) -> Course | None:
-    """None where the raw files do not tell when the load was."""
-    load = load_of(files)
-    if load is None:
-        return None
-    return Course(run, load[1] - load[0], _latencies(run, files, load[0]) | _samples(run, files, *load))
+        compiled, settled = began + run.warmup.compiling_s, began + run.warmup.duration_s
+        settled = (load or interior or [settled])[0]
+        phases = {"compile": (began, compiled), "settle": (compiled, max(settled, compiled)), **phases}
+    if run.start_s:
+        phases = {"start": (began - run.waited_s - run.start_s, began - run.waited_s), **phases}
+    return {name: stretch for name, stretch in phases.items() if stretch}
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     """What the answered requests of each second show; nothing of a tool that left no requests, or broken ones."""
-    try:
+    log = None
+    with suppress(OSError, LoomlabError):
         log = requests_of(files, tool(run.tool), endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
-    except (OSError, LoomlabError):
-        return {}
     if not log:
         return {}
     by_second = by_seconds(log.start_s, log.latency_ms)
@@ -95,22 +87,17 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
     """What was sampled of the approach's container, interpolated to whole seconds as far as samples reach."""
     recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
     seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
-    times: Numbers = began + seconds
 
     def values_of(name: str, **labels: str) -> Numbers:
         own = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
-        samples = [*own[0].samples] if own else []
-        if name.endswith("_total"):
-            samples = without_resets(samples)
-        known: Numbers = np.array(samples or [(math.inf, math.nan)])
-        return np.interp(times, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
+        samples = own[0].samples if own else ()
+        values = without_resets(samples) if name.endswith("_total") else samples
+        known: Numbers = np.array(values or [(math.inf, math.nan)])
+        return np.interp(began + seconds, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
 
     panels = {
         "cpu": np.diff(values_of("cpu_usage_seconds_total", cpu="total")),
         "rss": values_of("memory_rss")[:-1] / 2**20,
         "threads": values_of("threads")[:-1],
     }
-    known = {name: np.isfinite(values) for name, values in panels.items()}
-    return {
-        name: (seconds[:-1][known[name]], values[known[name]]) for name, values in panels.items() if known[name].any()
-    }
+    return {name: (seconds[:-1], values) for name, values in panels.items() if np.isfinite(values).any()}

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from loomlab.answer.comparisons import compared
 from loomlab.answer.figures import FIGURES, Figure
 from loomlab.answer.loads import LoadGroup, loads_of, unmade_blocks
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.contrasts import Comparison
-from loomlab.records.files import RunFiles, checksum, read_json, read_record
+from loomlab.records.files import RunFiles, checksum, read_record
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order, order_of
 
@@ -30,8 +29,6 @@ class Experiment:
     loads: list[LoadGroup]
     raw: Mapping[str, RunFiles] = field(default_factory=dict)
     """Of the runs whose raw files are those that their figures were computed from."""
-    linked: frozenset[str] = frozenset()
-    """Runs that have raw files."""
     doubts: Sequence[str] = ()
     """What is wrong with the folder, in sentences."""
 
@@ -66,51 +63,36 @@ class Experiment:
             if load in {None, comparison.load} and (every or comparison.kind not in STACKS)
         ]
 
-    def raw_json(self, run: Run, name: str) -> Any:
-        """A file of the run's raw/; None where it is missing."""
-        return read_json(self.raw[run.run].raw / name) if run.run in self.raw else None
-
 
 def read_experiment(folder: Path) -> Experiment:
     """The experiment. Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary
     that is damaged or of another version."""
-    summary, doubts = _summary(folder), list[str]()
+    name = folder.resolve().name
+    try:
+        summary = read_record(folder / "summary.json", Summary)
+    except ParseError as error:
+        raise ParseError(f"{error} Or delete the file and run make finish, which sums the runs up again.") from error
+    if summary is None or not summary.runs or not (folder / "runs").is_dir():
+        raise UsageError(
+            f"{folder} has no runs/, or no summary.json with runs: name a folder below results/, or run make finish "
+            f"RESUME={name}."
+        )
+    order, doubts, raw = None, list[str](), dict[str, RunFiles]()
     try:
         order = order_of(folder)
     except ParseError:
-        order = None
         doubts.append("order.json is damaged or of another version: the command of the experiment is not known.")
-    raw, linked = dict[str, RunFiles](), set[str]()
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
         if not files.raw.is_dir():
             doubts.append(
                 f"{run.run} has no raw files: its course is not drawn, and its figures cannot be computed again."
             )
-            continue
-        linked.add(run.run)
-        if run.raw_sha256 in {None, checksum(files.raw)}:
+        elif run.raw_sha256 in {None, checksum(files.raw)}:
             raw[run.run] = files
         else:
             doubts.append(
                 f"{run.run}: raw/ has changed since its figures were computed: run loomlab judge on its folder, then "
                 "loomlab summarise."
             )
-    loads = loads_of(summary.runs, order)
-    return Experiment(folder.resolve().name, summary, order, loads, raw, frozenset(linked), doubts)
-
-
-def _summary(folder: Path) -> Summary:
-    if not (folder / "runs").is_dir():
-        raise UsageError(f"{folder} is not an experiment: it has no runs/; name a folder below results/.")
-    path = folder / "summary.json"
-    try:
-        summary = read_record(path, Summary)
-    except ParseError as error:
-        raise ParseError(
-            f"{path} is damaged, or of another version of the lab: use that version, or delete the file and run make "
-            "finish, which sums the runs up again."
-        ) from error
-    if summary is None or not summary.runs:
-        raise UsageError(f"{folder} has no summary.json with runs: run make finish RESUME={folder.resolve().name}.")
-    return summary
+    return Experiment(name, summary, order, loads_of(summary.runs, order), raw, doubts)

@@ -1,5 +1,6 @@
 """report.html: everything on one page, in the order in which it is asked."""
 
+import itertools
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,13 +9,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.answer.contrasts import what_differs
 from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured
+from loomlab.answer.parity import flat
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
 from loomlab.basics.format import number, percent
-from loomlab.records.files import write_text
+from loomlab.records.files import read_json, write_text
 from loomlab.report import plots, table
 from loomlab.report.chart import Drawing, Looks, looks
-from loomlab.report.course import course_of, load_of, phases_of
+from loomlab.report.course import course_of
 from loomlab.report.folder import Experiment, read_experiment
 from loomlab.report.prose import doubts_of, opening_of
 
@@ -37,12 +39,13 @@ def write_report(folder: Path) -> Path:
     lines = [*sentences, "", *table.markdown_of(rows, figures), "", "Every run:"]
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
     write_text(folder / "table.csv", table.csv_of(rows, figures))
+    compared = [figure for figure in figures if figure.compared]
     look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
-    charts = {section: _drawn(drawings) for section, drawings in _charts(experiment, figures, look).items()}
+    charts = _charts(experiment, figures, look)
     shutil.rmtree(folder / "plots", ignore_errors=True)
     (folder / "plots").mkdir()
     for section in charts.keys() - {"courses"}:
-        for drawing in (drawing for drawings in charts[section].values() for drawing in drawings):
+        for drawing in itertools.chain(*charts[section].values()):
             write_text(folder / "plots" / drawing.file, drawing.svg)
     elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *doubts.host}
     page = TEMPLATES.get_template("report.html").render(
@@ -51,11 +54,18 @@ def write_report(folder: Path) -> Path:
         opening=opening,
         doubts=doubts,
         figures=figures,
-        compared=[figure for figure in figures if figure.compared],
+        compared=compared,
         rows=rows,
         charts=charts,
         looks=look,
+        pairs=[*zip(*map(experiment.comparisons, compared), strict=True)],
         loads={run.run: load.label for load in experiment.loads for run in load.runs},
+        linked={path.parent.name for path in folder.glob("runs/*/raw")},
+        abouts={
+            run.approach: {name: value for name, value in flat(about).items() if value is not None}
+            for run in reversed(experiment.runs)
+            if run.run in experiment.raw and (about := read_json(experiment.raw[run.run].about))
+        },
         notes=model_notes(experiment.runs),
         explained=[note for note in experiment.summary.notes if note not in elsewhere],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
@@ -64,16 +74,13 @@ def write_report(folder: Path) -> Path:
     return folder / "report.html"
 
 
-def _charts(
-    experiment: Experiment, figures: Sequence[Figure], look: Looks
-) -> dict[str, dict[str, list[Drawing | None]]]:
+def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> dict[str, dict[str, list[Drawing]]]:
     """By the page's sections, then by the load's label, "" of what is not of one load."""
-    loads, raw = experiment.loads, experiment.raw
+    loads = experiment.loads
     compared = [figure for figure in figures if figure.compared]
     repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
-    courses = [course for run in experiment.runs if run.run in raw and (course := course_of(run, raw[run.run]))]
-    phases = {run.run: phases_of(run, load_of(raw[run.run]) if run.run in raw else None) for run in experiment.runs}
-    return {
+    courses = [course_of(run, experiment.raw.get(run.run)) for run in experiment.runs]
+    charts: dict[str, dict[str, list[Drawing | None]]] = {
         "ratios": {
             load.label: [plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared]
             for load in loads
@@ -81,11 +88,10 @@ def _charts(
         "repeats": {load.label: [plots.repeats(figure, load, look) for figure in repeated] for load in loads},
         "over_load": {"": [plots.over_load(figure, loads, look) for figure in compared]},
         "latencies": {"": [plots.distribution(load, look) for load in loads]},
-        "timeline": {"": [plots.timeline(phases)]},
+        "timeline": {"": [plots.timeline(courses)]},
         "courses": {"": [drawing for load in loads for drawing in plots.courses(load, courses, look)]},
     }
-
-
-def _drawn(section: dict[str, list[Drawing | None]]) -> dict[str, list[Drawing]]:
-    by_load = {load: [drawing for drawing in drawings if drawing] for load, drawings in section.items()}
-    return {load: drawings for load, drawings in by_load.items() if drawings}
+    return {
+        section: {load: drawn for load, drawings in by_load.items() if (drawn := [*filter(None, drawings)])}
+        for section, by_load in charts.items()
+    }

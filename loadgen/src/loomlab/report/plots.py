@@ -1,7 +1,9 @@
 """The report's charts; None in place of one where nothing was measured for it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+
+import numpy as np
 
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
@@ -9,7 +11,7 @@ from loomlab.records.contrasts import Comparison
 from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
 from loomlab.report.chart import INK, SOFT, Drawing, Look, Looks
-from loomlab.report.course import PANELS, Course, Stretch
+from loomlab.report.course import PANELS, Course
 from loomlab.report.table import effect_cell, with_interval
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
@@ -30,24 +32,22 @@ PHASES = {
 
 def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
     """A row for each approach at one load, a dot for each run, a stroke at the mean."""
-    rows = {name: [(run, value) for run in load.of(name) if (value := figure.of(run)) is not None] for name in looks}
-    names = [name for name, runs in rows.items() if runs]
+    known = [(run, value) for run in load.runs if (value := figure.of(run)) is not None]
+    names = [name for name in looks if name in {run.approach for run, _ in known}]
     if not names:
         return None
     axes = chart.axes(ROW_IN * len(names) + EDGE_IN)
+    for run, value in known:
+        chart.dot(axes, value, names.index(run.approach), looks[run.approach], run.verdict)
     for row, name in enumerate(names):
-        for run, value in rows[name]:
-            chart.dot(axes, value, row, looks[name], run.verdict)
         mean = spread(figure, load.counted(name))
         if mean is not None and mean.count > 1:
             axes.plot([mean.centre] * 2, [row - 0.35, row + 0.35], color=INK, linewidth=1.6)
     chart.named_rows(axes, names)
     axes.set_xlabel(figure.label)
-    values = [value for runs in rows.values() for _, value in runs]
-    low, high = min(values), max(values)
+    low, high = min(value for _, value in known), max(value for _, value in known)
     room = max((high - low) * 0.06, (low + high) / 2 * (math.sqrt(LEAST_SPAN) - 1) - (high - low) / 2, 1e-9)
     axes.set_xlim(0 if low >= 0 and high > 3 * low else low - room, high + room)
-    chart.plain_ticks(axes, "x")
     return chart.drawing(axes, f"{figure.title} by approach at {load.label}, every repeat a dot")
 
 
@@ -71,12 +71,8 @@ def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> 
     what, of = ("difference", f"in {figure.unit} of") if figure.by_difference else ("ratio", "of")
     axes.set_xlabel(f"{what} {of} {figure.title}")
     reach = _reach(comparisons)
-    if figure.by_difference:
-        axes.set_xlim(-reach, reach)
-    else:
-        axes.set_xscale("log")
-        axes.set_xlim(math.exp(-reach), math.exp(reach))
-        chart.ratio_ticks(axes)
+    axes.set_xscale("linear" if figure.by_difference else "log")
+    axes.set_xlim((-reach, reach) if figure.by_difference else (math.exp(-reach), math.exp(reach)))
     load = comparisons[0].load
     return chart.drawing(axes, f"{what}s {of} {figure.title} at {load}, each block a dot, intervals as bars")
 
@@ -89,63 +85,54 @@ def _reach(comparisons: Sequence[Comparison]) -> float:
         return abs(effect) if by_difference else abs(math.log(effect)) if 0 < effect < math.inf else math.inf
 
     least = LEAST_DIFFERENCE if by_difference else math.log(LEAST_SPAN)
-    blocks = max([far(block.effect) for comparison in comparisons for block in comparison.blocks] + [least])
-    ends = [far(end) for comparison in comparisons for end in comparison.interval or ()]
-    return 1.06 * max(blocks, min(max(ends, default=0.0), 2 * blocks))
+    blocks = max(least, *(far(block.effect) for comparison in comparisons for block in comparison.blocks))
+    ends = max((far(end) for comparison in comparisons for end in comparison.interval or ()), default=0)
+    return 1.06 * max(blocks, min(ends, 2 * blocks))
 
 
 def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawing | None:
     """A line through each approach's means and a dot for each run; None where fewer than two loads have the figure."""
-    means = {
-        name: [(load.amount, mean.centre) for load in loads if (mean := spread(figure, load.counted(name)))]
-        for name in looks
-    }
-    if len({amount for points in means.values() for amount, _ in points}) < 2:
+    means = [(load.amount, name, spread(figure, load.counted(name))) for load in loads for name in looks]
+    if len({amount for amount, _, mean in means if mean}) < 2:
         return None
     axes = chart.axes(PLOT_IN)
-    for name, points in means.items():
-        if points:
-            axes.plot(*zip(*points, strict=True), color=looks[name].colour)
-        for amount, run in ((load.amount, run) for load in loads for run in load.of(name)):
-            if (value := figure.of(run)) is not None:
-                chart.dot(axes, amount, value, looks[name], run.verdict)
+    for name, look in looks.items():
+        points = [(amount, mean.centre) for amount, own, mean in means if own == name and mean]
+        axes.plot(*np.reshape(points, (-1, 2)).T, color=look.colour)
+    known = [(load, run, value) for load in loads for run in load.runs if (value := figure.of(run)) is not None]
+    for load, run, value in known:
+        chart.dot(axes, load.amount, value, looks[run.approach], run.verdict)
     axes.set_xscale("log")
     axes.set_xticks([load.amount for load in loads], [f"{load.amount:,g}" for load in loads])
     axes.set_xticks([], minor=True)
     axes.set_xlabel(loads[0].unit)
     axes.set_title(figure.label)
-    values = [value for load in loads for run in load.runs if (value := figure.of(run)) is not None]
-    if min(values) > 0 and max(values) > 20 * min(values):
+    low, high = min(value for *_, value in known), max(value for *_, value in known)
+    if low > 0 and high > 20 * low:
         axes.set_yscale("log")
-    elif min(values) >= 0:
-        axes.set_ylim(0, HEADROOM * max(values) or 1)
-    chart.plain_ticks(axes, "y")
+    elif low >= 0:
+        axes.set_ylim(0, HEADROOM * high or 1)
     chart.legend(axes, looks, looks)
     return chart.drawing(axes, f"{figure.title} over load")
 
 
 def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
     """Latency by percentile, a line for each run, each nine as wide as the one before."""
-    curves = {
-        run.run: [(_nines(percent), ms) for name, percent in LEVELS.items() if (ms := getattr(run.latency_ms, name))]
-        for run in load.runs
-    }
-    drawn = [run for run in load.runs if len(curves[run.run]) > 1]
+    drawn = [run for run in load.runs if sum(bool(getattr(run.latency_ms, name)) for name in LEVELS) > 1]
     if not drawn:
         return None
-    axes = chart.axes(PLOT_IN)
+    axes, every = chart.axes(PLOT_IN), list[float]()
     for run in drawn:
-        look = looks[run.approach]
-        axes.plot(
-            *zip(*curves[run.run], strict=True), color=look.colour, linestyle="--" if run.verdict == "invalid" else "-"
-        )
-        chart.dot(axes, *curves[run.run][-1], look, run.verdict)
-    values = [ms for run in drawn for _, ms in curves[run.run]]
-    if max(values) > 4 * min(values):
+        known = [(percent, ms) for name, percent in LEVELS.items() if (ms := getattr(run.latency_ms, name))]
+        places, values = [_nines(percent) for percent, _ in known], [ms for _, ms in known]
+        look, style = looks[run.approach], "--" if run.verdict == "invalid" else "-"
+        axes.plot(places, values, style, color=look.colour)
+        chart.dot(axes, places[-1], values[-1], look, run.verdict)
+        every += values
+    if max(every) > 4 * min(every):
         axes.set_yscale("log")
     axes.set_xticks([_nines(percent) for percent in TICKS], [f"p{percent:g}" for percent in TICKS])
     axes.set_title(f"latency at {load.label}, ms")
-    chart.plain_ticks(axes, "y")
     chart.legend(axes, looks, {run.approach for run in drawn})
     return chart.drawing(axes, f"latency by percentile at {load.label}")
 
@@ -154,16 +141,16 @@ def _nines(percent: float) -> float:
     return -math.log10(1 - percent / 100)
 
 
-def timeline(runs: Mapping[str, Mapping[str, Stretch]]) -> Drawing | None:
+def timeline(courses: Sequence[Course]) -> Drawing | None:
     """A row for each run, in the order they were made, with its phases."""
-    first = min((start for phases in runs.values() for start, _ in phases.values()), default=None)
-    if first is None:
+    bars = [(row, kind, *stretch) for row, one in enumerate(courses) for kind, stretch in one.phases.items()]
+    if not bars:
         return None
-    axes = chart.axes(ROW_IN * len(runs) + EDGE_IN + LEGEND_ROW_IN * len(PHASES))
-    for row, phases in enumerate(runs.values()):
-        for kind, (start, end) in phases.items():
-            axes.barh(row, (end - start) / 60, 0.7, (start - first) / 60, color=PHASES[kind][1])
-    chart.named_rows(axes, [*runs])
+    first = min(start for _, _, start, _ in bars)
+    axes = chart.axes(ROW_IN * len(courses) + EDGE_IN + LEGEND_ROW_IN * len(PHASES))
+    for row, kind, start, end in bars:
+        axes.barh(row, (end - start) / 60, 0.7, (start - first) / 60, color=PHASES[kind][1])
+    chart.named_rows(axes, [course.run.run for course in courses])
     axes.set_xlabel("minutes since the first run began")
     meanings = {meaning: Look(colour, "o") for meaning, colour in PHASES.values()}
     chart.legend(axes, meanings, meanings)
@@ -181,12 +168,12 @@ def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Draw
         axes = chart.axes(PLOT_IN)
         for course in measured:
             axes.plot(*course.panels[key], color=looks[course.run.approach].colour, linewidth=1)
-            for second in (0.0, course.lasted_s):
+            started, ended = course.phases["edge"]
+            for second in (0.0, ended - started):
                 axes.axvline(second, color=SOFT, linestyle="--", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
         axes.set_xlabel(f"seconds since the load began, {load.label}")
-        axes.set_ylim(0, HEADROOM * max(course.panels[key][1].max() for course in measured) or 1)
-        chart.plain_ticks(axes, "y")
+        axes.set_ylim(0, HEADROOM * max(np.nanmax(course.panels[key][1]) for course in measured) or 1)
         chart.legend(axes, looks, {course.run.approach for course in measured})
         drawn.append(chart.drawing(axes, f"{title}, second by second, at {load.label}"))
     return drawn

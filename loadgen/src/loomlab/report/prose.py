@@ -1,26 +1,26 @@
 """The page's sentences: what was found, and what to doubt."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from operator import itemgetter
+from typing import NamedTuple
 
 from loomlab.answer.contrasts import unknown_notes
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure, measured, spread
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured, spread
 from loomlab.answer.loads import LoadGroup, counting
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, remarks
 from loomlab.answer.tries import try_notes
 from loomlab.basics.format import number, percent
+from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
-from loomlab.records.contrasts import Comparison, Kind
+from loomlab.records.contrasts import Kind
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import answer_ms, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
-from loomlab.report.table import verdict_counts
+from loomlab.report.table import rows_of, verdict_counts
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 NEAR_THROUGHPUT = 1.05
@@ -31,12 +31,10 @@ MOSTLY_DELAY = 1.25
 """The median latency over the delays, up to which it is these that requests wait for."""
 
 
-@dataclass(frozen=True)
-class Opening:
-    """Sentences."""
+class Opening(NamedTuple):
+    """Sentences; the answers are to what was declared beforehand, or what can be said in their place."""
 
     answers: list[str]
-    """To what was declared beforehand, or what can be said in their place."""
     more: list[str]
 
 
@@ -50,14 +48,14 @@ def opening_of(experiment: Experiment) -> Opening:
 
 def _unanswered(experiment: Experiment) -> Iterator[str]:
     """Each approach by itself, and why they are not compared."""
-    for load, name in ((load, name) for load in experiment.loads for name in experiment.approaches if load.of(name)):
-        cost = spread(CPU, load.counted(name))
+    for row in rows_of(experiment):
+        who, cost = f"At {row.load.label} {row.approach}", row.mean(CPU)
         if cost:
             span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
             runs = "one run" if cost.count == 1 else span
-            yield f"At {load.label} {name} needs {number(cost.centre)} ms of CPU per request ({runs})."
-        elif not load.counted(name):
-            yield f"At {load.label} {name} has no figure, because each of its runs is invalid: see what to doubt."
+            yield f"{who} needs {number(cost.centre)} ms of CPU per request ({runs})."
+        elif not row.load.counted(row.approach):
+            yield f"{who} has no figure, because each of its runs is invalid: see what to doubt."
     if len(experiment.approaches) < 2:
         return
     if experiment.early:
@@ -103,10 +101,8 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
         )
     elif repeats < FEWEST_FINE_BLOCKS:
         times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
-        yield (
-            f"Each approach was measured {times} per load; REPEATS={FEWEST_FINE_BLOCKS} gives intervals that are not "
-            "coarse."
-        )
+        why = f"REPEATS={FEWEST_FINE_BLOCKS} gives intervals that are not coarse"
+        yield f"Each approach was measured {times} per load; {why}."
     if any((one.blocks_likely or 0) > MOST_REPEATS for one in compared):
         yield (
             f"REPEATS={MOST_REPEATS} is the most; where more blocks are needed, a quieter host, a longer DURATION or a "
@@ -117,12 +113,18 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
 def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iterator[str]:
     """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
     them all, which an offered rate does whatever the intervals are."""
-    apart, latencies = (_apart(figure, load, experiment) for figure in (THROUGHPUT, P50))
-    if not apart or not load.runs[0].load.closed_model:
-        cause = _what_sets_throughput(load, experiment)
-        if cause:
-            yield cause
-            return
+    apart, latencies = (
+        {
+            (comparison.a, comparison.b): comparison
+            for comparison in experiment.comparisons(figure, load.label, every=True)
+            if comparison.apart and (effect := comparison.effect) and max(effect, 1 / effect) >= LEAST_EFFECT
+        }
+        for figure in (THROUGHPUT, P50)
+    )
+    offered = not load.runs[0].load.closed_model
+    if (offered or not apart) and (cause := _what_sets_throughput(load, offered)):
+        yield cause
+        return
     for pair, throughput in apart.items():
         if throughput.kind == asked:
             yield throughput.sentence
@@ -130,24 +132,15 @@ def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iter
                 yield latencies[pair].sentence
 
 
-def _apart(figure: Figure, load: LoadGroup, experiment: Experiment) -> dict[tuple[str, str], Comparison]:
-    """Every contrast at the load whose interval excludes equality, where the effect is not too small to be told."""
-    return {
-        (comparison.a, comparison.b): comparison
-        for comparison in experiment.comparisons(figure, load.label, every=True)
-        if comparison.apart and (effect := comparison.effect) and max(effect, 1 / effect) >= LEAST_EFFECT
-    }
-
-
-def _what_sets_throughput(load: LoadGroup, experiment: Experiment) -> str | None:
+def _what_sets_throughput(load: LoadGroup, offered: bool) -> str | None:
     """Where something else than the approaches does: how far their means are apart, which is no interval. The delays
     do, where a request takes hardly longer than they; nothing is said of users, who pause as well."""
-    means = [spread(THROUGHPUT, load.counted(name)) for name in experiment.approaches if load.of(name)]
+    means = [spread(THROUGHPUT, load.counted(name)) for name in {run.approach for run in load.runs}]
     centres = [mean.centre for mean in means if mean and mean.centre > 0]
     if len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
         return None
-    offered, shape = not load.runs[0].load.closed_model, load.runs[0].load.shape
-    if not offered and (isinstance(shape, Users) or not all(map(_waits_for_delays, counting(load.runs)))):
+    paused = isinstance(load.runs[0].load.shape, Users)
+    if not offered and (paused or not all(map(_waits_for_delays, counting(load.runs)))):
         return None
     apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
     cause = "the offered rate sets them" if offered else "mostly the delays set them"
@@ -160,8 +153,7 @@ def _waits_for_delays(run: Run) -> bool:
     return p50_ms is not None and p50_ms <= MOSTLY_DELAY * delays_ms
 
 
-@dataclass(frozen=True)
-class Doubts:
+class Doubts(NamedTuple):
     """Sentences."""
 
     whole: list[str]
@@ -174,25 +166,31 @@ class Doubts:
 
 
 def doubts_of(experiment: Experiment) -> Doubts:
-    runs = experiment.runs
-    return Doubts(
-        whole=[*_unfinished(experiment), *experiment.doubts],
-        dropped=[sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
-        host=[*try_notes(runs), *_host(runs)],
-        of_runs=remarks(runs),
-        counts=f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
-    )
-
-
-def _unfinished(experiment: Experiment) -> Iterator[str]:
-    summary, cure = experiment.summary, f"make finish RESUME={experiment.name} makes"
-    if missing := len(summary.missing):
-        planned = missing + len(summary.runs)
-        yield f"The experiment is unfinished: {missing} of {planned} runs were not made; {cure} them."
-    elif summary.finished is None:
-        yield f"The experiment was interrupted; {cure} what it lacks."
+    runs, summary = experiment.runs, experiment.summary
+    whole, cure = [*experiment.doubts], f"make finish RESUME={experiment.name} makes"
     if summary.environment.get("stand_in_images"):
-        yield STAND_IN_NOTE
+        whole.insert(0, STAND_IN_NOTE)
+    if missing := len(summary.missing):
+        planned = missing + len(runs)
+        whole.insert(0, f"The experiment is unfinished: {missing} of {planned} runs were not made; {cure} them.")
+    elif summary.finished is None:
+        whole.insert(0, f"The experiment was interrupted; {cure} what it lacks.")
+    shares = {
+        "Other programs took up to {} % of the time of an approach's CPUs ({}).": [
+            (run.foreign_cpu_share, run.run) for run in runs if run.foreign_cpu_share is not None
+        ],
+        "A hypervisor gave up to {} % of the time of a part's CPUs to others ({}).": [
+            (max(run.steal_shares.values()), run.run) for run in runs if run.steal_shares
+        ],
+    }
+    worst = {text: max(known, key=itemgetter(0)) for text, known in shares.items() if known}
+    return Doubts(
+        whole,
+        [sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
+        [*try_notes(runs), *(text.format(percent(share), name) for text, (share, name) in worst.items())],
+        remarks(runs),
+        f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
+    )
 
 
 def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
@@ -200,24 +198,10 @@ def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
     sentence for all that do not count for the same figures."""
     of_load = measured(load.runs)
     figures = [one for one in measured(experiment.runs) if one.compared and (one.primary or one in of_load)]
-    by_block, alike = defaultdict[tuple[str, str, str], list[str]](list), defaultdict[tuple[str, ...], list[str]](list)
-    for comparison in (one for figure in figures for one in experiment.comparisons(figure, load.label)):
-        for block in comparison.dropped:
-            by_block[comparison.a, comparison.b, block].append(comparison.figure)
-    for (a, b, block), names in by_block.items():
-        alike[a, b, *names].append(block)
+    comparisons = [one for figure in figures for one in experiment.comparisons(figure, load.label)]
+    blocks = [(one.a, one.b, block, one.figure) for one in comparisons for block in one.dropped]
+    by_block = grouped(blocks, lambda block: block[:3])
+    alike = grouped(by_block, lambda block: (*block[:2], *(figure for *_, figure in by_block[block])))
     for (a, b, *names), dropped in alike.items():
         by = "" if len(names) == len(figures) else f" by {', '.join(names)}"
-        yield f"{a} and {b} at {load.label} are not compared{by} in {'; '.join(dropped)}."
-
-
-def _host(runs: Sequence[Run]) -> Iterator[str]:
-    """CPU time that went elsewhere, with the worst run."""
-    stolen = [(max(run.steal_shares.values()), run.run) for run in runs if run.steal_shares]
-    foreign = [(run.foreign_cpu_share, run.run) for run in runs if run.foreign_cpu_share is not None]
-    if foreign:
-        share, name = max(foreign, key=itemgetter(0))
-        yield f"Other programs took up to {percent(share)} % of the time of an approach's CPUs ({name})."
-    if stolen:
-        share, name = max(stolen, key=itemgetter(0))
-        yield f"A hypervisor gave up to {percent(share)} % of the time of a part's CPUs to others ({name})."
+        yield f"{a} and {b} at {load.label} are not compared{by} in {'; '.join(block for *_, block in dropped)}."

@@ -16,11 +16,8 @@ from loomlab.tools.tool import Tool, ToolReport, numbers
 REQUEST_COLUMNS = "starttime\tseconds\tctime\tdtime\tttime\twait"
 DATE_WORDS = (string.ascii_letters + ":").encode()
 """Without them, the date in the first column is three numbers: day, time and year."""
-_FIGURE = re.compile(
-    r"^(Complete requests|Write errors|Non-2xx responses|Keep-Alive requests|Total transferred|Time taken for tests):"
-    r"\s+(\d{1,15}(?:\.\d+)?)(?: bytes| seconds)?$",
-    re.MULTILINE,
-)
+_COUNT = re.compile(r"^(\w[\w -]+):\s+(\d{1,15})(?: bytes)?$", re.MULTILINE)
+_DURATION = re.compile(r"^Time taken for tests:\s+(\d{1,15}(?:\.\d+)?) seconds$", re.MULTILINE)
 _FAILURES = re.compile(r"^\s+\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^(?:Completed|Finished|Total of) (\d+) requests(?: completed)?\s*$", re.MULTILINE)
 _ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
@@ -51,12 +48,8 @@ class Ab(Tool):
     def command(self, load: Load, raw: Path) -> list[str]:
         assert isinstance(load.shape, Closed)
         return [
-            *("ab", "-k", "-l", "-r"),
-            *("-s", str(load.timeout_s)),
-            *("-t", str(load.shape.duration_s)),
-            *("-n", str(load.shape.requests)),
-            *("-c", str(load.connections)),
-            *("-g", str(self.rows(raw))),
+            *("ab", "-k", "-l", "-r", "-s", str(load.timeout_s), "-t", str(load.shape.duration_s)),
+            *("-n", str(load.shape.requests), "-c", str(load.connections), "-g", str(self.rows(raw))),
             *(word for header in load.targets[0].headers for word in ("-H", header)),
             load.url,
         ]
@@ -73,23 +66,23 @@ class Ab(Tool):
         takes it once, and only failures without a completed request (Connect, surplus Exceptions) add to `attempted`.
         Without ab's report, only the number of completed requests is known, from the last progress line."""
         text = self.output(raw).read_text(errors="replace")
-        figures = {name: float(number) for name, number in _FIGURE.findall(text)}
-        counts = {name: int(number) for name, number in figures.items()}
-        if "Complete requests" not in figures or "Time taken for tests" not in figures:
+        counts = {name: int(number) for name, number in _COUNT.findall(text)}
+        completed, duration_s = counts.get("Complete requests"), _DURATION.search(text)
+        if completed is None or duration_s is None:
             completed = max(map(int, _PROGRESS.findall(text)), default=None)
             return ToolReport(completed=completed, aborted=(_ABORT.findall(text) or ["ab ended without a report"])[-1])
         failures = _FAILURES.search(text)
         connect, receive, length, exceptions = map(int, failures.groups()) if failures else (0, 0, 0, 0)
         surplus_exceptions = max(exceptions - receive, 0)
         return ToolReport(
-            completed=counts["Complete requests"],
-            attempted=counts["Complete requests"] + connect + surplus_exceptions,
+            completed=completed,
+            attempted=completed + connect + surplus_exceptions,
             failed=connect + receive + length + surplus_exceptions + counts.get("Write errors", 0),
             non_2xx=counts.get("Non-2xx responses", 0),
             keepalive_requests=counts.get("Keep-Alive requests"),
             received_bytes=counts.get("Total transferred"),
-            duration_s=figures["Time taken for tests"],
-            rows=counts["Complete requests"],
+            duration_s=float(duration_s[1]),
+            rows=completed,
         )
 
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002

@@ -15,30 +15,23 @@ from loomlab.records.record import Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import Tool, ToolReport, numbers, reason
 
+START_FILE = "hey-load.json"
 REQUEST_COLUMNS = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-TEMPLATE = f"""
-Summary:
-  Requests:	{{{{ .NumRes }}}}
-  Total:	{{{{ printf "%.6f" .Total.Seconds }}}} secs
-  Requests/sec:	{{{{ formatNumber .Rps }}}}
-  Fastest:	{{{{ formatNumber .Fastest }}}} secs
-  Average:	{{{{ formatNumber .Average }}}} secs
-  Slowest:	{{{{ formatNumber .Slowest }}}} secs
+TEMPLATE = (
+    """
+  Requests:	{{ .NumRes }}
+  Total:	{{ printf "%.6f" .Total.Seconds }} secs{{ range $status, $count := .StatusCodeDist }}
+  [{{ $status }}]	{{ $count }} responses{{ end }}{{ range $error, $count := .ErrorDist }}
+  [{{ $count }}]	{{ printf "%q" $error }}{{ end }}
 
-Latency distribution, of all answers:{{{{ range .LatencyDistribution }}}}
-  {{{{ .Percentage }}}}% in {{{{ formatNumber .Latency }}}} secs{{{{ end }}}}
-
-Status code distribution:{{{{ range $status, $count := .StatusCodeDist }}}}
-  [{{{{ $status }}}}]	{{{{ $count }}}} responses{{{{ end }}}}
-
-Error distribution:{{{{ range $error, $count := .ErrorDist }}}}
-  [{{{{ $count }}}}]	{{{{ printf "%q" $error }}}}{{{{ end }}}}
-
-{REQUEST_COLUMNS}{{{{ range $i, $latency := .Lats }}}}
-{{{{ printf "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f" $latency (index $.ConnLats $i) (index $.DnsLats $i) \
-(index $.ReqLats $i) (index $.DelayLats $i) (index $.ResLats $i) (index $.StatusCodes $i) (index $.Offsets $i) }}}}\
-{{{{ end }}}}"""
-"""hey's `-o` takes a Go template, of which `csv` is one: its columns, with microseconds, below a summary."""
+"""
+    + REQUEST_COLUMNS
+    + """{{ range $i, $latency := .Lats }}
+{{ printf "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f" $latency (index $.ConnLats $i) (index $.DnsLats $i) \
+(index $.ReqLats $i) (index $.DelayLats $i) (index $.ResLats $i) (index $.StatusCodes $i) (index $.Offsets $i) }}\
+{{ end }}"""
+)
+"""hey's `-o` takes a Go template, of which `csv` is one: its columns, with microseconds, below what it counted."""
 
 _REQUESTS = re.compile(r"^  Requests:\t([0-9]{1,12})$", re.MULTILINE)
 _TOTAL = re.compile(r"^  Total:\t([0-9]{1,9}\.[0-9]{6}) secs$", re.MULTILINE)
@@ -52,7 +45,7 @@ _ROWS = re.compile(
 
 
 class Started(Record):
-    """`<stem>-load.json`: what hey was started with."""
+    """START_FILE: what hey was started with."""
 
     requests: int = Field(ge=0, description="That it sends unless it is stopped")
     connections: int = Field(ge=1)
@@ -86,14 +79,10 @@ class Hey(Tool):
         # The same number for each connection: hey leaves the remainder out.
         sent = load.shape.requests // load.connections * load.connections
         started = Started(requests=sent, connections=load.connections, timeout_s=load.timeout_s, started=time.time())
-        write_json(_start_file(raw), started)
+        write_json(raw / START_FILE, started)
         return [
-            *("hey", "-disable-redirects"),
-            *("-n", str(load.shape.requests)),
-            *("-c", str(load.connections)),
-            *("-t", str(load.timeout_s)),
-            *("-o", TEMPLATE),
-            *("-m", target.method),
+            *("hey", "-disable-redirects", "-n", str(load.shape.requests), "-c", str(load.connections)),
+            *("-t", str(load.timeout_s), "-o", TEMPLATE, "-m", target.method),
             *(word for header in target.headers for word in ("-H", header)),
             *(("-D", str(target.body)) if target.body else ()),
             load.url,
@@ -112,33 +101,34 @@ class Hey(Tool):
 
     def report(self, raw: Path) -> ToolReport:
         """hey prints nothing before its end."""
-        text, started = self.output(raw).read_text(errors="replace"), read_record(_start_file(raw), Started)
+        text = self.output(raw).read_text(errors="replace")
         attempts, total_s = _REQUESTS.search(text), _TOTAL.search(text)
         if attempts is None or total_s is None:
             return ToolReport(aborted=text.strip().partition("\n")[0] or "hey ended without a report")
-        errors = Counter[str]()
+        failures = Counter[str]()
         for count, error in _ERROR.findall(text):
-            errors[reason(error.replace('\\"', '"'))] += int(count)
-        answers = [(status, int(count)) for status, count in _STATUS.findall(text)]
-        attempted, completed = int(attempts[1]), sum(count for _, count in answers)
+            failures[reason(error.replace('\\"', '"'))] += int(count)
+        answers = Counter({status: int(count) for status, count in _STATUS.findall(text)})
+        attempted, completed = int(attempts[1]), answers.total()
+        started = read_record(raw / START_FILE, Started)
         wanted = started.requests if started else attempted
         return ToolReport(
             completed=completed,
             attempted=attempted,
             failed=attempted - completed,
-            non_2xx=sum(count for status, count in answers if not status.startswith("2")),
+            non_2xx=sum(count for status, count in answers.items() if not status.startswith("2")),
             duration_s=float(total_s[1]),
             aborted=f"hey was stopped before its {wanted} requests were done" if attempted < wanted else None,
             rows=completed,
-            failures=errors,
+            failures=failures,
         )
 
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
         """A row is an answer, unless it took as long as the time-out; of other requests without one only their number
         and reasons are known."""
-        started, report = read_record(_start_file(raw), Started), self.report(raw)
+        started, report = read_record(raw / START_FILE, Started), self.report(raw)
         if started is None or report.completed is None:
-            raise ParseError(f"hey's rows lack its summary or {_start_file(raw).name}: measure again.")
+            raise ParseError(f"hey's rows lack its summary or {START_FILE}: measure again.")
         latency_s, dial_s, _, _, _, _, status, offset_s = numbers(rows.replace(b"\n", b",\n"), 8, ",", np.float64)
         timed_out = latency_s >= started.timeout_s
         answered = (status // 100 == 2) & ~timed_out
@@ -153,7 +143,3 @@ class Hey(Tool):
             failures=+failures,
             doubtful=max(int((dial_s > 0).sum()) - started.connections, 0),
         )
-
-
-def _start_file(raw: Path) -> Path:
-    return raw / "hey-load.json"

@@ -22,8 +22,3 @@ def tool(name: str) -> Tool:
     if name not in KNOWN:
         raise UsageError(f"Unknown tool {name!r}: use one of {', '.join(KNOWN)}.")
     return KNOWN[name]
-
-
-def resolution_ms(name: str) -> float:
-    """To whose multiples that tool rounds latencies; 0 if it is not known."""
-    return KNOWN[name].resolution_ms if name in KNOWN else 0

@@ -25,7 +25,18 @@ _UNANSWERED = re.compile(rb",0,0,([^,\n]+)\n")
 METRICS_PORT = 8880
 LONGEST_RATE_UNIT_S = 1000
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
-MS_PER_S = 1000
+
+
+class Counts(BaseModel):
+    """`<tool>-report.json`."""
+
+    requests: int
+    without_answer: int
+    not_2xx: int
+    unsent: int = 0
+    bytes: int | None = None
+    first_start_ns: int | None
+    last_end_ns: int
 
 
 class Program(Tool):
@@ -52,18 +63,16 @@ class Program(Tool):
             for target in load.targets
         ]
         load_file = raw / f"{self.name}-load.json"
-        write_json(load_file, {**self.settings(load), "timeout_ms": load.timeout_s * MS_PER_S, "requests": requests})
-        return [self.program, str(load_file), str(self.rows(raw)), str(self._report_file(raw))]
-
-    def _report_file(self, raw: Path) -> Path:
-        return raw / f"{self.name}-report.json"
+        write_json(load_file, {**self.settings(load), "timeout_ms": load.timeout_s * 1000, "requests": requests})
+        return [self.program, str(load_file), str(self.rows(raw)), str(raw / f"{self.name}-report.json")]
 
     def report(self, raw: Path) -> ToolReport:
-        if not self._report_file(raw).exists():
+        path = raw / f"{self.name}-report.json"
+        if not path.exists():
             said = self.output(raw).read_text(errors="replace").strip().splitlines()
             return ToolReport(aborted=said[-1] if said else f"{self.program} ended without a report")
         try:
-            counts = _Report.model_validate_json(self._report_file(raw).read_bytes())
+            counts = Counts.model_validate_json(path.read_bytes())
         except ValidationError as error:
             raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
         duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
@@ -99,16 +108,6 @@ class Program(Tool):
             lag_ms=lag_ms[answered],
             failed_lag_ms=lag_ms[~answered],
         )
-
-
-class _Report(BaseModel):
-    requests: int
-    without_answer: int
-    not_2xx: int
-    unsent: int = 0
-    bytes: int | None = None
-    first_start_ns: int | None
-    last_end_ns: int
 
 
 class Vegeta(Program):

@@ -140,17 +140,14 @@ class Tool(ABC):
         counted = self.report(raw).rows
         try:
             text = gzip.decompress(packed.read_bytes())
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ParseError(f"{packed.name} is damaged ({error}): measure again.") from error
-        head, _, rows = text.partition(b"\n")
+            head, _, rows = text.partition(b"\n")
+            log = self.read(rows, raw, floor_ms)
+        except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, DeprecationWarning) as error:
+            raise ParseError(
+                f"{packed.name} has lines that are no requests, or was cut off ({error}): measure again."
+            ) from error
         if text and head != self.columns.encode():
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
-        try:
-            log = self.read(rows, raw, floor_ms)
-        except (ValueError, DeprecationWarning) as error:
-            raise ParseError(
-                f"{self.name}'s file of requests has lines that are no requests: measure again."
-            ) from error
         known = len(log.starts_s) + log.unanswered
         if counted not in {None, known}:
             raise ParseError(f"{self.name} counts {counted} requests, but its rows hold {known}: measure again.")
