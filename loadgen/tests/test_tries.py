@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.finish import unfinished
-from loomlab.answer.loads import counting, telling
+from loomlab.answer.loads import counting
 from loomlab.answer.tries import MOST_TRIES, replaced, spoilt, try_again, try_notes
 from loomlab.basics.errors import UsageError
 from loomlab.cli import main
@@ -64,7 +64,6 @@ def test_the_first_try_counts_that_was_not_spoilt_from_outside_and_one_sentence_
 
     assert [one.run for one in counting(runs)] == [f"4-tomcat-platform{end}" for end in counts]
     assert try_notes(runs) == snapshot
-    assert telling(runs) == (counting(runs) or runs)
 
 
 def swept(folder: Path, **changes: Any) -> Path:
