@@ -37,11 +37,6 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_spoilt_that_is_invalid_for_a_cause_outside_whatever_it_did_itself(kind: str) -> None:
-    assert spoilt(run_record(1, **KINDS[kind])) is (kind in {"spoilt", "both"})
-
-
 @pytest.mark.parametrize(
     ("kinds", "counts"),
     [
@@ -52,7 +47,6 @@ def test_a_run_is_spoilt_that_is_invalid_for_a_cause_outside_whatever_it_did_its
         (["spoilt"] * 3, []),
         (["spoilt", "late"], []),
         (["spoilt", "late", "valid"], []),
-        (["late", "valid"], []),
         (["valid", "suspect"], [""]),
     ],
 )

@@ -33,7 +33,7 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     no third."""
     several = sorted(subjects, key=lambda one: one.run.cell)
     twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
-    models = {one.approach: one.members.get("concurrency") for one in sorted(several, key=lambda one: one.tells)}
+    models = {one.approach: one.members.get("concurrency") for one in several}
     found = []
     for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(str(models[name]), 1), name)), 2):
         contrast = _contrast(a, b, [one for one in several if one.approach in {a, b}])
@@ -44,10 +44,8 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
 
 
-def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
-    """Within the loads that both had, of runs that tell where that leaves such a load; of all runs where none does."""
-    telling = [one for one in both if one.tells]
-    subjects = telling if _shared_loads(telling) else both
+def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
+    """Within the loads that both had, as pools follow the load; of all runs where there is none."""
     models = {(one.approach, one.members.get("concurrency")) for one in subjects}
     is_complete = all(
         PARTS.keys() <= one.members.keys() and all(isinstance(one.members[name], str) for name in NEVER_NULL)
@@ -55,8 +53,9 @@ def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
     )
     if not is_complete or len(models) > 2:
         return Contrast(a=min(a, b), b=max(a, b), kind="unknown", differs=[])
+    loads = grouped(subjects, lambda one: one.run.cell).values()
     differs: dict[str, ByApproach] = {}
-    for load in _shared_loads(subjects) or [subjects]:
+    for load in [load for load in loads if len({one.approach for one in load}) == 2] or [subjects]:
         for name, values in _differing(load).items():
             differs.setdefault(name, []).extend(values)
     return Contrast(
@@ -68,12 +67,6 @@ def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
             for name, values in differs.items()
         ],
     )
-
-
-def _shared_loads(subjects: Sequence[Subject]) -> list[list[Subject]]:
-    """Those of each load that both approaches had."""
-    loads = grouped(subjects, lambda one: one.run.cell).values()
-    return [load for load in loads if len({one.approach for one in load}) == 2]
 
 
 def _differing(subjects: Sequence[Subject]) -> dict[str, ByApproach]:

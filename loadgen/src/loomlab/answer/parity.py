@@ -33,8 +33,6 @@ class Subject:
     run: Run
     about: Mapping[str, Any] | None = None
     probe: Probe | None = None
-    tells: bool = True
-    """False: it is heard only if two approaches have no load in common without it."""
 
     @property
     def approach(self) -> str:
@@ -50,12 +48,11 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
     """A run that does not count costs its block and tells nothing, unless its approach has no other."""
     counted = {run.run: run.approach for run in counting(runs)}
     subjects = []
-    for run in runs:
+    for run in (run for run in runs if run.run in counted or run.approach not in counted.values()):
         files = RunFiles(experiment_dir / "runs" / run.run)
         about = read_json(files.about)
         about = about if isinstance(about, dict) and "error" not in about else None
-        tells = run.run in counted or run.approach not in counted.values()
-        subjects.append(Subject(run, about, read_record(files.probe, Probe), tells))
+        subjects.append(Subject(run, about, read_record(files.probe, Probe)))
     return subjects
 
 

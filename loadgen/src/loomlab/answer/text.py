@@ -65,7 +65,7 @@ def remarks(runs: Sequence[Run], texts_of: Callable[[Run], list[str]] = _doubts)
 
 def model_notes(runs: Sequence[Run]) -> list[str]:
     """What figures are of, and how each tool sent its requests."""
-    return _rendered("methods.txt", _one_line, tools=_tools(runs)).splitlines()
+    return _lines("methods.txt", tools=_tools(runs))
 
 
 def _tools(runs: Sequence[Run]) -> list[tuple[str, bool]]:
@@ -77,9 +77,8 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
     """What must be read beside the table, with what is said of the contrasts that were declared or without it."""
     runs = summary.runs
     comparisons = (one for contrast in summary.contrasts for one in contrast.comparisons)
-    notes = _rendered(
+    return _lines(
         "notes.txt",
-        _one_line,
         remarks=[*remarks(runs), *(replace(one, verdict=None) for one in remarks(runs, lambda run: run.notes))],
         contrast_notes=contrast_notes(summary.contrasts),
         declared=[one for one in comparisons if one.word != "exploratory"],
@@ -89,29 +88,11 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
         waiting=[f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model],
         styles={run.style for run in runs},
     )
-    return [note for note in notes.splitlines() if note]
 
 
-def stretch_lines(run: Run) -> list[str]:
-    """What a run shows step by step, how it got over hangs of the backend, and what its failures were."""
-    lines = [
-        f"{run.run}, {step.offered_rps:,g} requests/s: {step.started_rps:,.1f} started, "
-        f"{step.throughput_rps:,.1f} answered a second, p50 {fixed(step.latency_ms.p50)} ms, "
-        f"p99 {fixed(step.latency_ms.p99)} ms, {step.errors:,} errors: {'held' if step.held else 'not held'}."
-        for step in run.steps
-    ]
-    for hang in run.episodes:
-        recovery = hang.recovery_s
-        back = "not back within the run" if recovery is None else f"back {recovery:,.0f} s after its end"
-        lines.append(
-            f"{run.run}, backend's hang of {hang.end - hang.start:,.0f} s: p50 before {fixed(hang.before_p50_ms)} ms, "
-            f"the longest answer {fixed(hang.worst_ms)} ms, {back}."
-        )
-    if run.failures:
-        kinds = ", ".join(f"{count:,} × {reason}" for reason, count in run.failures.items())
-        took = run.failed_latency_ms.p50
-        lines.append(f"{run.run}, failed: {kinds}" + (f"; they took {fixed(took)} ms at p50." if took else "."))
-    return lines
+def stretch_lines(runs: Sequence[Run]) -> list[str]:
+    """What runs show step by step, how they got over hangs of the backend, and what their failures were."""
+    return _lines("stretches.txt", runs=runs, fixed=fixed)
 
 
 def collector_line(run: Run) -> str | None:
@@ -152,11 +133,16 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
         notes=footnotes(summary, contrasts=not opening),
         lists={
-            "Steps, episodes and failures:": [line for run in summary.runs for line in stretch_lines(run)],
+            "Steps, episodes and failures:": stretch_lines(summary.runs),
             "Collector and compilers, over the whole run:": [*filter(None, map(collector_line, summary.runs))],
         },
         host=environment_line(summary.environment),
     )
+
+
+def _lines(template: str, **values: object) -> list[str]:
+    """Of plain text, whatever lines the values have."""
+    return [line for line in _rendered(template, _one_line, **values).splitlines() if line]
 
 
 def _rendered(template: str, finalize: Callable[[object], str], **values: object) -> str:
@@ -199,6 +185,6 @@ def show(summary: Summary, console: Console) -> None:
         table.add_row(*figures, f"[{colours[run.verdict]}]{verdict}[/]")
     console.print(f"\n{escape(summary.experiment)}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
-    lines = [*(line for run in summary.runs for line in stretch_lines(run)), *footnotes(summary)]
-    for line in (*(f"- {line}" for line in lines), environment_line(summary.environment)):
+    lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary)))
+    for line in (*lines, environment_line(summary.environment)):
         console.print(escape(line), highlight=False)
