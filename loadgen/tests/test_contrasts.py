@@ -20,18 +20,6 @@ def parts(found: Contrast) -> list[str]:
     return [one.part for one in found.differs]
 
 
-@pytest.mark.parametrize(
-    ("pair", "models"),
-    [(TOMCATS, ("platform-threads", "virtual-threads")), (NETTYS, ("reactive", "virtual-threads"))],
-)
-def test_a_contrast_in_the_model_alone_is_controlled(pair: tuple[str, str], models: tuple[str, str]) -> None:
-    got = contrast(*pair, about(pair[0]), about(pair[1]))
-
-    assert got.kind == "controlled"
-    assert (got.a, got.b) == pair[::-1]
-    assert [(one.part, one.b, one.a) for one in got.differs] == [("concurrency", *models)]
-
-
 def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_without_saying() -> None:
     got = contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), about("webflux-netty"))
     named = about("webflux-netty", inbound__server_header="Netty")

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.finish import unfinished
 from loomlab.answer.loads import counting
-from loomlab.answer.tries import MOST_TRIES, replaced, spoilt, try_again, try_notes
+from loomlab.answer.tries import MOST_TRIES, replaced, try_again, try_notes
 from loomlab.basics.errors import UsageError
 from loomlab.cli import main
 from loomlab.records.files import write_json
