@@ -1,7 +1,7 @@
 """Compares approaches within blocks."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -59,7 +59,8 @@ def _without_word(
             dropped[block] = "; ".join(faults)
         else:
             counted[block] = [own[0] for own in sides.values()]
-    scaled, effect = (float, float) if figure.unit else (math.log, math.exp)
+    scaled = float if figure.unit else math.log
+    effect: Callable[[float], float] = float if figure.unit else np.exp
     differences = [scaled(a.value or 0) - scaled(b.value or 0) for a, b in counted.values()]
     found = estimates(differences, fmean([sum(map(_rounding, both)) for both in counted.values()] or [0.0]))
     mean, half_width = float(found.mean), float(found.half_width)
