@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from loomlab.answer.tries import MOST_TRIES, index_that_counts
+from loomlab.answer.tries import MOST_TRIES
 from loomlab.statistics.student import Numbers
 
 APPROACHES, LOADS = 4, 2
@@ -113,7 +113,8 @@ HOSTILE = (
     World("first run 10 % dearer, order not drawn", first=0.10, drawn=False),
 )
 """Whose loss is stated, each for one reason."""
-COUNTED = np.array([index_that_counts(spoilt) for spoilt in product((False, True), repeat=MOST_TRIES)], dtype=float)
+SPOILT = product((False, True), repeat=MOST_TRIES)
+COUNTED = np.array([spoilt.index(False) if False in spoilt else None for spoilt in SPOILT], dtype=float)
 """The try that counts, as the lab chooses it, by which of them are spoilt, read as binary digits; NaN: none does."""
 SECOND = np.arange(APPROACHES) % 2 == 1
 """Of each pair."""

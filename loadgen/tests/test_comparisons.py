@@ -258,15 +258,3 @@ def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_pat
 
     assert pair(got).kind == "controlled"
     assert (of(got).effect, of(got).blocks, len(of(got).dropped)) == (None, [], 3)
-
-
-def test_approaches_that_share_no_load_whose_runs_count_are_compared_by_those_they_share(tmp_path: Path) -> None:
-    """Pools have the size of the load, so runs of two loads would seem to differ in them."""
-    invalid = {"verdict": "invalid"}
-    got = summed_up(tmp_path, 1, {"1-tomcat-virtual": invalid, "5-tomcat-platform": invalid}, cells=2)
-    for one in got.runs:
-        about = HEADLINE[one.approach]
-        outbound = about["outbound"] | {"max_connections": {1: 504, 2: 2004}[one.cell]}
-        again = retold(tmp_path, one.run, about | {"outbound": outbound})
-
-    assert pair(again).kind == "controlled"

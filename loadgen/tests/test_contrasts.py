@@ -20,18 +20,6 @@ def parts(found: Contrast) -> list[str]:
     return [one.part for one in found.differs]
 
 
-@pytest.mark.parametrize(
-    ("pair", "models"),
-    [(TOMCATS, ("platform-threads", "virtual-threads")), (NETTYS, ("reactive", "virtual-threads"))],
-)
-def test_a_contrast_in_the_model_alone_is_controlled(pair: tuple[str, str], models: tuple[str, str]) -> None:
-    got = contrast(*pair, about(pair[0]), about(pair[1]))
-
-    assert got.kind == "controlled"
-    assert (got.a, got.b) == pair[::-1]
-    assert [(one.part, one.b, one.a) for one in got.differs] == [("concurrency", *models)]
-
-
 def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_without_saying() -> None:
     got = contrast("tomcat-virtual", "webflux-netty", about("tomcat-virtual"), about("webflux-netty"))
     named = about("webflux-netty", inbound__server_header="Netty")
@@ -48,14 +36,12 @@ def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_wit
         ({"style": "idiomatic"}, "style", "lean", "idiomatic"),
         ({"inbound__framework": None}, "framework", "spring-webmvc", "none"),
         ({"outbound__client": "jdk-httpclient"}, "client", "apache-httpclient", "jdk-httpclient"),
-        ({"inbound__transport": "socket"}, "transport", "nio", "socket"),
-        ({"inbound__socket_thread_kind": "virtual"}, "kind of the socket threads", "platform", "virtual"),
-        ({"inbound__socket_threads": 16}, "number of socket threads", "2", "16"),
-        (
-            {"inbound__internals__processor_cache": 200},
-            "internals of the server", "processor_cache: -1", "processor_cache: 200",
-        ),
-        ({"outbound__internals": {"unsafe": False}}, "internals of the client", "none", "unsafe: false"),
+        ({"inbound__transport": "socket"}, "inbound.transport", "nio", "socket"),
+        ({"inbound__socket_thread_kind": "virtual"}, "inbound.socket_thread_kind", "platform", "virtual"),
+        ({"inbound__socket_threads": 16}, "inbound.socket_threads", "2", "16"),
+        ({"inbound__internals__processor_cache": 200}, "inbound.internals.processor_cache", "-1", "200"),
+        ({"inbound__internals__dispatch": "other"}, "inbound.internals.dispatch", "none", "other"),
+        ({"outbound__internals": {"unsafe": False}}, "outbound.internals.unsafe", "none", "false"),
         ({"inbound__backlog": 128}, "inbound.backlog", "16384", "128"),
         ({"inbound__version": "10"}, "inbound.version", HEADLINE["tomcat-platform"]["inbound"]["version"], "10"),
         ({"inbound__tcp_no_delay": ...}, "inbound.tcp_no_delay", "true", "none"),
@@ -172,8 +158,6 @@ def test_without_a_load_in_common_everything_is_compared() -> None:
         {"outbound": "apache"},
         {"inbound__server": None},
         {"inbound__framework": ...},
-        {"outbound__internals": ...},
-        {"inbound__socket_threads": ...},
     ],
 )
 def test_what_did_not_tell_is_not_compared(change: dict[str, Any] | None) -> None:

@@ -190,16 +190,6 @@ def test_what_is_no_experiment_is_not_resumed(tmp_path: Path, name: str) -> None
         unfinished(tmp_path / "results", name)
 
 
-def test_the_checksum_tells_whether_raw_files_changed(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished")
-    run_dir = folder / "runs" / "1-tomcat-virtual"
-
-    before = finish(folder).runs[0].raw_sha256
-    (run_dir / "raw" / "ab.txt").write_text("something else\n")
-
-    assert None is not before != judge_run(run_dir).raw_sha256
-
-
 def told(images: dict[str, str], **facts: object) -> dict[str, object]:
     return {"engine": "26.1.5", "cpus": 2, "images": images, "notes": []} | facts
 

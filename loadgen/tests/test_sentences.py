@@ -65,23 +65,6 @@ def test_each_word_has_its_approved_sentence(snapshot: SnapshotAssertion) -> Non
     assert "\n".join(one.sentence for one in examples) == snapshot
 
 
-def test_the_same_is_said_of_intervals_with_equality_alone() -> None:
-    """Not of 1 to 4 % more, as one of nine contrasts, nor of a difference that is less than the margin."""
-    slight = one_of_many([1.01 * value for value in NOISY])
-
-    assert slight.apart
-    assert (slight.word, slight.within_margin, slight.blocks_needed) == ("equivalent", True, None)
-    assert {"10", "9"} <= figures(slight.sentence)
-    found = [compared([factor * value for value in BASE]) for factor in (1.09, 0.94)]
-    assert [one.word for one in found] == ["higher", "lower"]
-    for got in (slight, *found, compared(NEAR, declared=False)):
-        assert got.within_margin
-        assert "same" not in got.sentence
-        assert "10" in figures(got.sentence.partition("margin")[2])
-    assert "same" in compared(EVEN_ON_AVERAGE, declared=False).sentence
-    assert "margin" not in compared(LESS).sentence
-
-
 def holds(text: str, size: float) -> bool:
     """Whether that is how a size is written, of a share in percent."""
     if text == "under 0.1":

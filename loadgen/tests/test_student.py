@@ -6,15 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from loomlab.statistics.student import (
-    blocks_likely,
-    blocks_needed,
-    estimates,
-    holm,
-    power,
-    within,
-    words,
-)
+from loomlab.statistics.student import blocks_likely, blocks_needed, estimates, holm, power, within, words
 
 DIFFERENCES = st.lists(st.floats(-3, 3), min_size=3, max_size=12)
 

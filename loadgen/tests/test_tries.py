@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.finish import unfinished
-from loomlab.answer.loads import counting, telling
-from loomlab.answer.tries import MOST_TRIES, replaced, spoilt, try_again, try_notes
+from loomlab.answer.loads import counting
+from loomlab.answer.tries import MOST_TRIES, replaced, try_again, try_notes
 from loomlab.basics.errors import UsageError
 from loomlab.cli import main
 from loomlab.records.files import write_json
@@ -37,11 +37,6 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_spoilt_that_is_invalid_for_a_cause_outside_whatever_it_did_itself(kind: str) -> None:
-    assert spoilt(run_record(1, **KINDS[kind])) is (kind in {"spoilt", "both"})
-
-
 @pytest.mark.parametrize(
     ("kinds", "counts"),
     [
@@ -52,7 +47,6 @@ def test_a_run_is_spoilt_that_is_invalid_for_a_cause_outside_whatever_it_did_its
         (["spoilt"] * 3, []),
         (["spoilt", "late"], []),
         (["spoilt", "late", "valid"], []),
-        (["late", "valid"], []),
         (["valid", "suspect"], [""]),
     ],
 )
@@ -64,7 +58,6 @@ def test_the_first_try_counts_that_was_not_spoilt_from_outside_and_one_sentence_
 
     assert [one.run for one in counting(runs)] == [f"4-tomcat-platform{end}" for end in counts]
     assert try_notes(runs) == snapshot
-    assert telling(runs) == (counting(runs) or runs)
 
 
 def swept(folder: Path, **changes: Any) -> Path:

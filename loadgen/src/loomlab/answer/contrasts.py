@@ -2,10 +2,9 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from loomlab.answer.parity import ByApproach, Subject, audit, flat
+from loomlab.answer.parity import ByApproach, Subject, audit
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Contrast, Difference
 
@@ -16,22 +15,14 @@ PARTS = {
     "inbound.framework": "framework",
     "outbound.client": "client",
 }
-"""What members of /about are called."""
-FINER = {
-    "inbound.transport": "transport",
-    "inbound.socket_thread_kind": "kind of the socket threads",
-    "inbound.socket_threads": "number of socket threads",
-    "inbound.internals": "internals of the server",
-    "outbound.internals": "internals of the client",
-}
-"""What may differ within one server, or one client."""
-WHOLE = {"inbound": "inbound.server", "outbound": "outbound.client"}
-NAMES = PARTS | FINER
-USUAL = {"virtual-threads": 0, "platform-threads": 2}
+"""What members of /about are called, without which two approaches are not compared."""
+OF_SOCKETS = ("inbound.socket_thread_kind", "inbound.internals.dispatch")
+"""What the model decides within some servers, so that the audit explains it, and is more than the model."""
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
+USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NONE = "none"
 MOST_PAIRS = 4
-"""That a note names; summary.json has all."""
+"""That a note names of those that differ in more than the model; summary.json has all."""
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
@@ -40,12 +31,11 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run of one
     of the two did not tell, or its runs told different models; *same*: one is the other once more, and is held against
     no third."""
-    several = list(subjects)
+    several = sorted(subjects, key=lambda one: one.run.cell)
     twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
-    by_telling = sorted(several, key=lambda one: one.tells)
-    models = {one.approach: str(_member(one.about, "concurrency")) for one in by_telling}
+    models = {one.approach: one.members.get("concurrency") for one in several}
     found = []
-    for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(models[name], 1), name)), 2):
+    for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(str(models[name]), 1), name)), 2):
         contrast = _contrast(a, b, [one for one in several if one.approach in {a, b}])
         if twins.get(a) == b or twins.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
@@ -54,15 +44,18 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
 
 
-def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
-    """Within the loads that both had, of runs that tell where that leaves such a load; of all runs where none does."""
-    telling = [one for one in both if one.tells]
-    subjects = telling if _shared_loads(telling) else both
-    models = {(one.approach, _member(one.about, "concurrency")) for one in subjects}
-    if not all(_is_complete(one.about) for one in subjects) or len(models) > 2:
+def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
+    """Within the loads that both had, as pools follow the load; of all runs where there is none."""
+    models = {(one.approach, one.members.get("concurrency")) for one in subjects}
+    is_complete = all(
+        PARTS.keys() <= one.members.keys() and all(isinstance(one.members[name], str) for name in NEVER_NULL)
+        for one in subjects
+    )
+    if not is_complete or len(models) > 2:
         return Contrast(a=min(a, b), b=max(a, b), kind="unknown", differs=[])
+    loads = grouped(subjects, lambda one: one.run.cell).values()
     differs: dict[str, ByApproach] = {}
-    for load in _shared_loads(subjects) or [subjects]:
+    for load in [load for load in loads if len({one.approach for one in load}) == 2] or [subjects]:
         for name, values in _differing(load).items():
             differs.setdefault(name, []).extend(values)
     return Contrast(
@@ -70,56 +63,27 @@ def _contrast(a: str, b: str, both: list[Subject]) -> Contrast:
         b=b,
         kind="controlled" if list(differs) == ["concurrency"] else "stack",
         differs=[
-            Difference(part=NAMES.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
+            Difference(part=PARTS.get(name, name), a=_values_of(a, values), b=_values_of(b, values))
             for name, values in differs.items()
         ],
     )
 
 
-def _shared_loads(subjects: Sequence[Subject]) -> list[list[Subject]]:
-    """Those of each load that both approaches had."""
-    loads = grouped(sorted(subjects, key=lambda one: one.run.cell), lambda one: one.run.cell)
-    return [load for load in loads.values() if len({one.approach for one in load}) == 2]
-
-
-def _is_complete(about: Any) -> bool:
-    """Whether it tells all that a contrast is named by; null tells, too, that there is none."""
-    return all(isinstance(_member(about, name), str) for name in NEVER_NULL) and not any(
-        _member(about, name) is ... for name in NAMES
-    )
-
-
-def _member(about: Any, name: str) -> Any:
-    """... where there is none."""
-    for step in name.split("."):
-        about = about.get(step, ...) if isinstance(about, Mapping) else ...
-    return about
-
-
 def _differing(subjects: Sequence[Subject]) -> dict[str, ByApproach]:
-    """What they do not all tell alike: the parts first, then what is finer, then whatever the audit finds."""
+    """What they do not all tell alike: the parts first, then whatever the audit finds."""
     found: dict[str, ByApproach] = {}
-    for name in NAMES:
-        values = [(one.approach, _member(one.about, name)) for one in subjects]
-        is_implied = name in FINER and WHOLE[name.partition(".")[0]] in found
-        if not is_implied and any(value != values[0][1] for _, value in values):
+    for name in (*PARTS, *OF_SOCKETS):
+        values = [(one.approach, one.members.get(name)) for one in subjects]
+        another_server = name in OF_SOCKETS and "inbound.server" in found
+        if not another_server and any(value != values[0][1] for _, value in values):
             found[name] = values
-    named = tuple(f"{name}." for name in found)
-    others = audit(subjects).unexplained
-    return found | {name: values for name, values in others.items() if not f"{name}.".startswith(named)}
+    return found | audit(subjects).unexplained
 
 
 def _values_of(approach: str, values: ByApproach) -> str:
     """What its runs recorded, each value once."""
-    return "; ".join(dict.fromkeys(_text(value) for name, value in values if name == approach)) or NONE
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_text(member)}" for name, member in sorted(flat(value).items())) or NONE
-    if value is None:
-        return NONE
-    return value if isinstance(value, str) else json.dumps(value)
+    own = (NONE if value is None else value for name, value in values if name == approach)
+    return "; ".join(dict.fromkeys(value if isinstance(value, str) else json.dumps(value) for value in own)) or NONE
 
 
 def what_differs(contrast: Contrast) -> str:
@@ -137,8 +101,7 @@ def contrast_notes(contrasts: Sequence[Contrast]) -> list[str]:
     }
     notes = [f"{one.a} and {one.b} {text}" for kind, text in texts.items() for one in contrasts if one.kind == kind]
     stacks = grouped((one for one in contrasts if one.kind == "stack"), _besides_model)
-    notes += [f"{_pairs(pairs)} {besides}" for besides, pairs in stacks.items()]
-    return [*notes, *_client_notes(contrasts), *unknown_notes(contrasts)]
+    return [*notes, *(f"{_pairs(pairs)} {besides}" for besides, pairs in stacks.items()), *unknown_notes(contrasts)]
 
 
 def _besides_model(contrast: Contrast) -> str:
@@ -150,29 +113,11 @@ def _besides_model(contrast: Contrast) -> str:
     return f"differ in {parts} (stack contrast): a difference between them is not due to the model alone."
 
 
-def _client_notes(contrasts: Iterable[Contrast]) -> list[str]:
-    """Who calls the backend with which client, where these differ."""
-    pairs = {
-        (approach, client)
-        for contrast in contrasts
-        for one in contrast.differs
-        if one.part == "client"
-        for approach, clients in ((contrast.a, one.a), (contrast.b, one.b))
-        for client in clients.split("; ")
-    }
-    own = grouped(sorted(pairs), lambda pair: pair[0])
-    users = grouped(own, lambda approach: " or ".join(client for _, client in own[approach]))
-    sides = "; ".join(f"{client} ({', '.join(approaches)})" for client, approaches in sorted(users.items()))
-    return [f"Clients of the backend: {sides}."] if sides else []
-
-
 def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:
     """Why it is not known what some differ in."""
     unknown = [one for one in contrasts if one.kind == "unknown"]
-    if not unknown:
-        return []
     why = "raw/about.json is incomplete, or reports two concurrency models for one approach."
-    return [f"How {_pairs(unknown)} differ is not known: {why}"]
+    return [f"How {_pairs(unknown)} differ is not known: {why}"] if unknown else []
 
 
 def _pairs(contrasts: Sequence[Contrast]) -> str:

@@ -12,16 +12,27 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
     """environment.json, written from engine.json and order.json where there are these."""
-    path = experiment_dir / "environment.json"
-    order = order_of(experiment_dir)
-    if order is not None:
-        facts = _engine(experiment_dir)
-        sizes = {key: value for key, value in order.settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
-        environment = _planned(order) | {"jvm": _jvms(experiment_dir, order)} | facts
-        environment["sizes"] = sizes | order.runs[0].settings | environment.pop("inherited", {})
-        environment["suspect"] = order.suspect + facts.get("suspect", [])
-        write_json(path, environment)
-    return dict(read_json(path) or {})
+    path, order = experiment_dir / "environment.json", order_of(experiment_dir)
+    if order is None:
+        return dict(read_json(path) or {})
+    request, settings, facts = order.runs[0].request, order.settings, _engine(experiment_dir)
+    sizes = {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
+    sizes |= order.runs[0].settings | facts.pop("inherited", {})
+    environment = {
+        **{name: getattr(request, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
+        "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
+        "size": order.size,
+        "seed": order.seed,
+        **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor")},
+        "tool_versions": {request.tool: order.tool_version},
+        "started": order.planned,
+        "jvm": _jvms(experiment_dir, order),
+        **facts,
+        "sizes": sizes,
+        "suspect": order.suspect + facts.get("suspect", []),
+    }
+    write_json(path, environment)
+    return environment
 
 
 def _engine(experiment_dir: Path) -> dict[str, Any]:
@@ -37,23 +48,8 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
         )
         notes = list(dict.fromkeys([*facts.get("notes", []), *later.get("notes", [])]))
         facts |= later | {"images": images | later_images, "notes": notes}
-    if changed:
-        text = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
-        facts["suspect"] = [text]
-    return facts
-
-
-def _planned(order: Order) -> dict[str, Any]:
-    request, settings = order.runs[0].request, order.settings
-    return {
-        **{name: getattr(request, name) for name in ("jdk", "gc", "http_client", "style", "endpoint")},
-        "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
-        "size": order.size,
-        "seed": order.seed,
-        **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor")},
-        "tool_versions": {request.tool: order.tool_version},
-        "started": order.planned,
-    }
+    text = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
+    return facts | ({"suspect": [text]} if changed else {})
 
 
 def _jvms(experiment_dir: Path, order: Order) -> dict[str, dict[str, Any]]:

@@ -50,11 +50,13 @@ def _cut_off(order: Order) -> bool:
 
 def _lacking(experiment_dir: Path, order: Order) -> list[PlannedRun]:
     """The runs that are yet to be made, or their next tries."""
-
-    def is_made(run: PlannedRun) -> bool:
-        return run.state == "judged" and RunFiles(experiment_dir / "runs" / run.run).run.exists()
-
-    return [run for run in order.runs if not is_made(run) or next_try(experiment_dir, order, run)]
+    return [
+        run
+        for run in order.runs
+        if run.state != "judged"
+        or not RunFiles(experiment_dir / "runs" / run.run).run.exists()
+        or next_try(experiment_dir, order, run)
+    ]
 
 
 def _judged(run_dir: Path) -> State:

@@ -42,12 +42,6 @@ def counting(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.verdict != "invalid" and run.run not in others]
 
 
-def telling(runs: Sequence[Run]) -> list[Run]:
-    """Those that say what an approach is: the ones that count, and of an approach that has none, all."""
-    counted = {run.run: run.approach for run in counting(runs)}
-    return [run for run in runs if run.run in counted or run.approach not in counted.values()]
-
-
 def loads_of(runs: Sequence[Run], order: Order | None = None) -> list[LoadGroup]:
     """Smallest first."""
     by_cell = grouped(runs, lambda run: run.cell)

@@ -5,10 +5,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from loomlab.answer.loads import telling
+from loomlab.answer.loads import counting
 from loomlab.basics.grouping import grouped
 from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
@@ -20,11 +21,7 @@ POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"
 """Beside the members of /about, what some of them follow from."""
 NO_DIFFERENCE = {"approach", "concurrency", POOL, DEFAULT_CLIENT, "cpu_iterations_per_microsecond"}
 """What an approach is; and what each process calibrates when it starts, never the same twice."""
-LEAN = {"style": "lean"}
-"""What /about did not tell when there was no other style."""
 
-type Values = Mapping[str, Any]
-"""Members of /about by their dotted names."""
 type ByApproach = list[tuple[str, Any]]
 """Approaches, and what a run of each recorded."""
 
@@ -36,22 +33,26 @@ class Subject:
     run: Run
     about: Mapping[str, Any] | None = None
     probe: Probe | None = None
-    tells: bool = True
-    """False: it is heard only if two approaches have no load in common without it."""
 
     @property
     def approach(self) -> str:
         return self.run.approach
 
+    @cached_property
+    def members(self) -> dict[str, Any]:
+        """Of /about, by their dotted names."""
+        return flat(self.about or {})
+
 
 def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
     """A run that does not count costs its block and tells nothing, unless its approach has no other."""
-    heard, subjects = {run.run for run in telling(runs)}, []
-    for run in runs:
+    counted = {run.run: run.approach for run in counting(runs)}
+    subjects = []
+    for run in (run for run in runs if run.run in counted or run.approach not in counted.values()):
         files = RunFiles(experiment_dir / "runs" / run.run)
         about = read_json(files.about)
-        about = LEAN | about if isinstance(about, dict) and "error" not in about else None
-        subjects.append(Subject(run, about, read_record(files.probe, Probe), run.run in heard))
+        about = about if isinstance(about, dict) and "error" not in about else None
+        subjects.append(Subject(run, about, read_record(files.probe, Probe)))
     return subjects
 
 
@@ -86,10 +87,7 @@ class Explanation(NamedTuple):
     or_null: bool = False
     """A group may only say null where the others say a value."""
 
-    def covers(self, name: str) -> bool:
-        return any(fnmatchcase(name, one) for one in self.fields.split())
-
-    def explains(self, name: str, runs: Sequence[Values]) -> bool:
+    def explains(self, name: str, runs: Sequence[Mapping[str, Any]]) -> bool:
         groups = grouped(runs, lambda run: _json(run.get(self.group)))
         values = [{_json(run.get(name)) for run in group} for group in groups.values()]
         several = self.or_null and len(set().union(*values) - {_json(None)}) > 1
@@ -98,17 +96,15 @@ class Explanation(NamedTuple):
 
 EXPLAINED = (
     Explanation(
-        "an approach is a server and a concurrency model; how many threads serve sockets is the server's default",
-        "inbound.server",
-        "inbound.server inbound.version inbound.framework inbound.transport inbound.socket_threads",
-    ),
-    Explanation(
         "the model decides what runs the handlers, and in Jetty what serves sockets",
         "approach",
         "inbound.executor inbound.socket_thread_kind inbound.internals.dispatch*",
     ),
-    Explanation("a server has internals of its own", "inbound.server", "inbound.internals*"),
-    Explanation("a client has internals of its own", "outbound.client", "outbound.internals*"),
+    Explanation(
+        "an approach is a server and a concurrency model; how many threads serve sockets, and how, is the server's own",
+        "inbound.server",
+        "inbound.server inbound.version inbound.framework inbound.transport inbound.socket_threads inbound.internals*",
+    ),
     Explanation("only platform threads come from a pool of a fixed size", POOL, "inbound.max_threads", or_null=True),
     Explanation("the kind of thread that serves an endpoint is the model", "concurrency", "thread_kinds*"),
     Explanation(
@@ -123,9 +119,9 @@ EXPLAINED = (
         "outbound.client",
     ),
     Explanation(
-        "a client has a version, a pool and threads of its own",
+        "a client has a version, a pool, threads and internals of its own",
         "outbound.client",
-        "outbound.version outbound.pool_policy outbound.event_loops",
+        "outbound.version outbound.pool_policy outbound.event_loops outbound.internals*",
     ),
     Explanation(
         "a client that lacks the setting or does not report it says null; the others are equal",
@@ -142,8 +138,8 @@ def audit(subjects: Iterable[Subject]) -> Audit:
     several, found = list(subjects), Audit()
     _compare_configurations(several, found)
     _compare_answers(several, found)
-    bytes_by_approach = ((one.run.response_bytes_per_request or 0, one.approach) for one in several)
-    sizes = sorted((size, approach) for size, approach in bytes_by_approach if size > 0)
+    sizes = sorted((one.run.response_bytes_per_request or 0, one.approach) for one in several)
+    sizes = [(size, approach) for size, approach in sizes if size > 0]
     if sizes and sizes[-1][0] > (1 + BYTES_LIMIT) * sizes[0][0]:
         (least, smallest), (most, largest) = sizes[0], sizes[-1]
         found.unexplained["the bytes of an answer"] = [(approach, round(size, 1)) for size, approach in sizes]
@@ -162,18 +158,15 @@ def flat(about: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return values
 
 
-def _members(approach: str, about: Mapping[str, Any]) -> Values:
-    """Event-driven approaches share a client, and so do the others, but for virtual-netty and its default."""
-    values = flat(about)
-    model = values.get("concurrency")
-    client = "netty" if values.get("inbound.server") == "netty" else "others"
-    if model in {"reactive", "completable-future"}:
-        client = "event-driven"
-    return values | {"approach": approach, POOL: model == "platform-threads", DEFAULT_CLIENT: client}
-
-
 def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
-    known = [_members(one.approach, one.about) for one in subjects if one.about is not None]
+    """Event-driven approaches share a client, and so do the others, but for virtual-netty and its default."""
+    known = []
+    for one in (one for one in subjects if one.about is not None):
+        model = one.members.get("concurrency")
+        client = "netty" if one.members.get("inbound.server") == "netty" else "others"
+        client = "event-driven" if model in {"reactive", "completable-future"} else client
+        follows = {"approach": one.approach, POOL: model == "platform-threads", DEFAULT_CLIENT: client}
+        known.append(one.members | follows)
     unknown = _names(one.approach for one in subjects if one.about is None)
     if unknown and known:
         found.suspicions.append(f"The effective configuration of {unknown} is unknown: /about was not recorded.")
@@ -181,7 +174,8 @@ def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
         found.notes.append("The effective configurations were not compared: no run recorded /about.")
     explained: dict[str, list[str]] = {}
     for name in sorted({name for values in known for name in values} - NO_DIFFERENCE):
-        explanation = next((one for one in EXPLAINED if one.covers(name)), None)
+        explanations = (one for one in EXPLAINED if any(fnmatchcase(name, field) for field in one.fields.split()))
+        explanation = next(explanations, None)
         if explanation is None or not explanation.explains(name, known):
             found.compare(name, [(values["approach"], values.get(name)) for values in known])
         elif len({_json(values.get(name)) for values in known}) > 1:

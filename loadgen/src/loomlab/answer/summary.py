@@ -32,15 +32,17 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     subjects = subjects_of(experiment_dir, runs)
-    telling = grouped((one for one in subjects if one.tells), lambda one: one.run.cell)
-    audits = {cell: audit(telling.get(cell, ())) for cell in sorted({run.cell for run in runs})}
+    by_cell = grouped(subjects, lambda one: one.run.cell)
+    audits = {cell: audit(by_cell.get(cell, ())) for cell in sorted({run.cell for run in runs})}
     early = unmade_blocks(order, runs)
     notes += [INTERRUPTED_NOTE] if interrupted else []
     notes += [STAND_IN_NOTE] if environment.get("stand_in_images") else []
     notes += [*map(str, environment.get("notes", [])), *try_notes(runs), *([early] if early else [])]
     notes += [note for found in audits.values() for note in found.notes]
-    doubts = environment.get("suspect", [])
-    runs = [_suspected(run, [*doubts, *audits[run.cell].suspicions]) for run in runs]
+    for run in runs:
+        doubts = [*environment.get("suspect", []), *audits[run.cell].suspicions]
+        run.reasons += doubts
+        run.verdict = "suspect" if doubts and run.verdict == "valid" else run.verdict
     contrasts, margin = contrasts_of(subjects), order.margin if order else None
     folder = experiment_dir.resolve().name
     stamped = FOLDER.fullmatch(folder)
@@ -60,14 +62,6 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     )
     write_json(experiment_dir / "summary.json", summary)
     return summary
-
-
-def _suspected(run: Run, suspicions: list[str]) -> Run:
-    """The run with what makes every run of its load suspect."""
-    if not suspicions:
-        return run
-    verdict = "suspect" if run.verdict == "valid" else run.verdict
-    return run.model_copy(update={"verdict": verdict, "reasons": run.reasons + suspicions})
 
 
 def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:

@@ -22,15 +22,9 @@ def spoilt(run: Run) -> bool:
     )
 
 
-def index_that_counts(spoilt_tries: Sequence[bool]) -> int | None:
-    """Of tries in their order: that of the first that was not spoilt, whatever it cost; None: each was."""
-    return next((index for index, was_spoilt in enumerate(spoilt_tries) if not was_spoilt), None)
-
-
 def counting_try(tries: Sequence[Run]) -> Run:
-    """The last, which has no figure, where each was spoilt."""
-    index = index_that_counts([spoilt(run) for run in tries])
-    return tries[-1 if index is None else index]
+    """The first that was not spoilt, whatever it cost; the last, which has no figure, where each was."""
+    return next((run for run in tries if not spoilt(run)), tries[-1])
 
 
 def tries_of(runs: Sequence[Run]) -> list[list[Run]]:
@@ -68,17 +62,12 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> Planned
 
 def try_notes(runs: Sequence[Run]) -> list[str]:
     """A sentence for each run that was made again."""
-    return [_note(tries) for tries in tries_of(runs) if len(tries) > 1]
-
-
-def _note(tries: Sequence[Run]) -> str:
-    first, counts = tries[0].run, counting_try(tries)
-    again = f"measured {('once', 'twice')[len(tries) - 2]} more"
-    invalid = counts.verdict == "invalid"
-    if counts is tries[0]:
-        why = " and is invalid: no figure" if invalid else ""
-        return f"{first} was {again}, though the host did not disturb it: {first} counts{why}."
-    result = f"; {counts.run} counts and is invalid: no figure" if invalid else f": only {counts.run} counts"
-    if spoilt(counts):
-        result = "; each try is invalid, so it has no figure"
-    return f"The host disturbed {first}, so it was {again}{result}."
+    notes = []
+    for tries in (tries for tries in tries_of(runs) if len(tries) > 1):
+        counts = counting_try(tries)
+        invalid = f"; {counts.run} counts and is invalid: no figure"
+        result = invalid if counts.verdict == "invalid" else f": only {counts.run} counts"
+        times = ("once", "twice")[len(tries) - 2]
+        why = f"The host disturbed {tries[0].run}, so it" if spoilt(tries[0]) else tries[0].run
+        notes.append(f"{why} was measured {times} more{result}.")
+    return notes

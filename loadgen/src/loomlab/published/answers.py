@@ -42,6 +42,11 @@ class Finding:
     published: tuple[float, ...] = ()
     """The paper's own figures."""
 
+    @property
+    def name(self) -> str:
+        """The figure's, without what it is a part of."""
+        return self.figure.rpartition(".")[2]
+
 
 @dataclass(frozen=True)
 class ClaimAnswer:

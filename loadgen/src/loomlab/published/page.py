@@ -1,9 +1,7 @@
 """docs/reproduced.md and its charts: what five published experiments claim, and what the lab finds."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from datetime import date
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -38,20 +36,6 @@ def page_of(papers: Sequence[Paper]) -> str:
         outcomes=[*Outcome],
         columns=COLUMNS,
         row_of=row_of,
-        origin=_origin,
-    )
-
-
-def _origin(paper: Paper) -> str:
-    """When and where the runs were made, and the command."""
-    if not paper.kept:
-        return "Nothing was measured yet."
-    dates = sorted(str(date.fromisoformat(run.experiment[:8])) for run in paper.kept)
-    hosts = " or ".join(dict.fromkeys(run.host for run in paper.kept))
-    verdicts = ", ".join(f"{count} {name}" for name, count in Counter(run.verdict for run in paper.kept).items())
-    return (
-        f"Here: {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, `make reproduce PAPER={paper.name}`, "
-        f"{max(run.cpus for run in paper.kept):g} CPU ({hosts}); runs: {verdicts}."
     )
 
 
@@ -75,12 +59,7 @@ def _found(answer: ClaimAnswer, finding: Finding) -> str:
     interval = middle if low == high else f"{middle} ({low.split()[0]} to {high.split()[0]})"
     alike = sum(other.outcome == answer.outcome for other in answer.findings)
     more = finding.why or (f"so in {alike} of {parts}" if parts > 1 else "")
-    return f"{_short_name(finding)}{of} at {load}: {interval}" + (f"; {more}" if more else "")
-
-
-def _short_name(finding: Finding) -> str:
-    """The figure's, without what it is a part of."""
-    return finding.figure.rpartition(".")[2]
+    return f"{finding.name}{of} at {load}: {interval}" + (f"; {more}" if more else "")
 
 
 def _number(value: float, figure: str, claim: Claim) -> str:
@@ -104,7 +83,7 @@ def forest(paper: Paper) -> Drawing:
         chart.plot([finding.low, finding.high], [row] * 2, color=colour, linewidth=4, alpha=0.5)
         chart.plot([finding.centre or 1], [row], "o", color=colour, markersize=5)
         chart.plot(finding.published, [row] * len(finding.published), "x", color=INK, markersize=6)
-    named_rows(chart, [f"{_short_name(finding)} at {finding.level:,}\n{finding.of}" for finding in rows])
+    named_rows(chart, [f"{finding.name} at {finding.level:,}\n{finding.of}" for finding in rows])
     chart.axvline(1, color=SOFT, linestyle="--", linewidth=1)
     chart.set_xscale("log")
     ratios = [ratio for finding in rows for ratio in (finding.low, finding.high, *finding.published)]

@@ -1,7 +1,7 @@
 """Compares approaches within blocks."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -55,11 +55,13 @@ def _without_word(
     counted: dict[int, list[Observation]] = {}
     for block in sorted({run.block for run in runs}):
         sides = {name: [run for run in runs if (run.block, run.approach) == (block, name)] for name in (pair.a, pair.b)}
-        if faults := [fault for name, own in sides.items() if (fault := _fault(figure, name, own))]:
+        if faults := [fault for name, own in sides.items() if (fault := _fault(name, own, figure.unit is None))]:
             dropped[block] = "; ".join(faults)
         else:
             counted[block] = [own[0] for own in sides.values()]
-    differences = [_scaled(figure, a) - _scaled(figure, b) for a, b in counted.values()]
+    scaled = float if figure.unit else math.log
+    effect: Callable[[float], float] = float if figure.unit else np.exp
+    differences = [scaled(a.value or 0) - scaled(b.value or 0) for a, b in counted.values()]
     found = estimates(differences, fmean([sum(map(_rounding, both)) for both in counted.values()] or [0.0]))
     mean, half_width = float(found.mean), float(found.half_width)
     known = not math.isnan(half_width)
@@ -71,13 +73,13 @@ def _without_word(
         figure=figure.name,
         margin=margin,
         blocks=[
-            BlockEffect(block=block, effect=_effect(figure, difference), suspect=any(run.suspect for run in both))
+            BlockEffect(block=block, effect=effect(difference), suspect=any(run.suspect for run in both))
             for (block, both), difference in zip(counted.items(), differences, strict=True)
         ],
         dropped=[f"block {block} ({why})" for block, why in sorted(dropped.items())],
-        effect=_effect(figure, mean) if counted else None,
-        low=_effect(figure, mean - half_width) if known else None,
-        high=_effect(figure, mean + half_width) if known else None,
+        effect=effect(mean) if counted else None,
+        low=effect(mean - half_width) if known else None,
+        high=effect(mean + half_width) if known else None,
         coarse=known and len(counted) < FEWEST_FINE_BLOCKS,
         p_value=float(found.p_value) if known else None,
         within_margin=margin is not None and bool(within(found, margin)),
@@ -99,36 +101,20 @@ def _with_word(comparison: Comparison, found: Estimates, declared: int, p_holm: 
     return comparison.model_copy(update={"word": word, "blocks_needed": needed, "blocks_likely": likely})
 
 
-def _fault(figure: ComparedFigure, approach: str, runs: Sequence[Observation]) -> str | None:
+def _fault(approach: str, runs: Sequence[Observation], by_ratio: bool) -> str | None:
     """What spoils the approach's figure in a block."""
     if len(runs) != 1:
         return f"{approach} has {len(runs) or 'no'} run{'s' if runs else ''}"
     value = runs[0].value
     if value is None:
         return f"{approach}: {runs[0].reason or 'not measured'}"
-    if math.isfinite(value) and (figure.unit or value > 0):
-        return None
-    return f"{approach}: {value:g} is no figure{'' if figure.unit else ' above 0'}"
-
-
-def _scaled(figure: ComparedFigure, run: Observation) -> float:
-    """The value as differences are taken of it."""
-    value = run.value or 0.0
-    return value if figure.unit else math.log(value)
+    return f"{approach}: {value:g} is no figure above 0" if by_ratio and value <= 0 else None
 
 
 def _rounding(run: Observation) -> float:
     """How far the logarithm of the value may be off at most."""
     value, half = run.value or 0.0, run.resolution / 2
     return 0.0 if half == 0 else -math.log1p(-half / value) if half < value else math.inf
-
-
-def _effect(figure: ComparedFigure, difference: float) -> float:
-    """A ratio is infinite where no number is large enough."""
-    if figure.unit:
-        return difference
-    with np.errstate(over="ignore", under="ignore"):
-        return float(np.exp(difference))
 
 
 def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observation]) -> Comparison:
@@ -151,10 +137,10 @@ def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observ
 def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
     """The word; of what is exploratory whether it is within the margin, or on which side of equality, without an
     interval where its mean is. None: nothing."""
-    if comparison.word != "exploratory":
-        return None if comparison.word == "not resolved" else comparison.word
-    if comparison.interval is None:
-        return None if comparison.effect is None else (False, comparison.effect > comparison.even)
-    if not (comparison.within_margin or comparison.apart):
+    if comparison.word == "not resolved" or comparison.effect is None:
         return None
-    return comparison.within_margin, comparison.apart and comparison.interval.low > comparison.even
+    if comparison.word != "exploratory":
+        return comparison.word
+    has_side = comparison.apart or comparison.interval is None
+    says = (comparison.within_margin, has_side and comparison.effect > comparison.even)
+    return says if has_side or comparison.within_margin else None

@@ -44,15 +44,10 @@ def _size(comparison: Comparison, effect: float) -> str:
         return amount(effect)
     decimals = 0
     if comparison.margin is not None:
-        above, below = comparison.margin, _from_one(1 / (1 + comparison.margin))
+        above, below = comparison.margin, 1 - 1 / (1 + comparison.margin)
         ends = comparison.interval or ()
-        decimals = max((decimals_beside(_from_one(end), above if end > 1 else below) for end in ends), default=0)
-    return rough_percent(_from_one(effect), decimals)
-
-
-def _from_one(ratio: float) -> float:
-    """How far it is from 1, as a share."""
-    return 1 - ratio if ratio < 1 else ratio - 1
+        decimals = max((decimals_beside(abs(end - 1), above if end > 1 else below) for end in ends), default=0)
+    return rough_percent(abs(effect - 1), decimals)
 
 
 def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
