@@ -63,6 +63,10 @@ def _container(inspected: Any) -> Container | None:
         return None
 
 
+APART_S = 2
+"""By so much may what a tool tells of time and the time of its process differ: ab rounds to seconds."""
+
+
 def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
     """Fields of Run, and the requests; of a tool whose report cannot be read, what else is known."""
     process, driver = facts.process, facts.driver
@@ -71,6 +75,11 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
     log, report, unread = None, ToolReport(), None
     try:
         log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
+        if log is not None:
+            first_s, last_s = process.started - APART_S, process.ended + APART_S
+            ends_s = log.start_s + log.latency_ms / 1000
+            if not ((log.start_s >= first_s) & (log.latency_ms >= 0) & (ends_s <= last_s)).all():
+                raise ParseError("requests are of another time than its process: measure again.")
         report = driver.report(facts.files.raw)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
