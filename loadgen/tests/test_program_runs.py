@@ -20,7 +20,7 @@ from loomlab.tools.program import Program
 from loomlab.tools.tool import ToolReport
 from loomlab.tools.users import UsersProgram
 from loomlab.tools.vegeta import METRICS_PORT, Vegeta
-from recorder import Recorder, recording
+from recorder import BODY, Recorder, recording
 
 DELAY_S = 0.1
 SLACK_S = 15
@@ -85,6 +85,7 @@ def test_a_closed_load_sends_its_requests_over_its_connections(server: Recorder,
     report, log = run(UsersProgram(), load_of(server, CLOSED, connections=5), tmp_path)
 
     assert report.attempted == report.completed == len(log) == len(server.asked) == 40
+    assert report.received_bytes == 40 * len(BODY)
     assert (report.failed, report.non_2xx, report.dropped, report.aborted) == (0, 0, 0, None)
     assert server.connections == 5
     assert all(1000 * DELAY_S <= latency < 1000 * (DELAY_S + SLACK_S) for latency in log.latency_ms)
