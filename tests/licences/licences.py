@@ -1,6 +1,6 @@
 """The licences of what the lab's images contain. `licences.py list` prints those of the Python and npm packages in its
 image: ecosystem, name, version and licence, with tabs. `licences.py check FOLDER EXCEPTIONS RECIPES...` judges
-FOLDER/*.tsv, the jars of FOLDER/java, and what the RECIPES (.env, Dockerfiles, files of Compose) take from elsewhere."""
+FOLDER/*.tsv, the jars of FOLDER/java, and what the RECIPES (.env, Dockerfiles, files of Compose) take from outside."""
 
 import json
 import re
@@ -82,7 +82,7 @@ def python_packages() -> list[Component]:
     for package in metadata.distributions():
         about = package.metadata
         classes = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License :: ")]
-        classes = [name for name in classes if name != "OSI Approved"]
+        classes = [name for name in classes if name not in {"OSI Approved", "DFSG approved"}]
         told = UNTOLD.get(about["Name"]) or about.get("License-Expression")
         licence = told or " AND ".join(classes) or about.get("License") or ""
         found.append(Component("python", about["Name"], about["Version"], " ".join(licence.split())))

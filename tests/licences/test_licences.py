@@ -131,7 +131,9 @@ def test_jars(tmp_path: Path, parent: str, own: str, licence: str) -> None:
 )
 def test_what_a_recipe_takes_must_be_named(tmp_path: Path, line: str, name: str) -> None:
     file = tmp_path / "Dockerfile"
-    file.write_text(f"ARG PYTHON_IMAGE\nFROM ${{PYTHON_IMAGE}} AS base\nFROM base\n# FROM k6\nRUN go install tool\n{line}\n")
+    file.write_text(
+        f"ARG PYTHON_IMAGE\nFROM ${{PYTHON_IMAGE}} AS base\nFROM base\n# FROM k6\nRUN go install tool\n{line}\n"
+    )
     found = licences.recipes([file])
     assert [f"{component.ecosystem} {component.name}" for component in found] == [name]
     assert len(licences.faults(set(found), {})) == 1
