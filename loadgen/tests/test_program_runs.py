@@ -21,7 +21,7 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.programs import METRICS_PORT, LabUsers, Program, Vegeta
 from loomlab.tools.tool import ToolReport
-from misbehaving import Misbehaving, running
+from misbehaving import BODY, Misbehaving, running
 
 DELAY_S = 0.1
 SLACK_S = 15
@@ -72,6 +72,7 @@ def test_a_closed_load_sends_its_requests_over_its_connections(server: Misbehavi
     report, log = run(LabUsers(), load_of(server, CLOSED, 5), tmp_path)
 
     assert report.attempted == report.completed == len(log) == len(server.asked) == 40
+    assert report.received_bytes == 40 * len(BODY)
     assert (report.failed, report.non_2xx, report.dropped, report.aborted) == (0, 0, 0, None)
     assert server.connections == 5
     assert all(1000 * DELAY_S <= latency < 1000 * (DELAY_S + SLACK_S) for latency in log.latency_ms)

