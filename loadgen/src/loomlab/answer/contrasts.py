@@ -21,8 +21,7 @@ OF_SOCKETS = ("inbound.socket_thread_kind", "inbound.internals.dispatch")
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NONE = "none"
-MOST_PAIRS = 4
-"""That a note names of those that differ in more than the model; summary.json has all."""
+MOST_PAIRS = 4  # that a note names of those that differ in more than the model; summary.json has all
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:

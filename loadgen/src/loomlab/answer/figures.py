@@ -14,12 +14,10 @@ from loomlab.statistics.comparison import P99 as P99_LATENCY
 class Exported:
     """The metric that Prometheus and the dashboards have; heading, unit and decimals are of the dashboards' table."""
 
-    name: str
-    """Below `lab_result_`."""
+    name: str  # below `lab_result_`
     heading: str
     unit: str
-    scale: float = 1
-    """By what the figure is multiplied."""
+    scale: float = 1  # by what the figure is multiplied
     decimals: int | None = None
 
 
@@ -27,19 +25,14 @@ class Exported:
 class Figure:
     """A figure of a run."""
 
-    key: str
-    """Names its column in table.csv, with the unit."""
+    key: str  # names its column in table.csv, with the unit
     title: str
     unit: str
-    meaning: str
-    """A line for docs and metrics."""
+    meaning: str  # a line for docs and metrics
     read: Callable[[Run], float | None]
-    compared: ComparedFigure | None = None
-    """How approaches are held against one another by it; None: they are not."""
-    primary: bool = False
-    """What an experiment is made for."""
-    divisor: float = 1
-    """Brings what run.json has to `unit`."""
+    compared: ComparedFigure | None = None  # how approaches are held against one another by it; None: they are not
+    primary: bool = False  # what an experiment is made for
+    divisor: float = 1  # brings what run.json has to `unit`
     column: tuple[str, int | Callable[[Run], str]] | None = None
     """Of the table of runs: heading, and decimals or how a run's cell is written."""
     exported: Exported | None = None
@@ -153,10 +146,8 @@ GC = Figure(
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
 EVERY = (THROUGHPUT, P50, P99, ERRORS, P99_9, CPU, ALLOCATED, WAITING, *PARTS, GC, RSS, THREADS)
-FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)
-"""Those of the report, in its order."""
-SUMMED_UP = (CPU, P99)
-"""Those by which summary.json compares."""
+FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)  # those of the report, in its order
+SUMMED_UP = (CPU, P99)  # those by which summary.json compares
 
 
 def measured(runs: Iterable[Run]) -> list[Figure]:

@@ -13,8 +13,7 @@ from loomlab.records.order import Order, PlannedRun
 
 LONGEST_SHARE, LONGEST_S = 2, 3600
 """Of the time that was planned for a block, and so long in any case: a block that took more than both is torn."""
-type Block = tuple[int, int]
-"""A load, and a repeat."""
+type Block = tuple[int, int]  # a load, and a repeat
 
 
 @dataclass(frozen=True)
@@ -26,8 +25,7 @@ class LoadGroup:
     amount: float
     unit: str
     runs: list[Run]
-    torn: Mapping[int, str]
-    """By repeat, why a block counts for no contrast."""
+    torn: Mapping[int, str]  # by repeat, why a block counts for no contrast
 
     def of(self, approach: str) -> list[Run]:
         return [run for run in self.runs if run.approach == approach]

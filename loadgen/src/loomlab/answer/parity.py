@@ -22,8 +22,7 @@ POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"
 NO_DIFFERENCE = {"approach", "concurrency", POOL, DEFAULT_CLIENT, "cpu_iterations_per_microsecond"}
 """What an approach is; and what each process calibrates when it starts, never the same twice."""
 
-type ByApproach = list[tuple[str, Any]]
-"""Approaches, and what a run of each recorded."""
+type ByApproach = list[tuple[str, Any]]  # approaches, and what a run of each recorded
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,10 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
 class Audit:
     """Sentences."""
 
-    suspicions: list[str] = field(default_factory=list)
-    """Differences that nothing explains."""
+    suspicions: list[str] = field(default_factory=list)  # differences that nothing explains
     unexplained: dict[str, ByApproach] = field(default_factory=dict)
     """The same by what differs: a member of /about by its dotted name, or a fact of an answer."""
-    notes: list[str] = field(default_factory=list)
-    """Explained differences that did occur."""
+    notes: list[str] = field(default_factory=list)  # explained differences that did occur
 
     def compare(self, name: str, values: ByApproach) -> None:
         """Adds a suspicion where the values differ."""
@@ -80,12 +77,9 @@ class Explanation(NamedTuple):
     """Why fields of /about may differ: only between runs of different groups, within one they must be equal."""
 
     why: str
-    group: str
-    """The member by which runs are grouped."""
-    fields: str
-    """One that ends with an asterisk stands for all that begin so."""
-    or_null: bool = False
-    """A group may only say null where the others say a value."""
+    group: str  # the member by which runs are grouped
+    fields: str  # one that ends with an asterisk stands for all that begin so
+    or_null: bool = False  # a group may only say null where the others say a value
 
     def explains(self, name: str, runs: Sequence[Mapping[str, Any]]) -> bool:
         groups = grouped(runs, lambda run: _json(run.get(self.group)))

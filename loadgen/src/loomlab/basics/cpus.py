@@ -1,7 +1,6 @@
 """CPU sets."""
 
-MOST_CPUS = 4096
-"""That Linux knows on any machine."""
+MOST_CPUS = 4096  # that Linux knows on any machine
 
 
 def parse_cpu_list(cpus: str) -> set[str] | None:

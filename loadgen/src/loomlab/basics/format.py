@@ -4,10 +4,8 @@ import math
 
 UNKNOWN = "–"
 MOST_DECIMALS = 8
-NEAREST = 1e-9
-"""Shares, or logarithms, that differ by less are the same."""
-MOST_PERCENT = 1000
-"""That a sentence counts."""
+NEAREST = 1e-9  # shares, or logarithms, that differ by less are the same
+MOST_PERCENT = 1000  # that a sentence counts
 
 
 def fixed(value: float | None, decimals: int = 0) -> str:

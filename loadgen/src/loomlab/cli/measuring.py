@@ -19,8 +19,7 @@ from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
 
 BACKEND_CONNECTIONS, BACKEND_COLD_COST_MS, BACKEND_TIMEOUT_S = 500, 0.1, 30
-BACKEND_BURST_S = 2
-"""The first approach waits for the backend's warm-up."""
+BACKEND_BURST_S = 2  # the first approach waits for the backend's warm-up
 
 
 def measure(

@@ -24,10 +24,8 @@ COMPOSE = {name: f"container_label_{name.replace('.', '_')}" for name in (PROJEC
 RUNNING = "/containers/json?filters=" + urllib.parse.quote(json.dumps({"label": [PROJECT]}))
 TIMEOUT_S = 5.0
 NANO = 1e9
-DEFAULT_PERIOD_US = 100_000
-"""Of CPU quotas that are given in CPUs (NanoCpus)."""
-CPU = "container_cpu_usage_seconds_total"
-"""cAdvisor tells this by CPU, too; the lab has the total only."""
+DEFAULT_PERIOD_US = 100_000  # of CPU quotas that are given in CPUs (NanoCpus)
+CPU = "container_cpu_usage_seconds_total"  # cAdvisor tells this by CPU, too; the lab has the total only
 
 
 def export_containers(

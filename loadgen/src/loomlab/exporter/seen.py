@@ -15,8 +15,7 @@ from loomlab.run.prometheus import UnreachableError, answered
 CPU, RSS, THREADS = "container_cpu_usage_seconds_total", "container_memory_rss", "container_threads"
 MORE_THREADS = 5
 LEAST_RSS_BYTES = 2**20
-LEAST_CPU, MOST_CPU = 0.5, 2.0
-"""Of what this process spent: the page is read a moment before or after."""
+LEAST_CPU, MOST_CPU = 0.5, 2.0  # of what this process spent: the page is read a moment before or after
 BURN_S, PAUSE_S, CAP_S = 1.0, 0.5, 15
 
 

@@ -12,8 +12,7 @@ from loomlab.judge.series import ratio
 from loomlab.records.about import backend_pool, platform_threads
 from loomlab.records.models import Container
 
-COUNTED_APART = 0.02
-"""So much of a CPU may the kernel's two counters of it differ."""
+COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ
 
 
 def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:

@@ -11,12 +11,10 @@ from loomlab.judge.series import MISSING_AFTER_S, missing_share
 from loomlab.records.models import HostSample
 from loomlab.records.requestlog import Numbers
 
-USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)
-"""Columns of /proc/stat (proc_stat(5))."""
+USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)  # columns of /proc/stat (proc_stat(5))
 COVERED, SHORTEST_S = 0.9, 1
 
-type Stretch = tuple[float, float]
-"""Seconds between two samples, and the share of them (0 to 1) that was used."""
+type Stretch = tuple[float, float]  # seconds between two samples, and the share of them (0 to 1) that was used
 
 
 def full_share(stretches: Sequence[Stretch]) -> float | None:

@@ -63,8 +63,7 @@ def _container(inspected: Any) -> Container | None:
         return None
 
 
-APART_S = 2
-"""By so much may what a tool tells of time and the time of its process differ: ab rounds to seconds."""
+APART_S = 2  # by so much may what a tool tells of time and the time of its process differ: ab rounds to seconds
 
 
 def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:

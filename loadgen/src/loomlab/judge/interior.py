@@ -18,10 +18,8 @@ KEPT_SHARE, WAVE_ERROR = 0.8, 0.01
 IDLE_SHARE = 0.01
 TAIL_LAG_LIMIT = 0.05
 FEWEST_ABOVE, FEWEST_WAVES_ABOVE = 10, 5
-SHORTEST_WAVE_S = 1
-"""Some tools tell starts to the second."""
-UNSURE_SHARE = 0.01
-"""How far a percentile may be from what it could be as well."""
+SHORTEST_WAVE_S = 1  # some tools tell starts to the second
+UNSURE_SHARE = 0.01  # how far a percentile may be from what it could be as well
 OF_ONE_LOAD = ("started_rps", "throughput_rps", "latency_ms", "latency_from_start_ms", "start_lag_p99_ms")
 """Figures that Run and Step have, too."""
 

@@ -10,8 +10,7 @@ from loomlab.judge.facts import Facts
 from loomlab.records.about import platform_threads, processors
 from loomlab.records.memory import LiveBytes, MemoryLog
 
-FEWEST_WAITING, MOST_LEFT = 0.9, 0.1
-"""Of the short load's connections; and requests of the load before it."""
+FEWEST_WAITING, MOST_LEFT = 0.9, 0.1  # of the short load's connections; and requests of the load before it
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
 """Threads, or backend connections, for each waiting request; and those that no request accounts for: threads that the
 JVM starts for itself, connections that event loops are handing over."""

@@ -16,12 +16,10 @@ class Quota(NamedTuple):
     """Of a container: None without one, and of an amount as `full_share`."""
 
     cpus: float | None
-    full: float | None
-    """Share of the time in which all of it was used."""
+    full: float | None  # share of the time in which all of it was used
     throttled: float | None
     """Share of the elapsed periods; their counters appear with the quota, which may be set while the run goes."""
-    known: bool
-    """Whether CPU was recorded throughout, so that what has no figure has no quota."""
+    known: bool  # whether CPU was recorded throughout, so that what has no figure has no quota
 
 
 class Metrics:

@@ -19,15 +19,13 @@ from loomlab.records.measured import Halves
 from loomlab.records.models import Episode, Hang, Interior, Latency, Step
 from loomlab.records.requestlog import RequestLog, by_seconds, latency_figures, silences, silent_end_s
 
-SETTLE_S = 2
-"""Of a step's beginning; starts are known to the second."""
+SETTLE_S = 2  # of a step's beginning; starts are known to the second
 BACK_LIMIT, BACK_FOR_S = 1.2, 3
 MOST_PARTS, FEWEST_PARTS = 8, 4
 SHORTEST_PART_S, WAVES_A_PART = 2, 2
 CONFIDENCE = 95
 
-type CpuSeconds = Callable[[float, float], float | None]
-"""The approach's CPU time between two times."""
+type CpuSeconds = Callable[[float, float], float | None]  # the approach's CPU time between two times
 
 
 class Counted(NamedTuple):

@@ -13,16 +13,13 @@ from loomlab.tools.tool import Tool
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
 """CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
-BUSY_LIMIT = 0.5
-"""Of each CPU: above, waits for a CPU show in the latencies."""
-START_S, OVERHEAD_S = 12, 10
-"""An approach's start, and what the lab adds to warm-up and load, seen on two CPUs."""
+BUSY_LIMIT = 0.5  # of each CPU: above, waits for a CPU show in the latencies
+START_S, OVERHEAD_S = 12, 10  # an approach's start, and what the lab adds to warm-up and load, seen on two CPUs
 TYPICAL_WARM_UP_S = 75
 LIVE_SET_S = 6
 """What waiting requests hold is measured after the load: the collections, and a load whose requests wait once for some
 seconds; beside it the CPU of two waves."""
-SCENARIO_CONNECTIONS = 60_000
-"""Those of the largest scenario."""
+SCENARIO_CONNECTIONS = 60_000  # those of the largest scenario
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,7 @@ class Room:
 
     approach_cpus: int
     generator_cpus: int
-    shared: bool
-    """The backend has the generator's CPUs, too."""
+    shared: bool  # the backend has the generator's CPUs, too
     generator_memory_mb: int
     open_files: int
 
@@ -52,16 +48,12 @@ def room_of(host: Host, size_name: str, sizes: Path) -> Room:
 class Need:
     """What a scenario takes at full size, for all of its approaches and repeats."""
 
-    connections: int
-    """The most at once."""
-    backend_connections: int
-    """The most of one request."""
+    connections: int  # the most at once
+    backend_connections: int  # the most of one request
     rate_rps: float
-    work_ms: float
-    """CPU that a request asks for."""
+    work_ms: float  # CPU that a request asks for
     minutes: float
-    open_files: int
-    """Those of one process."""
+    open_files: int  # those of one process
 
 
 def need_of(scenario: Scenario) -> Need:

@@ -16,23 +16,17 @@ from loomlab.basics.errors import HostError
 from loomlab.records.record import Record
 
 MOST_FILES = 1_048_576
-PORTS = 64_511
-"""1024 to 65535 of one address, which compose.yaml gives every container."""
-GENERATOR_FILES, APPROACH_FILES = 50, 500
-"""Descriptors of the tool and of a JVM beside those of their connections."""
-THREADS = 32_000
-"""Linux' default vm.max_map_count leaves room for so many."""
+PORTS = 64_511  # 1024 to 65535 of one address, which compose.yaml gives every container
+GENERATOR_FILES, APPROACH_FILES = 50, 500  # descriptors of the tool and of a JVM beside those of their connections
+THREADS = 32_000  # Linux' default vm.max_map_count leaves room for so many
 
 
 class Host(Record):
     cpus: int
     memory_mb: int
-    open_files: int
-    """The hard limit of a process in a container."""
-    cpu_order: list[int]
-    """Every CPU, hardware threads of a core next to each other."""
-    free_mb: int
-    """Room for results."""
+    open_files: int  # the hard limit of a process in a container
+    cpu_order: list[int]  # every CPU, hardware threads of a core next to each other
+    free_mb: int  # room for results
     cpu_model: str | None = None
     governor: str | None = None
     """What sets the CPUs' frequencies, several where they differ. None as in most virtual machines, where the kernel

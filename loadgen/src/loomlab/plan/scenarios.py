@@ -22,11 +22,9 @@ SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0}
 SPIKE_STEPS = 4
 RISE_SHARE, RISER_SHARE = 0.8, 0.3
 """Of a spike's duration, the users rise in 80 %; of a step of a stepped one, its riser takes 30 %."""
-SHORTEST_STEP_S = 8
-"""Its first two seconds and its last are not judged; whether latency grows shows in four at least."""
+SHORTEST_STEP_S = 8  # its first two seconds and its last are not judged; whether latency grows shows in four at least
 FEWEST_PER_SPIKE = 2 * SPIKE_STEPS * 2
-Shapes = Iterator[tuple[int, Shape]]
-"""Connections and shape of each load."""
+Shapes = Iterator[tuple[int, Shape]]  # connections and shape of each load
 
 
 def seconds(value: object) -> float:

@@ -75,8 +75,7 @@ def _endpoint(text: str) -> str:
 class Variable(NamedTuple):
     name: str
     example: str
-    verbs: str
-    """Of make that take it, with spaces between them; those with a ! need it."""
+    verbs: str  # of make that take it, with spaces between them; those with a ! need it
     default: str
     """What applies without it, in words."""
     meaning: str
@@ -85,8 +84,7 @@ class Variable(NamedTuple):
         return verb in self.verbs.replace("!", "").split()
 
 
-VARIABLES: dict[str, Variable] = {}
-"""Those that plan an experiment, in the order in which they are told."""
+VARIABLES: dict[str, Variable] = {}  # those that plan an experiment, in the order in which they are told
 
 
 def variable(

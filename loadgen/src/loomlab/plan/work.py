@@ -19,33 +19,24 @@ from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
 
 OPEN_RUN_S = 60
-TIMEOUT_S = 30
-"""The same for every tool; after so long a silence ab gives up and discards everything."""
-SWEEP_REPEATS = 5
-"""The fewest for an interval that is not called coarse."""
+TIMEOUT_S = 30  # the same for every tool; after so long a silence ab gives up and discards everything
+SWEEP_REPEATS = 5  # the fewest for an interval that is not called coarse
 IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
-RUNGS = (16, 4, 1)
-"""A ladder's connections: what the host holds, divided by these."""
-MOST_RUNG = 20_000
-"""The most that the published experiments with ab have, whatever the tool."""
-ANSWER_MS = 20_000
-"""Every tool gives a request up after 30 s."""
+RUNGS = (16, 4, 1)  # a ladder's connections: what the host holds, divided by these
+MOST_RUNG = 20_000  # the most that the published experiments with ab have, whatever the tool
+ANSWER_MS = 20_000  # every tool gives a request up after 30 s
 QUEUE_MS = 30_000
-KEPT_BYTES = 40
-"""Of a request, packed."""
+KEPT_BYTES = 40  # of a request, packed
 SAMPLES_BYTES_PER_SECOND = 10_000
-FASTEST_RPS = 20_000
-"""What a closed load without delays may reach."""
+FASTEST_RPS = 20_000  # what a closed load without delays may reach
 SPARE_MB = 100
 
 
 @dataclass(frozen=True)
 class Work:
-    asked: Asked
-    """What the user asks for, completed by the scenario."""
-    loads: list[Load]
-    """One after another."""
+    asked: Asked  # what the user asks for, completed by the scenario
+    loads: list[Load]  # one after another
     approaches: list[str]
     repeats: int
     hangs: list[Hang] = field(default_factory=list)

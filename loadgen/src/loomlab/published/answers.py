@@ -11,14 +11,10 @@ from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 type Runs = Sequence[PublishedRun]
 
-QUEUED = 1.25
-"""The mean latency over the shortest, from which on requests are said to queue."""
-TIMED_OUT = 0.01
-"""The share of requests, from which on those that time out have queued."""
-SAME_LOAD = 0.01
-"""By which the load of a CPU may differ from the published one: connections are whole."""
-COUNTS = ("errors", "time_outs")
-"""Figures that are 0 or not: each block by itself is held against the limit."""
+QUEUED = 1.25  # the mean latency over the shortest, from which on requests are said to queue
+TIMED_OUT = 0.01  # the share of requests, from which on those that time out have queued
+SAME_LOAD = 0.01  # by which the load of a CPU may differ from the published one: connections are whole
+COUNTS = ("errors", "time_outs")  # figures that are 0 or not: each block by itself is held against the limit
 WORST_FIRST = (Outcome.NOT_REPRODUCED, Outcome.UNTESTED, Outcome.INCONCLUSIVE, Outcome.REPRODUCED)
 """A claim is reproduced as a whole, or not."""
 
@@ -31,16 +27,13 @@ class Finding:
     of: str
     level: int
     outcome: Outcome
-    why: str = ""
-    """It is no test, or decides nothing."""
-    amount: float | None = None
-    """The load that was run."""
+    why: str = ""  # it is no test, or decides nothing
+    amount: float | None = None  # the load that was run
     blocks: int = 0
     centre: float | None = None
     low: float = math.nan
     high: float = math.nan
-    published: tuple[float, ...] = ()
-    """The paper's own figures."""
+    published: tuple[float, ...] = ()  # the paper's own figures
 
     @property
     def name(self) -> str:

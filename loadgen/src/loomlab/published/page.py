@@ -19,8 +19,7 @@ UNITS = {
 }
 ROW_IN, EDGE_IN = 0.4, 0.75
 COLOURS = {Outcome.REPRODUCED: "#1a7431", Outcome.NOT_REPRODUCED: "#b3261e"}
-REACH = 1.15
-"""Of a chart's scale, beyond all that it shows."""
+REACH = 1.15  # of a chart's scale, beyond all that it shows
 
 
 def page_of(papers: Sequence[Paper]) -> str:

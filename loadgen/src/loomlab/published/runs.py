@@ -17,8 +17,7 @@ from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
 
-QUEUE = ("latency_ms.min", "latency_ms.mean", "time_out_share")
-"""Figures that tell whether requests queued."""
+QUEUE = ("latency_ms.min", "latency_ms.mean", "time_out_share")  # figures that tell whether requests queued
 
 
 def load_of(order: Order) -> str:

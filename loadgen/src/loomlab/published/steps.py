@@ -14,8 +14,7 @@ from loomlab.records.order import Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 DEFAULTS = {"DURATION": "60s", "REPEATS": str(FEWEST_BLOCKS), "SCALE": "auto"}
-ANY = {"REPEATS": "", "SEED": ""}
-"""What experiments that are repeats of one another may differ in."""
+ANY = {"REPEATS": "", "SEED": ""}  # what experiments that are repeats of one another may differ in
 STAMP = "20000101T000000Z"
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from loomlab.basics.errors import UsageError
 
 LONGEST_MS = 60_000
-NORMAL_P99 = 2.3263
-"""The standard normal distribution's 99th percentile (any table of its quantiles)."""
+NORMAL_P99 = 2.3263  # the standard normal distribution's 99th percentile (any table of its quantiles)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,10 @@ from loomlab.records.load import Target
 
 AUTHORIZATION = "Authorization: Bearer loom-lab"
 FANNING_OUT, MEETINGS, BLOCK = "/capabilities", "/meetings", "/httpbin/block/"
-CALLS = 3
-"""Of a request to either of the first two; `calls` says how often the last of the first one's is made."""
+CALLS = 3  # of a request to either of the first two; `calls` says how often the last of the first one's is made
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
-WORKING = (FANNING_OUT, "/epoch-millis")
-"""Endpoints that work as long as `cpuMicros` says."""
-CONSTANT_BODY = (MEETINGS, "/movies", BLOCK)
-"""Endpoints whose answers have the same number of bytes each time."""
+WORKING = (FANNING_OUT, "/epoch-millis")  # endpoints that work as long as `cpuMicros` says
+CONSTANT_BODY = (MEETINGS, "/movies", BLOCK)  # endpoints whose answers have the same number of bytes each time
 
 
 @dataclass(frozen=True)

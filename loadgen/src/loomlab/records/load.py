@@ -7,8 +7,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
-MOST = 1_000_000_000
-"""Requests, requests a second, connections, users and seconds: more is no load."""
+MOST = 1_000_000_000  # requests, requests a second, connections, users and seconds: more is no load
 Count = Annotated[int, Field(ge=1, le=MOST)]
 CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 

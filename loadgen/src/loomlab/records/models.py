@@ -13,8 +13,7 @@ from loomlab.records.record import Margin, Name, Record
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 StopReason = Literal["stall", "hard cap", "interrupt"]
-Cpus = Annotated[str, Field(pattern=r"^[0-9, -]*$")]
-"""A cpuset list."""
+Cpus = Annotated[str, Field(pattern=r"^[0-9, -]*$")]  # a cpuset list
 
 
 class Hang(Record):

@@ -18,8 +18,7 @@ from loomlab.records.record import Margin, Name, Record
 State = Literal["planned", "running", "finished", "judged", "failed"]
 SETTINGS = ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES", "JDK", "DELAY", "SEED")
 """The user's variables that an order sets in the host's shell, for every run."""
-OF_A_RUN = ("PLATFORM_THREADS", "BACKEND_CONNECTIONS")
-"""Those that it sets for one run."""
+OF_A_RUN = ("PLATFORM_THREADS", "BACKEND_CONNECTIONS")  # those that it sets for one run
 SIZES = r"(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)|MONITORING_CPUSET"
 Setting = Annotated[str, Field(pattern=rf"^({'|'.join([*SETTINGS, *OF_A_RUN])}|{SIZES})$")]
 """The shell exports whatever an order says."""

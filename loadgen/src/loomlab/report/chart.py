@@ -16,10 +16,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator, FixedLocator, LogLocator, NullFormatter
 
-SHAPES = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"))
-"""As matplotlib calls them, and as text has them."""
-WIDTH_IN = 5.0
-"""Of every chart, so that text is as large in all of them, also on a phone."""
+SHAPES = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"))  # as matplotlib calls them, and as text has them
+WIDTH_IN = 5.0  # of every chart, so that text is as large in all of them, also on a phone
 INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
 ON_PAGE = {INK: f"var(--ink, {INK})", SOFT: f"var(--soft, {SOFT})", GRID: f"var(--grid, {GRID})"}
 """The page's colours, which are others in dark mode; a file of its own has none and takes the second."""
@@ -61,8 +59,7 @@ def axes(height_in: float) -> Axes:
 class Drawing:
     """A finished chart."""
 
-    title: str
-    """What a screen reader says."""
+    title: str  # what a screen reader says
     svg: Markup
 
     @property

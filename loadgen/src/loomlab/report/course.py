@@ -17,8 +17,7 @@ from loomlab.records.requestlog import Numbers, by_seconds, percentile
 from loomlab.tools.known import tool
 from loomlab.tools.tool import requests_of
 
-BEFORE_S, AFTER_S = 10, 5
-"""How much around the load is drawn, as far as samples reach."""
+BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn, as far as samples reach
 PANELS = (
     ("throughput", "answered requests by the second they started in", "requests/s"),
     ("p50", "latency from when the tool sent the request, p50", "ms"),
@@ -29,8 +28,7 @@ PANELS = (
 )
 type Points = tuple[Numbers, Numbers]
 """Seconds since the load began, and values, which are NaN where samples do not reach."""
-type Stretch = tuple[float, float]
-"""Its start and its end, in epoch seconds."""
+type Stretch = tuple[float, float]  # its start and its end, in epoch seconds
 
 
 @dataclass(frozen=True)
@@ -38,10 +36,8 @@ class Course:
     """A run over time."""
 
     run: Run
-    phases: dict[str, Stretch]
-    """In their order; `edge` is the whole load."""
-    panels: dict[str, Points]
-    """Second by second; of a run without raw files none."""
+    phases: dict[str, Stretch]  # in their order; `edge` is the whole load
+    panels: dict[str, Points]  # second by second; of a run without raw files none
 
 
 def course_of(run: Run, files: RunFiles | None) -> Course:

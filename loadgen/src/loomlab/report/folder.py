@@ -14,23 +14,20 @@ from loomlab.records.files import RunFiles, checksum, read_record
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order, order_of
 
-STACKS, MOST_STACK_PAIRS = frozenset({"stack", "unknown"}), 6
-"""Kinds of contrasts; of more, none is shown."""
+STACKS, MOST_STACK_PAIRS = frozenset({"stack", "unknown"}), 6  # kinds of contrasts; of more, none is shown
 
 
 @dataclass(frozen=True)
 class Experiment:
     """What was planned, measured and summed up."""
 
-    name: str
-    """Of the folder."""
+    name: str  # of the folder
     summary: Summary
     order: Order | None
     loads: list[LoadGroup]
     raw: Mapping[str, RunFiles] = field(default_factory=dict)
     """Of the runs whose raw files are those that their figures were computed from."""
-    doubts: Sequence[str] = ()
-    """What is wrong with the folder, in sentences."""
+    doubts: Sequence[str] = ()  # what is wrong with the folder, in sentences
 
     @property
     def runs(self) -> list[Run]:

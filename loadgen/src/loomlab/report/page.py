@@ -25,8 +25,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 TEMPLATES.globals |= {"table": table, "number": number, "percent": percent, "what_differs": what_differs}
-BESIDE_LOADS = (CPU, P99, WAITING)
-"""Figures whose repeats are drawn load by load where there are several loads."""
+BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by load where there are several loads
 
 
 def write_report(folder: Path) -> Path:

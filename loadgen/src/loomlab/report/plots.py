@@ -15,10 +15,8 @@ from loomlab.report.course import PANELS, Course
 from loomlab.report.table import effect_cell, with_interval
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
-LEAST_SPAN = 1.25
-"""A scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25."""
-LEAST_DIFFERENCE = 1.0
-"""The same of differences, in their unit."""
+LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25
+LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
 HEADROOM = 1.05
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 PHASES = {

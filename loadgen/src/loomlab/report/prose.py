@@ -23,12 +23,10 @@ from loomlab.report.folder import Experiment
 from loomlab.report.table import rows_of, verdict_counts
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
-NEAR_THROUGHPUT = 1.05
-"""The highest mean over the lowest, up to which it is said what sets them all."""
+NEAR_THROUGHPUT = 1.05  # the highest mean over the lowest, up to which it is said what sets them all
 LEAST_EFFECT = 1.01
 """Of an interval that is told in a cause's place: whole requests in whole seconds alone make some narrow ones."""
-MOSTLY_DELAY = 1.25
-"""The median latency over the delays, up to which it is these that requests wait for."""
+MOSTLY_DELAY = 1.25  # the median latency over the delays, up to which it is these that requests wait for
 
 
 class Opening(NamedTuple):
@@ -156,10 +154,8 @@ def _waits_for_delays(run: Run) -> bool:
 class Doubts(NamedTuple):
     """Sentences."""
 
-    whole: list[str]
-    """Of all figures."""
-    dropped: list[str]
-    """Of blocks that do not count."""
+    whole: list[str]  # of all figures
+    dropped: list[str]  # of blocks that do not count
     host: list[str]
     of_runs: list[Remark]
     counts: str

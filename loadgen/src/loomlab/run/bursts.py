@@ -16,8 +16,7 @@ from loomlab.run.management import Management
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.tools.tool import Tool, ToolReport
 
-FEWEST_CONNECTIONS = 10
-"""That a burst keeps busy, so that it has a throughput to speak of."""
+FEWEST_CONNECTIONS = 10  # that a burst keeps busy, so that it has a throughput to speak of
 DRAIN_TICK_S = 0.2
 LONGEST_DRAIN_S = 120
 """A burst that its limit cuts off leaves up to one request a connection behind; one pinned carrier serves 200 of them,

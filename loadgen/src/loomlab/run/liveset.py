@@ -23,15 +23,11 @@ from loomlab.run.prometheus import UnreachableError
 
 SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000
 """A request waits until all others have come, and so much longer; less than any time-out."""
-COLLECTIONS_S, LEFTOVERS_S = 5, 3
-"""For the collections, and for requests that the tool has given up."""
-FULL_SHARE = 0.98
-"""Of the connections; the last requests come while the first readings are made."""
-LATEST_SHARE = 0.75
-"""Of a wait: then the process is asked, however many requests have come."""
+COLLECTIONS_S, LEFTOVERS_S = 5, 3  # for the collections, and for requests that the tool has given up
+FULL_SHARE = 0.98  # of the connections; the last requests come while the first readings are made
+LATEST_SHARE = 0.75  # of a wait: then the process is asked, however many requests have come
 LOOK_EVERY_S, SETTLED_S, CLOSED_S = 0.2, 0.5, 1.0
-UNPINNED_JDK = 24
-"""From which on a thread that waits in a monitor does not hold its carrier (JEP 491)."""
+UNPINNED_JDK = 24  # from which on a thread that waits in a monitor does not hold its carrier (JEP 491)
 
 
 def wait_ms(connections: int, warmup: Warmup, cpus: float, work_ms: float) -> int:

@@ -20,10 +20,8 @@ from loomlab.run.console import Progress
 from loomlab.run.prometheus import UnreachableError, answered, json_object
 
 PORT = 8081
-LEASE_MS = 60_000
-"""The longest that the backend lends a delay."""
-MEMORY_TIMEOUT_S = 30.0
-"""A full collection that looks at 10,000 stacks takes seconds."""
+LEASE_MS = 60_000  # the longest that the backend lends a delay
+MEMORY_TIMEOUT_S = 30.0  # a full collection that looks at 10,000 stacks takes seconds
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,7 @@ from loomlab.tools.tool import Tool
 
 HARD_CAP_MARGIN_S = 15.0
 PROBE_MARGIN_S = 30.0
-SPARE_REQUESTS = 2
-"""So many times those that fit the duration: it is what ends the run."""
+SPARE_REQUESTS = 2  # so many times those that fit the duration: it is what ends the run
 
 
 @dataclass

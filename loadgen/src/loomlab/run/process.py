@@ -17,8 +17,7 @@ from loomlab.run.console import TICK_S, Stop
 SAMPLE_EVERY_S = 1.0
 STALL_S = 25.0
 """ab gives up, and discards everything, after 30 s of silence; told to stop earlier, it reports what it has."""
-REPORT_GRACE_S = 30.0
-"""After SIGINT a tool may take so long to sort and print what it has."""
+REPORT_GRACE_S = 30.0  # after SIGINT a tool may take so long to sort and print what it has
 
 
 def run_tool(
@@ -39,7 +38,7 @@ def run_tool(
     run = ToolRun(command=command, started=time.time(), ended=0, exit_code=0)
     with output.open("wb") as sink:
         try:
-            # A session of its own: Ctrl-C reaches the tool only through `stop`, in order.
+            # a session of its own: Ctrl-C reaches the tool only through `stop`, in order.
             process = subprocess.Popen(  # noqa: S603 - the command is built by a Tool, no shell
                 command, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
             )

@@ -11,12 +11,10 @@ from urllib.parse import urlencode, urlsplit
 from loomlab.run.console import Stop
 
 TIMEOUT_S = 5.0
-PADDING_S = 10.0
-"""Samples before and after the run, so that counters can be interpolated at its ends."""
+PADDING_S = 10.0  # samples before and after the run, so that counters can be interpolated at its ends
 WAIT_S = 10.0
 PIECE_S = 300.0
-RETRY_AFTER_S = (1.0, 2.0, 5.0)
-"""A busy host's Prometheus may be late once."""
+RETRY_AFTER_S = (1.0, 2.0, 5.0)  # a busy host's Prometheus may be late once
 CONTAINER_METRICS = (
     "cpu_usage_seconds_total",
     "cpu_cfs_periods_total",

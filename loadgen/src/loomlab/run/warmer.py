@@ -14,36 +14,28 @@ from loomlab.run.bursts import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, bu
 from loomlab.run.management import Waits
 from loomlab.run.prometheus import UnreachableError
 
-COMPILE_SHARE = 0.6
-"""Of the cap: what is left after it is for the load itself."""
-COLD_COST_MS = 2.0
-"""CPU that a request to an approach takes at first."""
+COMPILE_SHARE = 0.6  # of the cap: what is left after it is for the load itself
+COLD_COST_MS = 2.0  # CPU that a request to an approach takes at first
 COMPILE_BURST_S, FEWEST_COMPILE_WAVES = 5, 2
 SETTLE_BURST_S, FEWEST_SETTLE_WAVES, FEWEST_RPS = 4, 1, 10
-BURST_LIMIT_S = 45
-"""Shorter than the lease of the backend's delay, which is the longest that the backend grants."""
+BURST_LIMIT_S = 45  # shorter than the lease of the backend's delay, which is the longest that the backend grants
 HEADROOM = 1.25
 """Connections of a rate, for each that its requests keep busy. With more, requests pile up in cold bursts and at
 pauses, and pools keep for the whole run what they opened for them."""
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
-LEAST_WORK_MICROS = 1
-"""Not 0: a branch that is never taken is compiled to a trap."""
+LEAST_WORK_MICROS = 1  # not 0: a branch that is never taken is compiled to a trap
 PHASE_WORDS: dict[BurstPhase, str] = {"compile": "compilers at work", "settle": "settling"}
-BUSY_TARGET = 0.5
-"""Of the approach's CPUs, for the requests alone, while its compilers are at work."""
+BUSY_TARGET = 0.5  # of the approach's CPUs, for the requests alone, while its compilers are at work
 CROWDED = 0.8
 """Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
 LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
-CHANGE_LIMIT = 0.03
-"""From one burst to the next, of latency and of CPU per request."""
+CHANGE_LIMIT = 0.03  # from one burst to the next, of latency and of CPU per request
 MEMORY_LIMIT = 0.15
 """A heap that fills for the first time costs a page fault for each 4 KiB, of some 2.5 us on the 2-CPU host of
 docs/methodology.md: 5 % of a burst's CPU where 3.5 GB grow so fast."""
-CONFIDENCE = 80
-"""In percent, one-sided."""
-FIRST_ONES = 1
-"""Bursts that do not count: threads start, pools fill, and what only this load does is compiled."""
+CONFIDENCE = 80  # in percent, one-sided
+FIRST_ONES = 1  # bursts that do not count: threads start, pools fill, and what only this load does is compiled
 FEWEST_BURSTS, MOST_BURSTS = 4, 6
 
 
@@ -120,7 +112,7 @@ class Warmer:
     def _settle(self) -> str | None:
         """What still changed when the cap was reached, None if nothing did."""
         bursts: list[Burst] = []
-        # A wave of all connections takes no less than what its requests cost, by a burst without the work.
+        # a wave of all connections takes no less than what its requests cost, by a burst without the work.
         cost_ms = self._asked_ms + ((self._done[-1].cpu_ms_per_request or 0) if self._done else 0)
         expected_ms = max(self._endpoint.mean_ms, self._connections * cost_ms / self._cpus)
         while self._going() and describe_change(bursts):

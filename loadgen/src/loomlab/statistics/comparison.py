@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 from loomlab.records.contrasts import Kind
 
-FEWEST_BLOCKS, FEWEST_FINE_BLOCKS = 3, 5
-"""For an interval, and for one that is not called coarse."""
+FEWEST_BLOCKS, FEWEST_FINE_BLOCKS = 3, 5  # for an interval, and for one that is not called coarse
 CONFIDENCE, ERROR_RATE = 0.95, 0.05
 """Of each interval by itself; of the words lower and higher, over all contrasts declared together."""
-POWER = 0.80
-"""With which a number of blocks is likely to be enough."""
+POWER = 0.80  # with which a number of blocks is likely to be enough
 
 
 @dataclass(frozen=True)
@@ -22,12 +20,9 @@ class ComparedFigure:
     verb: str
     less: str
     more: str
-    unit: str | None = None
-    """Approaches are compared by differences in it; None: by ratios."""
-    subject: str | None = None
-    """What of an approach has the figure, where it is not the approach."""
-    percentile: float | None = None
-    """Of latency."""
+    unit: str | None = None  # approaches are compared by differences in it; None: by ratios
+    subject: str | None = None  # what of an approach has the figure, where it is not the approach
+    percentile: float | None = None  # of latency
 
 
 CPU_MARGIN, P99_MARGIN = 0.10, 0.15
@@ -41,20 +36,15 @@ class Observation:
 
     block: int
     approach: str
-    load: str
-    """Tells loads apart and is how sentences call them, such as "2,000 connections"."""
-    value: float | None
-    """None: it does not count, for this reason."""
+    load: str  # tells loads apart and is how sentences call them, such as "2,000 connections"
+    value: float | None  # none: it does not count, for this reason
     reason: str | None = None
     suspect: bool = False
-    resolution: float = 0
-    """The value was rounded to multiples of it; 0: it was not."""
-    lower_bound: bool = False
-    """The truth may be above the value."""
+    resolution: float = 0  # the value was rounded to multiples of it; 0: it was not
+    lower_bound: bool = False  # the truth may be above the value
     left_out: float | None = None
     """The figure of a run that does not count for a cause that its own cost may have brought about."""
-    lost: bool = False
-    """Such a run has no figure."""
+    lost: bool = False  # such a run has no figure
     made_again: bool = False
 
 

@@ -13,8 +13,7 @@ from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS,
 
 type Numbers = NDArray[np.float64]
 
-SLICES = (np.arange(200) + 0.5) / 200
-"""Of a distribution, equally likely: the middle of each."""
+SLICES = (np.arange(200) + 0.5) / 200  # of a distribution, equally likely: the middle of each
 
 
 @dataclass(frozen=True)
@@ -22,11 +21,9 @@ class Estimates:
     """Of each set of differences."""
 
     blocks: NDArray[np.int64]
-    mean: Numbers
-    """NaN without a block."""
+    mean: Numbers  # naN without a block
     deviation: Numbers
-    half_width: Numbers
-    """Of the mean's interval; NaN with fewer than three blocks."""
+    half_width: Numbers  # of the mean's interval; NaN with fewer than three blocks
     p_value: Numbers
     """Two-sided, of the mean being 0; 1 with fewer than three blocks; where nothing varies 0, or 1 of 0."""
     rounding: float = 0.0

@@ -17,8 +17,7 @@ IMPOSSIBLE_LIMIT = 0.005
 SILENT_END_S, SILENT_END_P99S = 2, 3
 SILENT_WAVES, OMITTED_LIMIT = 1.5, 0.01
 """Connections in step are silent for up to a wave; of what should have come beyond that, so large a share moves p99."""
-FEWEST_COUNTED = (1 - WAVE_ERROR) * FEWEST_WAVES
-"""A window of whole waves may be short of them by a hundredth."""
+FEWEST_COUNTED = (1 - WAVE_ERROR) * FEWEST_WAVES  # a window of whole waves may be short of them by a hundredth
 CLOSED, OPEN = "the model is closed", "the model is open"
 ONE_RATE, NONE_HELD = "there is one rate, or none", "no step held"
 CHANGING = "the load changes by its nature"

@@ -16,13 +16,11 @@ CPU_GROWTH_LIMIT = 0.25
 for the lower end of the 95 % interval."""
 LATENCY_PEAK_LIMIT, CPU_PEAK_LIMIT = 0.25, 1.0
 """Of one of eight parts above their median; in 36 healthy runs it was 17 % and 49 % at most."""
-IDLE_CPU_LIMIT = 0.20
-"""Of the approach's CPUs: where more is idle, requests did not queue for want of CPU."""
+IDLE_CPU_LIMIT = 0.20  # of the approach's CPUs: where more is idle, requests did not queue for want of CPU
 SLOWED_DOWN = "the approach or its machine slowed down while the load stayed the same"
 FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
-COMPILED_LIMIT = 0.075
-"""Of CPU per request: by how much the compilers' part of it fell."""
+COMPILED_LIMIT = 0.075  # of CPU per request: by how much the compilers' part of it fell
 SHORTEST_CAP_S = 120
 
 

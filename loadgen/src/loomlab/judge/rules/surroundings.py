@@ -8,11 +8,9 @@ from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_L
 from loomlab.judge.rule import applicable, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
-LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05
-"""The backend's first bucket ends there."""
+LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
 REOPENED_LIMIT = 0.01
-OWN_CONNECTIONS = 3
-"""To Prometheus, for progress."""
+OWN_CONNECTIONS = 3  # to Prometheus, for progress
 BACKEND_REQUESTS_LIMIT = 0.02
 CLOCK_LIMIT_S = 0.5
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20

@@ -7,8 +7,7 @@ from loomlab.judge.limits import METRICS_MISSING_LIMIT, THROTTLED_LIMIT
 from loomlab.judge.rule import applicable, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
-EXCESS_CPU_LIMIT = 0.05
-"""Above the CPUs that a container has: the ends of a window lie between samples."""
+EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
 GC_LIMIT = 0.20
 
 
