@@ -83,7 +83,7 @@ check: ## What needs no container of the lab, in three minutes: the package's te
 	@tests/run check
 test: ## `make check`, Java's tests, conformance of every image, one lab from up to down, a run that must be valid: 12 minutes
 	@tests/run
-test-all: ## The longer tests, in parts of at most an hour: PART=valid|properties|pages|live|provocations|hosts|conformance|axes|adding|faults|observer|prometheus3; continues after an interruption
+test-all: ## The longer tests, in parts of at most an hour: PART=valid|properties|live|provocations|hosts|conformance|axes|adding|faults|observer|prometheus3; continues after an interruption
 	@tests/all
 
 .PHONY: lint

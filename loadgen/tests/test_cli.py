@@ -1,5 +1,6 @@
 """A user's mistake: exit code 2 and one sentence that names the value; a mistake of the lab's own: exit code 4."""
 
+import os
 import subprocess
 import sys
 
@@ -47,7 +48,8 @@ def test_a_command_imports_what_it_needs() -> None:
         "import sys; from loomlab.cli import program; before = {*sys.modules}; program('measure'); "
         "print({'pydantic', 'numpy'} & before, [name for name in sys.modules if name.startswith('loomlab.plan')])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)  # noqa: S603
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=path)  # noqa: S603
 
     assert done.stdout == "set() []\n"
 

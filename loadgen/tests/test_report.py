@@ -156,7 +156,7 @@ def test_the_environment_is_what_was_recorded(page: Page) -> None:
 
     for words in (
         "CPU not recorded", "CPU governor not recorded", "CPUs 2", "memory 23.5 GiB", "kernel 6.18.44", "limits ",
-        "PLATFORM_THREADS", "images backend sha256:4a03f6", "tools not recorded", "heap at most 677.0 MiB",
+        "PLATFORM_THREADS", "images backend sha256:4a03f6", "tools ", "heap at most 677.0 MiB",
         "arguments -XX:+UseParallelGC, ", "summary.json",
     ):  # fmt: skip
         assert words in environment
