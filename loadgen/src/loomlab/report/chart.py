@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
@@ -18,6 +19,7 @@ from matplotlib.ticker import AutoLocator, FixedLocator, LogLocator, NullFormatt
 
 SHAPES = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"))  # as matplotlib calls them, and as text has them
 WIDTH_IN = 5.0  # of every chart, so that text is as large in all of them, also on a phone
+MOST_LETTERS = 40  # of a line of a name
 INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
 ON_PAGE = {INK: f"var(--ink, {INK})", SOFT: f"var(--soft, {SOFT})", GRID: f"var(--grid, {GRID})"}
 """The page's colours, which are others in dark mode; a file of its own has none and takes the second."""
@@ -100,7 +102,7 @@ def _plain_ticks(axis: Axis) -> None:
 
 def named_rows(chart: Axes, names: Sequence[str]) -> None:
     """A row for each name, from the top."""
-    chart.set_yticks(range(len(names)), names)
+    chart.set_yticks(range(len(names)), [fill(name, MOST_LETTERS) for name in names])
     chart.set_ylim(len(names) - 0.5, -0.5)
     chart.grid(visible=False, axis="y")
     chart.tick_params(axis="y", labelcolor=INK)
@@ -109,7 +111,7 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
 def legend(chart: Axes, looks: Looks, names: Container[str]) -> None:
     """What each colour and shape is, below the chart; of these names alone."""
     handles = [
-        chart.plot([], [], look.marker + "-", color=look.colour, markersize=5, label=name)[0]
+        chart.plot([], [], look.marker + "-", color=look.colour, markersize=5, label=fill(name, MOST_LETTERS))[0]
         for name, look in looks.items()
         if name in names
     ]
