@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.cli import main
 from loomlab.plan.variables import VARIABLES, model_of
 from ordered import ENV
 
@@ -15,7 +14,6 @@ KNOWN = {
     "sizes": ["ec2", "smoke"],
     "papers": ["smoketest", "soak"],
 }
-NAMES = Path(__file__).parents[2] / "bin" / "variables.tsv"
 EXAMPLES = [f"taken {name}={each.example}" for name, each in VARIABLES.items() if name not in {"APPROACH", "PAPER"}]
 
 
@@ -73,11 +71,3 @@ def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -
     assert (asked.delay, asked.size, asked.endpoint) == ("uniform:1:2", "auto", "/capabilities")
     assert (asked.tool, asked.rates_rps) == ("vegeta", [100, 200.5])
     assert model_of("sweep", {"CONCURRENCY": "7"}, KNOWN, ENV).tool == "ab"
-
-
-@pytest.mark.skipif(not NAMES.exists(), reason="only the package is here")
-def test_the_hosts_shell_knows_the_same_names(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["variables"])
-
-    assert NAMES.read_text() == capsys.readouterr().out
