@@ -4,31 +4,28 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
+# What make's command line sets. Taken literally, and before any $(shell …), to which newer makes hand all of it: make would
+# otherwise expand $(...) in a value given by the user.
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
+$(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 VARIABLES := $(shell cut -f 1 bin/variables.tsv)
 # What only the user's shell sets, asked before all of them become the Makefile's own.
 EXPORTED := $(foreach name,$(VARIABLES),$(if $(filter environment,$(origin $(name))),$(name)))
 # What make's command line says and no verb takes is refused.
-GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),$(name)))
+quoted = '$(subst ','\'',$(1))'
 ifneq ($(GIVEN),)
-ifneq ($(shell bin/variables.sh "$(or $(MAKECMDGOALS),help)" $(GIVEN) || echo refused),)
+ifneq ($(shell bin/variables.sh $(call quoted,$(or $(MAKECMDGOALS),help)) $(foreach name,$(GIVEN),$(call quoted,$(name))) || echo refused),)
 $(error nothing was started)
 endif
 endif
-
-# Taken literally: make would otherwise expand $(...) in a value given by the user.
 $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 
 ##@ Measure
 
-.PHONY: run-ab run-hey run-vegeta run-users
-run-ab: ## Compare approaches under ab: CONCURRENCY=1000 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT= STYLE=lean|idiomatic]
-	@bin/run run-ab
-run-hey: ## The same under hey
-	@bin/run run-hey
-run-vegeta: ## Under vegeta, at a rate: RATE=500 [CONCURRENCY=]
-	@bin/run run-vegeta
-run-users: ## Under users, the lab's own generator: CONCURRENCY=1000
-	@bin/run run-users
+RUNS := $(filter run-%,$(shell awk -F '\t' '$$1 == "APPROACH" { print $$3 }' bin/variables.tsv))
+.PHONY: $(RUNS)
+$(RUNS): ## Compare approaches under that load generator: CONCURRENCY=1000, or under vegeta RATE=500 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT= STYLE=lean|idiomatic]
+	@bin/run $@
 
 .PHONY: sweep
 sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only prints the plan
@@ -120,6 +117,7 @@ dashboards: ## Write grafana/dashboards/ again from grafana/src/
 
 .PHONY: help
 help: ## This list; VARIABLE=RATE tells of a variable
+	@[ -z "$${VARIABLE:-}" ] || bin/variables.sh any "$$VARIABLE"
 	@[ -z "$${VARIABLE:-}" ] || awk -F ' [|] ' '$$1 == "| `" ENVIRON["VARIABLE"] "`" && NF == 3 { sub(/ [|]$$/, "", $$3); print ENVIRON["VARIABLE"] ": " $$2 ". Default: " $$3 "." }' README.md docs/interfaces.md
 	@[ -z "$${VARIABLE:-}" ] || awk -F '\t' '$$1 == ENVIRON["VARIABLE"] { printf "Example: %s=%s. Verbs: %s\n", $$1, $$2, $$3 }' bin/variables.tsv
-	@[ -n "$${VARIABLE:-}" ] || awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@[ -n "$${VARIABLE:-}" ] || awk -v runs="$(RUNS)" 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^([a-z-]+|\$$\(RUNS\)):.*## / {sub(/\$$\(RUNS\)/, runs); printf "  %-14s %s\n", $$1, $$2}' Makefile

@@ -37,8 +37,7 @@ begin_experiment() {
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
   say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
-    "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most"
-  [ -z "$NOTE" ] || say "$NOTE"
+    "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
   ready_beside_the_approach &
@@ -92,9 +91,8 @@ walk() {
 # Puts what is to be made again before the runs that are left.
 retry_spoilt_runs() {
   local again
-  [ -e "$EXPERIMENT/.again" ] || return 0
+  [ -s "$EXPERIMENT/.again" ] || return 0
   again=$(cat "$EXPERIMENT/.again") && rm "$EXPERIMENT/.again"
-  [ -n "$again" ] || return 0
   again=$(runs_in "$again") || exit
   RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
   LEFT=$again${LEFT:+$'\n'$LEFT}
@@ -200,8 +198,7 @@ summarise() {
   loomlab -- summarise ${cut_off:+--interrupted} "/results/$LAB_EXPERIMENT" || code=$?
   [ -n "$cut_off" ] || [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
   [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
-  say "results: $shown"
-  [ ! -e "$EXPERIMENT/report.html" ] || say "report:  $shown/report.html"
+  say "results: $shown$([ ! -e "$EXPERIMENT/report.html" ] || echo ", report: $shown/report.html")"
   return "${cut_off:-$code}"
 }
 

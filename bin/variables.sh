@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Which variables of the user there are, and which verbs take them. Run by make as `variables.sh VERBS NAMES...`, it refuses a
-# name of make's command line that there is not, or that none of the verbs takes.
+# name of make's command line that there is not, or that none of the verbs takes (`any` takes all).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -30,7 +30,7 @@ check_names() {
     verbs=$(awk -F '\t' -v name="$name" '$1 == name { gsub("!", "", $3); print $3 }' "$VARIABLES")
     [ -n "$verbs" ] ||
       die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); README.md lists them."
-    for verb in $1; do [[ " $verbs " != *" $verb "* ]] || continue 2; done
+    for verb in $1; do [[ " $verbs any " != *" $verb "* ]] || continue 2; done
     die "$BAD_REQUEST" "$name does not go with make $1: leave it out; it goes with $verbs."
   done
 }
@@ -44,6 +44,6 @@ nearest() {
 
 # ask_loomlab COMMAND ARGUMENTS...: with what the user exports. Before .env's defaults are loaded, which would pass for that.
 # shellcheck disable=SC2046  # names of variables
-ask_loomlab() { loomlab $(variable_names | sed 's/^/--env /') --env WARMUP_LOAD_S -- "$@"; }
+ask_loomlab() { loomlab $(variable_names | sed 's/^/--env /') -- "$@"; }
 
 [ "${BASH_SOURCE[0]}" != "$0" ] || check_names "$@"

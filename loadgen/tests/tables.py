@@ -80,7 +80,7 @@ def variables(*, planning_ones: bool) -> list[str]:
         "warmup": f"{planning.default_cap_s(1, 0)} s, more with many connections or slow answers",
     }
     rows = ["| variable | meaning | default |", "|---|---|---|"]
-    for name, _, _, default, meaning in (*VARIABLES.values(), *OTHERS):
+    for name, _, _, default, meaning, _ in (*VARIABLES.values(), *OTHERS):
         if planning_ones == (name in VARIABLES and not name.endswith("_PORT")):
             rows.append(f"| `{name}` | {meaning} | {default.format(env=f'`{os.environ.get(name, "")}`', **told)} |")
     return rows

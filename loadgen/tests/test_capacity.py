@@ -50,7 +50,7 @@ def test_more_room_never_gives_a_smaller_scale(name: str, room: Room) -> None:
         (ALL["loom-vs-webflux"], replace(BIG, generator_cpus=1, shared=True), 0.16, "vegeta's CPU"),
         (ALL["project-loom-comparison"], replace(BIG, open_files=10_500), 0.25, "open files"),
         (HUGE, replace(BIG, open_files=30_500), 0.5, "open files"),
-        (HUGE, replace(BIG, generator_memory_mb=181), 0.1, "users' memory"),
+        (HUGE, replace(BIG, generator_memory_mb=181), 0.1, "the memory of users"),
         (SPIKE, BIG, 0.64, "the ports of one address"),
         (SPIKE.model_copy(update={"approaches": ["tomcat-platform"]}), BIG, 0.32, "threads"),
         (FANNING_OUT, BIG, 0.53, "threads"),

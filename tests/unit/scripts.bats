@@ -9,7 +9,7 @@ load ../helpers
   [ "$status" -eq 0 ]
   local verb
   for verb in run-ab scenario papers reproduce smoke doctor up down clean test lint; do
-    [[ $output == *"  $verb "* ]] || { echo "$verb is missing"; return 1; }
+    [[ $output == *" $verb "* ]] || { echo "$verb is missing"; return 1; }
   done
 }
 
@@ -58,6 +58,7 @@ reproducing() {
   stub docker "case \"\$*\" in
     *' loom-lab/loadgen reproduce '*) printf '$1' ;;
     *' loom-lab/loadgen claims '*) echo answers ;;
+    *' --tell') ;;
     *' loom-lab/loadgen '[rp][el]*) all=\$*; echo \"\${all##*loadgen } \${NAME:-} \${REPEATS:-} \${GC:-}\" >>$LAB/ran; exit $2 ;;
     esac"
 }

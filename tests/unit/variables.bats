@@ -50,6 +50,10 @@ refuses() { # VERB SETTING WORDS...
   [ "$status" -ne 0 ] && [[ $output == *"RATE "*"make down"* && $output != *"docker was asked"* ]] || { echo "$output"; return 1; }
   run make -C "$LAB_ROOT" help VARIABLE=RATE
   [ "$status" -eq 0 ] && [[ $output == *"RATE: "*RATE=500* ]] || { echo "$output"; return 1; }
+  run make -C "$LAB_ROOT" help VARIABLE=CONCURENCY
+  [ "$status" -ne 0 ] && [[ $output == *"CONCURENCY "*"CONCURRENCY"* ]] || { echo "$output"; return 1; }
+  run make -C "$LAB_ROOT" "x';touch $BATS_TEST_TMPDIR/ran;'" RATE=500
+  [ "$status" -ne 0 ] && [ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
 @test "make report ignores what the shell exports, and refuses what its command line says" {
@@ -80,7 +84,7 @@ refuses() { # VERB SETTING WORDS...
 
 @test "RESUME that names nothing is refused" {
   local name
-  for name in / .. 'a b' '$(reboot)'; do
+  for name in / .. 'a b' '$(reboot)' /elsewhere/x; do
     RESUME=$name run "$LAB_ROOT/bin/run" finish
     refused 2 "RESUME=$name"
   done

@@ -73,12 +73,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         return {"requests": None, "duration_s": None}, None
     log, report, unread = None, ToolReport(), None
     try:
-        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
-        if log is not None:
-            first_s, last_s = process.started - APART_S, process.ended + APART_S
-            ends_s = log.start_s + log.latency_ms / 1000
-            if not ((log.start_s >= first_s) & (log.latency_ms >= 0) & (ends_s <= last_s)).all():
-                raise ParseError("requests are of another time than its process: measure again.")
+        log = _in_time(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
         report = driver.report(facts.files.raw)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
@@ -108,6 +103,16 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
             report.received_bytes, report.completed and report.completed - logged.unanswered
         ),
     }, log
+
+
+def _in_time(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
+    """The requests; raises ParseError for those of another time than their process."""
+    if log is not None:
+        first_s, last_s = process.started - APART_S, process.ended + APART_S
+        ends_s = log.start_s + log.latency_ms / 1000
+        if not ((log.start_s >= first_s) & (log.latency_ms >= 0) & (ends_s <= last_s)).all():
+            raise ParseError("requests are of another time than its process: measure again.")
+    return log
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:

@@ -112,7 +112,7 @@ def most_of(
         "the ports of one address": (PORTS - GENERATOR_FILES) / max(backend_connections, 1),
     }
     if tool.memory_mb_per_connection:
-        connections["users' memory"] = room.generator_memory_mb / tool.memory_mb_per_connection
+        connections[f"the memory of {tool.name}"] = room.generator_memory_mb / tool.memory_mb_per_connection
     return rates_rps, connections
 
 

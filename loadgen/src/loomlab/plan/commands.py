@@ -16,7 +16,7 @@ from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.scenarios import Scenario, load_scenario, names
 from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.files import write_json
-from loomlab.records.order import OF_A_RUN, SETTINGS, order_file
+from loomlab.records.order import order_file
 
 WIDTH = 140
 RESULTS = Path("/results")
@@ -24,9 +24,13 @@ RESULTS = Path("/results")
 
 def plan_experiment(verb: str, tell: bool = False) -> None:
     """Plan an experiment of that verb of make from the user's variables in the environment: writes order.json into a
-    folder of its own and prints what the host's shell walks; or only tells a reader."""
+    folder of its own and prints what the host's shell walks; or only tells a reader. `up` has values that may be wrong,
+    and no plan."""
     lab = Lab()
-    order = plan(lab.asked(verb, os.environ), this_host(RESULTS), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    asked = lab.asked(verb, os.environ)
+    if verb == "up":
+        return
+    order = plan(asked, this_host(RESULTS), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     if not tell:
         folder = RESULTS / order.experiment
         (folder / "runs").mkdir(parents=True)
@@ -61,4 +65,4 @@ def schema() -> None:
 def variables() -> None:
     """Print bin/variables.tsv, from which the host's shell knows names, examples, verbs, and what a plan sets."""
     for variable in (*VARIABLES.values(), *OTHERS):
-        print("\t".join([*variable[:3], *["plan"] * (variable.name in {*SETTINGS, *OF_A_RUN})]))  # noqa: T201
+        print("\t".join([*variable[:3], *["plan"] * variable.handed_on]))  # noqa: T201

@@ -16,6 +16,7 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target
 from loomlab.records.models import Hang, Parameter, SideBySide
 from loomlab.records.record import Record
 from loomlab.records.yamlfile import parse, path_of
+from loomlab.tools.known import ToolName
 
 NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0}
@@ -62,7 +63,7 @@ def rate_rps(value: object) -> float:
 def rising(numbers: list[Any]) -> list[Any]:
     """The numbers, of which each is larger than the one before."""
     if numbers != (good := sorted(set(numbers))):
-        raise ValueError(f"each must be larger than the last: use {','.join(f'{number:g}' for number in good)}")
+        raise ValueError(f"each must be larger than the last: use {','.join(f'{number:.15g}' for number in good)}")
     return numbers
 
 
@@ -208,7 +209,7 @@ class Scenario(Record):
     title: str
     published: Publication | None = None
     question: str = Field(description="What the scenario is to show.")
-    tool: Literal["ab", "hey", "vegeta", "users"]
+    tool: ToolName
     approaches: list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]] = Field(min_length=1)
     delay: Annotated[str, AfterValidator(lambda text: delay_of(text).text)] = Field(
         default="300", description="The backend's: ms, uniform:FROM:TO or lognormal:MEDIAN:P99."

@@ -11,15 +11,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import rising, whole_seconds
 from loomlab.records.delay import LONGEST_MS, delay_of
-from loomlab.records.order import SETTINGS
 from loomlab.records.record import Record
-from loomlab.tools.known import KNOWN, ToolName
+from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, ToolName
 
 RUNS = tuple(f"run-{name}" for name in KNOWN)
+NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
+OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
 MEASURING = (*RUNS, "sweep", "scenario")
 OF_LOADS = (*RUNS, "sweep")
 WITH_PAPER = (*MEASURING, "reproduce")
-STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke")
+STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
 MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
 PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned")
 QUERY = {
@@ -62,8 +63,8 @@ def _endpoint(text: str) -> str:
     block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
     if not (float(block[1]) <= 60 if block else path in PATHS):
         raise ValueError(f"use one of {', '.join(PATHS)}, or /httpbin/block/SECONDS up to 60 with up to three decimals")
-    if not re.fullmatch(r"[A-Za-z0-9._~%=&+-]*", query):
-        raise ValueError("it has characters that a query cannot have")
+    if not re.fullmatch(r"[A-Za-z0-9._~%=&+-]{0,200}", query):
+        raise ValueError("its query is longer than 200 characters, or has some that no query has")
     for name, values in parse_qs(query, keep_blank_values=True).items():
         allowed, value = QUERY.get(name, values), int(values[0]) if values[0].isdecimal() else values[0]
         if name in QUERY and (values != [str(value)] or value not in allowed):
@@ -79,6 +80,7 @@ class Variable(NamedTuple):
     default: str
     """What applies without it, in words."""
     meaning: str
+    handed_on: bool = False  # to Compose, for every run, or for the run that needs it
 
     def goes_with(self, verb: str) -> bool:
         return verb in self.verbs.replace("!", "").split()
@@ -88,10 +90,17 @@ VARIABLES: dict[str, Variable] = {}  # those that plan an experiment, in the ord
 
 
 def variable(
-    name: str, verbs: Sequence[str], meaning: str, default: str, example: str, value: Any = None, **limits: Any
+    name: str,
+    verbs: Sequence[str],
+    meaning: str,
+    default: str,
+    example: str,
+    value: Any = None,
+    handed_on: bool = False,
+    **limits: Any,
 ) -> Any:
     """The field of a variable; the model has `value` without it."""
-    VARIABLES[name] = Variable(name, example, " ".join(verbs), default, meaning)
+    VARIABLES[name] = Variable(name, example, " ".join(verbs), default, meaning, handed_on)
     return Field(value, alias=name, **limits)
 
 
@@ -119,14 +128,14 @@ class Asked(Record):
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
-        "CONCURRENCY", ("run-ab!", "run-hey!", "run-users!", "run-vegeta", "sweep"),
+        "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, "sweep"),
         "connections, each with one request at a time; of a sweep, several",
         "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
         "a quarter and all of those that the host can hold", "1000", [],
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
-        "RATE", ("run-vegeta!", "sweep"),
-        "offered rate, requests per second, sent on schedule even if answers are late (vegeta)",
+        "RATE", (*(f"{verb}!" for verb in OF_RATES), "sweep"),
+        "offered rate, requests per second, sent on schedule even if answers are late",
         "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
@@ -139,7 +148,7 @@ class Asked(Record):
         "REPEATS", WITH_PAPER, "how often each approach is measured at each load", "{repeats}", "3",
         ge=1, le=MOST_REPEATS,
     )  # fmt: skip
-    seed: Whole = variable("SEED", WITH_PAPER, "seed of the random order", "random", "1", 0)
+    seed: Whole = variable("SEED", WITH_PAPER, "seed of the random order", "random", "1", 0, handed_on=True)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_LOADS,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
@@ -150,35 +159,39 @@ class Asked(Record):
     delay: Annotated[str, AfterValidator(lambda text: delay_of(text) and text)] = variable(
         "DELAY", (*OF_LOADS, "up"),
         "how long the backend waits before it answers, in ms: `300`, `uniform:200:400` (from, to), `lognormal:300:900` "
-        "(median, p99)", "{env}", "300",
+        "(median, p99)", "{env}", "300", handed_on=True,
     )  # fmt: skip
     error_share: Annotated[str, Share] = variable(
-        "ERROR_SHARE", (*MEASURING, "up"), "share of backend calls that fail, 0 to 1", "{env}", "0.01"
+        "ERROR_SHARE", (*MEASURING, "up"), "share of backend calls that fail, 0 to 1", "{env}", "0.01", handed_on=True
     )
     style: Literal["lean", "idiomatic"] = variable(
         "STYLE", (*MEASURING, "up"),
         "`lean`: the least code that does the work; `idiomatic`: the code as Spring's guides write it "
         "([what it is](docs/cost-per-request.md#as-people-write-it)), in the headline set only", "{env}", "idiomatic",
+        handed_on=True,
     )  # fmt: skip
-    jdk: Literal["25", "21"] = variable("JDK", (*MEASURING, "up"), "Java version, `25` or `21`", "{env}", "21")
+    jdk: Literal["25", "21"] = variable(
+        "JDK", (*MEASURING, "up"), "Java version, `25` or `21`", "{env}", "21", handed_on=True
+    )
     gc: Literal["g1", "parallel", "serial", "zgc"] = variable(
-        "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
+        "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1", handed_on=True
     )
     http_client: Literal["default", "apache", "jdk", "reactor"] = variable(
         "HTTP_CLIENT", (*WITH_PAPER, "up"),
         "the client of the backend in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
-        "{env}: `reactor` for virtual-netty, else `apache`", "reactor",
+        "{env}: `reactor` for virtual-netty, else `apache`", "reactor", handed_on=True,
     )  # fmt: skip
     save_movies: Literal["true", "false"] = variable(
-        "SAVE_MOVIES", (*MEASURING, "up"), "`true`: movies that are posted are kept in memory", "{env}", "true"
-    )
+        "SAVE_MOVIES", (*MEASURING, "up"), "`true`: movies that are posted are kept in memory", "{env}", "true",
+        handed_on=True,
+    )  # fmt: skip
     platform_threads: Whole | None = variable(
         "PLATFORM_THREADS", (*MEASURING, "up"), "size of the thread pool", "as many as `CONCURRENCY` needs", "1000",
-        ge=1, le=32_000,
+        handed_on=True, ge=1, le=32_000,
     )  # fmt: skip
     backend_connections: Whole | None = variable(
         "BACKEND_CONNECTIONS", (*MEASURING, "up"), "size of the pool of connections to the backend",
-        "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
+        "as many as `CONCURRENCY` needs", "1000", handed_on=True, ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
     size: Annotated[str, _known("sizes", "auto")] = variable(
         "SIZE", (*WITH_PAPER, "scenarios"),
@@ -212,10 +225,12 @@ class Asked(Record):
         "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
     warmup_cap_s: Seconds | None = variable("WARMUP_CAP", WITH_PAPER, "the longest warm-up", "{warmup}", "120s")
+    warmup_load_s: Seconds = variable(
+        "WARMUP_LOAD", MEASURING, "so long the load itself, in place of a warm-up", "off", "180s", 0
+    )
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
     grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's", "{env}", "13000")
     results_port: Port = variable("RESULTS_PORT", STARTING, "that of `results/`", "{env}", "19080")
-    warmup_load_s: int = 0
     given: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -226,7 +241,8 @@ class Asked(Record):
     @property
     def settings(self) -> dict[str, str]:
         """Variables of Compose for every run."""
-        return {name: f"{getattr(self, name.lower())}" for name in SETTINGS}
+        values = {name: getattr(self, name.lower()) for name, each in VARIABLES.items() if each.handed_on}
+        return {name: f"{value}" for name, value in values.items() if value is not None}
 
 
 BENCHES = "bench-tests bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals"
@@ -253,15 +269,16 @@ def model_of(
     asked = {name: value for name, each in VARIABLES.items() if each.goes_with(verb) and (value := given.get(name))}
     fields: dict[str, Any] = {"SEED": str(random.SystemRandom().randrange(1_000_000)), "verb": verb}
     fields["given"] = {name: value for name, value in asked.items() if name not in OF_NO_RUN}
-    fields["warmup_load_s"] = int(given.get("WARMUP_LOAD_S") or 0)
-    fields |= {name: defaults[name] for name in SETTINGS if name in defaults} | asked
+    own = {name for name, each in VARIABLES.items() if each.default.startswith("{env}")}
+    fields |= {name: defaults[name] for name in own & defaults.keys()} | asked
     try:
         model = Asked.model_validate(fields, context=names)
     except ValidationError as error:
         first = error.errors()[0]
         name, message = f"{first['loc'][0]}", first["msg"].removeprefix("Value error, ").removesuffix(".")
         cure = "" if "use " in message else f"; use for instance {name}={VARIABLES[name].example}"
-        raise UsageError(f"{name}={fields[name]}: {message}{cure}.") from error
+        value = re.sub(r"[^\x20-\x7e]", "?", f"{fields[name]:.60}")
+        raise UsageError(f"{name}={value}: {message}{cure}.") from error
     for name, loads in (("CONCURRENCY", model.connections), ("RATE", model.rates_rps)):
         if len(loads) > 1 and not model.sweep:
             cure = f"use one of them, or make sweep {name}={asked[name]}"
@@ -271,5 +288,5 @@ def model_of(
     if model.rates_rps and len(model.connections) > 1:
         both = f"CONCURRENCY={asked['CONCURRENCY']} does not go with RATE={asked['RATE']}"
         raise UsageError(f"{both}: use one number, or leave it out.")
-    own = "vegeta" if model.rates_rps else "ab"
-    return model.model_copy(update={"tool": (model.tool or own) if model.sweep else verb.removeprefix("run-")})
+    usual = (RATE_TOOLS if model.rates_rps else CLOSED_TOOLS)[0]
+    return model.model_copy(update={"tool": (model.tool or usual) if model.sweep else verb.removeprefix("run-")})

@@ -16,12 +16,7 @@ from loomlab.records.models import Request, SideBySide
 from loomlab.records.record import Margin, Name, Record
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
-SETTINGS = ("GC", "HTTP_CLIENT", "STYLE", "ERROR_SHARE", "SAVE_MOVIES", "JDK", "DELAY", "SEED")
-"""The user's variables that an order sets in the host's shell, for every run."""
-OF_A_RUN = ("PLATFORM_THREADS", "BACKEND_CONNECTIONS")  # those that it sets for one run
-SIZES = r"(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)|MONITORING_CPUSET"
-Setting = Annotated[str, Field(pattern=rf"^({'|'.join([*SETTINGS, *OF_A_RUN])}|{SIZES})$")]
-"""The shell exports whatever an order says."""
+Setting = Annotated[str, Field(pattern="^[A-Z_]+$")]  # the host's shell knows which of them a plan may set
 Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:,_-]*$")]
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
@@ -60,7 +55,7 @@ class Order(Record):
     tool_version: str | None = None
     lab_sha256: str | None = Field(None, description="Of the sources that make and judge runs")
     margin: Margin | None = Field(None, description="As the summary has it")
-    asked: dict[str, str] = Field(default_factory=dict, description="The user's variables")
+    asked: dict[Setting, str] = Field(default_factory=dict, description="The user's variables")
     paper: str | None = Field(None, description="The published experiment that it is made for")
     colours: dict[str, Colour] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)

@@ -11,6 +11,8 @@ from loomlab.tools.tool import Tool
 WARMER, HOLDER = "ab", "hey"
 """Those that warm the backend up, and that hold requests after a run: ab would send one alone first."""
 KNOWN: dict[str, Tool] = {one.name: one for one in (Ab(), Hey(), Vegeta(), LabUsers())}
+CLOSED_TOOLS = [one.name for one in KNOWN.values() if "closed" in one.shapes]
+RATE_TOOLS = [one.name for one in KNOWN.values() if "open-rate" in one.shapes]
 if TYPE_CHECKING:
     ToolName = str
 else:
