@@ -30,7 +30,7 @@ in_tools() { docker run --rm --init --volume "$LAB_ROOT:/lab:ro" --workdir /lab 
 in_loadgen_test() {
   docker run --rm --init --network none --tmpfs /tmp:exec --env HYPOTHESIS_PROFILE \
     --volume "$LAB_ROOT/loadgen:/opt/loomlab:ro" --volume "$LAB_ROOT/sizes:/lab/sizes:ro" \
-    --volume "$LAB_ROOT/README.md:/lab/README.md:ro" --volume "$LAB_ROOT/docs/example-report:/lab/docs/example-report:ro" \
+    --volume "$LAB_ROOT/README.md:/lab/README.md:ro" --volume "$LAB_ROOT/docs:/lab/docs:ro" \
     --volume "$LAB_ROOT/benchmarks:/lab/benchmarks:ro" \
     loom-lab/loadgen-test "$@"
 }

@@ -1,4 +1,4 @@
-"""What docs/draw puts into pages and grafana/limits.json: `python tests/tables.py` and the name of a table. Defaults
+"""What docs/draw puts into pages and grafana/limits.json: `python docs/tables.py` and the name of a table. Defaults
 that .env holds come in the environment."""
 
 import inspect
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import get_args
 
+import grimp
 from pydantic import BaseModel
 
 from loomlab.answer.figures import EVERY
@@ -19,7 +20,6 @@ from loomlab.plan import planning, work
 from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.models import Run
 from loomlab.statistics import comparison
-from rooms import drawing
 
 HEAD = ["| level | what is looked at | threshold | in `rules` |", "|---|---|---|---|"]
 LIMIT = re.compile(r"[A-Z0-9_]+(_LIMIT|_CPU)")
@@ -30,6 +30,22 @@ BESIDE = (
     ("A rule could not be checked", "any"),
 )
 """What makes a run suspect and is no rule."""
+
+
+def rooms() -> list[str]:
+    """Which room of loomlab imports which, as Mermaid: one arrow a pair."""
+    graph = grimp.build_graph("loomlab", cache_dir=None)
+    arrows = {
+        (room(importer), room(imported))
+        for importer in graph.modules
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if room(importer) not in {room(imported), "__main__"}
+    }
+    return ["```mermaid", "flowchart TD", *(f"  {above} --> {below}" for above, below in sorted(arrows)), "```"]
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else module
 
 
 def verdict() -> list[str]:
@@ -87,7 +103,7 @@ def variables(*, planning_ones: bool) -> list[str]:
 
 
 TABLES: dict[str, Callable[[], list[str]]] = {
-    "rooms": lambda: ["```mermaid", drawing(), "```"],
+    "rooms": rooms,
     "verdict": verdict,
     "limits": limits,
     "figures": figures,

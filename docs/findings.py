@@ -1,4 +1,4 @@
-"""Whether the README's findings are those of docs/example-report: `python tests/readme.py LAB`, for make lint."""
+"""Whether the README's findings are those of docs/example-report: `python docs/findings.py LAB`, for make lint."""
 
 import re
 import sys
