@@ -1,4 +1,4 @@
-"""The parsers of what ab prints and writes, on output of the real ab (see make_golden.py)."""
+"""The parsers of what ab prints and writes, on output of the real ab (see golden/README.md)."""
 
 import gzip
 from pathlib import Path

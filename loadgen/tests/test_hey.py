@@ -1,4 +1,4 @@
-"""hey's command line and the parsers of what it prints, on output of the real hey (see make_golden.py)."""
+"""hey's command line and the parsers of what it prints, on output of the real hey (see golden/README.md)."""
 
 import gzip
 import signal

@@ -1,5 +1,5 @@
 """Real runs in which something was provoked, judged again from the raw files that they left: tests/provocations/ makes
-them, freeze.py keeps them. `pytest --snapshot-update` writes what is approved of them."""
+them, freeze.py there keeps them. `pytest --snapshot-update` writes what is approved of them."""
 
 import tarfile
 from pathlib import Path
@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from freeze import FROZEN
 from loomlab.answer.tries import spoilt
 from loomlab.judge.judge import judge_run
 from loomlab.records.measured import Measured
 
-ARCHIVES = sorted(FROZEN.glob("*.tar.xz"))
+ARCHIVES = sorted((Path(__file__).parent / "golden" / "replay").glob("*.tar.xz"))
 LARGEST_BYTES = 60 * 1024
 
 

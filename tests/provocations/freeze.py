@@ -1,4 +1,5 @@
-"""`python tests/freeze.py RUN NAME`: keeps of a real run the raw files that its verdict needs, for test_replay."""
+"""`python tests/provocations/freeze.py RUN NAME`: keeps of a real run the raw files that its verdict needs, for
+loadgen/tests/test_replay.py."""
 
 import io
 import json
@@ -6,7 +7,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-FROZEN = Path(__file__).parent / "golden" / "replay"
+FROZEN = Path(__file__).parents[2] / "loadgen" / "tests" / "golden" / "replay"
 UNREAD = {".log", "-percentiles.csv"}
 """Ends of names that no judgement reads."""
 
