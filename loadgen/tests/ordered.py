@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from loomlab.answer import finish
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
@@ -66,6 +67,12 @@ def asked_for(**changes: Any) -> Asked:
 def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **changes: Any) -> Order:
     """What the lab plans for that request."""
     return plan(asked_for(**changes), host, lab_in(folder / "lab", scenarios), STAMP)
+
+
+def resume(folder: Path, **host: Any) -> Order:
+    """On the host and with the lab that it was begun with."""
+    lab = lab_in(folder.parent.parent / "lab")
+    return finish.resume(folder, TWO_CPUS.model_copy(update=host), lab.checksum)
 
 
 def ordered(folder: Path, address: str, scenarios: Path = SCENARIOS, **changes: Any) -> Path:

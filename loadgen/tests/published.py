@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from abouts import PLAIN
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan
 from loomlab.published.answers import ClaimAnswer, answers_of
@@ -14,7 +15,6 @@ from loomlab.records.order import PlannedRun, State, order_file
 from ordered import SCENARIOS, TWO_CPUS, lab_in
 
 PUBLISHED = Path(__file__).parent.parent / "published"
-MEASURED = Path(__file__).parent / "golden" / "report" / "run.json"
 HEY, SPRING = "virtual-threads-hey", "spring-boot-edition"
 SAYS: dict[str, Any] = {"says": "It is so.", "levels": [100], "figures": ["throughput_rps"], "of": ["tomcat-virtual"]}
 RATIO, VALUE = SAYS | {"to": "tomcat-platform", "above": 1}, SAYS | {"below": 1200}
@@ -83,4 +83,4 @@ def run_of(planned: PlannedRun, **fields: Any) -> Run:
     """A valid run that was measured, as one of that load."""
     names = ("approach", "tool", "scenario", "cell", "repeat", "jdk", "load")
     changes = {name: getattr(planned.request, name) for name in names} | {"run": planned.run, "verdict": "valid"}
-    return Run.model_validate_json(MEASURED.read_text()).model_copy(update=changes | {"rules": []} | fields)
+    return PLAIN.model_copy(update=changes | {"rules": []} | fields)

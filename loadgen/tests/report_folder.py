@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import abouts
+from abouts import PLAIN
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast, Kind
@@ -29,9 +31,7 @@ from loomlab.report.page import write_report
 from loomlab.tools.ab import REQUEST_COLUMNS
 from ordered import planned
 
-GOLDEN = Path(__file__).parent / "golden"
-MEASURED = GOLDEN / "report"
-ABOUTS: dict[str, Any] = json.loads((GOLDEN / "abouts" / "headline.json").read_text())
+RAW = Path(__file__).parent / "golden" / "report" / "raw"
 HEADLINE = ("tomcat-platform", "tomcat-virtual", "webflux-netty", "virtual-netty")
 PAIR = ("tomcat-platform", "tomcat-virtual")
 COST = {"tomcat-platform": 1.25, "tomcat-virtual": 1.0, "webflux-netty": 1.12, "virtual-netty": 1.1}
@@ -45,13 +45,10 @@ ENVIRONMENT = {
     "architecture": "x86_64", "cgroup": "2", "stand_in_images": True, "notes": [],
     "images": {"backend": "sha256:4a03f6"},
 }  # fmt: skip
-
-
 NAMES = ("tomcat-virtual", "tomcat-platform")
 LOAD = Load("", (Target("/capabilities"),), 2000, Closed(120_000, 60), 30)
 """With three calls of 300 ms."""
 RATE = OpenRate((RateStep(100, 60),))
-PLAIN = Run.model_validate_json((MEASURED / "run.json").read_text())
 
 
 def run_of(approach: str, repeat: int = 1, p50: float | None = 905, **changes: Any) -> Run:
@@ -127,7 +124,7 @@ def folder_of(
         planned_run.state = "judged"
         run_dir = folder / "runs" / planned_run.run
         run_dir.mkdir(parents=True)
-        run = _made_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
+        run = made_of(planned_run, place * RUN_S, noise).model_copy(update=changes)
         if raw:
             write_raw(run_dir / "raw", planned_run.request.approach, place * RUN_S)
             run = run.model_copy(update={"raw_sha256": checksum(run_dir / "raw")})
@@ -138,7 +135,7 @@ def folder_of(
     return folder
 
 
-def _made_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:
+def made_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Run:
     """The run that was measured, at another load, with another approach, so much later; with p99.9, for which it had
     too few requests."""
     request = planned_run.request
@@ -161,25 +158,25 @@ def _made_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> R
             "throughput_rps": request.load.connections / 0.905,
             "latency_ms": Latency(**{name: value * slower for name, value in latency.items()}),
             "interior": PLAIN.interior.model_copy(update={"start": PLAIN.interior.start + later_s}),
-            "started": _later(PLAIN.started, later_s),
-            "finished": _later(PLAIN.finished, later_s),
+            "started": later(PLAIN.started, later_s),
+            "finished": later(PLAIN.finished, later_s),
             "verdict": "valid" if noise.random() < 0.8 else "suspect",
         }
     )
 
 
-def _later(iso: str, seconds: float) -> str:
+def later(iso: str, seconds: float) -> str:
     return (datetime.fromisoformat(iso) + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
 
 
 def write_raw(raw: Path, approach: str, later_s: float) -> None:
     """As it was measured, so much later, as that approach's; 100 requests started in each of 60 seconds."""
     raw.mkdir()
-    tool = json.loads((MEASURED / "raw" / "tool.json").read_text())
+    tool = json.loads((RAW / "tool.json").read_text())
     began, ended = (tool[name] + later_s for name in ("started", "ended"))
     (raw / "tool.json").write_text(json.dumps(tool | {"started": began, "ended": ended}))
-    (raw / "about.json").write_text(json.dumps(ABOUTS.get(approach, {})))
-    metrics = json.loads((MEASURED / "raw" / "metrics.json").read_text())
+    (raw / "about.json").write_text(json.dumps(abouts.HEADLINE.get(approach, {})))
+    metrics = json.loads((RAW / "metrics.json").read_text())
     for series in metrics["containers"]:
         series["metric"]["service"] = approach
         series["values"] = [[time + later_s, value] for time, value in series["values"]]

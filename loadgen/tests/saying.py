@@ -1,9 +1,22 @@
-"""What a rule of the verdict says, without its words: these stand in the approved file of test_sentences_approved."""
+"""What a command ends with, and what a rule of the verdict says, without its words: these stand in the approved file of
+test_sentences_approved."""
 
 import re
 from collections.abc import Iterable
 
+import pytest
+
+from loomlab.cli import main
 from loomlab.records.models import RuleResult
+
+STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
+
+
+def exit_code(*words: str) -> object:
+    """Of the command."""
+    with pytest.raises(SystemExit) as ended:
+        main([*words])
+    return ended.value.code
 
 
 def speaking(rules: Iterable[RuleResult]) -> list[RuleResult]:

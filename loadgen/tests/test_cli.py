@@ -6,13 +6,8 @@ import sys
 
 import pytest
 
-from loomlab.cli import COMMANDS, main
-
-
-def code_of(words: list[str]) -> object:
-    with pytest.raises(SystemExit) as exit_:
-        main(words)
-    return exit_.value.code
+from loomlab.cli import COMMANDS
+from saying import exit_code
 
 
 @pytest.mark.parametrize(
@@ -24,7 +19,7 @@ def code_of(words: list[str]) -> object:
     ],
 )  # fmt: skip
 def test_a_wrong_command_is_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
-    assert code_of(words) == 2
+    assert exit_code(*words) == 2
 
     problem = capsys.readouterr().err.strip()
     assert problem.startswith("loom-lab: ")
@@ -39,7 +34,7 @@ def test_what_the_lab_did_wrong_itself_is_not_taken_for_an_invalid_run(
 
     monkeypatch.setattr("loomlab.cli.results.judge_run", broken)
 
-    assert code_of(["judge", "no/such"]) == 4
+    assert exit_code("judge", "no/such") == 4
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
@@ -55,7 +50,7 @@ def test_a_command_imports_what_it_needs() -> None:
 
 
 def test_without_a_command_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert code_of(["--help"]) == 0
+    assert exit_code("--help") == 0
 
     told = capsys.readouterr().out
     assert [name for name in COMMANDS if f" {name} " not in told] == []

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from abouts import HEADLINE
+from loads import load_of, rate
 from loomlab.answer.comparisons import with_comparisons
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
-from loomlab.records.load import Closed, OpenRate, RateStep, Shape, Users, UserStage
-from loomlab.records.models import Latency, RuleResult, Run, Summary, Verdict
-from saying import figures
-from test_summary import experiment, load_of, run
+from loomlab.records.load import Closed, Shape, Users, UserStage
+from loomlab.records.models import Latency, Run, Summary, Verdict
+from saying import STOLEN, figures
+from test_summary import experiment, run
 
 COSTS = {
     "tomcat-virtual": (0.240, 0.204, 0.220, 0.250, 0.206),
     "tomcat-platform": (0.30, 0.25, 0.28, 0.31, 0.26),
     "webflux-netty": (0.21, 0.20, 0.22, 0.23, 0.20),
 }
-STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
 FOLDER = "20261121T060000Z-ab-c10000"
 SPOILT = "2-tomcat-platform"
 EVERY = [f"{number}-{name}" for number, name in enumerate([*COSTS] * 5, 1)]
@@ -150,7 +150,7 @@ def test_a_run_that_was_spoilt_from_outside_counts_by_its_next_try_and_the_sente
     [
         (Closed(1_000, 60), True),
         (Users((UserStage(8000, 240),), (1, 3)), True),
-        (OpenRate((RateStep(250, 60),)), False),
+        (rate(250), False),
     ],
 )
 def test_the_tail_of_a_closed_load_is_a_lower_bound_that_no_margin_makes_the_same(

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer import finish as finishing
 from loomlab.answer.environment import environment_of
 from loomlab.answer.finish import finish, killed, unfinished
 from loomlab.answer.summary import INTERRUPTED_NOTE
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, write_json
-from loomlab.records.order import Order, State, changing, order_file, read_order, set_state
-from ordered import TWO_CPUS, lab_in, planned
+from loomlab.records.order import State, changing, order_file, read_order, set_state
+from ordered import planned, resume
 
 
 def experiment(tmp_path: Path, *states: State, stamp: str = "20260101T000000Z") -> Path:
@@ -35,12 +34,6 @@ def experiment(tmp_path: Path, *states: State, stamp: str = "20260101T000000Z") 
             judge_run(raw.parent)
     write_json(order_file(folder), order)
     return folder
-
-
-def resume(folder: Path, **host: Any) -> Order:
-    """On the host and with the lab that it was begun with."""
-    lab = lab_in(folder.parent.parent / "lab")
-    return finishing.resume(folder, TWO_CPUS.model_copy(update=host), lab.checksum)
 
 
 def states(folder: Path) -> list[str]:

@@ -10,19 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loads import load_of
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S, fitting_duration_s
 from loomlab.judge.interior import InteriorFigures, figures_of, latency_of_due, window_figures
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from loomlab.records.models import Latency
 from loomlab.records.requestlog import LEVELS, RequestLog
 from rawrun import log_of
 from saying import figures
 
 BEGIN = 1_000_000.25
-
-
-def load(shape: Shape, connections: int = 20) -> Load:
-    return Load("http://x", (Target("/"),), connections, shape, timeout_s=30)
 
 
 def interior_of(log: RequestLog, asked: Load, ended: float, **tool: bool) -> InteriorFigures:
@@ -34,11 +31,11 @@ def interior_of(log: RequestLog, asked: Load, ended: float, **tool: bool) -> Int
 def closed(log: RequestLog, connections: int, ended: float = BEGIN + 60, **tool: bool) -> InteriorFigures:
     """Of ab's rows, which have whole seconds."""
     whole = replace(log, start_s=np.floor(log.start_s), failed_start_s=np.floor(log.failed_start_s))
-    return interior_of(whole, load(Closed(10**6, 60), connections), ended, **tool)
+    return interior_of(whole, load_of(Closed(10**6, 60), connections), ended, **tool)
 
 
 def opened(log: RequestLog, rate_rps: float = 100, ended: float = BEGIN + 60) -> InteriorFigures:
-    return interior_of(log, load(OpenRate((RateStep(rate_rps, 60),))), ended)
+    return interior_of(log, load_of(OpenRate((RateStep(rate_rps, 60),))), ended)
 
 
 def closed_loop(
@@ -98,7 +95,7 @@ def test_without_three_seconds_or_an_answer_there_is_no_interior() -> None:
     assert (got.window.whole_run, got.little_ratio) == (True, None)
     assert got.throughput_rps == pytest.approx(len(log) / 5)
     assert closed(log_of([BEGIN + 10], [1]), 2).window.whole_run
-    assert figures_of(RequestLog(), load(Closed(5, 60)), BEGIN, BEGIN + 60) is None
+    assert figures_of(RequestLog(), load_of(Closed(5, 60)), BEGIN, BEGIN + 60) is None
 
 
 def in_step(connections: int, wave_ms: float, begun: float, duration_s: float) -> tuple[RequestLog, float]:
@@ -194,7 +191,7 @@ def test_users_count_from_their_first_request_to_their_last_answer() -> None:
     """A tool takes some seconds until it has its users, and again until it ends."""
     log = log_of([BEGIN + 4, BEGIN + 5], [500, 2000])
 
-    got = interior_of(log, load(Users((UserStage(20, 8), UserStage(0, 2)), (1, 3))), BEGIN + 12)
+    got = interior_of(log, load_of(Users((UserStage(20, 8), UserStage(0, 2)), (1, 3))), BEGIN + 12)
 
     assert (got.window.start, got.window.seconds) == (BEGIN + 4, 3)
     assert got.throughput_rps == pytest.approx(2 / 3)

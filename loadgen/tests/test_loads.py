@@ -11,13 +11,12 @@ from loomlab.answer.finish import finish
 from loomlab.answer.loads import loads_of, torn_blocks, unmade_blocks
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Comparison
-from loomlab.records.models import RuleResult, Run, Summary
+from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order, changing, read_order
-from report_folder import folder_of
-from test_finish import resume
+from ordered import resume
+from report_folder import PAIR, folder_of
+from saying import STOLEN
 
-PAIR = ("tomcat-platform", "tomcat-virtual")
-STOLEN = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
 HOUR = "2026-11-21T{:02}:{:02}:00Z"
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.finish import finish, resume
+from loomlab.answer.finish import finish
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.cli import main
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, write_json, write_text
 from loomlab.records.models import Run
-from loomlab.records.order import Order, changing, order_file, read_order
-from ordered import TWO_CPUS, lab_in, planned
+from loomlab.records.order import changing, order_file, read_order
+from ordered import planned, resume
 from rawrun import RawRun
+from saying import exit_code
 
 
 def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path:
@@ -36,16 +36,6 @@ def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path
 def told(folder: Path) -> dict[str, Any]:
     value: dict[str, Any] = json.loads(order_file(folder).read_text())
     return value
-
-
-def ends(*words: str) -> int | str | None:
-    with pytest.raises(SystemExit) as exit_:
-        main([*words])
-    return exit_.value.code
-
-
-def resumed(folder: Path) -> Order:
-    return resume(folder, TWO_CPUS, lab_in(folder.parent.parent / "lab").checksum)
 
 
 SCENARIO: dict[str, Any] = {
@@ -149,10 +139,10 @@ def test_where_a_folder_has_a_link_nothing_is_written_and_the_others_are_summed_
     (stranger / link).symlink_to(victim / to)
     before, given = checksum(victim), checksum(stranger)
 
-    assert ends("finish", "--results", str(tmp_path / "results")) == 4
+    assert exit_code("finish", "--results", str(tmp_path / "results")) == 4
     (said,) = (line for line in capsys.readouterr().err.splitlines() if stranger.name in line)
     with pytest.raises(UsageError, match=stranger.name):
-        resumed(stranger)
+        resume(stranger)
 
     assert repr(link) in said
     assert (other / "summary.json").exists()
@@ -202,7 +192,7 @@ def test_an_experiment_whose_name_is_no_word_does_not_go_on(tmp_path: Path, name
     folder.rename(folder.parent / name)
 
     with pytest.raises(UsageError, match="rename the folder"):
-        resumed(folder.parent / name)
+        resume(folder.parent / name)
 
 
 @pytest.mark.parametrize(
@@ -250,13 +240,13 @@ def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
 
     with monkeypatch.context() as patched:
         patched.setattr("loomlab.answer.finish.judge_run", full)
-        assert ends("finish", "--results", str(folder.parent)) == 4
+        assert exit_code("finish", "--results", str(folder.parent)) == 4
         with pytest.raises(OSError, match=r"run\.json"):
-            resumed(folder)
+            resume(folder)
     assert "1-tomcat-virtual/run.json" in capsys.readouterr().err
     assert [run.state for run in read_order(folder).runs] == ["finished"]
 
-    assert ends("finish", "--results", str(folder.parent)) == 0
+    assert exit_code("finish", "--results", str(folder.parent)) == 0
     assert [run.state for run in read_order(folder).runs] == ["judged"]
 
 
@@ -267,7 +257,7 @@ def test_whatever_one_experiment_fails_at_the_others_are_summed_up(
     (broken / "engine.json").write_text('{"notes": -1}')
     order_file(deep).write_text("[" * 100_000)
 
-    assert ends("finish", "--results", str(tmp_path / "results")) == 4
+    assert exit_code("finish", "--results", str(tmp_path / "results")) == 4
 
     said = capsys.readouterr().err
     assert broken.name in said

@@ -9,25 +9,22 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+import loads
 from abouts import HEADLINE, TOMCATS, about
+from loads import load_of, rate
 from loomlab.answer.loads import loads_of
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, markdown, show, stretch_lines
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.cli import main
-from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
+from loomlab.records.load import Closed, Load, Users, UserStage
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Episode, Gc, Latency, Parameter, Run, SideBySide, Step, Summary
 from loomlab.report import page
-
-
-def load_of(shape: Shape, connections: int = 8000) -> Load:
-    return Load("http://app:8080", (Target("/capabilities"),), connections, shape, 30)
-
+from saying import exit_code
 
 CLOSED = load_of(Closed(1_200_000, 60), 10_000)
-LADDER = load_of(OpenRate((RateStep(250, 60), RateStep(4000, 60), RateStep(1000, 60))))
-ONE_RATE = load_of(OpenRate((RateStep(300, 120),)))
+LADDER = load_of(loads.LADDER)
+ONE_RATE = load_of(rate(300, 120))
 SOME_USERS = load_of(Users((UserStage(50, 60), UserStage(8000, 240), UserStage(0, 60)), (1, 3)))
 
 
@@ -145,7 +142,7 @@ def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     [
         (CLOSED, "10,000", (10_000, "connections")),
         (ONE_RATE, "300/s", (300, "requests/s")),
-        (load_of(OpenRate((RateStep(0.5, 120),))), "0.5/s", (0.5, "requests/s")),
+        (load_of(rate(0.5, 120)), "0.5/s", (0.5, "requests/s")),
         (LADDER, "250–1,000/s", (4000, "requests/s")),
         (SOME_USERS, "≤8,000 u.", (8000, "users")),
     ],
@@ -343,10 +340,8 @@ def test_a_report_that_fails_does_not_fail_what_sums_up(
         raise ZeroDivisionError("at a drawing")
 
     monkeypatch.setattr(page, "write_report", broken)
-    with pytest.raises(SystemExit) as ended:
-        main(["summarise", str(path)])
 
-    assert ended.value.code == 0
+    assert exit_code("summarise", str(path)) == 0
     assert (path / "summary.json").exists()
     assert "| 1 | tomcat-platform |" in (path / "summary.md").read_text()
     (told,) = capsys.readouterr().err.splitlines()

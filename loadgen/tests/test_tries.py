@@ -16,24 +16,22 @@ from loomlab.answer.finish import unfinished
 from loomlab.answer.loads import counting
 from loomlab.answer.tries import MOST_TRIES, replaced, try_again, try_notes
 from loomlab.basics.errors import UsageError
-from loomlab.cli import main
 from loomlab.records.files import write_json
 from loomlab.records.models import RuleResult, Run, Summary
 from loomlab.records.order import order_file, read_order, set_state
-from ordered import planned
-from test_finish import resume
+from ordered import planned, resume
+from saying import STOLEN, exit_code
 from test_summary import run as run_record
 
-HOST = RuleResult(rule="much_stolen", outcome="failed", level="invalid", host_cause=True)
 OWN = RuleResult(rule="oom_killed", outcome="failed", level="invalid")
 CARE = RuleResult(rule="gc_heavy", outcome="failed", level="suspect")
 FINE = RuleResult(rule="oom_killed", outcome="passed", level="invalid")
 KINDS: dict[str, dict[str, Any]] = {
     "valid": {},
     "suspect": {"verdict": "suspect", "rules": [CARE]},
-    "spoilt": {"verdict": "invalid", "rules": [HOST, FINE, CARE]},
+    "spoilt": {"verdict": "invalid", "rules": [STOLEN, FINE, CARE]},
     "late": {"verdict": "invalid", "rules": [OWN]},
-    "both": {"verdict": "invalid", "rules": [OWN, HOST]},
+    "both": {"verdict": "invalid", "rules": [OWN, STOLEN]},
 }
 
 
@@ -130,8 +128,7 @@ def test_the_host_is_told_the_next_try_and_the_time_that_is_left(
     make(folder, first, is_spoilt=True)
     set_state(folder / "runs" / second, "running")
 
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main(["again", str(folder / "runs" / first)])
+    assert exit_code("again", str(folder / "runs" / first)) == 0
 
     told, planned_run = capsys.readouterr(), read_order(folder).runs[0]
     assert told.out == (
@@ -149,8 +146,7 @@ def test_both_tries_are_shown_and_the_last_one_counts(tmp_path: Path, capsys: py
     try_again(folder / "runs" / second)
     make(folder, f"{second}-try-2", is_spoilt=False)
 
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main(["summarise", str(folder)])
+    assert exit_code("summarise", str(folder)) == 0
 
     runs = Summary.model_validate_json((folder / "summary.json").read_text()).runs
     assert replaced(runs) == {second}
