@@ -1,19 +1,16 @@
 """An engine of our making behind a Unix socket."""
 
 import json
-import os
-import socketserver
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
 from loomlab.exporter.containers import PROJECT, SERVICE
+from served import serving
 
 STATS: dict[str, Any] = {
     "read": "2026-11-27T21:22:33.85294311Z",
@@ -68,19 +65,9 @@ def engine_of(services: dict[str, str]) -> Iterator[FakeEngine]:
     with tempfile.TemporaryDirectory() as folder:  # a socket's path must be short
         engine = FakeEngine(Path(folder) / "docker.sock", services)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                answer = engine.answer(self.path)
-                body = json.dumps(answer).encode()
-                self.send_response(404 if answer is None else 200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+        def reply(asked: str) -> tuple[int, bytes]:
+            answer = engine.answer(asked.removeprefix("GET "))
+            return 404 if answer is None else 200, json.dumps(answer).encode()
 
-            def log_message(self, *_: object) -> None:
-                """Nothing: a Unix socket's clients have no address."""
-
-        with socketserver.ThreadingUnixStreamServer(os.fspath(engine.socket), Handler) as server:
-            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        with serving(reply, path=engine.socket):
             yield engine
-            server.shutdown()

@@ -6,10 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import ThreadingUnixStreamServer
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
 NOBODY = "http://127.0.0.1:9"
+
+
+class UnixServer(ThreadingUnixStreamServer):
+    daemon_threads = True
 
 
 @dataclass
@@ -28,9 +34,9 @@ class Served:
 
 
 @contextmanager
-def serving(answer: Callable[[str], tuple[int, bytes]], port: int = 0) -> Iterator[Served]:
+def serving(answer: Callable[[str], tuple[int, bytes]], port: int = 0, path: Path | None = None) -> Iterator[Served]:
     """`answer` gives status and body for what is asked, such as `GET /about`; it ends with the block even if that
-    fails."""
+    fails. `path`: of a Unix socket, in place of a port."""
     served = Served()
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,8 +61,9 @@ def serving(answer: Callable[[str], tuple[int, bytes]], port: int = 0) -> Iterat
         def log_message(self, *_: Any) -> None:
             """Nothing on stderr."""
 
-    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
-        served.origin = f"http://127.0.0.1:{server.server_port}"
+    with UnixServer(str(path), Handler) if path else ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
+        if isinstance(server, ThreadingHTTPServer):
+            served.origin = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

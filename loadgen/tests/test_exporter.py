@@ -1,10 +1,7 @@
 """The page of the exporter, which Prometheus takes for cAdvisor's, and whether a page tells what a container does."""
 
-import os
 import re
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -17,7 +14,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from engine_socket import STATS, FakeEngine, engine_of
 from loomlab.basics.errors import CannotMeasureError, HostError
 from loomlab.exporter import seen
-from loomlab.exporter.containers import ContainerFigures
+from loomlab.exporter.containers import ContainerFigures, export_containers
 from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, sees_containers
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
 from served import serving
@@ -135,29 +132,13 @@ def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
         list(ContainerFigures(tmp_path / "none.sock").collect())
 
 
-def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine) -> None:
-    """Over HTTP, by the command that the container runs."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    options = ["export-containers", "--engine", str(engine.socket), "--port", "18089"]
-    server = subprocess.Popen([sys.executable, "-m", "loomlab", *options], env=environment)  # noqa: S603 - this program
-    try:
-        figures = figures_of(_page("http://127.0.0.1:18089/metrics?max_age=0s"), LIMITED[:12])
-    finally:
-        server.terminate()
-        server.wait(10)
+def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages: list[str] = []
+    monkeypatch.setattr("signal.pause", lambda: pages.append(answered("http://127.0.0.1:18089/metrics?max_age=0s")))
 
-    assert figures == {CPU: 3.540013, RSS: 35_045_376, THREADS: 42}
+    export_containers(engine.socket, 18089)
 
-
-def _page(url: str) -> str:
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            return answered(url)
-        except UnreachableError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
+    assert figures_of(pages[0], LIMITED[:12]) == {CPU: 3.540013, RSS: 35_045_376, THREADS: 42}
 
 
 def page(cpu_s: float, identity: str) -> str:

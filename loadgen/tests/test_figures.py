@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.answer.figures import CPU, FIGURES, THREADS, WAITING, Figure, spread
+from loomlab.answer.figures import FIGURES, THREADS, WAITING, Spread, spread
 from loomlab.basics.format import MOST_DECIMALS, number, ratio_text
 from loomlab.records.memory import LiveBytes
-from loomlab.records.models import Latency, Run
-from report_folder import NAMES, NEGATIVE, blocks, holding, run_of
+from loomlab.records.models import Latency
+from report_folder import NAMES, blocks, run_of
 
 
 def test_each_figure_is_its_own_in_its_unit() -> None:
@@ -67,21 +67,6 @@ def test_no_written_ratio_hides_its_side_of_1_or_is_another(ratio: float) -> Non
         assert ratio_text(ratio) == number(ratio)
 
 
-@pytest.mark.parametrize(
-    ("figure", "runs", "centre", "lowest", "highest"),
-    [
-        (CPU, [run_of(NAMES[0], cpu_ms_per_request=cost) for cost in (1.0, 2.0, 4.0)], 2.0, 1.0, 4.0),
-        (THREADS, blocks(3, threads_max=29)[:3], 29, 29, 29),
-        (WAITING, holding(NEGATIVE).loads[0].counted("tomcat-virtual"), -6, -30, 10),
-    ],
-    ids=["geometric", "of equals", "arithmetic, where a value is negative"],
-)
-def test_the_centre_is_a_mean_within_the_range(
-    figure: Figure, runs: list[Run], centre: float, lowest: float, highest: float
-) -> None:
-    mean = spread(figure, runs)
-
-    assert mean is not None
-    assert mean.centre == pytest.approx(centre)
-    assert (mean.lowest, mean.highest, mean.count) == (lowest, highest, 3)
-    assert lowest <= mean.centre <= highest
+def test_the_centre_of_equals_is_theirs() -> None:
+    """A geometric mean may be off in its last digit."""
+    assert spread(THREADS, blocks(3, threads_max=29)[:3]) == Spread(29, 29, 29, 3)

@@ -1,7 +1,7 @@
 """What the page begins with says what its figures say."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from loomlab.records.models import Latency, Run
 from loomlab.report.folder import Experiment
 from loomlab.report.prose import opening_of
 from ordered import planned
-from report_folder import HEAPS, LOAD, NAMES, RATE, blocks, experiment_of, holding, invalid, run_of
+from report_folder import LOAD, NAMES, RATE, blocks, experiment_of, invalid, run_of
 from saying import figures
 
 
@@ -243,22 +243,6 @@ def test_a_contrast_whose_blocks_all_lack_a_figure_that_was_measured_is_told_not
 
     assert told(one_sided) == comparing(experiment_of(one_sided), P99)
     assert told(unmeasured) == []
-
-
-@pytest.mark.parametrize(
-    ("heaps", "numbers"),
-    [
-        (HEAPS, {"61", "59", "63", "5"}),
-        ({"tomcat-virtual": (-2, 1, 1), "tomcat-platform": (60, 63, 63)}, {"62", "3"}),
-    ],
-)
-def test_what_a_waiting_request_holds_is_compared_by_its_difference(
-    heaps: Mapping[str, tuple[int, ...]], numbers: set[str]
-) -> None:
-    (difference,) = comparing(holding(heaps), WAITING)
-
-    assert difference in opening_of(holding(heaps)).more
-    assert numbers <= figures(difference)
 
 
 def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: SnapshotAssertion) -> None:

@@ -129,30 +129,6 @@ def test_swapped_approaches_mirror_the_comparison(blocks: list[tuple[float, floa
     assert (one.p_value, one.blocks_needed) == (other.p_value, other.blocks_needed)
 
 
-@given(BLOCKS)
-def test_every_word_agrees_with_its_interval(blocks: list[tuple[float, float]]) -> None:
-    got = of(blocks)
-
-    assert got.interval is not None
-    assert got.effect is not None
-    assert got.interval.low <= got.effect <= got.interval.high
-    match got.word:
-        case "lower":
-            assert got.interval.high < 1
-        case "higher":
-            assert got.interval.low > 1
-        case "no difference":
-            assert got.interval.low <= 1 <= got.interval.high
-            assert got.within_margin
-        case _:
-            assert got.blocks_needed is not None
-            assert got.blocks_likely is not None
-            assert got.blocks_needed >= got.blocks_likely > len(blocks)
-    if got.within_margin:
-        assert got.word != "not resolved"
-        assert 1 / 1.1 < got.interval.low <= got.interval.high < 1.1
-
-
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_figure_with_a_unit_is_compared_by_differences_may_be_negative_and_has_no_word(declared: bool) -> None:
     got = compared([17, -2, 0], [78, 60, 61], HELD, declared)

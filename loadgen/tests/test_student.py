@@ -123,6 +123,7 @@ def test_a_difference_as_seen_is_found_with_fewer_blocks_than_any_difference() -
     found = estimates(of_spread(0.191, 0.122, 5))
 
     assert (blocks_likely(found, 0.10, 4), blocks_needed(0.122, 0.10, 4)) == (8, 36)
+    assert blocks_likely(estimates(of_spread(1.0, 0.1, 5)), 0.10, 4) == 6
     assert power(0.191, 0.122, 8, 0.10, 4) == pytest.approx(0.82, abs=0.01)
     assert power(0.191, 0.122, 10, 0.10, 4) == pytest.approx(0.94, abs=0.01)
 
