@@ -2,7 +2,6 @@
 
 import gzip
 import signal
-import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,8 @@ from loomlab.records.load import Closed, Load, Target
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.hey import REQUEST_COLUMNS, TEMPLATE, Hey, Started
 from loomlab.tools.tool import ToolReport
-from misbehaving import POSTED, running
+from misbehaving import running
+from test_program_runs import left, started
 
 GOLDEN = Path(__file__).parent / "golden" / "hey"
 LOAD = load_of(Closed(120, 9), origin="http://127.0.0.21:8080")
@@ -44,14 +44,12 @@ def golden(name: str) -> bytes:
 
 def run(load: Load, raw: Path, end: signal.Signals | None = None) -> tuple[ToolReport, RequestLog]:
     """What the real hey leaves; `end` is sent to it after a second."""
-    with HEY.output(raw).open("wb") as output:
-        process = subprocess.Popen(HEY.command(load, raw), stdout=output, stderr=subprocess.STDOUT)  # noqa: S603
-        if end is not None:
-            time.sleep(1)
-            process.send_signal(end)
-        process.wait(timeout=30)
-    HEY.finish(raw)
-    return HEY.report(raw), requests_in(raw)
+    process = started(HEY, load, raw)
+    if end is not None:
+        time.sleep(1)
+        process.send_signal(end)
+    process.wait(timeout=30)
+    return left(HEY, raw)
 
 
 @pytest.mark.parametrize(
@@ -198,16 +196,6 @@ def test_the_real_hey_counts_answers_and_errors_and_their_starts(tmp_path: Path)
     assert log.failures == {"time-out": report.failed}
     assert len(log) == report.completed == 120 - report.failed
     assert all(before_s <= start_s <= time.time() for start_s in log.start_s)
-
-
-@pytest.mark.tools
-def test_the_real_hey_sends_the_body(tmp_path: Path) -> None:
-    (tmp_path / "body").write_bytes(POSTED)
-    target = Target("/movies", "POST", ("Content-Type: application/json",), tmp_path / "body")
-    with running("127.0.0.21", 0.01, "post"):
-        report, _ = run(replace(LOAD, targets=(target,), timeout_s=9), tmp_path)
-
-    assert (report.completed, report.non_2xx) == (120, 0)
 
 
 @pytest.mark.tools

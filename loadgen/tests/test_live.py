@@ -1,7 +1,6 @@
 """What can be seen of a run while it goes, over real HTTP."""
 
 import socket
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +17,7 @@ from loomlab.run.console import Progress
 from loomlab.run.hoststat import CLOCK_TICKS
 from loomlab.run.live import CpuSets, LiveFigures, LiveProgress
 from loomlab.run.management import exposed_values
+from loomlab.run.prometheus import answered
 from loomlab.tools.known import tool
 from served import NOBODY, prometheus
 
@@ -42,8 +42,7 @@ def served(shape: Shape, scenario: str | None = None) -> tuple[LiveFigures, int]
 
 
 def page(port: int) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
-        return str(answer.read().decode())
+    return answered(f"http://127.0.0.1:{port}/metrics")
 
 
 @pytest.mark.parametrize("scenario", ["rate-ladder", None])

@@ -24,26 +24,13 @@ from misbehaving import EVERY, HELD, running
 from ordered import ordered
 from saying import failed
 from served import NOBODY, prometheus, sampled
+from test_scenarios_file import RATE as RATE_FILE
 
 TOOLS = pytest.mark.tools
 RATE: dict[str, Any] = {"rate_rps": 200, "requests": None}
 GARBAGE = "echo '\\000\\377 <html>502</html>'"
-SCENARIO = """\
-title: A rate
-question: Is every part of a scenario run?
-tool: vegeta
-approaches: [tomcat-virtual]
-requests:
-  - get: /epoch-millis?delayInMillis=50
-load:
-  shape: rate
-  rate: 1000/s
-  connections: 1000
-  duration: 60s
-hangs:
-  - at: 10s
-    duration: 1s
-"""
+SCENARIO = RATE_FILE.replace("/capabilities", "/epoch-millis?delayInMillis=50").replace("500/s", "1000/s")
+SCENARIO = SCENARIO.replace("at: 20s\n    duration: 10s", "at: 10s\n    duration: 1s")
 
 
 def loomlab(*arguments: str, path: str = os.environ["PATH"]) -> subprocess.Popen[str]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
-from urllib.request import urlopen
 
 import pytest
 
@@ -19,8 +18,10 @@ import loads
 from loads import rate
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
+from loomlab.run.prometheus import answered
+from loomlab.tools.hey import Hey
 from loomlab.tools.programs import METRICS_PORT, LabUsers, Program, Vegeta
-from loomlab.tools.tool import ToolReport
+from loomlab.tools.tool import Tool, ToolReport
 from misbehaving import BODY, Misbehaving, running
 
 DELAY_S = 0.1
@@ -42,13 +43,13 @@ def server() -> Iterator[Misbehaving]:
         yield server
 
 
-def started(tool: Program, load: Load, raw: Path) -> "subprocess.Popen[bytes]":
+def started(tool: Tool, load: Load, raw: Path) -> "subprocess.Popen[bytes]":
     tool.check(load)
     with tool.output(raw).open("wb") as output:
         return subprocess.Popen(tool.command(load, raw), stdout=output, stderr=subprocess.STDOUT)  # noqa: S603
 
 
-def run(tool: Program, load: Load, raw: Path) -> tuple[ToolReport, RequestLog]:
+def run(tool: Tool, load: Load, raw: Path) -> tuple[ToolReport, RequestLog]:
     assert started(tool, load, raw).wait(timeout=60) == 0, tool.output(raw).read_text()
     report, log = left(tool, raw)
     span_s = (log.starts_s + log.latencies_ms / 1000).max() - log.starts_s.min()
@@ -56,7 +57,7 @@ def run(tool: Program, load: Load, raw: Path) -> tuple[ToolReport, RequestLog]:
     return report, log
 
 
-def left(tool: Program, raw: Path) -> tuple[ToolReport, RequestLog]:
+def left(tool: Tool, raw: Path) -> tuple[ToolReport, RequestLog]:
     tool.finish(raw)
     log = tool.requests(raw, 0)
     assert log is not None
@@ -186,8 +187,8 @@ def test_two_targets_are_dealt_evenly_to_users_whoever_is_slower(server: Misbeha
 
 
 @TOOLS
-@BOTH
-def test_a_body_and_headers_arrive_whole(server: Misbehaving, tmp_path: Path, tool: Program, shape: Shape) -> None:
+@pytest.mark.parametrize(("tool", "shape"), [(Vegeta(), RATE), (LabUsers(), CLOSED), (Hey(), CLOSED)])
+def test_a_body_and_headers_arrive_whole(server: Misbehaving, tmp_path: Path, tool: Tool, shape: Shape) -> None:
     body = tmp_path / "body.json"
     body.write_bytes(b'{"title": "\xc3\x84"}\x00\xff' * 5000)
     target = Target("/movies", "POST", ("Content-Type: application/json",), body)
@@ -274,8 +275,7 @@ def test_the_live_figures_of_rates_have_a_series_for_each_status(server: Misbeha
     process = started(Vegeta(), load_of(server, rate(50, 4), 20, "/ok", "/status/503"), tmp_path)
     while len(server.asked) < 20:
         time.sleep(0.05)
-    with urlopen(f"http://127.0.0.1:{METRICS_PORT}/metrics") as answer:
-        page = answer.read().decode()
+    page = answered(f"http://127.0.0.1:{METRICS_PORT}/metrics")
     process.wait(timeout=30)
 
     assert all(text in page for text in ('status="200"', 'status="503"', "request_seconds_count"))

@@ -2,7 +2,6 @@
 
 import os
 import threading
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from loomlab.basics.errors import UsageError
+from loomlab.run.prometheus import answered
 from loomlab.show import server
 from loomlab.show.server import newest_runs, server_of
 from report_folder import PAIR, edit, first_run, folder_of
@@ -25,12 +25,7 @@ def get(tmp_path: Path) -> Iterator[Get]:
     """Reads a path of a server of `tmp_path`."""
     serving = server_of(f"{URL}/", tmp_path, 0)
     threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-
-    def answer(path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{serving.server_port}{path}", timeout=30) as answer:
-            return str(answer.read().decode())
-
-    yield answer
+    yield lambda path: answered(f"http://127.0.0.1:{serving.server_port}{path}")
     serving.shutdown()
     serving.server_close()
 
