@@ -42,8 +42,7 @@ class Approach:
     rss_bytes: float = 1e9
     sent: list[Load] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
-    most_in_flight: float = 0.0
-    """Under a rate."""
+    most_in_flight: float = 0.0  # under a rate
 
     def process(self) -> Process:
         return Process(cpu_s=0, jit_cpu_s=0 if self.tells_jit else None, cpus=self.cpus)

@@ -30,12 +30,10 @@ class FakeEngine:
     """What it answers."""
 
     socket: Path
-    services: dict[str, str]
-    """By the IDs of their containers."""
+    services: dict[str, str]  # by the IDs of their containers
     started: str = "2026-11-23T10:11:12.123456789Z"
     quotas_ncpu: dict[str, int] = field(default_factory=dict)
-    stats: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What is other than STATS, by ID."""
+    stats: dict[str, dict[str, Any]] = field(default_factory=dict)  # what is other than STATS, by ID
 
     def answer(self, target: str) -> Any:
         """None: there is no such container."""

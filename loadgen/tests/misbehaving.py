@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 BODY = b"0123456789"
 EVERY, STALL_AFTER = 20, 60
-POSTED = b'{"title": "Alien"}'
 HELD = {
     "heap_used_bytes": 40_000,
     "rss_anon_bytes": 60_000,
@@ -23,7 +22,7 @@ HELD = {
 }
 """What a request adds to each figure of its memory."""
 ABOUT = b'{"approach": "test", "outbound": {"max_connections_per_route": 1000}}'
-FAULTS = {"non2xx": "status/503", "post": "status/503", "slow": "never", "stall": "never"}
+FAULTS = {"non2xx": "status/503", "slow": "never", "stall": "never"}
 """That behaviours are, where they are not called so."""
 CONNECTION = {"noka": "", "last": "Connection: close\r\n"}
 
@@ -48,8 +47,8 @@ class Misbehaving:
     """Answers after `delay_s`, or as the request says. By the path: /status/NNN that status, /never nothing, /reset a
     reset, /close the end of the connection, /cut half of a body and then the end, /last an answer that ends the
     connection, /slow after five times `delay_s`. By its behaviour, every 20th request gets `non2xx` (a 503), `slow`
-    (nothing), `reset` or `close`; all do `noka` (their connections are not kept), `post` a 503 unless they bring
-    POSTED, and `stall` nothing after the first 60."""
+    (nothing), `reset` or `close`; all do `noka` (their connections are not kept), and `stall` nothing after the
+    first 60."""
 
     delay_s: float
     behaviour: str = "well"
@@ -97,8 +96,7 @@ class Misbehaving:
         name = asked.path.partition("?")[0].removeprefix("/")
         if name in {"never", "reset", "close", "cut", "last"} or name.startswith("status/"):
             return name
-        wanted = asked.body == POSTED and asked.headers.get("content-type") == "application/json"
-        turns = {"noka": True, "post": not wanted, "stall": len(self.asked) > STALL_AFTER}
+        turns = {"noka": True, "stall": len(self.asked) > STALL_AFTER}
         turn = turns.get(self.behaviour, len(self.asked) % EVERY == 0)
         return FAULTS.get(self.behaviour, self.behaviour) if turn else "well"
 

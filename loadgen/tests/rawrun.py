@@ -23,12 +23,10 @@ from loomlab.tools.ab import REQUEST_COLUMNS
 BEGIN = 1_795_000_000.5
 SECONDS = 40
 CONCURRENCY = 20
-DATE = "Sat Nov 21 06:12:24 2026"
-"""In ab's file of requests, beside the epoch second that counts."""
+DATE = "Sat Nov 21 06:12:24 2026"  # in ab's file of requests, beside the epoch second that counts
 LATENCY_MS = 920
 APPROACH_CPU, BACKEND_CPU, GENERATOR_CPU = 0.5, 0.1, 0.05
-SAMPLED = range(-2, SECONDS + 5)
-"""Seconds of the samples, from the run's start."""
+SAMPLED = range(-2, SECONDS + 5)  # seconds of the samples, from the run's start
 
 type Samples = list[tuple[float, float]]
 

@@ -37,8 +37,7 @@ PAIR = ("tomcat-platform", "tomcat-virtual")
 COST = {"tomcat-platform": 1.25, "tomcat-virtual": 1.0, "webflux-netty": 1.12, "virtual-netty": 1.1}
 """CPU per request, over that of the run that was measured."""
 RUN_S = 160
-SECOND_MS = (905,) * 98 + (1100,) * 2
-"""What the requests of each second took."""
+SECOND_MS = (905,) * 98 + (1100,) * 2  # what the requests of each second took
 HOSTILE = '</script><script>alerted = "x"</script>&<img src=x onerror=alerted=1>{{ 7 * 7 }}'
 ENVIRONMENT = {
     "engine": "26.1.5", "cpus": 2, "memory_bytes": 25276514304, "kernel": "6.18.44", "os": "Debian GNU/Linux 13",
@@ -46,8 +45,7 @@ ENVIRONMENT = {
     "images": {"backend": "sha256:4a03f6"},
 }  # fmt: skip
 NAMES = ("tomcat-virtual", "tomcat-platform")
-LOAD = Load("", (Target("/capabilities"),), 2000, Closed(120_000, 60), 30)
-"""With three calls of 300 ms."""
+LOAD = Load("", (Target("/capabilities"),), 2000, Closed(120_000, 60), 30)  # with three calls of 300 ms
 RATE = OpenRate((RateStep(100, 60),))
 
 

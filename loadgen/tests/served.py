@@ -23,8 +23,7 @@ class Served:
     """A server that runs, and what it was asked."""
 
     origin: str = ""
-    asked: list[str] = field(default_factory=list)
-    """Such as `GET /about`."""
+    asked: list[str] = field(default_factory=list)  # such as `GET /about`
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     connections: int = 0
 

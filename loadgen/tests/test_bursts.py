@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,14 +9,13 @@ import pytest
 
 from loads import LADDER, load_of, rate
 from loomlab.basics.errors import ParseError
-from loomlab.records.load import Closed, Load, Shape, Users, UserStage
-from loomlab.records.requestlog import RequestLog
+from loomlab.records.load import Closed, Shape, Users, UserStage
 from loomlab.records.warmup import Burst
 from loomlab.run.bursts import Bursts, burst_of, busy_connections
 from loomlab.run.console import Stop
 from loomlab.run.management import Management, Process
 from loomlab.tools.ab import Ab
-from loomlab.tools.tool import ToolReport
+from loomlab.tools.tool import Tool, ToolReport
 from rawrun import log_of
 
 CROWD = (UserStage(25_000, 240), UserStage(0, 60))
@@ -26,29 +24,26 @@ BEFORE = Process(cpu_s=10, jit_cpu_s=1, gc_cpu_s=0.5, rss_bytes=1e6)
 AFTER = Process(cpu_s=10.4, jit_cpu_s=1.1, gc_cpu_s=None, rss_bytes=2e6)
 
 
-class Reporting(Ab):
+def reporting(report: ToolReport | None) -> Tool:
     """ab, but that it does nothing and leaves this report (None: none that can be read) and one request."""
 
-    def __init__(self, report: ToolReport | None) -> None:
-        self._report = report
-
-    def command(self, load: Load, raw: Path) -> list[str]:  # noqa: ARG002
-        return ["true"]
-
-    def report(self, raw: Path) -> ToolReport:  # noqa: ARG002
-        if self._report is None:
+    def read(*_: object) -> ToolReport:
+        if report is None:
             raise ParseError
-        return self._report
+        return report
 
-    def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:  # noqa: ARG002
-        return log_of([0], [900], unanswered=20)
+    log = log_of([0], [900], unanswered=20)
+    tool: Tool = type(
+        "Reporting", (Ab,), {"command": lambda *_: ["true"], "report": read, "requests": lambda *_: log}
+    )()
+    return tool
 
 
 def burst_with(report: ToolReport | None, *processes: Process, **bursts: Any) -> Burst:
     """`processes` are what the process tells, one time after another, the last one for ever."""
     told = list(processes)
     approach = SimpleNamespace(process=lambda: told.pop(0) if len(told) > 1 else told[0])
-    running = Bursts(Reporting(report), cast("Management", approach), Stop(), **bursts)
+    running = Bursts(reporting(report), cast("Management", approach), Stop(), **bursts)
     return running.run("settle", load_of(Closed(100, 5), 10), 900, lambda: None)
 
 

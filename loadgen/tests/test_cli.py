@@ -41,7 +41,8 @@ def test_what_the_lab_did_wrong_itself_is_not_taken_for_an_invalid_run(
 def test_a_command_imports_what_it_needs() -> None:
     script = (
         "import sys; from loomlab.cli import program; before = {*sys.modules}; program('measure'); "
-        "print({'pydantic', 'numpy'} & before, [name for name in sys.modules if name.startswith('loomlab.plan')])"
+        "print({'pydantic', 'numpy', 'scipy', 'matplotlib', 'jinja2'} & before, "
+        "[name for name in sys.modules if name.startswith('loomlab.plan')])"
     )
     path = {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=path)  # noqa: S603

@@ -24,8 +24,7 @@ COSTS = {
 }
 FOLDER = "20261121T060000Z-ab-c10000"
 SPOILT = "2-tomcat-platform"
-EVERY = [f"{number}-{name}" for number, name in enumerate([*COSTS] * 5, 1)]
-"""Of five repeats at one load."""
+EVERY = [f"{number}-{name}" for number, name in enumerate([*COSTS] * 5, 1)]  # of five repeats at one load
 TOMCATS = ("tomcat-virtual", "tomcat-platform")
 P99 = "p99 latency"
 

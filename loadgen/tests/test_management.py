@@ -16,8 +16,7 @@ from loomlab.run.prometheus import UnreachableError
 from served import serving
 
 NOBODY = Management("127.0.0.1", 9)
-LATE_S = 30.0
-"""A busy host's timer may be late by so much, never early."""
+LATE_S = 30.0  # a busy host's timer may be late by so much, never early
 VARYING = delay_of("uniform:200:400")
 DELAY = b'{"delay":"lognormal:300:900","error_share":0,"hang_until_ms":0}'
 

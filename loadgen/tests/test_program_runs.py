@@ -25,12 +25,9 @@ from loomlab.tools.tool import Tool, ToolReport
 from misbehaving import BODY, Misbehaving, running
 
 DELAY_S = 0.1
-SLACK_S = 15
-"""What a host that is busy adds, where only order or a least time matters."""
-BEHIND_S = 0.5
-"""Of the times at which requests are due."""
-BUSY_S = 0.02
-"""By less, two times may differ because the host is busy."""
+SLACK_S = 15  # what a host that is busy adds, where only order or a least time matters
+BEHIND_S = 0.5  # of the times at which requests are due
+BUSY_S = 0.02  # by less, two times may differ because the host is busy
 RATE = rate(50, 2)
 CLOSED = Closed(requests=40, duration_s=30)
 TOOLS = pytest.mark.tools

@@ -142,15 +142,6 @@ def test_the_summary_begins_with_the_sentences_and_the_table(experiment: Path, p
     assert sum(line.startswith("| 500 connections | ") for line in lines) == len(HEADLINE)
 
 
-def test_commands_that_start_often_do_not_wait_for_what_reports_need() -> None:
-    script = "import sys, loomlab.cli; print({'jinja2', 'scipy', 'matplotlib'} & sys.modules.keys())"
-    environment = {"PYTHONPATH": ":".join(sys.path)}
-
-    told = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment)  # noqa: S603
-
-    assert told.stdout == "set()\n"
-
-
 def test_the_environment_is_what_was_recorded(page: Page) -> None:
     environment = page.text.partition(" Environment ")[2].partition(" Make it again ")[0]
 

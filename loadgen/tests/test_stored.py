@@ -11,8 +11,7 @@ from loomlab.answer.summary import summarise
 from loomlab.judge.judge import judge_run
 from loomlab.report.page import write_report
 
-SAID = {"reason", "reasons", "notes"}
-"""Members that later versions may put in other words."""
+SAID = {"reason", "reasons", "notes"}  # members that later versions may put in other words
 COUNTED = {
     "throughput_rps", "little_ratio", "cpu_ms_per_request", "backend_cpu_ms_per_request",
     "generator_cpu_ms_per_request", "backend_requests_per_request",
