@@ -4,9 +4,10 @@ from typing import Any, Literal
 
 import pytest
 
+from good import BURST, WARMUP
 from loads import load_of, rate, request_of
 from loomlab.records.load import Closed, Shape
-from loomlab.records.warmup import Burst, Warmup
+from loomlab.records.warmup import Warmup
 from loomlab.run.measure import fitted
 from loomlab.tools.known import tool
 
@@ -14,11 +15,8 @@ LEFT_TO_THE_LAB = {"fit_duration": True, "fit_requests": True}
 
 
 def warmed(*latencies_ms: float | None, phase: Literal["compile", "settle"] = "settle") -> Warmup:
-    plain: dict[str, Any] = {"start": 0, "duration_s": 5, "wait_ms": 900, "requests": 10, "errors": 0}
-    bursts = [
-        Burst(phase=phase, throughput_rps=None, mean_latency_ms=latency_ms, **plain) for latency_ms in latencies_ms
-    ]
-    return Warmup(cap_s=60, compiled=True, changing=None, failed=False, duration_s=30, compiling_s=20, bursts=bursts)
+    bursts = [BURST.model_copy(update={"phase": phase, "mean_latency_ms": latency_ms}) for latency_ms in latencies_ms]
+    return WARMUP.model_copy(update={"bursts": bursts})
 
 
 def shape_of(shape: Shape, name: str, warmup: Warmup, answer_ms: float = 900, **asked: Any) -> Shape:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from good import BURST
 from loads import load_of, rate, request_of
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.delay import delay_of
@@ -28,15 +29,8 @@ PLATFORM = {"concurrency": "platform-threads", "inbound": {"max_threads": 1500}}
 VIRTUAL = {"concurrency": "virtual-threads", "inbound": {"max_threads": None}}
 
 
-def burst(cost_ms: float | None = None) -> Burst:
-    return Burst(
-        phase="settle", start=0, duration_s=5, wait_ms=900, requests=9, errors=0, throughput_rps=1,
-        mean_latency_ms=900, cpu_ms_per_request=cost_ms,
-    )  # fmt: skip
-
-
 def warmed(cost_ms: float | None) -> Warmup:
-    return COLD.model_copy(update={"bursts": [burst(cost_ms)]})
+    return COLD.model_copy(update={"bursts": [BURST.model_copy(update={"cpu_ms_per_request": cost_ms})]})
 
 
 @dataclass
@@ -73,7 +67,7 @@ class Holding:
         if not self.tool_starts:
             raise CannotMeasureError("The tool cannot be started.")
         assert self.over.wait(30)
-        return burst()
+        return BURST
 
     def passes(self, seconds: float) -> None:
         self.now_s += seconds

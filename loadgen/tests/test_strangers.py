@@ -33,11 +33,6 @@ def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path
     return folder
 
 
-def told(folder: Path) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(order_file(folder).read_text())
-    return value
-
-
 SCENARIO: dict[str, Any] = {
     "title": "",
     "question": "",
@@ -62,7 +57,7 @@ SETTINGS = [
 
 def refused(folder: Path, *changes: tuple[tuple[str | int, ...], Any]) -> bool:
     """Whether the order is, with these values at these places."""
-    order = told(folder)
+    order = json.loads(order_file(folder).read_text())
     for (*way, last), value in changes:
         within: Any = order
         for step in way:
