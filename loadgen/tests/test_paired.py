@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from compared import BASE, HELD, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed, one_of_many, only
 from loomlab.records.contrasts import Comparison, Interval
@@ -15,13 +14,7 @@ from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, ComparedFigure, 
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import blocks_needed
 
-COSTS = st.floats(0.01, 100)
-BLOCKS = st.lists(st.tuples(COSTS, COSTS), min_size=3, max_size=10)
 NEAR = (0.301, 0.251, 0.279, 0.311, 0.260)
-
-
-def of(blocks: list[tuple[float, float]]) -> Comparison:
-    return compared([a for a, _ in blocks], [b for _, b in blocks])
 
 
 def test_a_ratio_is_the_geometric_mean_of_the_blocks() -> None:

@@ -24,12 +24,13 @@ from saying import figures
 
 HEADLINE = ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
 IDIOMATIC = SETTINGS | {"STYLE": "idiomatic"}
+SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
 FANNING_OUT = "/capabilities?calls=5&parallel=true"
 THIRTY_TWO = TWO_CPUS.model_copy(update={"cpus": 32, "cpu_order": list(range(32)), "open_files": 1_000_000})
 
 
 def swept(folder: Path, **changes: Any) -> Order:
-    return planned(folder, **({"verb": "sweep", "connections": (500, 2000)} | changes))
+    return planned(folder, **(SWEEP | changes))
 
 
 def connections_of(order: Order) -> list[int]:
@@ -200,7 +201,6 @@ def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(
 
 
 VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
-SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
 
 
 @pytest.mark.parametrize(

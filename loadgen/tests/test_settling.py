@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from good import BURST
 from loomlab.records.warmup import REST_CORES, Burst
 from loomlab.run.warmer import at_rest, describe_change, first_wait_ms, next_wait_ms
 from saying import figures
@@ -19,11 +20,9 @@ def burst(
     requests: int = 4000,
 ) -> Burst:
     """Of five seconds."""
-    return Burst(
-        phase="settle", start=0, duration_s=5, wait_ms=900, requests=requests, errors=0, throughput_rps=800,
-        mean_latency_ms=920 * latency, cpu_s=None if cpu is None else cpu + (jit_s or 0), jit_cpu_s=jit_s,
-        rss_bytes=None if memory is None else 1e9 * memory,
-    )  # fmt: skip
+    changes: dict[str, float | None] = {"requests": requests, "mean_latency_ms": 920 * latency, "jit_cpu_s": jit_s}
+    changes |= {"cpu_s": None if cpu is None else cpu + (jit_s or 0), "rss_bytes": memory and 1e9 * memory}
+    return BURST.model_copy(update=changes)
 
 
 def falling(share: float, count: int = 8) -> list[float]:
