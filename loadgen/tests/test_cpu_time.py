@@ -50,6 +50,12 @@ def test_counters_that_stand_still_do_not_show_an_idle_cpu(used: int, share: flo
     assert cpus_full_share(samples, {"2"}) == share
 
 
+def test_cpus_whose_counters_move_in_turn_are_known_from_one_move_of_all_to_the_next() -> None:
+    samples = [busy(0, 0, 0), busy(1, 100, 0), busy(2, 100, 200), busy(3, 300, 200), busy(4, 300, 400)]
+
+    assert cpus_full_share(samples, None) == 1
+
+
 def test_the_busiest_thread_counts_by_time() -> None:
     def threads(second: float, **spent_s: float) -> HostSample:
         return HostSample(time=second, cpus={}, tool_threads=spent_s)

@@ -87,6 +87,11 @@ class PublishedRun(Record):
     failed: str = Field(description="The rules that make it invalid, words in a row")
     figures: dict[str, float] = Field(description="By name, without those that were not measured")
 
+    @property
+    def place(self) -> tuple[float, str, float]:
+        """Where it was run, and with what load."""
+        return self.amount, self.host, self.cpus
+
     def is_of(self, approach: str, level: int) -> bool:
         """Whether it is of that side of a claim."""
         return self.level == level and approach in {self.approach, f"{self.approach} on JDK {self.jdk}"}

@@ -37,7 +37,8 @@ class Measured(Record):
     delay_asked: str | None = Field(None, description="The backend's delay; None where no request depends on it")
     interrupted: bool = Field(False, description="The measurement did not come to its end")
     shortest_ms: float = Field(0, description="A correct answer takes so long at least, on average over kinds")
-    think_s: float | None = Field(None, description="The longest pause of users; None: there are none, or a hang")
+    think_s: float | None = Field(None, description="The longest pause of users")
+    backend_hangs: bool = Field(False, description="It was to answer nothing for a while")
     tool_failure: str | None = Field(None, description="Why the tool left no figures, or only some")
     requests: int | None = Field(None, description="Of the whole run, by the tool")
     errors: int | None = None
