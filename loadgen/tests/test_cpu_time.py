@@ -51,7 +51,11 @@ def test_counters_that_stand_still_do_not_show_an_idle_cpu(used: int, share: flo
 
 
 def test_cpus_whose_counters_move_in_turn_are_known_from_one_move_of_all_to_the_next() -> None:
-    samples = [busy(0, 0, 0), busy(1, 100, 0), busy(2, 100, 200), busy(3, 300, 200), busy(4, 300, 400)]
+    counters = enumerate([(0, 0), (100, 0), (100, 200), (300, 200), (300, 400)])
+    samples = [
+        HostSample(time=second, cpus={f"{cpu}": [spent, *[0] * 7] for cpu, spent in enumerate(told)}, tool_threads={})
+        for second, told in counters
+    ]
 
     assert cpus_full_share(samples, None) == 1
 
