@@ -10,10 +10,9 @@ from loomlab.answer.tries import FURTHER_TRY, next_try
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
-from loomlab.records.files import RunFiles, read_record, strange
+from loomlab.records.files import NAME, RunFiles, read_record, strange
 from loomlab.records.models import Request, Summary
 from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
-from loomlab.records.record import NAME
 
 
 def finish(experiment_dir: Path) -> Summary:

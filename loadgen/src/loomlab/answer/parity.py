@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from loomlab.answer.loads import counting
 from loomlab.basics.grouping import grouped
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
 

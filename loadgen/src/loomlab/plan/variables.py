@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import rising, whole_seconds
-from loomlab.records.delay import LONGEST_MS, delay_of
+from loomlab.records.endpoints import LONGEST_MS, delay_of
+from loomlab.records.files import Record
 from loomlab.records.order import SETTINGS
-from loomlab.records.record import Record
 from loomlab.tools.known import KNOWN, ToolName
 
 RUNS = tuple(f"run-{name}" for name in KNOWN)

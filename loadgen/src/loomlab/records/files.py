@@ -8,11 +8,19 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from loomlab.basics.errors import ParseError
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # of a file or a service: one word to a shell, and no way out of its folder
+Name = Annotated[str, Field(pattern=NAME)]
+Margin = Annotated[float, Field(gt=0, le=0.5)]  # of equivalence, a share
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
 class RunFiles:

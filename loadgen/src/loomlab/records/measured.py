@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 from loomlab.records.warmup import WarmupDigest
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field
 
 from loomlab.records.contrasts import Contrast
+from loomlab.records.files import Margin, Name, Record
 from loomlab.records.load import Load
 from loomlab.records.measured import Measured
 from loomlab.records.memory import LiveBytes
-from loomlab.records.record import Margin, Name, Record
 
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 
 BurstPhase = Literal["compile", "settle", "hold"]
 

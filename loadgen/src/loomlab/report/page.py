@@ -7,12 +7,12 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.answer.contrasts import what_differs
+from loomlab.answer.differences import what_differs
 from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured
 from loomlab.answer.parity import flat
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
-from loomlab.basics.format import number, percent
+from loomlab.basics.format import number, percent_cell
 from loomlab.records.files import read_json, write_text
 from loomlab.report import plots, table
 from loomlab.report.chart import Drawing, Looks, looks
@@ -24,7 +24,7 @@ TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-TEMPLATES.globals |= {"table": table, "number": number, "percent": percent, "what_differs": what_differs}
+TEMPLATES.globals |= {"table": table, "number": number, "percent": percent_cell, "what_differs": what_differs}
 BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by load where there are several loads
 
 

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from loomlab.answer.contrasts import unknown_notes
+from loomlab.answer.differences import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured, spread
 from loomlab.answer.loads import LoadGroup, counting
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, remarks
 from loomlab.answer.tries import try_notes
-from loomlab.basics.format import number, percent
+from loomlab.basics.format import number, percent_cell
 from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Kind
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import answer_ms, endpoint_of
+from loomlab.records.endpoints import answer_ms, delay_of, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment
@@ -183,7 +182,7 @@ def doubts_of(experiment: Experiment) -> Doubts:
     return Doubts(
         whole,
         [sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
-        [*try_notes(runs), *(text.format(percent(share), name) for text, (share, name) in worst.items())],
+        [*try_notes(runs), *(text.format(percent_cell(share), name) for text, (share, name) in worst.items())],
         remarks(runs),
         f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
     )

@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 from prometheus_client.parser import text_string_to_metric_families
 
 from loomlab.basics.errors import UsageError
-from loomlab.records.delay import Delay, delay_of
-from loomlab.records.endpoints import Endpoint, with_wait
+from loomlab.records.endpoints import Delay, Endpoint, delay_of, with_wait
 from loomlab.records.load import Load
 from loomlab.records.memory import MemoryAnswer
 from loomlab.records.models import Hang

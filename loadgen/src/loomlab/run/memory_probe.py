@@ -11,10 +11,9 @@ from typing import Any
 
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.basics.waves import has_warmup, most_live_set_s
-from loomlab.records.about import platform_threads
 from loomlab.records.endpoints import Endpoint, with_work
 from loomlab.records.load import Closed, Load
-from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
+from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog, platform_threads
 from loomlab.records.models import Request
 from loomlab.records.warmup import Warmup
 from loomlab.run.bursts import Bursts, busy_connections
