@@ -45,9 +45,8 @@ def compared(
 
 
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
-    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound. Of a run
-    that does not count for a cause of its own the figure is left out; where requests that failed reach a percentile, it
-    is their time limit: failed requests rank above every answer, and a user waits no longer."""
+    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound. Where
+    failed requests reach a percentile, what is left out is their time limit: a user waits no longer."""
     run = counting_try(tries)
     counts, is_spoilt, percentile = run.verdict != "invalid", spoilt(run), by.percentile or 0
     value = figure.of(run)

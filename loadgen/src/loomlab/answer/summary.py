@@ -24,8 +24,8 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 
 
 def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
-    """Writes summary.json and returns it; raises UsageError when there is nothing to sum up. What the parity audit of a
-    load found, whose runs alone have pools of one size, makes all of its runs suspect."""
+    """Writes summary.json and returns it; raises UsageError where there is nothing to sum up. Parity audits are of one
+    load, whose runs alone have pools of one size."""
     if not (experiment_dir / "runs").is_dir():
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
     environment = environment_of(experiment_dir)

@@ -165,8 +165,7 @@ def _lacks(url: str) -> str | None:
 
 
 def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -> str | None:
-    """What two looks do not tell of a container that spent so much CPU time between them, as a sentence; None: nothing
-    lacks."""
+    """What two looks do not tell of a container that spent so much CPU time between them, in a sentence, or None."""
     if not after:
         return "The page of container metrics does not know this container."
     cpu_s = after.get(CPU, math.nan) - before.get(CPU, math.nan)

@@ -67,8 +67,7 @@ class Endpoint:
 
     @property
     def mean_ms(self) -> float:
-        """What a correct answer takes on average, without the work; at least, where calls are made at once and their
-        delays differ."""
+        """What a correct answer takes on average, without the work; at least, if calls at once differ."""
         return max(self.rounds * self.backend_delay_ms, self.floor_ms)
 
 

@@ -15,8 +15,7 @@ class Halves(Record):
 
 
 class BackendDelays(Record):
-    """raw/backend.json: the delay that the backend told right before and right after the measured run; None where it
-    did not answer."""
+    """raw/backend.json: the backend's delay right before and after the measured run; None where it did not answer."""
 
     before: str | None
     after: str | None

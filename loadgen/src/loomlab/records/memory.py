@@ -7,8 +7,7 @@ from loomlab.records.files import Record
 
 
 class MemoryAnswer(Record):
-    """What `POST /memory` answered, after a full collection; `asked` and `answered` are epoch seconds, `error` says why
-    there is no answer."""
+    """What `POST /memory` answered, after a full collection; `error` says why there is no answer."""
 
     asked: float
     answered: float

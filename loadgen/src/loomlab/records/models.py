@@ -68,8 +68,7 @@ class Request(Record):
 
 
 class Answer(Record):
-    """One answer; `headers` in their order, `kept`: the connection served another request. A chunked body is not
-    read."""
+    """`headers` in their order, `kept`: the connection served another request; a chunked body is not read."""
 
     status: str
     headers: list[tuple[str, str]]
@@ -191,8 +190,7 @@ class Episode(Record):
 
 
 class Gc(Record):
-    """The JVM's collector over the whole run; concurrent phases count by their length, which for ZGC says nothing about
-    their cost."""
+    """The JVM's collector over the whole run; the length of ZGC's concurrent phases says nothing of their cost."""
 
     pause_seconds: float | None = None
     concurrent_seconds: float | None = Field(None, description="Length of concurrent phases, not in `share`")
@@ -214,8 +212,7 @@ class RuleResult(Record):
 
 
 class Run(Measured):
-    """run.json, and one entry of summary.json's `runs`. A run of several rates has no throughput and no latency of its
-    own."""
+    """run.json, and one of summary.json's `runs`. A run of several rates has no throughput or latency of its own."""
 
     schema_: Literal["loom-lab/run/v1"] = Field("loom-lab/run/v1", alias="schema")
     run: Name

@@ -142,8 +142,8 @@ def silences(log: RequestLog, first: float, last: float) -> list[int]:
 
 
 def silent_end_s(log: RequestLog, end: float) -> int:
-    """The silence that the run ended with. A tool with a time limit ends at the first event after it, so answers of the
-    last two seconds before `end` do not break it."""
+    """The silence that the run ended with, which answers of its last two seconds do not break: a tool with a time limit
+    ends at the first event after it."""
     if not len(log):
         return 0
     quiet = _quiet(log, math.floor(log.start_s.min()), int(end) - 1)

@@ -94,8 +94,8 @@ class Backend(Management):
 
 @dataclass(frozen=True)
 class Waits:
-    """Makes one endpoint's requests wait longer or shorter for a while: in the backend, which otherwise has `delay`, or
-    as requests say themselves. What the backend is lent ends by itself, whatever becomes of the borrower."""
+    """Makes an endpoint's requests wait longer or shorter, in the backend (whose own `delay` comes back by itself,
+    whatever becomes of the borrower), or as requests say themselves."""
 
     endpoint: Endpoint
     delay: Delay
@@ -147,8 +147,7 @@ def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iter
 
 
 def exposed_values(page: str) -> dict[str, float]:
-    """The metrics of a text-format page by name, each the sum over all of its label sets; raises UnreachableError for
-    another page."""
+    """The metrics of a page by name, each the sum over its label sets; raises UnreachableError for another page."""
     values: defaultdict[str, float] = defaultdict(float)
     try:
         for family in text_string_to_metric_families(page):

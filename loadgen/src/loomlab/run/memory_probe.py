@@ -1,5 +1,4 @@
-"""What requests hold while they wait: the process is asked for its memory while one request a connection waits, and
-again when none does."""
+"""What requests hold while they wait: the process tells its memory while one a connection waits, and when none does."""
 
 import math
 import threading
@@ -134,8 +133,7 @@ class LiveSet:
         return Hold(connections=connections, wait_ms=each_ms, started=burst.start, **counts), waiting.result()
 
     def _ask_when_they_wait(self, connections: int, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
-        """Once all are in flight, or most of the first one's wait is over; from then on calls hardly wait. None where
-        none came."""
+        """Once all are in flight, or most of the first's wait is over; then calls hardly wait. None where none came."""
         latest_at = math.inf
         while not self.wait(ended, LOOK_EVERY_S):
             inflight, now = self.bursts.approach.process().inflight or 0, self.bursts.clock()

@@ -180,8 +180,7 @@ def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float) -> int:
 
 
 def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
-    """After a burst whose requests waited `wait_ms`: with as many of them in flight, CPU goes with the inverse of the
-    latency."""
+    """After a burst whose requests waited `wait_ms`: CPU goes with the inverse of the latency."""
     if not last.mean_latency_ms or last.cpu_s is None or not last.duration_s:
         return wait_ms
     change = min(max(last.request_cores / cpus / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
@@ -195,9 +194,8 @@ def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
-    """Whether the compilers have done their work: after enough requests, the same number for every approach, they
-    hardly took CPU in the last burst, although its requests left them some. By their CPU time: elapsed time would
-    penalise an approach that crowds them out."""
+    """Whether the compilers, after enough requests, hardly took CPU in the last burst, which left them some. By CPU
+    time: elapsed time would penalise an approach that crowds them out."""
     last = bursts[-1]
     rests = requests_of(bursts) >= ENOUGH_REQUESTS and last.jit_cores <= REST_CORES
     return rests and last.request_cores <= CROWDED * cpus

@@ -91,8 +91,8 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
 
 
 def newest_runs(results: Path) -> Iterator[tuple[str, Run]]:
-    """Judged runs, the newest first, with the names of their experiments; as the summary has them, which may say more
-    against a run than run.json, unless the run was measured again since."""
+    """Judged runs, the newest first, with their experiments; as the summary has them, which may say more against a run
+    than run.json, unless the run was measured again since."""
     for runs in sorted(results.glob("*T*Z-*/runs"), reverse=True):
         summary = _record(runs.with_name("summary.json"), Summary)
         summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
