@@ -19,9 +19,8 @@ MEDIAN = 50
 def compared(
     figure: Figure, contrasts: Sequence[Contrast], loads: Sequence[LoadGroup], margin: float | None
 ) -> list[Comparison]:
-    """Controlled contrasts first, each at every load that has both approaches. Of the primary figure, the controlled
-    ones were declared beforehand; all else is exploratory. Runs that are suspect count, invalid ones do not, and of
-    several tries one does; torn blocks do not. `margin` replaces the figure's."""
+    """Controlled contrasts first, declared beforehand of the primary figure; all else is exploratory. Suspect
+    runs count, invalid ones do not, and of several tries one does. `margin` replaces the figure's."""
     from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
     by = figure.compared

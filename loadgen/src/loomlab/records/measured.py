@@ -22,8 +22,7 @@ class BackendDelays(Record):
 
 
 class Measured(Record):
-    """A flat record, which rules read; a figure that is None was not measured. Shares are from 0 to 1; figures are of
-    the interior unless their text says otherwise."""
+    """A flat record, which rules read; None: not measured; figures are of the interior unless their text tells."""
 
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls of one request")

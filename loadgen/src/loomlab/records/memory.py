@@ -22,8 +22,7 @@ class MemoryAnswer(Record):
 
 
 class Hold(Record):
-    """The short load after the run: `connections` send one request each, which waits `wait_ms` at a time; `requests`
-    came to an end well, `errors` did not."""
+    """The short load after the run: `connections` send one request each, which waits `wait_ms` at a time."""
 
     connections: int
     wait_ms: int
@@ -46,16 +45,14 @@ class MemoryLog(Record):
 
 
 class LiveBytes(Record):
-    """What a waiting request holds, in bytes: its share of the heap, of the threads' stacks with other memory outside
-    of the heap, and of the kernel's memory."""
+    """What a waiting request holds, in bytes."""
 
     heap: float | None = None
-    stacks_off_heap: float | None = None
+    stacks_off_heap: float | None = None  # the threads' stacks, and other memory outside of the heap
     kernel: float | None = None
 
     @property
     def total(self) -> float | None:
-        """None where a part is not known."""
         if self.heap is None or self.stacks_off_heap is None or self.kernel is None:
             return None
         return self.heap + self.stacks_off_heap + self.kernel

@@ -87,8 +87,7 @@ class Backend(Management):
         return None
 
     def behave(self, **changes: str | int) -> None:
-        """Changes `delay`, for good or for `delay_for_ms`, or makes it hang for `hang_ms`; raises UnreachableError
-        where the backend does not take that."""
+        """Changes `delay`, for good or for `delay_for_ms`, or hangs for `hang_ms`; raises UnreachableError."""
         answered(f"{self.origin}/behaviour?{urlencode(changes)}", "PUT")
 
 

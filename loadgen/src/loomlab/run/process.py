@@ -45,7 +45,10 @@ def run_tool(
         samples = [hoststat.sample(process.pid)]
         started = sampled_at = read_at = kill_at = time.monotonic()
         read_bytes, telling = None, threading.Thread()
-        while _runs_on(process):
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TICK_S)
+                break
             now, read_before = time.monotonic(), read_bytes
             if now - sampled_at >= SAMPLE_EVERY_S:
                 sampled_at = now
@@ -76,10 +79,3 @@ def run_tool(
             process.wait()
     run.ended, run.exit_code = time.time(), process.returncode
     return run, [*samples, hoststat.sample(process.pid)]
-
-
-def _runs_on(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it does after a moment."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(TICK_S)
-    return process.returncode is None
