@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
-from loomlab.exporter.containers import PROJECT, SERVICE
+from loomlab.exporter.engine import PROJECT, SERVICE
 
 STATS: dict[str, Any] = {
     "read": "2026-11-27T21:22:33.85294311Z",

@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
-from loomlab.records.delay import LONGEST_MS, NORMAL_P99, Delay, delay_of
-from loomlab.records.endpoints import answer_ms, endpoint_of, with_wait, with_work
+from loomlab.records.endpoints import (
+    LONGEST_MS,
+    NORMAL_P99,
+    Delay,
+    answer_ms,
+    delay_of,
+    endpoint_of,
+    with_wait,
+    with_work,
+)
 from loomlab.records.load import Target
 
 MS_300 = delay_of("300")

@@ -12,11 +12,9 @@ import yaml
 
 from loomlab.answer.loads import counting
 from loomlab.basics.grouping import grouped
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.endpoints import delay_of, endpoint_of
+from loomlab.records.files import Record, RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
-from loomlab.records.record import Record
 
 BYTES_LIMIT = 0.02
 POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"

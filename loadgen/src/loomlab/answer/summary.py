@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from loomlab.answer.comparisons import with_comparisons
-from loomlab.answer.contrasts import contrasts_of
+from loomlab.answer.differences import contrasts_of
 from loomlab.answer.loads import unmade_blocks
 from loomlab.answer.parity import audit, subjects_of
 from loomlab.answer.tries import try_notes

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loomlab.answer.contrasts import contrast_notes
+from loomlab.answer.differences import contrast_notes
 from loomlab.answer.figures import EVERY
 from loomlab.basics.format import fixed
 from loomlab.records.load import Load, OpenRate, Users

@@ -14,7 +14,7 @@ FURTHER_TRY = re.compile(r"-try-\d+$")
 
 
 def spoilt(run: Run) -> bool:
-    """Whether it is invalid for a cause that was measured outside of the approach, whatever else is wrong."""
+    """Whether it is invalid for a cause that was measured outside of the approach, whatever else is wrong with it."""
     return run.verdict == "invalid" and any(
         rule.host_cause for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"
     )

@@ -27,8 +27,8 @@ COMMANDS = {
     "claims": "published.commands:show_claims",
     "keep-published": "published.commands:keep_runs",
     "reproduced": "published.commands:write_page",
-    "export-containers": "exporter.containers:export_containers",
-    "sees-containers": "exporter.seen:sees_containers",
+    "export-containers": "exporter.engine:export_containers",
+    "sees-containers": "exporter.engine:sees_containers",
     "serve-results": "show.server:serve_results",
     "figures": "show.server:figures",
 }

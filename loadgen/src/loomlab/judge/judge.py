@@ -10,7 +10,7 @@ from loomlab.judge.containers import container_figures
 from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.live_set import live_set_of
 from loomlab.judge.request_figures import request_figures
-from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Users
 from loomlab.records.models import Request, Run

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.basics.errors import HostError
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 
 MOST_FILES = 1_048_576
 PORTS = 64_511  # 1024 to 65535 of one address, which compose.yaml gives every container

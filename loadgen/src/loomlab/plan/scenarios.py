@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from loomlab.basics.errors import UsageError
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import Endpoint, endpoint_of
+from loomlab.records.endpoints import Endpoint, delay_of, endpoint_of
+from loomlab.records.files import Record
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.models import Hang, Parameter, SideBySide
-from loomlab.records.record import Record
 from loomlab.records.yamlfile import parse, path_of
 from loomlab.tools.known import ToolName
 

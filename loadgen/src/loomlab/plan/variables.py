@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import rising, whole_seconds
-from loomlab.records.delay import LONGEST_MS, delay_of
-from loomlab.records.record import Record
+from loomlab.records.endpoints import LONGEST_MS, delay_of
+from loomlab.records.files import Record
 from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, ToolName
 
 RUNS = tuple(f"run-{name}" for name in KNOWN)

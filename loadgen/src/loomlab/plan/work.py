@@ -10,8 +10,7 @@ from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.scenarios import hangs_of, load_scenario, loads_of, side_by_side
 from loomlab.plan.variables import Asked
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import Endpoint, answer_ms, completed, endpoint_of
+from loomlab.records.endpoints import Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
 from loomlab.records.models import Hang, SideBySide
 from loomlab.tools.known import tool

@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from loomlab.basics.grouping import grouped
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 from loomlab.records.yamlfile import path_of
 
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 from loomlab.records.warmup import WarmupDigest
 
 
@@ -15,16 +15,14 @@ class Halves(Record):
 
 
 class BackendDelays(Record):
-    """raw/backend.json: the delay that the backend told right before and right after the measured run; None where it
-    did not answer."""
+    """raw/backend.json: the backend's delay right before and after the measured run; None where it did not answer."""
 
     before: str | None
     after: str | None
 
 
 class Measured(Record):
-    """A flat record, which rules read; a figure that is None was not measured. Shares are from 0 to 1; figures are of
-    the interior unless their text says otherwise."""
+    """A flat record, which rules read; None: not measured; figures are of the interior unless their text tells."""
 
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls of one request")

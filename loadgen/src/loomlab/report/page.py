@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.answer.contrasts import what_differs
+from loomlab.answer.differences import what_differs
 from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured
 from loomlab.answer.parity import flat
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE

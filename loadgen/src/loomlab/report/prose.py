@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from loomlab.answer.contrasts import unknown_notes
+from loomlab.answer.differences import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured, spread
 from loomlab.answer.loads import LoadGroup, counting
 from loomlab.answer.summary import STAND_IN_NOTE
@@ -15,8 +15,7 @@ from loomlab.basics.format import number, percent
 from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Kind
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import answer_ms, endpoint_of
+from loomlab.records.endpoints import answer_ms, delay_of, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
 from loomlab.report.folder import Experiment

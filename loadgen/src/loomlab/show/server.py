@@ -15,7 +15,7 @@ import typer
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import MetricsHandler
 
-from loomlab.answer.contrasts import what_differs
+from loomlab.answer.differences import what_differs
 from loomlab.answer.figures import EVERY
 from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
