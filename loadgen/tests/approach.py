@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from loads import load_of
-from loomlab.records.delay import Delay, delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import Delay, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, Shape
 from loomlab.records.warmup import Burst, BurstPhase, Warmup
 from loomlab.run.bursts import Bursts

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
-from loomlab.exporter.containers import PROJECT, SERVICE
+from loomlab.exporter.engine import PROJECT, SERVICE
 from served import serving
 
 STATS: dict[str, Any] = {

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from loomlab.basics.format import percent
 from loomlab.basics.trend import trend
-from loomlab.basics.words import percent
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from abouts import ALL, HEADLINE, NETTYS, TOMCATS, about, named, subject
-from loomlab.answer.contrasts import contrast_notes, contrasts_of
+from loomlab.answer.differences import contrast_notes, contrasts_of
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Answer, Probe
 

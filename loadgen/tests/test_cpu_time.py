@@ -50,6 +50,16 @@ def test_counters_that_stand_still_do_not_show_an_idle_cpu(used: int, share: flo
     assert cpus_full_share(samples, {"2"}) == share
 
 
+def test_cpus_whose_counters_move_in_turn_are_known_from_one_move_of_all_to_the_next() -> None:
+    counters = enumerate([(0, 0), (100, 0), (100, 200), (300, 200), (300, 400)])
+    samples = [
+        HostSample(time=second, cpus={f"{cpu}": [spent, *[0] * 7] for cpu, spent in enumerate(told)}, tool_threads={})
+        for second, told in counters
+    ]
+
+    assert cpus_full_share(samples, None) == 1
+
+
 def test_the_busiest_thread_counts_by_time() -> None:
     def threads(second: float, **spent_s: float) -> HostSample:
         return HostSample(time=second, cpus={}, tool_threads=spent_s)

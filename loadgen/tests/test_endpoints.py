@@ -3,8 +3,7 @@
 import pytest
 
 from loomlab.basics.errors import UsageError
-from loomlab.records.delay import Delay, delay_of
-from loomlab.records.endpoints import answer_ms, endpoint_of, with_wait, with_work
+from loomlab.records.endpoints import Delay, answer_ms, delay_of, endpoint_of, with_wait, with_work
 from loomlab.records.load import Target
 
 MS_300 = delay_of("300")

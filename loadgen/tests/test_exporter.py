@@ -13,9 +13,17 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from engine_socket import STATS, FakeEngine, engine_of
 from loomlab.basics.errors import CannotMeasureError, HostError
-from loomlab.exporter import seen
-from loomlab.exporter.containers import ContainerFigures, export_containers
-from loomlab.exporter.seen import CPU, RSS, THREADS, figures_of, lacking, sees_containers
+from loomlab.exporter import engine as exporter
+from loomlab.exporter.engine import (
+    CPU,
+    RSS,
+    THREADS,
+    ContainerFigures,
+    export_containers,
+    lacking,
+    page_figures,
+    sees_containers,
+)
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
 from served import serving
 
@@ -138,7 +146,7 @@ def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine, monkeypa
 
     export_containers(engine.socket, 18089)
 
-    assert figures_of(pages[0], LIMITED[:12]) == {CPU: 3.540013, RSS: 35_045_376, THREADS: 42}
+    assert page_figures(pages[0], LIMITED[:12]) == {CPU: 3.540013, RSS: 35_045_376, THREADS: 42}
 
 
 def page(cpu_s: float, identity: str) -> str:
@@ -161,12 +169,12 @@ def page(cpu_s: float, identity: str) -> str:
     ],
 )
 def test_a_container_is_known_by_the_beginning_of_its_id(identity: str, known: bool) -> None:
-    assert figures_of(page(10.0, identity), ID) == (BEFORE if known else {})
+    assert page_figures(page(10.0, identity), ID) == (BEFORE if known else {})
 
 
 def test_another_page_is_named() -> None:
     with pytest.raises(UnreachableError, match="does not hold metrics"):
-        figures_of("<html>{", ID)
+        page_figures("<html>{", ID)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +209,7 @@ def test_a_page_that_tells_the_container_it_is_asked_from_is_proof_and_another_i
 
     with serving(answer) as own:
         sees_containers(f"{own.origin}/{ID}")
-        monkeypatch.setattr(seen, "CAP_S", 0.5)
+        monkeypatch.setattr(exporter, "CAP_S", 0.5)
         with pytest.raises(HostError, match="does not know this container"):
             sees_containers(f"{own.origin}/0")
     with pytest.raises(HostError, match=r"cannot be read: http://127\.0\.0\.1:1/metrics did not answer"):

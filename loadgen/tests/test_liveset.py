@@ -10,15 +10,14 @@ import pytest
 from good import BURST
 from loads import load_of, rate, request_of
 from loomlab.basics.errors import CannotMeasureError
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.load import Closed, Load
 from loomlab.records.memory import MemoryAnswer, MemoryLog
 from loomlab.records.warmup import Burst, Warmup
 from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
-from loomlab.run.liveset import LEFTOVERS_S, LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, crowd_of, hold_s, wait_ms
 from loomlab.run.management import Backend, Process, Waits
+from loomlab.run.memory_probe import LEFTOVERS_S, LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, crowd_of, hold_s, wait_ms
 from loomlab.run.prometheus import UnreachableError
 from loomlab.tools.ab import Ab
 

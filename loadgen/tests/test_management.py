@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from loads import CLOSED, load_of
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.models import Hang
 from loomlab.run.console import Progress
 from loomlab.run.management import Backend, Management, Process, Waits, exposed_values, hanging

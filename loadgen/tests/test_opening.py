@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.contrasts import unknown_notes
+from loomlab.answer.differences import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Target, Users, UserStage

@@ -14,8 +14,7 @@ from loomlab.basics.errors import HostError, UsageError
 from loomlab.plan.capacity import APPROACH_MS, BUSY_LIMIT, Room
 from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.work import ladder
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.load import Closed
 from loomlab.records.order import Order
 from loomlab.tools.known import tool

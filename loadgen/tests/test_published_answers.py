@@ -45,8 +45,9 @@ def test_the_interval_is_of_ratios_of_runs_of_one_block() -> None:
     assert answered([*blocks(FAST, []), *later]).outcome == UNTESTED
 
 
-def test_runs_at_another_scale_than_the_newest_are_no_repeats() -> None:
-    old = blocks([1.0] * 3, [1000.0] * 3, amount=10, experiment="20250101T000000Z-soak")
+@pytest.mark.parametrize("other", [{"amount": 10}, {"host": "Xeon"}, {"cpus": 2}])
+def test_runs_at_another_scale_or_place_than_the_newest_are_no_repeats(other: dict[str, Any]) -> None:
+    old = blocks([1.0] * 3, [1000.0] * 3, experiment="20250101T000000Z-soak", **other)
 
     (finding,) = answered([*old, *blocks(FAST, SLOW)]).findings
     assert (finding.blocks, finding.outcome) == (3, REPRODUCED)
@@ -105,6 +106,23 @@ def test_only_what_is_a_test_counts(condition: dict[str, Any], fields: dict[str,
 
     assert finding.outcome == outcome
     assert finding.why.startswith("0 of the 3 blocks that an interval needs; ") == (outcome == UNTESTED)
+
+
+@pytest.mark.parametrize(
+    ("failed", "value", "outcome"),
+    [
+        ("errors", 10.0, INCONCLUSIVE),
+        ("errors", 1000.0, REPRODUCED),
+        ("much_foreign_cpu", 10.0, REPRODUCED),
+        ("errors much_foreign_cpu", 10.0, REPRODUCED),
+    ],
+)
+def test_runs_that_are_invalid_for_a_cause_of_their_own_choose_no_answer(
+    failed: str, value: float, outcome: Outcome
+) -> None:
+    left_out = run("tomcat-virtual", 7, value, verdict="invalid", failed=failed)
+
+    assert answered([*blocks(SLOW, []), left_out], VALUE).outcome == outcome
 
 
 @pytest.mark.parametrize(

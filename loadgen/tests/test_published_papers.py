@@ -167,8 +167,10 @@ def test_runs_of_results_have_their_published_level_and_what_was_run(lab: Lab) -
     folder = begun(lab, results, **of_paper)
     begun(lab, results, "planned", **of_paper)
     begun(lab, results, PAPER="", NAME="smoketest")
+    begun(lab, results, **of_paper, GC="g1").rename(results / "20250101T000000Z-older")
 
-    runs = runs_in(results, paper, SCENARIOS)
+    with pytest.warns(UserWarning, match="is left out: 0 of 1 blocks are made"):
+        runs = runs_in(results, paper, SCENARIOS)
     assert {(one.level, one.amount) for one in runs} == {(n, n / 100) for n in (1000, 5000, 10000, 15000, 20000)}
     assert {(one.experiment, one.load) for one in runs} == {(folder.name, of_paper["NAME"])}
     assert len(runs) == 15

@@ -92,7 +92,12 @@ def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_me
 
 @pytest.mark.parametrize(
     ("counts", "quantile"),
-    [({"0.01": 50, "0.02": 100, "+Inf": 100}, 0.0198), ({"0.01": 50, "+Inf": 100}, 0.01), ({"+Inf": 0}, None)],
+    [
+        ({"0.01": 50, "0.02": 100, "+Inf": 100}, 0.0198),
+        ({"0.01": 99, "0.02": 99, "+Inf": 100}, 0.01),
+        ({"0.01": 50, "+Inf": 100}, 0.01),
+        ({"+Inf": 0}, None),
+    ],
 )
 def test_a_quantile_is_linear_within_its_bucket(counts: dict[str, float], quantile: float | None) -> None:
     buckets = [counter((0, 10), (10, 10 + count), le=bound) for bound, count in counts.items()]

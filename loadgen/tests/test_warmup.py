@@ -10,7 +10,7 @@ import pytest
 from approach import Approach, phase, sent_in, warmed
 from loads import LADDER, rate
 from loomlab.basics.errors import CannotMeasureError
-from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import delay_of
 from loomlab.records.load import OpenRate, RateStep, Shape
 from loomlab.records.warmup import ENOUGH_REQUESTS
 from loomlab.run.console import Stop

@@ -19,9 +19,8 @@ MEDIAN = 50
 def compared(
     figure: Figure, contrasts: Sequence[Contrast], loads: Sequence[LoadGroup], margin: float | None
 ) -> list[Comparison]:
-    """Controlled contrasts first, each at every load that has both approaches. Of the primary figure, the controlled
-    ones were declared beforehand; all else is exploratory. Runs that are suspect count, invalid ones do not, and of
-    several tries one does; torn blocks do not. `margin` replaces the figure's."""
+    """Controlled contrasts first, declared beforehand of the primary figure; all else is exploratory. Suspect
+    runs count, invalid ones do not, and of several tries one does. `margin` replaces the figure's."""
     from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
     by = figure.compared
@@ -45,9 +44,8 @@ def compared(
 
 
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
-    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound. Of a run
-    that does not count for a cause of its own the figure is left out; where requests that failed reach a percentile, it
-    is their time limit: failed requests rank above every answer, and a user waits no longer."""
+    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound. Where
+    failed requests reach a percentile, what is left out is their time limit: a user waits no longer."""
     run = counting_try(tries)
     counts, is_spoilt, percentile = run.verdict != "invalid", spoilt(run), by.percentile or 0
     value = figure.of(run)

@@ -167,8 +167,7 @@ class Spread:
 
 
 def spread(figure: Figure, runs: Iterable[Run]) -> Spread | None:
-    """The centre is the geometric mean, because approaches are compared by ratios; the arithmetic one of what is
-    compared by differences, and where a value is 0. None where nothing was measured."""
+    """The centre is the geometric mean, or the arithmetic one of what is compared by differences or is 0 somewhere."""
     values = [value for run in runs if (value := figure.of(run)) is not None]
     if not values:
         return None

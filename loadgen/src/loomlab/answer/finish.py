@@ -10,15 +10,13 @@ from loomlab.answer.tries import FURTHER_TRY, next_try
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
-from loomlab.records.files import RunFiles, read_record, strange
+from loomlab.records.files import NAME, RunFiles, read_record, strange
 from loomlab.records.models import Request, Summary
 from loomlab.records.order import Order, PlannedRun, State, changing, order_file, read_order
-from loomlab.records.record import NAME
 
 
 def finish(experiment_dir: Path) -> Summary:
-    """Judges every run that has begun and has no verdict, and writes the summary. Raises UsageError where there is no
-    order, and where what is written might land outside of the folder."""
+    """Judges every run that has no verdict, and writes the summary; UsageError where that cannot be here."""
     if problem := strange(experiment_dir):
         raise UsageError(problem)
     with changing(experiment_dir) as order:
@@ -75,9 +73,8 @@ def _judged(run_dir: Path) -> State:
 
 
 def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
-    """The order, in which every block is planned again that lacks a run, or the next try of one that was spoilt from
-    outside: what is made today is no block with what was made before. What its runs left is set aside. Raises
-    UsageError where nothing is missing, and as `foreign`."""
+    """The order, in which every block is planned again that lacks a run or its next try: what is made today is no block
+    with what was made before, which is set aside. Raises UsageError where nothing is missing, and as `foreign`."""
     begun, name = read_order(experiment_dir), experiment_dir.name
     if problem := foreign(begun, experiment_dir, host, lab_sha256):
         raise UsageError(problem)
@@ -90,7 +87,7 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in order.runs:
             if run.block in blocks:
-                _set_aside(experiment_dir / "runs", run.run)
+                _set_aside(experiment_dir / "runs" / run.run)
                 run.state = "planned"
         order.runs = [run for run in order.runs if run.block not in blocks or not FURTHER_TRY.search(run.run)]
     return order
@@ -117,14 +114,14 @@ def foreign(order: Order, experiment_dir: Path, host: Host, lab_sha256: str) -> 
     return None
 
 
-def _set_aside(runs: Path, name: str) -> None:
+def _set_aside(run_dir: Path) -> None:
     """Moves what a run left to runs/.set-aside."""
-    if (runs / name).exists():
-        aside = runs / ".set-aside"
+    if run_dir.exists():
+        aside = run_dir.with_name(".set-aside")
         aside.mkdir(exist_ok=True)
-        kept = next(path for number in count(1) if not (path := aside / f"{name}-{number}").exists())
-        (runs / name).rename(kept)
-        warnings.warn(f"{name} is made again: what it left is in runs/.set-aside/{kept.name}", stacklevel=2)
+        kept = next(path for number in count(1) if not (path := aside / f"{run_dir.name}-{number}").exists())
+        run_dir.rename(kept)
+        warnings.warn(f"{run_dir.name} is made again: what it left is in runs/.set-aside/{kept.name}", stacklevel=2)
 
 
 def unfinished(results: Path, name: str) -> Path:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loomlab.answer.contrasts import contrast_notes
+from loomlab.answer.differences import contrast_notes
 from loomlab.answer.figures import EVERY
 from loomlab.basics.format import fixed
 from loomlab.records.load import Load, OpenRate, Users
@@ -123,8 +123,7 @@ def environment_line(environment: dict[str, Any]) -> str:
 
 
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
-    """summary.md; `opening` are lines that stand before the table of all runs, in place of what is said of the
-    contrasts; names and texts stay text."""
+    """summary.md; `opening` stands before the table, in place of the contrasts; names stay plain text."""
     return _rendered(
         "summary.md",
         _as_text,

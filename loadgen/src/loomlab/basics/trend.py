@@ -11,12 +11,11 @@ FEWEST = 3
 
 
 class Trend(NamedTuple):
-    """A straight line through logarithms, by least squares: their change from one value to the next, its standard error
-    and the degrees of freedom."""
+    """A straight line through logarithms, by least squares."""
 
-    slope: float
-    error: float
-    freedom: int
+    slope: float  # from one value to the next
+    error: float  # its standard error
+    freedom: int  # degrees of it
 
     def margin(self, percent: int) -> float:
         """How far below `slope` the true one may be, with that one-sided confidence; and how far above."""

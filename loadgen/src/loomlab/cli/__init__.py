@@ -1,5 +1,4 @@
-"""The command line. A command's module is imported when the command is used: every run starts this program several
-times."""
+"""The command line. A command's module is imported when it is used: every run starts this program often."""
 
 import sys
 import traceback
@@ -28,8 +27,8 @@ COMMANDS = {
     "claims": "published.commands:show_claims",
     "keep-published": "published.commands:keep_runs",
     "reproduced": "published.commands:write_page",
-    "export-containers": "exporter.containers:export_containers",
-    "sees-containers": "exporter.seen:sees_containers",
+    "export-containers": "exporter.engine:export_containers",
+    "sees-containers": "exporter.engine:sees_containers",
     "serve-results": "show.server:serve_results",
     "figures": "show.server:figures",
 }

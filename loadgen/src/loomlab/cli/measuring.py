@@ -7,8 +7,7 @@ import typer
 
 from loomlab.basics.errors import EXIT_INTERRUPTED, CannotMeasureError
 from loomlab.basics.waves import LONGEST_RUN_S
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import read_order, set_state
 from loomlab.run.bursts import Bursts

@@ -9,7 +9,7 @@ from loomlab.judge.cpu_time import CpuShares, busiest_thread_full_share, cpu_wai
 from loomlab.judge.facts import Facts
 from loomlab.judge.request_figures import Counted
 from loomlab.judge.series import ratio
-from loomlab.records.about import backend_pool, platform_threads
+from loomlab.records.memory import backend_pool, platform_threads
 from loomlab.records.models import Container
 
 COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ

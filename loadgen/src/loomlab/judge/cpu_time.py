@@ -93,12 +93,15 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
 
 def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Numbers, Numbers]:
     """Times, and counters by time, CPU and column, of the samples that tell of each CPU of the set (None: of the host);
-    without those in which a CPU's stand as they did before, which says nothing of it."""
+    without those in which a CPU's stand as in the last one, which says nothing of it."""
     names = [*(samples[0].cpus if cpus is None and samples else cpus or ())]
     known = [sample for sample in samples if names and sample.cpus.keys() >= {*names}]
     counters = np.array([[sample.cpus[name] for name in names] for sample in known], dtype=np.float64)
     counters = counters.reshape(len(known), len(names), STEAL + 1)
-    moved = np.diff(counters.sum(axis=2), axis=0, prepend=-1).all(axis=1)
+    moved: list[int] = []
+    for place, spent in enumerate(totals := counters.sum(axis=2)):
+        if not moved or (spent != totals[moved[-1]]).all():
+            moved.append(place)
     return np.array([sample.time for sample in known])[moved], counters[moved]
 
 

@@ -8,8 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from loomlab.basics.errors import ParseError
 from loomlab.judge.metrics import Metrics
 from loomlab.judge.series import ratio
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.load import Closed
 from loomlab.records.measured import BackendDelays

@@ -10,7 +10,7 @@ from loomlab.judge.containers import container_figures
 from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.live_set import live_set_of
 from loomlab.judge.request_figures import request_figures
-from loomlab.records.delay import delay_of
+from loomlab.records.endpoints import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Users
 from loomlab.records.models import Request, Run
@@ -45,7 +45,8 @@ def judge_run(run_dir: Path) -> Run:
         "offered_rps": load.rate_rps,
         "closed_model": load.closed_model,
         "steady": facts.steady,
-        "think_s": shape.think_s[1] if isinstance(shape, Users) and not request.hangs else None,
+        "think_s": shape.think_s[1] if isinstance(shape, Users) else None,
+        "backend_hangs": bool(request.hangs),
         "backend_calls": facts.endpoint.backend_calls,
         "at_once": facts.endpoint.at_once,
         "tells_unended": facts.driver.tells_unended,

@@ -7,8 +7,7 @@ import numpy as np
 
 from loomlab.judge import series
 from loomlab.judge.facts import Facts
-from loomlab.records.about import platform_threads, processors
-from loomlab.records.memory import LiveBytes, MemoryLog
+from loomlab.records.memory import LiveBytes, MemoryLog, platform_threads, processors
 
 FEWEST_WAITING, MOST_LEFT = 0.9, 0.1  # of the short load's connections; and requests of the load before it
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2

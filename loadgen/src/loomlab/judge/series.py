@@ -99,13 +99,13 @@ def missing_ratio(counter: Series | None, start: float, end: float) -> float:
     one that stands still has none; 1 without any sample in it."""
     growth = itertools.pairwise([(start, None), *counter.samples]) if counter else ()
     times = [time for (_, had), (time, value) in growth if value != had and start <= time <= end]
-    return missing_share(times, start, end) if times and end > start else 1.0
+    return missing_share(times, start, end) if times else 1.0
 
 
 def missing_share(times: Sequence[float], start: float, end: float) -> float:
     """Of the window: what lies in gaps longer than 3 s between these times."""
     gaps = np.diff([start, *times, end])
-    return float(gaps[gaps > MISSING_AFTER_S].sum()) / (end - start)
+    return float(gaps[gaps > MISSING_AFTER_S].sum()) / (end - start) if end > start else 1.0
 
 
 def stretches(counter: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
@@ -130,4 +130,9 @@ def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float,
     if most <= 0:
         return None
     bounds = sorted(bound for bound in counts if bound < math.inf)
-    return float(np.interp(quantile * most, [0.0, *(counts[bound] for bound in bounds)], [0.0, *bounds]))
+    rank, below, lower = quantile * most, 0.0, 0.0
+    for bound in bounds:
+        if counts[bound] >= rank:
+            return lower + (bound - lower) * (rank - below) / (counts[bound] - below)
+        below, lower = counts[bound], bound
+    return lower

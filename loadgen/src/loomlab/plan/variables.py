@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, Va
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import rising, whole_seconds
-from loomlab.records.delay import LONGEST_MS, delay_of
-from loomlab.records.record import Record
+from loomlab.records.endpoints import LONGEST_MS, delay_of
+from loomlab.records.files import Record
 from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, ToolName
 
 RUNS = tuple(f"run-{name}" for name in KNOWN)
@@ -119,8 +119,7 @@ Rising = AfterValidator(rising)
 
 
 class Asked(Record):
-    """What the user asks for with a verb of make. None, or an empty list: not asked for, so that the lab or a scenario
-    says it."""
+    """What the user asks for. None, or an empty list: not asked for, so that the lab or a scenario says it."""
 
     verb: str
     approach: Annotated[str, _known("approaches", "headline", "all")] | None = variable(

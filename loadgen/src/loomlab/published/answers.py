@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 
+from loomlab.judge.verdict import RULES
 from loomlab.published.paper import Claim, Outcome, Paper, PublishedRun
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
@@ -14,6 +15,7 @@ type Runs = Sequence[PublishedRun]
 QUEUED = 1.25  # the mean latency over the shortest, from which on requests are said to queue
 TIMED_OUT = 0.01  # the share of requests, from which on those that time out have queued
 SAME_LOAD = 0.01  # by which the load of a CPU may differ from the published one: connections are whole
+SPOILING = {rule.name for rule in RULES if rule.host_cause}  # rules whose cause is outside of the approach
 COUNTS = ("errors", "time_outs")  # figures that are 0 or not: each block by itself is held against the limit
 WORST_FIRST = (Outcome.NOT_REPRODUCED, Outcome.UNTESTED, Outcome.INCONCLUSIVE, Outcome.REPRODUCED)
 """A claim is reproduced as a whole, or not."""
@@ -60,9 +62,10 @@ class ClaimAnswer:
 
 
 def answers_of(paper: Paper, runs: Runs) -> list[ClaimAnswer]:
-    """The answer to each claim, in the paper's order. Only runs at the scale of a load's newest are repeats of it."""
-    newest = {(run.load, run.level): run.amount for run in sorted(runs, key=lambda run: run.experiment)}
-    repeats = [run for run in runs if newest[run.load, run.level] == run.amount]
+    """The answer to each claim, in the paper's order. Only runs at the scale and on the CPUs of a load's newest are
+    repeats of it."""
+    newest = {(run.load, run.level): run.place for run in sorted(runs, key=lambda run: run.experiment)}
+    repeats = [run for run in runs if newest[run.load, run.level] == run.place]
     return [ClaimAnswer(claim, [*_findings(paper, claim, repeats)]) for claim in paper.claims]
 
 
@@ -83,7 +86,10 @@ def _finding(paper: Paper, claim: Claim, figure: str, of: str, level: int, runs:
     sides = claim.sides(of, level)
     own = [[run for run in runs if run.is_of(*side)] for side in sides]
     objections = [why for side in own for run in side if (why := _objection(paper, claim, figure, run))]
-    counted = [[run for run in side if not _objection(paper, claim, figure, run)] for side in own]
+    counted, unspoilt = (
+        [[run for run in side if not _objection(paper, claim, figure, run, every)] for side in own]
+        for every in (False, True)
+    )
     values = [*_values(claim, figure, counted)]
     at = f" at {claim.from_level:,}" if claim.from_level else ""
     finding = Finding(
@@ -101,11 +107,14 @@ def _finding(paper: Paper, claim: Claim, figure: str, of: str, level: int, runs:
     centre, low, high = _interval(claim, figure, values)
     outcome = claim.outcome(low, high)
     why = _no_test(paper, claim, outcome, counted, runs)
+    if not why and outcome != claim.outcome(*_interval(claim, figure, [*_values(claim, figure, unspoilt)])[1:]):
+        why = "with the runs that are invalid for causes of their own the answer would be another"
+        return replace(finding, why=why, centre=centre, low=low, high=high)
     return replace(finding, outcome=Outcome.UNTESTED if why else outcome, why=why, centre=centre, low=low, high=high)
 
 
-def _objection(paper: Paper, claim: Claim, figure: str, run: PublishedRun) -> str:
-    """Why a run does not count for a claim; empty: it does."""
+def _objection(paper: Paper, claim: Claim, figure: str, run: PublishedRun, unspoilt: bool = False) -> str:
+    """Why a run does not count for a claim; empty: it does, as each that nothing outside of it spoilt, if so asked."""
     failed = set(run.failed.split())
     if claim.unscaled and run.amount != run.level:
         return f"it shows at {run.level:,} {paper.unit} only, and {run.amount:,g} were run"
@@ -113,7 +122,8 @@ def _objection(paper: Paper, claim: Claim, figure: str, run: PublishedRun) -> st
         return f"it shows in {claim.lasts_s} s only, and the run was to last {run.lasts_s} s"
     if claim.per_cpu and _cpu_load(paper, run) < 1 - SAME_LOAD:
         return f"a CPU of the approach had {run.amount / run.cpus:,.0f} {paper.unit}, fewer than as published"
-    if run.verdict == "invalid" and not (failed and failed <= {*claim.despite}):
+    borne = unspoilt and not failed & SPOILING
+    if run.verdict == "invalid" and not borne and not (failed and failed <= {*claim.despite}):
         return f"a run of {run.approach} is invalid ({run.failed})"
     return "" if figure in run.figures else f"a run of {run.approach} has no {figure}"
 

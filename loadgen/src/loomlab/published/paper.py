@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from loomlab.basics.grouping import grouped
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 from loomlab.records.yamlfile import path_of
 
 
@@ -86,6 +86,11 @@ class PublishedRun(Record):
     verdict: str
     failed: str = Field(description="The rules that make it invalid, words in a row")
     figures: dict[str, float] = Field(description="By name, without those that were not measured")
+
+    @property
+    def place(self) -> tuple[float, str, float]:
+        """Where it was run, and with what load."""
+        return self.amount, self.host, self.cpus
 
     def is_of(self, approach: str, level: int) -> bool:
         """Whether it is of that side of a claim."""

@@ -1,13 +1,14 @@
 """The runs of results/ that may answer a paper's claims."""
 
 import math
+import warnings
 from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from loomlab.answer.finish import planned
-from loomlab.answer.loads import torn_blocks
+from loomlab.answer.loads import torn_blocks, unmade_blocks
 from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.plan.scenarios import load_scenario, loads_of
@@ -17,6 +18,7 @@ from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
 
+ANY = {"REPEATS": "", "SEED": ""}  # what experiments that are repeats of one another may differ in
 QUEUE = ("latency_ms.min", "latency_ms.mean", "time_out_share")  # figures that tell whether requests queued
 
 
@@ -33,15 +35,22 @@ def approach_cpus(order: Order) -> float:
 
 
 def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
-    """The runs of results/ that were made for the paper, or of one of its scenarios; of several tries the one that
-    counts, and none of a block during which the host was started again."""
+    """The runs of results/ that were made for the paper, or of one of its scenarios, with the variables of the newest
+    of that load; of several tries the one that counts, and none of a block during which the host was started again, or
+    of an experiment that is not finished."""
+    asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
     wanted = {*QUEUE, *(figure for claim in paper.claims for figure in claim.figures)}
-    for folder, order in planned(results):
+    for folder, order in reversed(planned(results)):
         if order.paper != paper.name and load_of(order) not in paper.scenarios:
             continue
         summary = read_record(folder / "summary.json", Summary)
         runs = summary.runs if summary else []
+        if unmade := unmade_blocks(order, runs):
+            warnings.warn(f"{folder.name} is left out: {unmade}", stacklevel=2)
+            continue
+        if asked.setdefault(load_of(order), order.asked | ANY) != order.asked | ANY:
+            continue
         levels, cpus, torn = _levels(order, paper.unit, scenarios), approach_cpus(order), torn_blocks(runs, order)
         for run in map(counting_try, tries_of(runs)):
             amount = _amount(run.load, paper.unit)

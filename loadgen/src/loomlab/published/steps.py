@@ -9,12 +9,11 @@ from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan, seconds_left
 from loomlab.published.paper import Paper
-from loomlab.published.runs import approach_cpus
+from loomlab.published.runs import ANY, approach_cpus
 from loomlab.records.order import Order
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 DEFAULTS = {"DURATION": "60s", "REPEATS": str(FEWEST_BLOCKS), "SCALE": "auto"}
-ANY = {"REPEATS": "", "SEED": ""}  # what experiments that are repeats of one another may differ in
 STAMP = "20000101T000000Z"
 
 

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 
 Kind = Literal["controlled", "stack", "unknown", "same"]
 Word = Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]

@@ -1,10 +1,11 @@
-"""What a request to an endpoint asks of the approach and of the backend, by its path and query."""
+"""What a request asks of approach and backend, by its path and query and by the delay of the backend's answers."""
 
+import math
 import re
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urlsplit
 
-from loomlab.records.delay import Delay
+from loomlab.basics.errors import UsageError
 from loomlab.records.load import Target
 
 AUTHORIZATION = "Authorization: Bearer loom-lab"
@@ -13,6 +14,33 @@ CALLS = 3  # of a request to either of the first two; `calls` says how often the
 IN_SERVER = ("/epoch-millis", "/movies", "/pinned")
 WORKING = (FANNING_OUT, "/epoch-millis")  # endpoints that work as long as `cpuMicros` says
 CONSTANT_BODY = (MEETINGS, "/movies", BLOCK)  # endpoints whose answers have the same number of bytes each time
+LONGEST_MS = 60_000
+NORMAL_P99 = 2.3263  # the standard normal distribution's 99th percentile (any table of its quantiles)
+
+
+@dataclass(frozen=True)
+class Delay:
+    text: str  # as the backend itself writes it
+    floor_ms: int  # the shortest it takes
+    mean_ms: float
+    middle_ms: float  # what half of the answers take at most
+
+
+def delay_of(text: str) -> Delay:
+    """The delay that a text means; raises UsageError for what is none. `lognormal` has its median and its p99."""
+    match = re.fullmatch(r"(?:(uniform|lognormal):(\d{1,5}):)?(\d{1,5})", text, re.ASCII)
+    kind, first, last = match.groups() if match else (None, None, str(LONGEST_MS + 1))
+    low, high = int(first or last), int(last)
+    if high > LONGEST_MS or low > high or (kind == "lognormal" and not 0 < low < high):
+        raise UsageError(
+            f"The delay {text!r} is not valid: use milliseconds up to {LONGEST_MS} such as 300, uniform:200:400 "
+            "(from, to) or lognormal:300:900 (median, 99th percentile)."
+        )
+    written = f"{kind}:{low}:{high}" if kind else str(low)
+    if kind == "lognormal":
+        sigma = math.log(high / low) / NORMAL_P99
+        return Delay(written, 0, low * math.exp(sigma * sigma / 2), low)
+    return Delay(written, low, (low + high) / 2, (low + high) / 2)
 
 
 @dataclass(frozen=True)
@@ -39,8 +67,7 @@ class Endpoint:
 
     @property
     def mean_ms(self) -> float:
-        """What a correct answer takes on average, without the work; at least, where calls are made at once and their
-        delays differ."""
+        """What a correct answer takes on average, without the work; at least, if calls at once differ."""
         return max(self.rounds * self.backend_delay_ms, self.floor_ms)
 
 

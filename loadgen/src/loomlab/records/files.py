@@ -8,11 +8,19 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from loomlab.basics.errors import ParseError
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # of a file or a service: one word to a shell, and no way out of its folder
+Name = Annotated[str, Field(pattern=NAME)]
+Margin = Annotated[float, Field(gt=0, le=0.5)]  # of equivalence, a share
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
 class RunFiles:
@@ -51,8 +59,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` once it is written and on the disk, and leaves nothing where that fails. A
-    link in its place is replaced, not followed."""
+    """A file that takes the place of `path`, or of a link there, once it is on the disk, and leaves nothing else."""
     partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
     try:
         with partial.open("xb") as sink:
@@ -66,8 +73,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def strange(folder: Path) -> str | None:
-    """What lies below the folder and is neither a file nor a folder, in a sentence: who writes through a link writes
-    somewhere else."""
+    """What below it is neither a file nor a folder, in a sentence: who writes through a link writes elsewhere."""
     paths = (parent / name for parent, folders, files in folder.walk() for name in (*folders, *files))
     odd = next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None)
     if odd is None:

@@ -14,8 +14,7 @@ CountOrZero = Annotated[int, Field(ge=0, le=MOST)]
 
 @dataclass(frozen=True, config=STRICT)
 class Closed:
-    """Closed model: each connection sends its next request when its last one is answered, until `requests` are
-    answered or `duration_s` is over, whichever is first."""
+    """Closed model: connections send their next request at an answer, until `requests` are answered or time is up."""
 
     requests: Count
     duration_s: Count

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 from loomlab.records.warmup import WarmupDigest
 
 
@@ -15,16 +15,14 @@ class Halves(Record):
 
 
 class BackendDelays(Record):
-    """raw/backend.json: the delay that the backend told right before and right after the measured run; None where it
-    did not answer."""
+    """raw/backend.json: the backend's delay right before and after the measured run; None where it did not answer."""
 
     before: str | None
     after: str | None
 
 
 class Measured(Record):
-    """A flat record, which rules read; a figure that is None was not measured. Shares are from 0 to 1; figures are of
-    the interior unless their text says otherwise."""
+    """A flat record, which rules read; None: not measured; figures are of the interior unless their text tells."""
 
     concurrency: int = Field(description="Connections")
     backend_calls: int = Field(3, description="Calls of one request")
@@ -37,7 +35,8 @@ class Measured(Record):
     delay_asked: str | None = Field(None, description="The backend's delay; None where no request depends on it")
     interrupted: bool = Field(False, description="The measurement did not come to its end")
     shortest_ms: float = Field(0, description="A correct answer takes so long at least, on average over kinds")
-    think_s: float | None = Field(None, description="The longest pause of users; None: there are none, or a hang")
+    think_s: float | None = Field(None, description="The longest pause of users")
+    backend_hangs: bool = Field(False, description="It was to answer nothing for a while")
     tool_failure: str | None = Field(None, description="Why the tool left no figures, or only some")
     requests: int | None = Field(None, description="Of the whole run, by the tool")
     errors: int | None = None

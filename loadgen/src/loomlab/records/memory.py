@@ -3,12 +3,11 @@
 import math
 from typing import Any
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 
 
 class MemoryAnswer(Record):
-    """What `POST /memory` answered, after a full collection; `asked` and `answered` are epoch seconds, `error` says why
-    there is no answer."""
+    """What `POST /memory` answered, after a full collection; `error` says why there is no answer."""
 
     asked: float
     answered: float
@@ -23,8 +22,7 @@ class MemoryAnswer(Record):
 
 
 class Hold(Record):
-    """The short load after the run: `connections` send one request each, which waits `wait_ms` at a time; `requests`
-    came to an end well, `errors` did not."""
+    """The short load after the run: `connections` send one request each, which waits `wait_ms` at a time."""
 
     connections: int
     wait_ms: int
@@ -47,16 +45,38 @@ class MemoryLog(Record):
 
 
 class LiveBytes(Record):
-    """What a waiting request holds, in bytes: its share of the heap, of the threads' stacks with other memory outside
-    of the heap, and of the kernel's memory."""
+    """What a waiting request holds, in bytes."""
 
     heap: float | None = None
-    stacks_off_heap: float | None = None
+    stacks_off_heap: float | None = None  # the threads' stacks, and other memory outside of the heap
     kernel: float | None = None
 
     @property
     def total(self) -> float | None:
-        """None where a part is not known."""
         if self.heap is None or self.stacks_off_heap is None or self.kernel is None:
             return None
         return self.heap + self.stacks_off_heap + self.kernel
+
+
+def backend_pool(about: Any) -> int | None:
+    """The most backend connections to one address."""
+    return _number(about, "outbound", "max_connections_per_route")
+
+
+def processors(about: Any) -> int:
+    """The CPUs that its JVM takes itself to have; 1 where it does not tell."""
+    return _number(about, "jvm", "available_processors") or 1
+
+
+def platform_threads(about: Any) -> int | None:
+    """The most worker threads, where they are platform threads."""
+    threads = _number(about, "inbound", "max_threads")
+    return threads if threads is not None and about.get("concurrency") == "platform-threads" else None
+
+
+def _number(about: Any, part: str, name: str) -> int | None:
+    try:
+        value = about[part][name]
+    except (TypeError, KeyError):
+        return None
+    return value if isinstance(value, int) else None

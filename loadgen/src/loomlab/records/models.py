@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field
 
 from loomlab.records.contrasts import Contrast
+from loomlab.records.files import Margin, Name, Record
 from loomlab.records.load import Load
 from loomlab.records.measured import Measured
 from loomlab.records.memory import LiveBytes
-from loomlab.records.record import Margin, Name, Record
 
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
@@ -24,20 +24,16 @@ class Hang(Record):
 
 
 class Request(Record):
-    """What was asked for (raw/request.json); `twin`: the approach once more, under another name; `delay` is the
-    backend's, as its variable has it; `cell` numbers the loads; `warmup_load_s`: the load itself for so long instead of
-    a warm-up; `start_s` is how long the approach took until it was ready, `waited_s` how long it waited for the lab
-    then; `fit_duration`, `fit_requests`: duration and requests were left to the lab, which sets them after the
-    warm-up; `finished` tells whether the measurement came to its end."""
+    """What was asked for (raw/request.json)."""
 
     tool: Name
     approach: Name
-    twin: bool = False
+    twin: bool = False  # the approach once more, under another name
     load: Load
-    delay: str
+    delay: str  # the backend's, as its variable has it
     hangs: list[Hang] = Field(default_factory=list)
     scenario: str | None = None
-    cell: int = Field(default=1, ge=1)
+    cell: int = Field(default=1, ge=1)  # number of the load
     repeat: int = Field(ge=1)
     jdk: int
     gc: str
@@ -48,13 +44,13 @@ class Request(Record):
     approach_cpus: Cpus
     monitoring_cpus: Cpus | None = None
     warmup_cap_s: float = Field(ge=0)
-    warmup_load_s: float = Field(default=0, ge=0)
-    start_s: float | None = None
-    waited_s: float = 0
-    fit_duration: bool = False
+    warmup_load_s: float = Field(default=0, ge=0)  # the load itself for so long, instead of a warm-up
+    start_s: float | None = None  # until the approach was ready
+    waited_s: float = 0  # for the lab then
+    fit_duration: bool = False  # it is left to the lab, which sets it after the warm-up; so are the requests:
     fit_requests: bool = False
     started: float = 0
-    finished: bool = False
+    finished: bool = False  # the measurement came to its end
 
     @property
     def name(self) -> str:
@@ -68,8 +64,7 @@ class Request(Record):
 
 
 class Answer(Record):
-    """One answer; `headers` in their order, `kept`: the connection served another request. A chunked body is not
-    read."""
+    """`headers` in their order, `kept`: the connection served another request; a chunked body is not read."""
 
     status: str
     headers: list[tuple[str, str]]
@@ -86,7 +81,7 @@ class Probe(Record):
 
 
 class ToolRun(Record):
-    """How the tool's process went (raw/tool.json)."""
+    """raw/tool.json: how the tool's process went."""
 
     command: list[str]
     started: float
@@ -113,26 +108,23 @@ class Container(BaseModel):
 
 
 class HostSample(Record):
-    """Cumulative counters at one moment: jiffies by CPU as in /proc/stat (user, nice, system, idle, iowait, irq,
-    softirq, steal), CPU seconds of each thread of the tool; `monotonic` is the time of a clock
-    that nobody sets; of each thread, too, the seconds it was ready and had no CPU, and how often it got one."""
+    """Cumulative counters at one moment."""
 
     time: float
-    monotonic: float | None = None
-    cpus: dict[str, Annotated[list[int], Field(min_length=8, max_length=8)]]
-    tool_threads: dict[str, float]
-    tool_waits: dict[str, tuple[float, int]] | None = None
+    monotonic: float | None = None  # of a clock that nobody sets
+    cpus: dict[str, Annotated[list[int], Field(min_length=8, max_length=8)]]  # jiffies by CPU, as in /proc/stat
+    tool_threads: dict[str, float]  # CPU seconds of each thread
+    tool_waits: dict[str, tuple[float, int]] | None = None  # seconds it was ready without a CPU; how often it got one
 
 
 class HostLog(Record):
-    """raw/host.json; the network counters are those of the load generator's own network namespace; `peaks_reset`: the
-    approach's high-water marks were reset when the run began; `boot_id` is another after each start of the host."""
+    """raw/host.json."""
 
     samples: list[HostSample]
-    network_before: dict[str, int]
+    network_before: dict[str, int]  # of the load generator's own namespace
     network_after: dict[str, int]
-    peaks_reset: bool = False
-    boot_id: str | None = None
+    peaks_reset: bool = False  # the approach's high-water marks were reset when the run began
+    boot_id: str | None = None  # another one after each start of the host
 
 
 class Latency(Record):
@@ -191,8 +183,7 @@ class Episode(Record):
 
 
 class Gc(Record):
-    """The JVM's collector over the whole run; concurrent phases count by their length, which for ZGC says nothing about
-    their cost."""
+    """The JVM's collector over the whole run; the length of ZGC's concurrent phases says nothing of their cost."""
 
     pause_seconds: float | None = None
     concurrent_seconds: float | None = Field(None, description="Length of concurrent phases, not in `share`")
@@ -214,8 +205,7 @@ class RuleResult(Record):
 
 
 class Run(Measured):
-    """run.json, and one entry of summary.json's `runs`. A run of several rates has no throughput and no latency of its
-    own."""
+    """run.json, and one of summary.json's `runs`. A run of several rates has no throughput or latency of its own."""
 
     schema_: Literal["loom-lab/run/v1"] = Field("loom-lab/run/v1", alias="schema")
     run: Name
@@ -279,31 +269,29 @@ class Parameter(Record):
 
 
 class SideBySide(Record):
-    """A scenario and what was scaled; `experiment` and `run` are where it was published, None for one
-    of the lab's own, `differs` what of the publication is not followed."""
+    """A scenario and what was scaled."""
 
     name: Name
     title: str
     question: str
-    experiment: str | None
+    experiment: str | None  # where it was published; None: one of the lab's own
     run: str | None
-    differs: list[str]
+    differs: list[str]  # what of the publication is not followed
     scale: float
     parameters: list[Parameter]
 
 
 class Summary(Record):
-    """summary.json; `finished` is None when the experiment was interrupted; `missing` are the planned runs without a
-    verdict; `margin` is a share, None: each figure has its own."""
+    """summary.json."""
 
     schema_: Literal["loom-lab/summary/v1"] = Field("loom-lab/summary/v1", alias="schema")
     experiment: str
     started: str | None
-    finished: str | None
+    finished: str | None  # None: the experiment was interrupted
     notes: list[str]
     environment: dict[str, Any]
-    missing: list[str] = Field(default_factory=list)
+    missing: list[str] = Field(default_factory=list)  # planned runs without a verdict
     scenario: SideBySide | None = None
-    margin: Margin | None = None
+    margin: Margin | None = None  # None: each figure has its own
     contrasts: list[Contrast] = Field(default_factory=list)
     runs: list[Run]

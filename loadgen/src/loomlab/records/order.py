@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import read_record, write_json
+from loomlab.records.files import Margin, Name, Record, read_record, write_json
 from loomlab.records.models import Request, SideBySide
-from loomlab.records.record import Margin, Name, Record
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
 Setting = Annotated[str, Field(pattern="^[A-Z_]+$")]  # the host's shell knows which of them a plan may set

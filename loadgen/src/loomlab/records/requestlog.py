@@ -25,29 +25,21 @@ _column = partial(np.empty, 0)
 
 @dataclass(frozen=True, eq=False)
 class RequestLog:
-    """One entry per answered request, in any order; of the failed ones, one entry each in the `failed_` fields as far
-    as the tool tells (ab lists answers other than 2xx among the answered).
+    """One entry per answered request, in any order; of failed ones (ab lists other answers than 2xx among the answered)
+    in the `failed_` fields as far as the tool tells."""
 
-    `start_s` is the epoch second of the start, as exact as the tool tells it (ab rounds it down to whole ones);
-    `latency_ms` begins there. `lag_ms` is how long after it was due each answered request started, and
-    `failed_lag_ms` each failed one; empty of a tool to which nothing is ever due. `unanswered` counts requests
-    whose connection closed before a byte of the answer, of which nothing more is known; `failures` are the failed ones
-    by reason. `unmarked` of the answered failed, the tool does not tell which; `unsent` were due and never started. At
-    most so many answers are `doubtful`: their bodies may not be whole. Latencies are told to `rounded_ms` (0: exactly).
-    """
-
-    start_s: Numbers = field(default_factory=_column)
-    latency_ms: Numbers = field(default_factory=_column)
-    unanswered: int = 0
+    start_s: Numbers = field(default_factory=_column)  # epoch seconds, as exact as the tool tells them (ab: whole ones)
+    latency_ms: Numbers = field(default_factory=_column)  # from the start
+    unanswered: int = 0  # the connection closed before a byte of the answer; nothing more is known
     failed_start_s: Numbers = field(default_factory=_column)
     failed_latency_ms: Numbers = field(default_factory=_column)
-    failures: Mapping[str, int] = field(default_factory=dict)
-    doubtful: int = 0
-    lag_ms: Numbers = field(default_factory=_column)
+    failures: Mapping[str, int] = field(default_factory=dict)  # the failed ones by reason
+    doubtful: int = 0  # at most so many answers have bodies that may not be whole
+    lag_ms: Numbers = field(default_factory=_column)  # start after it was due; empty of a tool to which nothing is due
     failed_lag_ms: Numbers = field(default_factory=_column)
-    unmarked: int = 0
-    unsent: int = 0
-    rounded_ms: float = 0
+    unmarked: int = 0  # answered ones that failed, the tool does not tell which
+    unsent: int = 0  # due and never started
+    rounded_ms: float = 0  # latencies are told to so much (0: exactly)
 
     def __post_init__(self) -> None:
         for name in COLUMNS:
@@ -142,8 +134,8 @@ def silences(log: RequestLog, first: float, last: float) -> list[int]:
 
 
 def silent_end_s(log: RequestLog, end: float) -> int:
-    """The silence that the run ended with. A tool with a time limit ends at the first event after it, so answers of the
-    last two seconds before `end` do not break it."""
+    """The silence that the run ended with, which answers of its last two seconds do not break: a tool with a time limit
+    ends at the first event after it."""
     if not len(log):
         return 0
     quiet = _quiet(log, math.floor(log.start_s.min()), int(end) - 1)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from loomlab.records.record import Record
+from loomlab.records.files import Record
 
 BurstPhase = Literal["compile", "settle", "hold"]
 
@@ -17,9 +17,8 @@ REST_CORES = 0.05
 
 
 class Burst(Record):
-    """One load of the warm-up, or the one that holds requests after the run; errors and CPU as far as they are known. A
-    request waits `wait_ms` at least; CPU seconds are the process's, and of them its compilers' and its collector's;
-    `rss_bytes` is the process's after the burst."""
+    """One load of the warm-up, or the one that holds requests after the run. A request waits `wait_ms` at least; CPU
+    seconds are the process's, and of them its compilers' and collector's; `rss_bytes` is what it has afterwards."""
 
     phase: BurstPhase
     start: float

@@ -34,8 +34,7 @@ def path_of(folder: Path, name: str, kind: str, verb: str) -> Path:
 
 
 def parse[M: BaseModel](text: str, file: str, model: type[M], union: str) -> M:
-    """The text of a file as a model; `union` is the field that has several models. Raises UsageError with one line for
-    each mistake."""
+    """The text of a file; `union` is the field that has several models. Raises UsageError, a line for each mistake."""
     try:
         loader = _Loader(text)
         node = loader.get_single_node()

@@ -9,8 +9,7 @@ import numpy as np
 
 from loomlab.basics.errors import LoomlabError
 from loomlab.judge.series import parse_result, select, without_resets
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.models import Run, ToolRun
 from loomlab.records.requestlog import Numbers, by_seconds, percentile

@@ -24,8 +24,7 @@ of 300 ms each, in a minute."""
 
 
 def busy_connections(load: Load, answer_s: float) -> int:
-    """As many as the load will keep busy at its height when an answer takes `answer_s`; at least ten, where there are
-    as many."""
+    """As many as the load keeps busy at its height when an answer takes `answer_s`; ten at least, or all."""
     shape = load.shape
     busy: float = load.connections
     if isinstance(shape, OpenRate):

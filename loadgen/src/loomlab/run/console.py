@@ -11,8 +11,7 @@ CLEAR = "\r\033[K"
 
 
 class Stop:
-    """SIGINT and SIGTERM as a flag that the loops ask, `requested`: what was measured is kept, then the program ends
-    with 130."""
+    """SIGINT and SIGTERM as a flag that the loops ask, so that what was measured is kept; the program ends with 130."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -32,8 +31,7 @@ class Stop:
 
 
 class Progress:
-    """Lines of `[label] phase`, how far it is, and a text: in place on a terminal, else a line at every change of phase
-    and every few seconds; messages are lines of their own."""
+    """Lines of `[label] phase`, how far it is, and a text: in place on a terminal, else one now and then."""
 
     def __init__(self, stream: TextIO | None = None, label: str = "", *, terminal: bool = False) -> None:
         self._stream = stream or sys.stderr

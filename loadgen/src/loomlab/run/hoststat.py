@@ -37,8 +37,7 @@ def sample(pid: int, proc: Path = PROC) -> HostSample:
 
 
 def _threads[T](proc: Path, pid: int, name: str, figure: Callable[[list[str]], T]) -> dict[str, T]:
-    """The figure of each thread by the fields of that file; of `stat`, by those behind the thread's name, which may
-    hold anything."""
+    """By the fields of that file of each thread; of `stat`, by those behind its name, which may hold anything."""
     threads = {}
     with suppress(OSError):
         for task in (proc / str(pid) / "task").iterdir():

@@ -26,9 +26,8 @@ SPENT = {"idle": (IDLE, IOWAIT), "busy": (USER, NICE, SYSTEM), "stolen": (STEAL,
 
 
 class CpuSets(Collector):
-    """`lab_available_cpus` and, of these CPUs since the host's start, whoever used them, `lab_idle_cpu_seconds_total`,
-    `lab_busy_cpu_seconds_total` and `lab_stolen_cpu_seconds_total` (which the hypervisor gave to other machines), by
-    `role`: load generator, backend, and approach where its CPUs are nobody else's."""
+    """`lab_available_cpus` and `lab_{idle,busy,stolen}_cpu_seconds_total` (docs/metrics.md), by `role`: load generator,
+    backend, and approach where its CPUs are nobody else's."""
 
     def __init__(
         self, backend_cpus: str, approach_cpus: str, monitoring_cpus: str | None = None, proc: Path = hoststat.PROC
@@ -60,9 +59,7 @@ class CpuSets(Collector):
 
 
 class LiveFigures:
-    """Serves `lab_run_info` (what is measured), `lab_run_phase` (1 for the current one), `lab_run_elapsed_seconds`
-    (since the measure phase began; 0 in the others), `lab_offered_rate_rps` (of the current step; absent in a closed
-    model), `lab_offered_connections` and the figures of CpuSets."""
+    """Serves what goes on to Prometheus (docs/metrics.md), and the figures of CpuSets."""
 
     def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int = PORT) -> None:
         registry = CollectorRegistry()
@@ -110,8 +107,7 @@ class LiveFigures:
 
 
 class LiveProgress:
-    """Progress of the measured run: requests that have ended, their rate and errors, from the tool's own live figures
-    or, where it has none, from what the approach has counted."""
+    """Requests that have ended, their rate and errors, by the tool's live figures or else by the approach's count."""
 
     def __init__(self, approach: str, load: Load, tool: Tool, prometheus_url: str, progress: Progress) -> None:
         self._duration_s = load.shape.duration_s

@@ -11,8 +11,7 @@ from urllib.parse import urlencode
 from prometheus_client.parser import text_string_to_metric_families
 
 from loomlab.basics.errors import UsageError
-from loomlab.records.delay import Delay, delay_of
-from loomlab.records.endpoints import Endpoint, with_wait
+from loomlab.records.endpoints import Delay, Endpoint, delay_of, with_wait
 from loomlab.records.load import Load
 from loomlab.records.memory import MemoryAnswer
 from loomlab.records.models import Hang
@@ -88,15 +87,14 @@ class Backend(Management):
         return None
 
     def behave(self, **changes: str | int) -> None:
-        """Changes `delay`, for good or for `delay_for_ms`, or makes it hang for `hang_ms`; raises UnreachableError
-        where the backend does not take that."""
+        """Changes `delay`, for good or for `delay_for_ms`, or hangs for `hang_ms`; raises UnreachableError."""
         answered(f"{self.origin}/behaviour?{urlencode(changes)}", "PUT")
 
 
 @dataclass(frozen=True)
 class Waits:
-    """Makes one endpoint's requests wait longer or shorter for a while: in the backend, which otherwise has `delay`, or
-    as requests say themselves. What the backend is lent ends by itself, whatever becomes of the borrower."""
+    """Makes an endpoint's requests wait longer or shorter, in the backend (whose own `delay` comes back by itself,
+    whatever becomes of the borrower), or as requests say themselves."""
 
     endpoint: Endpoint
     delay: Delay
@@ -148,8 +146,7 @@ def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iter
 
 
 def exposed_values(page: str) -> dict[str, float]:
-    """The metrics of a text-format page by name, each the sum over all of its label sets; raises UnreachableError for
-    another page."""
+    """The metrics of a page by name, each the sum over its label sets; raises UnreachableError for another page."""
     values: defaultdict[str, float] = defaultdict(float)
     try:
         for family in text_string_to_metric_families(page):

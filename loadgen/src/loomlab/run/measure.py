@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loomlab.basics.waves import chosen_duration_s
-from loomlab.records.delay import delay_of
-from loomlab.records.endpoints import endpoint_of
+from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.measured import BackendDelays
@@ -18,8 +17,8 @@ from loomlab.run import hoststat
 from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
 from loomlab.run.live import LiveFigures, LiveProgress
-from loomlab.run.liveset import LEFTOVERS_S, LiveSet
 from loomlab.run.management import Backend, Management, Waits, hanging
+from loomlab.run.memory_probe import LEFTOVERS_S, LiveSet
 from loomlab.run.probe import probe
 from loomlab.run.process import STALL_S, run_tool
 from loomlab.run.prometheus import Prometheus, UnreachableError, json_object

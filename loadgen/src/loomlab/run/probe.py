@@ -12,10 +12,8 @@ FAILURES = (OSError, ValueError, HTTPException)
 
 
 def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float) -> Probe:
-    """One request over HTTP/1.1 and, at the same time, one over HTTP/1.0, each asking for the connection to be kept.
-
-    What cannot be had (no connection, no answer within `timeout_s`, no HTTP) stands in `error`.
-    """
+    """One request over HTTP/1.1 and, at the same time, one over HTTP/1.0, each asking for the connection to be kept;
+    what cannot be had stands in `error`."""
     record = Probe(target=target)
 
     def ask(version: str) -> Answer:

@@ -28,13 +28,10 @@ def run_tool(
     stop: Stop,
     on_sample: Callable[[HostSample, float], None],
 ) -> tuple[ToolRun, list[HostSample]]:
-    """The tool's run and host samples, one a second and one at each end.
-
-    stdout and stderr go to `output`. On request, at the hard cap, or when it has read nothing for `stall_s`, the tool
-    is told to stop by SIGINT, so that it reports what it has, and killed 30 s later. `on_sample` gets samples on a
-    thread of its own, the latest only: what is slow to tell must not keep the tool from being stopped in time. Raises
-    CannotMeasureError when the tool cannot be started.
-    """
+    """The tool's run and host samples, one a second and one at each end; raises CannotMeasureError when it cannot be
+    started. On request, at the hard cap, or when it has read nothing for `stall_s`, it is told to stop by SIGINT, so
+    that it reports what it has, and killed 30 s later. `on_sample` gets the latest sample on a thread of its own: what
+    is slow to tell must not keep the tool from being stopped in time."""
     run = ToolRun(command=command, started=time.time(), ended=0, exit_code=0)
     with output.open("wb") as sink:
         try:
@@ -48,7 +45,10 @@ def run_tool(
         samples = [hoststat.sample(process.pid)]
         started = sampled_at = read_at = kill_at = time.monotonic()
         read_bytes, telling = None, threading.Thread()
-        while _runs_on(process):
+        while True:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TICK_S)
+                break
             now, read_before = time.monotonic(), read_bytes
             if now - sampled_at >= SAMPLE_EVERY_S:
                 sampled_at = now
@@ -79,10 +79,3 @@ def run_tool(
             process.wait()
     run.ended, run.exit_code = time.time(), process.returncode
     return run, [*samples, hoststat.sample(process.pid)]
-
-
-def _runs_on(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it does after a moment."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(TICK_S)
-    return process.returncode is None

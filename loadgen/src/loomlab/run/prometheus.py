@@ -70,8 +70,7 @@ class Prometheus:
         self._connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_S)
 
     def query(self, expression: str, at: float) -> list[dict[str, Any]]:
-        """Raw result of an instant query; of a range selector, the stored samples with their own timestamps. Raises
-        UnreachableError."""
+        """Of an instant query, or the stored samples of a range selector, as they are. Raises UnreachableError."""
         parameters = urlencode({"query": expression, "time": f"{at:.3f}"})
         try:
             answer = json.loads(_body(self._connection, f"{self._url}/api/v1/query?{parameters}"))
@@ -113,8 +112,7 @@ class Prometheus:
         return record
 
     def _samples(self, selector: str, start: float, end: float) -> list[dict[str, Any]]:
-        """In pieces that Prometheus can answer in time, however long the run was; each is asked for up to four
-        times."""
+        """In pieces that Prometheus can answer in time, each asked for up to four times."""
         samples: dict[str, dict[str, Any]] = {}
         pieces = max(math.ceil((end - start) / PIECE_S), 1)
         for later in reversed(range(pieces)):

@@ -135,9 +135,8 @@ class Warmer:
         return self._burst("settle", load, self._endpoint.floor_ms)
 
     def _settled_rps(self, shape: OpenRate, answer_s: float) -> float:
-        """The highest rate of the load; of a ladder no more than the approach's CPUs carry without a queue, by the CPU
-        per request at the end of the first phase: what pools keep from requests that queue would be there in its lower
-        steps, too. Ten at least, where as many are carried; and no more than the connections carry."""
+        """The highest rate of the load, ten at least; of a ladder no more than CPUs carry without a queue, since what
+        pools keep from requests that queue would be there in its lower steps; and no more than the connections."""
         compiled = [burst for burst in self._done if burst.phase == "compile"]
         cost_ms = self._asked_ms + ((cpu_ms_without_jit(compiled[-1]) or 0) if compiled else 0)
         carried_rps = 1000 * CROWDED * self._cpus / cost_ms if cost_ms else math.inf
@@ -180,8 +179,7 @@ def first_wait_ms(connections: int, cpus: float, cold_cost_ms: float) -> int:
 
 
 def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
-    """After a burst whose requests waited `wait_ms`: with as many of them in flight, CPU goes with the inverse of the
-    latency."""
+    """After a burst whose requests waited `wait_ms`: CPU goes with the inverse of the latency."""
     if not last.mean_latency_ms or last.cpu_s is None or not last.duration_s:
         return wait_ms
     change = min(max(last.request_cores / cpus / BUSY_TARGET, 1 / FASTEST_CHANGE), FASTEST_CHANGE)
@@ -195,19 +193,16 @@ def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
-    """Whether the compilers have done their work: after enough requests, the same number for every approach, they
-    hardly took CPU in the last burst, although its requests left them some. By their CPU time: elapsed time would
-    penalise an approach that crowds them out."""
+    """Whether the compilers, after enough requests, hardly took CPU in the last burst, which left them some. By CPU
+    time: elapsed time would penalise an approach that crowds them out."""
     last = bursts[-1]
     rests = requests_of(bursts) >= ENOUGH_REQUESTS and last.jit_cores <= REST_CORES
     return rests and last.request_cores <= CROWDED * cpus
 
 
 def describe_change(bursts: Sequence[Burst]) -> str | None:
-    """What still changes, or None when latency, CPU per request (without the compilers, whose work has a phase of its
-    own) and memory are steady over the last bursts, four to six: at 80 % confidence the first two fall by no more than
-    3 % from one burst to the next, and memory rises by no more than 15 %. The more bursts, the smaller the
-    trend that noise can hide or feign."""
+    """What still changes, or None when latency, CPU per request (without the compilers) and memory are steady over the
+    last bursts, four to six, at 80 % confidence: the more bursts, the smaller the trend that noise can hide."""
     if len(bursts) < FIRST_ONES + FEWEST_BURSTS:
         return "there were too few bursts to tell"
     bursts = bursts[FIRST_ONES:][-MOST_BURSTS:]

@@ -24,11 +24,9 @@ def compare(
     exploratory: Sequence[Pair] = (),
     torn: Mapping[tuple[str, int], str] | None = None,
 ) -> list[Comparison]:
-    """Of the pairs in their order, those declared first; the words of these hold for all of them together. A block
-    counts for a pair if each of the two has one run in it, with a figure, which has to be above 0 for a ratio. A word
-    is said only if it is the same with the runs that were left out for causes of their own, and if hardly any of these
-    has no figure: what a dear run brings about itself must not choose among runs. `torn`: why a block counts for no
-    pair, by load and block."""
+    """Of the pairs in their order, those declared first; the words of these hold for all of them. A word is said only
+    if it is the same with the runs that were left out for causes of their own, and if hardly any of these has no
+    figure: what a dear run brings about itself must not choose among runs. `torn`: why a block counts for no pair."""
     torn = torn or {}
     runs = [run for run in observations if (run.load, run.block) not in torn]
     with_left_out = [run if run.left_out is None else replace(run, value=run.left_out) for run in runs]
@@ -48,8 +46,7 @@ def compare(
 def _without_word(
     figure: ComparedFigure, pair: Pair, observations: Iterable[Observation], torn: Mapping[tuple[str, int], str]
 ) -> tuple[Comparison, Estimates]:
-    """Of differences of the figures, of ratios of their logarithms. Lower bounds have no margin: where they are near
-    each other, what they bound need not be."""
+    """Of differences, of ratios of their logarithms. Lower bounds have no margin: what they bound may differ."""
     runs = [run for run in observations if run.load == pair.load and run.approach in {pair.a, pair.b}]
     dropped = {block: why for (load, block), why in torn.items() if load == pair.load}
     counted: dict[int, list[Observation]] = {}

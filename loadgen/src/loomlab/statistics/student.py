@@ -63,8 +63,7 @@ def holm(p_values: Numbers) -> Numbers:
 
 
 def within(estimated: Estimates, margin: float) -> NDArray[np.bool_]:
-    """Whether the interval lies within the margin, which is two one-sided tests at 2.5 % each (Schuirmann, Journal of
-    Pharmacokinetics and Biopharmaceutics 15, 1987)."""
+    """Whether the interval lies within the margin: two one-sided tests at 2.5 % each (Schuirmann 1987)."""
     inside: NDArray[np.bool_] = np.abs(estimated.mean) + estimated.half_width < np.log1p(margin) - NEAREST
     return inside
 
@@ -80,25 +79,22 @@ def words(estimated: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.st
 
 
 def blocks_needed(deviation: float, margin: float, declared: int) -> int:
-    """The fewest with which nothing is left unresolved if differences go on to have that standard deviation: the
-    interval's half width and that at Holm's strictest level together are no more than the margin, so that a mean too
-    far from 0 to be within the margin is far enough for *lower* or *higher*. It has the form of a t-test's sample size,
-    (t + t)² (s/δ)², with t for its own degrees of freedom (NIST/SEMATECH e-Handbook, 7.2.2.2)."""
+    """The fewest with which nothing is left unresolved at that deviation: the interval's half width and that at
+    Holm's strictest level together are no more than the margin (the form of a t-test's sample size, (t + t)² (s/δ)²,
+    NIST/SEMATECH e-Handbook, 7.2.2.2)."""
     levels = np.array([CONFIDENCE, 1 - ERROR_RATE / declared])
     return _fewest(FEWEST_BLOCKS, lambda blocks: bool(half_width(deviation, blocks, levels).sum() <= np.log1p(margin)))
 
 
 def blocks_likely(estimated: Estimates, margin: float, declared: int) -> int:
-    """The fewest, above those that there are, with which a word is said with a probability of `POWER`, if the true mean
-    and standard deviation are the estimated ones."""
+    """The fewest, above those made, with which a word has the probability `POWER`, if the estimates are the truth."""
     mean, deviation = float(estimated.mean), float(estimated.deviation)
     return _fewest(int(estimated.blocks) + 1, lambda blocks: power(mean, deviation, blocks, margin, declared) >= POWER)
 
 
 def power(mean: float, deviation: float, blocks: int, margin: float, declared: int) -> float:
     """Probability of a word from so many normal differences: the t-test rejects at Holm's strictest level, or the
-    interval lies within the margin. The standard deviation of the sample follows a chi distribution, and its mean is
-    independent of that."""
+    interval lies within the margin. The sample's deviation has a chi distribution, independent of its mean."""
     free = blocks - 1
     deviations = deviation * np.sqrt(2 * gammaincinv(free / 2, SLICES) / free)
     far = half_width(deviations, blocks, 1 - ERROR_RATE / declared)

@@ -9,9 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from loomlab.basics.errors import ParseError
-from loomlab.records.files import read_record, whole, write_json
+from loomlab.records.files import Record, read_record, whole, write_json
 from loomlab.records.load import Closed, Load
-from loomlab.records.record import Record
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import Tool, ToolReport, numbers, reason
 

@@ -76,6 +76,8 @@ class Program(Tool):
         except ValidationError as error:
             raise ParseError(f"This is not a report ({error.error_count()} fields differ): measure again.") from error
         duration_ns = counts.last_end_ns - (counts.first_start_ns or counts.last_end_ns)
+        if duration_ns < 0 or counts.requests < counts.without_answer + counts.not_2xx:
+            raise ParseError("This report of a run contradicts itself: measure again.")
         return ToolReport(
             completed=counts.requests - counts.without_answer,
             attempted=counts.requests,

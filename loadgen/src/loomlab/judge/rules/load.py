@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from loomlab.basics.format import counted
+from loomlab.basics.format import counted, percent
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
-from loomlab.basics.words import percent
 from loomlab.judge import limits
 from loomlab.judge.interior import WAVE_ERROR
 from loomlab.judge.rule import applicable, measured, rule, skip_if
@@ -240,7 +239,7 @@ def omission_possible(run: Measured) -> Iterator[str]:
     By silences of all connections, or by single ones that wait; where long waits were asked for, what is sent less
     often meanwhile is no other than what is sent."""
     skip_if(not run.closed_model, OPEN)
-    skip_if(not run.steady and run.think_s is None, CHANGING)
+    skip_if(not run.steady and (run.think_s is None or run.backend_hangs), CHANGING)
     answered, p50_ms = measured(run.counted_requests or None, NOT_TIMED), measured(run.p50_ms or None, NOT_TIMED)
     wave_s = p50_ms / 1000 + (run.think_s or 0)
     silent_s = sum(silence_s - wave_s for silence_s in run.silences_s if silence_s > SILENT_WAVES * wave_s + 1)

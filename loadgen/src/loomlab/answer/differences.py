@@ -25,11 +25,10 @@ MOST_PAIRS = 4  # that a note names of those that differ in more than the model;
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
-    """Of every two approaches, in the order of their names; virtual threads over anything else, and anything over
-    platform threads, as what is asked about over what is usual. *controlled*: the concurrency model differs and nothing
-    else does that the parity audit does not explain; *stack*: more differs, or something else; *unknown*: a run of one
-    of the two did not tell, or its runs told different models; *same*: one is the other once more, and is held against
-    no third."""
+    """Of every two approaches, by name; virtual threads over anything else, and anything over platform threads, as what
+    is asked about over what is usual. *controlled*: the model differs and nothing else that the parity audit does not
+    explain; *stack*: something else does; *unknown*: a run did not tell, or runs of one told different models; *same*:
+    one is the other once more, and is held against no third."""
     several = sorted(subjects, key=lambda one: one.run.cell)
     twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
     models = {one.approach: one.members.get("concurrency") for one in several}

@@ -1,5 +1,4 @@
-"""What requests hold while they wait: the process is asked for its memory while one request a connection waits, and
-again when none does."""
+"""What requests hold while they wait: the process tells its memory while one a connection waits, and when none does."""
 
 import math
 import threading
@@ -11,10 +10,9 @@ from typing import Any
 
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.basics.waves import has_warmup, most_live_set_s
-from loomlab.records.about import platform_threads
 from loomlab.records.endpoints import Endpoint, with_work
 from loomlab.records.load import Closed, Load
-from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog
+from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog, platform_threads
 from loomlab.records.models import Request
 from loomlab.records.warmup import Warmup
 from loomlab.run.bursts import Bursts, busy_connections
@@ -31,9 +29,8 @@ UNPINNED_JDK = 24  # from which on a thread that waits in a monitor does not hol
 
 
 def wait_ms(connections: int, warmup: Warmup, cpus: float, work_ms: float) -> int:
-    """Long enough for every request to come before the first is answered, by the CPU that a request took in the
-    warm-up's last burst beside `work_ms`, for which held requests do not ask; and short enough for all to be answered
-    in time."""
+    """Long enough for every request to come before the first is answered, by the CPU of the warm-up's last requests
+    beside `work_ms`, for which held ones do not ask; short enough for all to be answered in time."""
     cost_ms = (warmup.bursts[-1].cpu_ms_per_request or 0.0) if warmup.bursts else 0.0
     longest_ms = min(LONGEST_WAIT_MS, 1000 * hold_s(connections) - SPARE_WAIT_MS)
     return round(min(SPARE_WAIT_MS + connections * max(cost_ms - work_ms, 0) / cpus, longest_ms))
@@ -48,8 +45,7 @@ def crowd_of(
     load: Load, endpoint: Endpoint, about: Any, before: MemoryAnswer, loaded: MemoryAnswer, backend: Management
 ) -> int:
     """How many requests wait: as many as the load keeps in flight, or more, so that they use all that the approach's
-    pools have kept from a time when more were. `about` is what the approach told of itself, `before` and `loaded` what
-    it told before its first request, and after the load."""
+    pools have kept from a time when more were, from `before` its first request until it was `loaded`."""
     kept, threads = 0.0, platform_threads(about)
     if threads is not None:
         kept = (loaded.figure("threads") or 0) - (before.figure("threads") or 0)
@@ -60,7 +56,7 @@ def crowd_of(
 
 
 def hindrance_of(request: Request, endpoint: Endpoint, about: Any, before: MemoryAnswer) -> str | None:
-    """Why as many requests as the load keeps in flight cannot wait, or be told of; None: they can."""
+    """Why as many requests as the load keeps in flight cannot wait; None: they can."""
     threads, busy = platform_threads(about), busy_connections(request.load, endpoint.mean_ms / 1000)
     if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
         return "there was no warm-up, so the memory of the process itself still grows"
@@ -86,9 +82,8 @@ class LiveSet:
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
-        """`before` is what the process told before its first request; what cannot be had stands in `error`. It begins
-        when what the load left behind has been answered. The process collects once beforehand: what its collector needs
-        outside of the heap is there from then on, whether requests wait or not."""
+        """What cannot be had stands in `error`. The process collects once beforehand: what its collector needs outside
+        of the heap is there from then on, whether requests wait or not."""
         load, endpoint, approach = self.request.load, self.waits.endpoint, self.bursts.approach
         show = partial(self.waits.progress.show, "live set")
         log = MemoryLog(before=before, error=hindrance_of(self.request, endpoint, self.about, before))
@@ -135,8 +130,7 @@ class LiveSet:
         return Hold(connections=connections, wait_ms=each_ms, started=burst.start, **counts), waiting.result()
 
     def _ask_when_they_wait(self, connections: int, wait_s: float, ended: threading.Event) -> MemoryAnswer | None:
-        """Once all are in flight, or most of the first one's wait is over; from then on calls hardly wait. None where
-        none came."""
+        """Once all are in flight, or most of the first's wait is over; then calls hardly wait. None where none came."""
         latest_at = math.inf
         while not self.wait(ended, LOOK_EVERY_S):
             inflight, now = self.bursts.approach.process().inflight or 0, self.bursts.clock()

@@ -1,10 +1,14 @@
-"""What Compose's containers take, as Docker's engine tells it, with the names and labels that cAdvisor gives it."""
+"""What Compose's containers take, as Docker's engine tells it, with the names and labels that cAdvisor gives it; and
+whether a page of container metrics tells what a container really does: the one this runs in."""
 
 import http.client
 import json
+import math
 import re
 import signal
 import socket
+import threading
+import time
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,9 +18,11 @@ from typing import Annotated, Any
 
 import typer
 from prometheus_client import CollectorRegistry, Metric, start_http_server
+from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.errors import CannotMeasureError, HostError
+from loomlab.run.prometheus import UnreachableError, answered
 
 PROJECT, SERVICE = "com.docker.compose.project", "com.docker.compose.service"
 COMPOSE = {name: f"container_label_{name.replace('.', '_')}" for name in (PROJECT, SERVICE)}
@@ -26,6 +32,11 @@ TIMEOUT_S = 5.0
 NANO = 1e9
 DEFAULT_PERIOD_US = 100_000  # of CPU quotas that are given in CPUs (NanoCpus)
 CPU = "container_cpu_usage_seconds_total"  # cAdvisor tells this by CPU, too; the lab has the total only
+RSS, THREADS = "container_memory_rss", "container_threads"
+MORE_THREADS = 5
+LEAST_RSS_BYTES = 2**20
+LEAST_CPU, MOST_CPU = 0.5, 2.0  # of what this process spent: the page is read a moment before or after
+BURN_S, PAUSE_S, CAP_S = 1.0, 0.5, 15
 
 
 def export_containers(
@@ -53,10 +64,10 @@ class ContainerFigures(Collector):
             with suppress(CannotMeasureError, KeyError):  # it has ended meanwhile
                 stats = ask(self._engine, f"/containers/{container['Id']}/stats?stream=false&one-shot=true")
                 details = ask(self._engine, f"/containers/{container['Id']}/json")
-                readings.append((labels_of(details), figures_of(stats, details), stats))
+                readings.append((labels_of(details), container_figures(stats, details), stats))
         if readings:
             stats = readings[-1][2]
-            readings.append(({"id": "/"}, host_figures_of(stats, self._meminfo.read_text(encoding="ascii")), stats))
+            readings.append(({"id": "/"}, host_figures(stats, self._meminfo.read_text(encoding="ascii")), stats))
         metrics: dict[str, Metric] = {}
         for labels, figures, stats in readings:
             read_s = datetime.fromisoformat(stats["read"]).timestamp()
@@ -74,7 +85,7 @@ def labels_of(details: Any) -> dict[str, str]:
     return labels | {label: config["Labels"].get(name, "") for name, label in COMPOSE.items()}
 
 
-def figures_of(stats: Any, details: Any) -> dict[str, float | None]:
+def container_figures(stats: Any, details: Any) -> dict[str, float | None]:
     """A container's up to now, None where the engine does not tell (ContainerStats of its API; memory as cgroup 1 or 2
     names it, without mapped files and kernel memory)."""
     cpu, memory, limits = stats["cpu_stats"], stats.get("memory_stats") or {}, details["HostConfig"]
@@ -88,15 +99,15 @@ def figures_of(stats: Any, details: Any) -> dict[str, float | None]:
     }
     return {
         CPU: cpu["cpu_usage"]["total_usage"] / NANO,
-        "container_memory_rss": kinds.get("anon", kinds.get("total_rss")),
-        "container_threads": (stats.get("pids_stats") or {}).get("current"),
+        RSS: kinds.get("anon", kinds.get("total_rss")),
+        THREADS: (stats.get("pids_stats") or {}).get("current"),
         "container_start_time_seconds": int(datetime.fromisoformat(details["State"]["StartedAt"]).timestamp()),
         "container_spec_memory_limit_bytes": limits.get("Memory"),
         **(quota if quota_us > 0 else {}),
     }
 
 
-def host_figures_of(stats: Any, meminfo: str) -> dict[str, float | None]:
+def host_figures(stats: Any, meminfo: str) -> dict[str, float | None]:
     """The host's, which is the root cgroup; its CPU time stands in the figures of any container."""
     total, available = (
         1024 * int(kib) for kib in re.findall(r"^Mem(?:Total|Available): +(\d+) kB$", meminfo, re.MULTILINE)
@@ -124,3 +135,60 @@ def ask(engine: Path, target: str) -> Any:
     if answer.status != http.HTTPStatus.OK:
         raise CannotMeasureError(f"The engine answered {answer.status} to {target.partition('?')[0]}.")
     return json.loads(body)
+
+
+def sees_containers(url: Annotated[str, typer.Argument(help="A page of container metrics.")]) -> None:
+    """Spend CPU time, and say whether the page tells that, RSS and threads of the container that this runs in."""
+    deadline, end = time.monotonic() + CAP_S, threading.Event()
+    for _ in range(MORE_THREADS):
+        threading.Thread(target=end.wait, daemon=True).start()
+    try:
+        while lacks := _lacks(url):
+            if time.monotonic() > deadline:
+                raise HostError(lacks)
+            time.sleep(PAUSE_S)
+    finally:
+        end.set()
+    print("CPU, RSS and threads of a container arrive.")  # noqa: T201
+
+
+def _lacks(url: str) -> str | None:
+    """What two looks at the page, between which CPU time is spent, do not tell."""
+    container = socket.gethostname()  # what its ID begins with
+    try:
+        before, began_s, until = page_figures(answered(url), container), time.process_time(), time.monotonic() + BURN_S
+        while time.monotonic() < until:
+            pass
+        return lacking(before, page_figures(answered(url), container), time.process_time() - began_s)
+    except UnreachableError as error:
+        return f"The page of container metrics cannot be read: {error}."
+
+
+def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -> str | None:
+    """What two looks do not tell of a container that spent so much CPU time between them, in a sentence, or None."""
+    if not after:
+        return "The page of container metrics does not know this container."
+    cpu_s = after.get(CPU, math.nan) - before.get(CPU, math.nan)
+    rss_bytes, threads = after.get(RSS, math.nan), after.get(THREADS, math.nan)
+    right = {
+        f"CPU time ({cpu_s:.6g} s shown, {spent_s:.2f} s spent)": LEAST_CPU * spent_s <= cpu_s <= MOST_CPU * spent_s,
+        f"RSS ({rss_bytes:,.6g} bytes shown)": rss_bytes >= LEAST_RSS_BYTES,
+        f"threads ({threads:.6g} shown, at least {1 + MORE_THREADS} running)": threads >= 1 + MORE_THREADS,
+    }
+    wrong = ", ".join(words for words, is_right in right.items() if not is_right).replace("nan", "none")
+    return f"The page of container metrics does not show a container's {wrong}." if wrong else None
+
+
+def page_figures(page: str, container: str) -> dict[str, float]:
+    """Of the container whose ID begins so, by metric; raises UnreachableError for another page."""
+    try:
+        return {
+            sample.name: sample.value
+            for family in text_string_to_metric_families(page)
+            for sample in family.samples
+            # the ID, or a systemd scope's name
+            if sample.name in {CPU, RSS, THREADS}
+            and sample.labels.get("id", "").rpartition("/")[2].removeprefix("docker-").startswith(container)
+        }
+    except ValueError as error:
+        raise UnreachableError(f"it does not hold metrics ({error})") from error
