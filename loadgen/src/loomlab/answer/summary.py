@@ -24,8 +24,7 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 
 
 def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
-    """Writes summary.json and returns it; raises UsageError where there is nothing to sum up. Parity audits are of one
-    load, whose runs alone have pools of one size."""
+    """What summary.json has, which is written; raises UsageError where there is nothing to sum up."""
     if not (experiment_dir / "runs").is_dir():
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
     environment = environment_of(experiment_dir)
@@ -35,6 +34,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     subjects = subjects_of(experiment_dir, runs)
     by_cell = grouped(subjects, lambda one: one.run.cell)
+    # of one load each, as pools follow the load
     audits = {cell: audit(by_cell.get(cell, ())) for cell in sorted({run.cell for run in runs})}
     early = unmade_blocks(order, runs)
     notes += [INTERRUPTED_NOTE] if interrupted else []

@@ -1,5 +1,4 @@
-"""Which try of a run counts. Runs of a sweep that were spoilt from outside are made again, in folders beside the first:
-tries are chosen by what happened outside of them, never by their outcome."""
+"""Which try of a run counts: chosen by what happened outside of the tries, never by their outcome."""
 
 import re
 from collections.abc import Sequence
