@@ -34,6 +34,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     subjects = subjects_of(experiment_dir, runs)
     by_cell = grouped(subjects, lambda one: one.run.cell)
+    # of one load each, as pools follow the load
     audits = {cell: audit(by_cell.get(cell, ())) for cell in sorted({run.cell for run in runs})}
     early = unmade_blocks(order, runs)
     notes += [INTERRUPTED_NOTE] if interrupted else []

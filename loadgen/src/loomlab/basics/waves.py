@@ -26,6 +26,5 @@ def has_warmup(cap_s: float) -> bool:
 
 
 def most_live_set_s(connections: int, answer_s: float) -> int:
-    """What measuring the memory of so many waiting requests is planned to take at most, where the load's requests take
-    `answer_s`: 20 s for 1,000 of 0.9 s, 45 s for 10,000."""
+    """What measuring the memory of waiting requests takes at most: 20 s for 1,000 of 0.9 s, 45 s for 10,000."""
     return 17 + connections // 360 + math.ceil(answer_s)

@@ -1,5 +1,4 @@
-"""What Compose's containers take, as Docker's engine tells it, with the names and labels that cAdvisor gives it; and
-whether a page of container metrics tells what a container really does: the one this runs in."""
+"""What containers take, as Docker's engine tells it and cAdvisor names it; and whether a page tells what one does."""
 
 import http.client
 import json

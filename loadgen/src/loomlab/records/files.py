@@ -104,8 +104,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
-    """The file as a record, or None when there is none; fields that this version does not know are left out, with a
-    warning. Raises ParseError when it is something else."""
+    """The file, or None where there is none; unknown fields are left out, with a warning. Raises ParseError."""
     value = read_json(path)
     if value is None:
         return None

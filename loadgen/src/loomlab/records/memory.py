@@ -33,15 +33,14 @@ class Hold(Record):
 
 
 class MemoryLog(Record):
-    """raw/memory.json: `before` its first request, `loaded` after the run, while requests were `waiting`, and `idle`
-    after them; `error` says why there was no short load."""
+    """raw/memory.json."""
 
-    before: MemoryAnswer
-    loaded: MemoryAnswer | None = None
+    before: MemoryAnswer  # its first request
+    loaded: MemoryAnswer | None = None  # after the run
     hold: Hold | None = None
-    waiting: MemoryAnswer | None = None
-    idle: MemoryAnswer | None = None
-    error: str | None = None
+    waiting: MemoryAnswer | None = None  # while requests did
+    idle: MemoryAnswer | None = None  # after them
+    error: str | None = None  # why there was no short load
 
 
 class LiveBytes(Record):

@@ -74,12 +74,12 @@ class RequestLog:
 
     def between(self, first: float, last: float) -> "RequestLog":
         """Those that started from `first` up to before `last`, with what is known of requests one by one."""
-        here, failed = self.within(first, last), (first <= self.failed_start_s) & (self.failed_start_s < last)
+        answered, failed = self.within(first, last), (first <= self.failed_start_s) & (self.failed_start_s < last)
         return replace(
             self,
-            start_s=self.start_s[here],
-            latency_ms=self.latency_ms[here],
-            lag_ms=self.lag_ms[here] if len(self.lag_ms) else self.lag_ms,
+            start_s=self.start_s[answered],
+            latency_ms=self.latency_ms[answered],
+            lag_ms=self.lag_ms[answered] if len(self.lag_ms) else self.lag_ms,
             failed_start_s=self.failed_start_s[failed],
             failed_latency_ms=self.failed_latency_ms[failed],
             failed_lag_ms=self.failed_lag_ms[failed] if len(self.failed_lag_ms) else self.failed_lag_ms,

@@ -17,23 +17,22 @@ REST_CORES = 0.05
 
 
 class Burst(Record):
-    """One load of the warm-up, or the one that holds requests after the run. A request waits `wait_ms` at least; CPU
-    seconds are the process's, and of them its compilers' and collector's; `rss_bytes` is what it has afterwards."""
+    """One load of the warm-up, or the one that holds requests after the run."""
 
     phase: BurstPhase
     start: float
     duration_s: float
-    wait_ms: int
+    wait_ms: int  # of a request, at least
     requests: int | None
     errors: int | None
     throughput_rps: float | None
     mean_latency_ms: float | None
     received_bytes_per_request: float | None = None
     cpu_ms_per_request: float | None = None
-    cpu_s: float | None = None
+    cpu_s: float | None = None  # of the process; of that its compilers and its collector
     jit_cpu_s: float | None = None
     gc_cpu_s: float | None = None
-    rss_bytes: float | None = None
+    rss_bytes: float | None = None  # after the burst
 
     @property
     def jit_cores(self) -> float:
@@ -67,13 +66,12 @@ class WarmupDigest(Record):
 
 
 class Warmup(Record):
-    """raw/warmup.json. `compiled`: the compilers came to rest, None: that could not be told; `changing`: what was not
-    steady when time was up, None if all was; `failed`: its last burst had no answer."""
+    """raw/warmup.json."""
 
     cap_s: float
-    compiled: bool | None
-    changing: str | None
-    failed: bool
+    compiled: bool | None  # the compilers came to rest; None: that could not be told
+    changing: str | None  # what was not steady when time was up
+    failed: bool  # its last burst had no answer
     duration_s: float
     compiling_s: float
     bursts: list[Burst]

@@ -51,8 +51,8 @@ def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_
 
 @dataclass(frozen=True)
 class Bursts:
-    """Runs bursts: loads that end with their last answer, not by the clock. A client that leaves early makes a reactive
-    approach break off its backend connections, and the next load would pay for new ones."""
+    """Loads that end with their last answer, not by the clock: a client that leaves early makes a reactive approach
+    break off its backend connections, and the next load would pay for new ones."""
 
     tool: Tool
     approach: Management

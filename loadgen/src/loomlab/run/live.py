@@ -26,8 +26,7 @@ SPENT = {"idle": (IDLE, IOWAIT), "busy": (USER, NICE, SYSTEM), "stolen": (STEAL,
 
 
 class CpuSets(Collector):
-    """`lab_available_cpus` and `lab_{idle,busy,stolen}_cpu_seconds_total` (docs/metrics.md), by `role`: load generator,
-    backend, and approach where its CPUs are nobody else's."""
+    """`lab_available_cpus` and `lab_{idle,busy,stolen}_cpu_seconds_total` by role: approach, if its CPUs are own."""
 
     def __init__(
         self, backend_cpus: str, approach_cpus: str, monitoring_cpus: str | None = None, proc: Path = hoststat.PROC

@@ -141,8 +141,8 @@ class Measurement:
 
 
 def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> Load:
-    """The load as it is measured: with the duration and the requests that were left to the lab, and, where the tool
-    cannot stop by time, with as many requests as fit. By the latency that the warm-up ended with, else `answer_ms`."""
+    """The load with what was left to the lab and, where the tool cannot stop by time, with as many requests as fit, by
+    the latency that the warm-up ended with, else `answer_ms`."""
     load, shape = request.load, request.load.shape
     if not isinstance(shape, Closed):
         return load

@@ -12,8 +12,7 @@ FAILURES = (OSError, ValueError, HTTPException)
 
 
 def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float) -> Probe:
-    """One request over HTTP/1.1 and, at the same time, one over HTTP/1.0, each asking for the connection to be kept;
-    what cannot be had stands in `error`."""
+    """One request over HTTP/1.1 and, at the same time, one over HTTP/1.0, each asking for its connection to be kept."""
     record = Probe(target=target)
 
     def ask(version: str) -> Answer:

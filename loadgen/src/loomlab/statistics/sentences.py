@@ -38,8 +38,7 @@ def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
 
 
 def _size(comparison: Comparison, effect: float) -> str:
-    """Of the mean or of an end. All three have a decimal where whole numbers would put an end on the margin or on its
-    other side, and more where one decimal would."""
+    """Of the mean or of an end: all with as many decimals as show on which side of the margin each end is."""
     if comparison.unit is not None:
         return amount(effect)
     decimals = 0
