@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from loomlab.basics.format import percent
 from loomlab.basics.trend import trend
-from loomlab.basics.words import percent
 
 
 @pytest.mark.parametrize(

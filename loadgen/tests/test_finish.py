@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from loomlab.answer import finish as finishing
-from loomlab.answer.environment import environment_of
 from loomlab.answer.finish import finish, killed, unfinished
-from loomlab.answer.summary import INTERRUPTED_NOTE
+from loomlab.answer.summary import INTERRUPTED_NOTE, environment_of
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, write_json

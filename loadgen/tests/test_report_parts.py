@@ -157,7 +157,7 @@ def test_what_others_took_of_the_cpus_is_told_with_the_worst_run(experiment: Exp
 
     assert doubts.host == [
         f"Other programs took up to 12.3 % of the time of an approach's CPUs ({runs[-1].run}).",
-        f"A hypervisor gave up to 25.0 % of the time of a part's CPUs to others ({runs[-1].run}).",
+        f"A hypervisor gave up to 25 % of the time of a part's CPUs to others ({runs[-1].run}).",
     ]
     assert STAND_IN_NOTE in doubts.whole
 

@@ -17,8 +17,7 @@ from loomlab.records.record import NAME
 
 
 def finish(experiment_dir: Path) -> Summary:
-    """Judges every run that has begun and has no verdict, and writes the summary. Raises UsageError where there is no
-    order, and where what is written might land outside of the folder."""
+    """Judges every run that has no verdict, and writes the summary; UsageError where that cannot be here."""
     if problem := strange(experiment_dir):
         raise UsageError(problem)
     with changing(experiment_dir) as order:

@@ -75,8 +75,7 @@ def unmade_blocks(order: Order | None, runs: Sequence[Run]) -> str | None:
 
 
 def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Block, str]:
-    """Those that count for no contrast, because the host may have been another from one of their runs to the next, and
-    why."""
+    """Those that count for no contrast, and why: the host may have been another from run to run."""
     others, planned = replaced(runs), _planned(order)
     torn: dict[Block, str] = {}
     for block, made in grouped(

@@ -1,5 +1,4 @@
-"""Whether approaches differ in more than the concurrency model: compares their /about, one answer of each, and the
-bytes of their answers."""
+"""Whether approaches differ in more than the model: by their /about, and by answers and their bytes."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +6,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import yaml
 
 from loomlab.answer.loads import counting
 from loomlab.basics.grouping import grouped
@@ -15,6 +16,7 @@ from loomlab.records.delay import delay_of
 from loomlab.records.endpoints import endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.models import Probe, Run
+from loomlab.records.record import Record
 
 BYTES_LIMIT = 0.02
 POOL, DEFAULT_CLIENT = "(pool of threads)", "(default client)"
@@ -73,13 +75,13 @@ class Audit:
             self.unexplained[name] = values
 
 
-class Explanation(NamedTuple):
-    """Why fields of /about may differ: only between runs of different groups, within one they must be equal."""
+class Explanation(Record):
+    """Why fields of /about may differ, as explained.yaml has it."""
 
     why: str
-    group: str  # the member by which runs are grouped
-    fields: str  # one that ends with an asterisk stands for all that begin so
-    or_null: bool = False  # a group may only say null where the others say a value
+    group: str
+    fields: list[str]
+    or_null: bool = False
 
     def explains(self, name: str, runs: Sequence[Mapping[str, Any]]) -> bool:
         groups = grouped(runs, lambda run: _json(run.get(self.group)))
@@ -88,43 +90,7 @@ class Explanation(NamedTuple):
         return not several and all(len(own) == 1 for own in values)
 
 
-EXPLAINED = (
-    Explanation(
-        "the model decides what runs the handlers, and in Jetty what serves sockets",
-        "approach",
-        "inbound.executor inbound.socket_thread_kind inbound.internals.dispatch*",
-    ),
-    Explanation(
-        "an approach is a server and a concurrency model; how many threads serve sockets, and how, is the server's own",
-        "inbound.server",
-        "inbound.server inbound.version inbound.framework inbound.transport inbound.socket_threads inbound.internals*",
-    ),
-    Explanation("only platform threads come from a pool of a fixed size", POOL, "inbound.max_threads", or_null=True),
-    Explanation("the kind of thread that serves an endpoint is the model", "concurrency", "thread_kinds*"),
-    Explanation(
-        "a server that lacks the setting or does not report it says null; the others are equal",
-        "inbound.server",
-        "inbound.max_connections inbound.backlog inbound.keep_alive_ms inbound.tcp_no_delay",
-        or_null=True,
-    ),
-    Explanation(
-        "each approach has a default client; with HTTP_CLIENT=reactor all have the same",
-        DEFAULT_CLIENT,
-        "outbound.client",
-    ),
-    Explanation(
-        "a client has a version, a pool, threads and internals of its own",
-        "outbound.client",
-        "outbound.version outbound.pool_policy outbound.event_loops outbound.internals*",
-    ),
-    Explanation(
-        "a client that lacks the setting or does not report it says null; the others are equal",
-        "outbound.client",
-        "outbound.max_connections outbound.max_connections_per_route outbound.connect_timeout_ms "
-        "outbound.response_timeout_ms outbound.pool_timeout_ms outbound.keep_alive_ms outbound.tcp_no_delay",
-        or_null=True,
-    ),
-)
+EXPLAINED = [*map(Explanation.model_validate, yaml.safe_load(Path(__file__).with_name("explained.yaml").read_text()))]
 
 
 def audit(subjects: Iterable[Subject]) -> Audit:
@@ -168,7 +134,7 @@ def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
         found.notes.append("The effective configurations were not compared: no run recorded /about.")
     explained: dict[str, list[str]] = {}
     for name in sorted({name for values in known for name in values} - NO_DIFFERENCE):
-        explanations = (one for one in EXPLAINED if any(fnmatchcase(name, field) for field in one.fields.split()))
+        explanations = (one for one in EXPLAINED if any(fnmatchcase(name, field) for field in one.fields))
         explanation = next(explanations, None)
         if explanation is None or not explanation.explains(name, known):
             found.compare(name, [(values["approach"], values.get(name)) for values in known])
@@ -178,8 +144,7 @@ def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
 
 
 def _compare_answers(subjects: Sequence[Subject], found: Audit) -> None:
-    """What must be the same in the answers of every approach. Over HTTP/1.1 the header Connection says nothing that its
-    absence does not."""
+    """Facts of every answer. Over HTTP/1.1 the header Connection says nothing that its absence does not."""
     facts: dict[str, ByApproach] = {}
     for one in subjects:
         probe = one.probe or Probe(target="")

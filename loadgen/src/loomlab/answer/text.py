@@ -123,8 +123,7 @@ def environment_line(environment: dict[str, Any]) -> str:
 
 
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
-    """summary.md; `opening` are lines that stand before the table of all runs, in place of what is said of the
-    contrasts; names and texts stay text."""
+    """summary.md; `opening` stands before the table, in place of the contrasts; names stay plain text."""
     return _rendered(
         "summary.md",
         _as_text,

@@ -1,5 +1,4 @@
-"""Which try of a run counts. Runs of a sweep that were spoilt from outside are made again, each try in a folder beside
-the first: tries are chosen by what happened outside of them, never by their outcome."""
+"""Which try counts of a run that was spoilt from outside and made again; never by the outcome."""
 
 import re
 from collections.abc import Sequence
@@ -15,8 +14,7 @@ FURTHER_TRY = re.compile(r"-try-\d+$")
 
 
 def spoilt(run: Run) -> bool:
-    """Whether it is invalid for a cause that was measured outside of the approach, whatever else is wrong with it: what
-    a dear run brings about itself decides nothing."""
+    """Whether it is invalid for a cause that was measured outside of the approach, whatever else is wrong."""
     return run.verdict == "invalid" and any(
         rule.host_cause for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"
     )

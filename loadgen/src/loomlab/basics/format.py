@@ -33,9 +33,10 @@ def ratio_text(ratio: float) -> str:
     return next((text for text in texts if _side(float(text.replace(",", "")), 1) == _side(ratio, 1)), texts[0])
 
 
-def percent(share: float | None) -> str:
-    """Of a share from 0 to 1, with one decimal."""
-    return UNKNOWN if share is None else f"{100 * share:.1f}"
+def percent(share: float) -> str:
+    """The share in percent, with three digits that count, or with all before the point."""
+    value = 100 * share
+    return f"{value:,.0f} %" if abs(value) >= 999.5 else f"{value:.3g} %"
 
 
 def rough_percent(share: float, decimals: int = 0) -> str:

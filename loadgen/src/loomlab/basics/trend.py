@@ -11,8 +11,7 @@ FEWEST = 3
 
 
 class Trend(NamedTuple):
-    """A straight line through logarithms, by least squares: their change from one value to the next, its standard error
-    and the degrees of freedom."""
+    """A straight line through logarithms by least squares: change a value, its standard error, its freedom."""
 
     slope: float
     error: float

@@ -1,5 +1,4 @@
-"""The command line. A command's module is imported when the command is used: every run starts this program several
-times."""
+"""The command line. A command's module is imported when it is used: every run starts this program often."""
 
 import sys
 import traceback

@@ -40,8 +40,7 @@ def plan_again(run_dir: Path) -> None:
 
 
 def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
-    """Sum an experiment up: writes summary.json and summary.md, prints the table. Interrupted: not all runs were made,
-    and those without a verdict are judged, too."""
+    """Write summary.json and summary.md, and print the table. Interrupted: runs without a verdict are judged."""
     summary = finish(experiment_dir) if interrupted else summarise(experiment_dir, interrupted=False)
     _show(experiment_dir, summary)
     others = replaced(summary.runs)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from loomlab.basics.format import percent
 from loomlab.basics.trend import trend
-from loomlab.basics.words import percent
 from loomlab.judge import limits
 from loomlab.judge.facts import Facts
 from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, window_figures

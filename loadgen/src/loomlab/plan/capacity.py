@@ -99,8 +99,7 @@ def largest_scale(scenario: Scenario, room: Room) -> tuple[float, str | None]:
 def most_of(
     tool: Tool, room: Room, work_ms: float, backend_connections: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Requests a second, and connections, beyond which the room would be the limit, by what would. `work_ms` is the CPU
-    that a request asks for, `backend_connections` how many it holds at once."""
+    """Requests a second, and connections, beyond which the room would be the limit, by what would."""
     generator_ms = tool.cpu_ms_per_request + (BACKEND_MS if room.shared else 0)
     rates_rps = {
         "the approach's CPU": room.approach_cpus * BUSY_LIMIT * 1000 / (APPROACH_MS + work_ms),

@@ -34,8 +34,7 @@ class Host(Record):
 
 
 def this_host(results: Path, root: Path = Path("/")) -> Host:
-    """The host, as a process without limits of its own sees it; `root` is of /sys and /proc. Its CPUs are fewer than
-    the machine's where the engine runs in a container itself."""
+    """The host as a process without limits of its own sees it, /sys and /proc below `root`."""
     folder, info = root / "sys/devices/system/cpu", root / "proc/cpuinfo"
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     model = re.search(r"^model name\s*: *(.+)$", info.read_text(), re.MULTILINE) if info.exists() else None
@@ -59,8 +58,7 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
 
 
 def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, str]:
-    """Compose's variables for CPUs, CPU sets and memory of each part: `auto`, or a file of the folder; raises HostError
-    where the host is smaller than that file asks for."""
+    """Compose's variables for each part's CPUs and memory: `auto`, or a file's; HostError if these are too many."""
     if name == "auto":
         return auto_size(host, connections)
     size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))

@@ -1,5 +1,4 @@
-"""From what the user asks for, and a host, to the order of an experiment's runs; and that as the host's shell reads it,
-lines of words without spaces, and as a reader does."""
+"""From what the user asks for, and a host, to the order of runs; and that as the host's shell reads it."""
 
 import math
 import random
@@ -29,8 +28,7 @@ AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style", "w
 
 
 def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
-    """The order; `stamp` is the time, as folders of experiments begin. Raises UsageError or HostError for what cannot
-    be run."""
+    """The order; `stamp` is the time. Raises UsageError or HostError for what cannot be run."""
     work = work_of(asked, host, lab)
     asked, generator = work.asked, tool(work.asked.tool)
     size = size_of(asked.size, host, work.connections, lab.sizes)
@@ -60,8 +58,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
 
 
 def _notes(work: Work) -> Iterator[str]:
-    """What to tell before anything starts: first what of a closed load cannot have, at best, the waves and the seconds
-    that a valid run needs."""
+    """What to tell before anything starts: first what a valid run needs and a closed load cannot have."""
     asked, wave_s, longest_s = work.asked, work.answer_ms / 1000, work.asked.duration_s or waves.LONGEST_RUN_S
     interior_s = max(0.0, longest_s - waves.ROUNDED_S - 2 * wave_s)
     wanted_s = max(waves.FEWEST_WAVES * wave_s, waves.SHORTEST_INTERIOR_S)
@@ -90,8 +87,7 @@ def _notes(work: Work) -> Iterator[str]:
 
 
 def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[PlannedRun]:
-    """Repeat by repeat and load by load, every approach once, in an order drawn from the seed: so what drifts does not
-    become a difference between loads."""
+    """Block by block, every approach once, in an order drawn from the seed, so that drift favours no load."""
     asked, draw = work.asked, random.Random(work.asked.seed)  # noqa: S311 - an order, no secret
     cap_s = asked.warmup_cap_s or default_cap_s(work.connections, work.answer_ms)
     same: dict[str, Any] = {name: getattr(asked, name) for name in AS_ASKED} | {
@@ -128,14 +124,12 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
 
 
 def default_cap_s(connections: int, answer_ms: float) -> int:
-    """The longest warm-up: two minutes, a second more for every 50 connections, and ten for every second that an answer
-    takes beyond the first."""
+    """Two minutes, a second for every 50 connections, and ten for every second of an answer beyond the first."""
     return 120 + connections // 50 + int(max(0.0, answer_ms - 1000) / 100)
 
 
 def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) -> tuple[int, int]:
-    """How long a run takes with all around it, and how long at most; `fitted`: the lab chooses the duration once it
-    knows how long a wave takes."""
+    """How long a run takes with all around it, and at most; `fitted`: the lab chooses the duration."""
     wave_cpu_s = load.connections * (REQUEST_CPU_MS + work.endpoint.work_ms) // max(1, host.cpus // 2) / 1000
     wave_s = max(work.answer_ms / 1000, wave_cpu_s)
     lasts_s = most_s = load.shape.duration_s
@@ -177,8 +171,7 @@ def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
 
 
 def description(order: Order) -> Iterator[str]:
-    """How long it takes, and a line a block with its runs in their order; blocks are counted at each load, as in the
-    report."""
+    """How long it takes, and a line a block with its runs in their order; blocks are counted at each load."""
     expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
     yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
     if order.note:

@@ -108,8 +108,7 @@ class ClosedLoad(Record):
 
 
 class RateLoad(Record):
-    """Requests that start on time over at most so many connections. Several numbers of connections, or several rates,
-    make several loads."""
+    """Requests that start on time over at most so many connections. A list of either makes several loads."""
 
     shape: Literal["rate"]
     rate: Rates
@@ -148,8 +147,7 @@ class LadderLoad(Record):
 
 
 class SpikeLoad(Record):
-    """Users from 0 up to `users` in four fifths of the duration, then down to 0. Stepped: in four steps, each 30 %
-    riser and 70 % tread."""
+    """Users up in four fifths of the duration, then down. Stepped: in four steps, each 30 % riser."""
 
     shape: Literal["smooth-spike", "stepped-spike"]
     users: Count
@@ -249,8 +247,7 @@ def names(folder: Path, suffix: str = "yaml") -> list[str]:
 
 
 def loads_of(scenario: Scenario, folder: Path, factor: float = 1, duration_s: int | None = None) -> list[Load]:
-    """The loads, one per number of connections or rate that it lists; bodies of requests are files of the folder.
-    Raises UsageError where one is missing, and as `Scenario.shapes`."""
+    """The loads; bodies are files of the folder. Raises UsageError where one is missing, and as `shapes`."""
     targets: list[Target] = []
     for kind, endpoint in zip(scenario.requests, scenario.endpoints, strict=True):
         if kind.body is None:
@@ -264,8 +261,7 @@ def loads_of(scenario: Scenario, folder: Path, factor: float = 1, duration_s: in
 
 
 def hangs_of(scenario: Scenario, duration_s: int | None = None) -> list[Hang]:
-    """The backend's hangs, at the same share of the run as the scenario has them, for the same time; raises UsageError
-    when they do not fit."""
+    """The backend's hangs, at the scenario's share of the run; raises UsageError when they do not fit."""
     load = scenario.load
     lasts_s = duration_s or load.duration
     if isinstance(load, LadderLoad):

@@ -119,8 +119,7 @@ Rising = AfterValidator(rising)
 
 
 class Asked(Record):
-    """What the user asks for with a verb of make. None, or an empty list: not asked for, so that the lab or a scenario
-    says it."""
+    """What the user asks for. None, or an empty list: not asked for, so that the lab or a scenario says it."""
 
     verb: str
     approach: Annotated[str, _known("approaches", "headline", "all")] | None = variable(

@@ -1,5 +1,4 @@
-"""What all approaches are to do: as the user's own variables describe it, or a scenario; and what hosts can hold of it,
-beyond which a request is refused before anything starts."""
+"""What all approaches are to do, by the user's variables or a scenario; and what hosts can hold of it."""
 
 import math
 from dataclasses import dataclass, field
@@ -69,8 +68,7 @@ class Work:
 
 
 def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
-    """The work; raises UsageError for what the lab, a scenario or the tool does not have, and where the tools would not
-    wait for an answer."""
+    """The work; raises UsageError for what there is not, and where the tools would not wait for an answer."""
     work = _of_scenario(asked, host, lab, asked.scenario) if asked.scenario else _of_variables(asked, host, lab)
     if asked.style == "idiomatic" and (others := [name for name in work.approaches if name not in lab.idiomatic]):
         cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
@@ -114,8 +112,7 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
 
 
 def ladder(generator: Tool, room: Room, endpoint: Endpoint, answer_ms: float) -> list[int]:
-    """Connections, of one figure, up to the most at which the host is not what limits the runs, as `SCALE=auto` has
-    it."""
+    """Connections up to the most at which the host is not what limits the runs, as `SCALE=auto` has it."""
     rates_rps, connections = most_of(generator, room, endpoint.work_ms, endpoint.connections_held)
     most = min(*connections.values(), min(rates_rps.values()) * answer_ms / 1000, MOST_RUNG)
     return sorted({int(rounded_down(max(int(most / rung), 1), 1)) for rung in RUNGS})
@@ -190,8 +187,7 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
 
 
 def check_space(work: Work, host: Host, generator: Tool) -> None:
-    """Raises HostError where the results would not fit: requests are at most those that a rate offers, or that
-    connections can ask for within their time."""
+    """Raises HostError where the results of as many requests as there can be would not fit."""
     requests: list[int] = []
     for load in work.loads:
         wait_s = work.answer_ms / 1000 + (load.shape.think_s[0] if isinstance(load.shape, Users) else 0)

@@ -100,9 +100,14 @@ def _plain_ticks(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def _broken(name: str) -> str:
+    """In lines that leave room for the chart."""
+    return "\n".join(fill(line, MOST_LETTERS, break_on_hyphens=False) for line in name.splitlines())
+
+
 def named_rows(chart: Axes, names: Sequence[str]) -> None:
     """A row for each name, from the top."""
-    chart.set_yticks(range(len(names)), [fill(name, MOST_LETTERS) for name in names])
+    chart.set_yticks(range(len(names)), [_broken(name) for name in names])
     chart.set_ylim(len(names) - 0.5, -0.5)
     chart.grid(visible=False, axis="y")
     chart.tick_params(axis="y", labelcolor=INK)
@@ -111,7 +116,7 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
 def legend(chart: Axes, looks: Looks, names: Container[str]) -> None:
     """What each colour and shape is, below the chart; of these names alone."""
     handles = [
-        chart.plot([], [], look.marker + "-", color=look.colour, markersize=5, label=fill(name, MOST_LETTERS))[0]
+        chart.plot([], [], look.marker + "-", color=look.colour, markersize=5, label=_broken(name))[0]
         for name, look in looks.items()
         if name in names
     ]

@@ -49,8 +49,7 @@ class Experiment:
         return {figure.key: compared(figure, contrasts, self.loads, margin) for figure in FIGURES}
 
     def comparisons(self, figure: Figure, load: str | None = None, *, every: bool = False) -> list[Comparison]:
-        """Those that the page shows, or every one, at that load or at all, controlled ones first; none before all
-        blocks are made that were declared."""
+        """Those that the page shows, or every one, controlled ones first; none before all blocks are made."""
         if self.early:
             return []
         every = every or sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
@@ -62,8 +61,7 @@ class Experiment:
 
 
 def read_experiment(folder: Path) -> Experiment:
-    """The experiment. Raises UsageError for what is no experiment or has no summary yet, and ParseError for a summary
-    that is damaged or of another version."""
+    """The experiment; raises UsageError where there is no summary, and ParseError for a damaged one."""
     name = folder.resolve().name
     try:
         summary = read_record(folder / "summary.json", Summary)

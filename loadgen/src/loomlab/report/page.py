@@ -12,7 +12,7 @@ from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured
 from loomlab.answer.parity import flat
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
-from loomlab.basics.format import number, percent
+from loomlab.basics.format import fixed, number
 from loomlab.records.files import read_json, write_text
 from loomlab.report import plots, table
 from loomlab.report.chart import Drawing, Looks, looks
@@ -24,13 +24,12 @@ TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-TEMPLATES.globals |= {"table": table, "number": number, "percent": percent, "what_differs": what_differs}
+TEMPLATES.globals |= {"table": table, "number": number, "fixed": fixed, "what_differs": what_differs}
 BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by load where there are several loads
 
 
 def write_report(folder: Path) -> Path:
-    """Writes report.html, table.csv, plots/ and summary.md of an experiment's folder from what lies in it, the same
-    bytes each time, and gives the page's path. Raises UsageError and ParseError as `read_experiment`."""
+    """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time."""
     experiment = read_experiment(folder)
     figures, rows = measured(experiment.runs), table.rows_of(experiment)
     opening, doubts = opening_of(experiment), doubts_of(experiment)

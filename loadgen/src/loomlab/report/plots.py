@@ -156,8 +156,7 @@ def timeline(courses: Sequence[Course]) -> Drawing | None:
 
 
 def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Drawing]:
-    """A chart for each figure that was recorded second by second: a line for each run at one load; dashed strokes are
-    where loads began and ended."""
+    """A chart for each figure recorded by the second, a line a run; dashed: where loads began and ended."""
     drawn = []
     for key, title, unit in PANELS:
         measured = [course for course in every if course.run.cell == load.cell and key in course.panels]

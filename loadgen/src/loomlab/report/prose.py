@@ -109,8 +109,7 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
 
 
 def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iterator[str]:
-    """Where an interval excludes equality, that sentence and the median latency's, if it differs, too; else what sets
-    them all, which an offered rate does whatever the intervals are."""
+    """Where an interval excludes equality, that sentence and the median latency's; else what sets them all."""
     apart, latencies = (
         {
             (comparison.a, comparison.b): comparison
@@ -172,10 +171,10 @@ def doubts_of(experiment: Experiment) -> Doubts:
     elif summary.finished is None:
         whole.insert(0, f"The experiment was interrupted; {cure} what it lacks.")
     shares = {
-        "Other programs took up to {} % of the time of an approach's CPUs ({}).": [
+        "Other programs took up to {} of the time of an approach's CPUs ({}).": [
             (run.foreign_cpu_share, run.run) for run in runs if run.foreign_cpu_share is not None
         ],
-        "A hypervisor gave up to {} % of the time of a part's CPUs to others ({}).": [
+        "A hypervisor gave up to {} of the time of a part's CPUs to others ({}).": [
             (max(run.steal_shares.values()), run.run) for run in runs if run.steal_shares
         ],
     }
@@ -190,8 +189,7 @@ def doubts_of(experiment: Experiment) -> Doubts:
 
 
 def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
-    """Which blocks do not count for a pair, why, and by which figures, where it is not by all that were measured; a
-    sentence for all that do not count for the same figures."""
+    """Which blocks do not count for a pair, and by which figures, where it is not by all that were measured."""
     of_load = measured(load.runs)
     figures = [one for one in measured(experiment.runs) if one.compared and (one.primary or one in of_load)]
     comparisons = [one for figure in figures for one in experiment.comparisons(figure, load.label)]

@@ -59,8 +59,7 @@ def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
 
 
 def metrics_of(results: Path, url: str) -> CollectorRegistry:
-    """Where the results can be looked at; of the newest runs verdict, reasons and figures; and what the approaches of
-    their experiments differ in. From their files as they are: a run is there once it is judged."""
+    """Verdicts, reasons and figures of the newest runs, and what their approaches differ in, from their files."""
     registry = CollectorRegistry()
     gauge = partial(Gauge, registry=registry)
     gauge("lab_results_info", "Where the results can be looked at", ["url"]).labels(url).set(1)
@@ -91,8 +90,7 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
 
 
 def newest_runs(results: Path) -> Iterator[tuple[str, Run]]:
-    """Judged runs, the newest first, with the names of their experiments; as the summary has them, which may say more
-    against a run than run.json, unless the run was measured again since."""
+    """Judged runs, the newest first, as their experiment's summary has them unless they were measured again."""
     for runs in sorted(results.glob("*T*Z-*/runs"), reverse=True):
         summary = _record(runs.with_name("summary.json"), Summary)
         summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}

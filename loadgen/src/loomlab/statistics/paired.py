@@ -48,8 +48,7 @@ def compare(
 def _without_word(
     figure: ComparedFigure, pair: Pair, observations: Iterable[Observation], torn: Mapping[tuple[str, int], str]
 ) -> tuple[Comparison, Estimates]:
-    """Of differences of the figures, of ratios of their logarithms. Lower bounds have no margin: where they are near
-    each other, what they bound need not be."""
+    """Of differences, of ratios of their logarithms. Lower bounds have no margin: what they bound may differ."""
     runs = [run for run in observations if run.load == pair.load and run.approach in {pair.a, pair.b}]
     dropped = {block: why for (load, block), why in torn.items() if load == pair.load}
     counted: dict[int, list[Observation]] = {}

@@ -63,8 +63,7 @@ def holm(p_values: Numbers) -> Numbers:
 
 
 def within(estimated: Estimates, margin: float) -> NDArray[np.bool_]:
-    """Whether the interval lies within the margin, which is two one-sided tests at 2.5 % each (Schuirmann, Journal of
-    Pharmacokinetics and Biopharmaceutics 15, 1987)."""
+    """Whether the interval lies within the margin: two one-sided tests at 2.5 % (Schuirmann 1987)."""
     inside: NDArray[np.bool_] = np.abs(estimated.mean) + estimated.half_width < np.log1p(margin) - NEAREST
     return inside
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from loomlab.basics.format import counted
+from loomlab.basics.format import counted, percent
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
-from loomlab.basics.words import percent
 from loomlab.judge import limits
 from loomlab.judge.interior import WAVE_ERROR
 from loomlab.judge.rule import applicable, measured, rule, skip_if

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from loomlab.basics.words import percent
+from loomlab.basics.format import percent
 from loomlab.judge.limits import GROWTH_LIMIT
 from loomlab.judge.rule import measured, rule, skip_if
 from loomlab.records.measured import Halves, Measured

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from loomlab.basics.words import percent
+from loomlab.basics.format import percent
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
 from loomlab.judge.rule import applicable, measured, rule, skip_if
 from loomlab.records.measured import Measured
