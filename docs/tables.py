@@ -1,4 +1,4 @@
-"""What docs/draw puts into pages and grafana/limits.json: `python docs/tables.py` and the name of a table. Defaults
+"""What docs/draw writes into pages and files from the code: `python docs/tables.py` and the name of a table. Defaults
 that .env holds come in the environment."""
 
 import inspect
@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import get_args
 
 import grimp
@@ -17,6 +18,7 @@ from loomlab.basics import waves
 from loomlab.judge import limits as shared
 from loomlab.judge.verdict import DECLARING, RULES
 from loomlab.plan import planning, work
+from loomlab.plan.scenarios import Scenario
 from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.models import Run
 from loomlab.statistics import comparison
@@ -102,6 +104,22 @@ def variables(*, planning_ones: bool) -> list[str]:
     return rows
 
 
+def names() -> list[str]:
+    """Of every variable what the host's shell knows: name, example, verbs, and `plan` where a plan sets it."""
+    return ["\t".join([*each[:3], *["plan"] * each.handed_on]) for each in (*VARIABLES.values(), *OTHERS)]
+
+
+def schema() -> list[str]:
+    """The JSON Schema of scenario files."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$comment": "Written by docs/draw."}
+    return [json.dumps(head | Scenario.model_json_schema(), indent=2)]
+
+
+def exported() -> list[str]:
+    """The figures that the dashboards know, for grafana/figures.json."""
+    return [json.dumps([asdict(figure.exported) for figure in EVERY if figure.exported], indent=1)]
+
+
 TABLES: dict[str, Callable[[], list[str]]] = {
     "rooms": rooms,
     "verdict": verdict,
@@ -109,6 +127,9 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "figures": figures,
     "results": results,
     "variables": lambda: variables(planning_ones=True),
+    "names": names,
+    "schema": schema,
+    "exported": exported,
     "other-variables": lambda: variables(planning_ones=False),
 }
 

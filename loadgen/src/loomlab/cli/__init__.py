@@ -12,8 +12,6 @@ from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
 COMMANDS = {
     "plan": "plan.commands:plan_experiment",
     "scenarios": "plan.commands:scenarios",
-    "schema": "plan.commands:schema",
-    "variables": "plan.commands:variables",
     "measure": "cli.measuring:measure",
     "warm-backend": "cli.measuring:warm_backend",
     "judge": "cli.results:judge",
@@ -30,7 +28,6 @@ COMMANDS = {
     "export-containers": "exporter.engine:export_containers",
     "sees-containers": "exporter.engine:sees_containers",
     "serve-results": "show.server:serve_results",
-    "figures": "show.server:figures",
 }
 """The module and the function of each."""
 

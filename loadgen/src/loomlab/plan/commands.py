@@ -1,6 +1,5 @@
 """The commands that plan."""
 
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +12,7 @@ from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import description, plan, shell_lines
-from loomlab.plan.scenarios import Scenario, load_scenario, names
-from loomlab.plan.variables import OTHERS, VARIABLES
+from loomlab.plan.scenarios import load_scenario, names
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file
 
@@ -54,15 +52,3 @@ def scenarios() -> None:
         held = f"{scale:g} for {limit}" if limit else "1"
         table.add_row(name, scenario.tool, *(f"{figure:,.0f}" for figure in figures), held)
     Console(width=WIDTH).print(table)
-
-
-def schema() -> None:
-    """Print the JSON Schema of scenario files."""
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$comment": "Written by `loomlab schema`."}
-    print(json.dumps(head | Scenario.model_json_schema(), indent=2))  # noqa: T201
-
-
-def variables() -> None:
-    """Print bin/variables.tsv, from which the host's shell knows names, examples, verbs, and what a plan sets."""
-    for variable in (*VARIABLES.values(), *OTHERS):
-        print("\t".join([*variable[:3], *["plan"] * variable.handed_on]))  # noqa: T201

@@ -1,9 +1,7 @@
 """Serves results/ to browsers and, at /metrics, the newest judged runs to Prometheus."""
 
-import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import datetime
 from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -33,11 +31,6 @@ def serve_results(
 ) -> None:
     """Serve the results to browsers, and the figures of the newest runs at /metrics."""
     server_of(url, results, port).serve_forever()
-
-
-def figures() -> None:
-    """Print grafana/figures.json, from which the dashboards know the figures that are exported."""
-    print(json.dumps([asdict(figure.exported) for figure in EVERY if figure.exported], indent=1))  # noqa: T201
 
 
 def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
