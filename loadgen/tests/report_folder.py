@@ -26,7 +26,7 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run, Summary
 from loomlab.records.order import Order, PlannedRun, order_file
-from loomlab.report.folder import Experiment
+from loomlab.report.experiment import Experiment
 from loomlab.report.page import write_report
 from loomlab.tools.ab import REQUEST_COLUMNS
 from ordered import planned

@@ -17,7 +17,7 @@ from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.load import Target, Users, UserStage
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
-from loomlab.report.folder import Experiment
+from loomlab.report.experiment import Experiment
 from loomlab.report.prose import opening_of
 from ordered import planned
 from report_folder import LOAD, NAMES, RATE, blocks, experiment_of, invalid, run_of

@@ -17,7 +17,7 @@ import pytest
 
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.memory import LiveBytes
-from loomlab.report.folder import read_experiment
+from loomlab.report.experiment import read_experiment
 from loomlab.report.page import write_report
 from loomlab.report.prose import doubts_of
 from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of

@@ -21,9 +21,8 @@ from loomlab.records.models import Latency, Run
 from loomlab.report import chart, plots
 from loomlab.report.chart import Drawing, looks
 from loomlab.report.course import course_of
-from loomlab.report.folder import Experiment, read_experiment
+from loomlab.report.experiment import Experiment, csv_of, effect_cell, markdown_of, read_experiment
 from loomlab.report.prose import doubts_of, opening_of
-from loomlab.report.table import csv_of, effect_cell, markdown_of, rows_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, edit, experiment_of, folder_of, holding, run_of
@@ -134,7 +133,7 @@ def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(
 
 
 def test_the_tables_have_the_mean_and_the_range() -> None:
-    rows = rows_of(holding(NEGATIVE))
+    rows = holding(NEGATIVE).rows
 
     assert csv_of(rows, [WAITING]).splitlines() == [
         "load,unit,approach,valid,suspect,invalid,live_kib_per_request,live_kib_per_request_lowest,"

@@ -14,29 +14,29 @@ from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
 from loomlab.basics.format import fixed, number
 from loomlab.records.files import read_json, write_text
-from loomlab.report import plots, table
+from loomlab.report import plots
 from loomlab.report.chart import Drawing, Looks, looks
 from loomlab.report.course import course_of
-from loomlab.report.folder import Experiment, read_experiment
+from loomlab.report.experiment import Experiment, csv_of, effect_cell, markdown_of, read_experiment
 from loomlab.report.prose import doubts_of, opening_of
 
 TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
-TEMPLATES.globals |= {"table": table, "number": number, "fixed": fixed, "what_differs": what_differs}
+TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
 BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by load where there are several loads
 
 
 def write_report(folder: Path) -> Path:
     """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time."""
     experiment = read_experiment(folder)
-    figures, rows = measured(experiment.runs), table.rows_of(experiment)
+    figures, rows = measured(experiment.runs), experiment.rows
     opening, doubts = opening_of(experiment), doubts_of(experiment)
     sentences = [f"- {sentence}" for sentence in (*opening.answers, *opening.more, *doubts.dropped)]
-    lines = [*sentences, "", *table.markdown_of(rows, figures), "", "Every run:"]
+    lines = [*sentences, "", *markdown_of(rows, figures), "", "Every run:"]
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
-    write_text(folder / "table.csv", table.csv_of(rows, figures))
+    write_text(folder / "table.csv", csv_of(rows, figures))
     compared = [figure for figure in figures if figure.compared]
     look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
     charts = _charts(experiment, figures, look)

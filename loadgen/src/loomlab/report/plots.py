@@ -12,7 +12,7 @@ from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
 from loomlab.report.chart import INK, SOFT, Drawing, Look, Looks
 from loomlab.report.course import PANELS, Course
-from loomlab.report.table import effect_cell, with_interval
+from loomlab.report.experiment import effect_cell, with_interval
 
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
 LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25

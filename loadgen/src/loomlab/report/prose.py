@@ -18,8 +18,7 @@ from loomlab.records.contrasts import Kind
 from loomlab.records.endpoints import answer_ms, delay_of, endpoint_of
 from loomlab.records.load import Users
 from loomlab.records.models import Run
-from loomlab.report.folder import Experiment
-from loomlab.report.table import rows_of, verdict_counts
+from loomlab.report.experiment import Experiment, verdict_counts
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 NEAR_THROUGHPUT = 1.05  # the highest mean over the lowest, up to which it is said what sets them all
@@ -45,7 +44,7 @@ def opening_of(experiment: Experiment) -> Opening:
 
 def _unanswered(experiment: Experiment) -> Iterator[str]:
     """Each approach by itself, and why they are not compared."""
-    for row in rows_of(experiment):
+    for row in experiment.rows:
         who, cost = f"At {row.load.label} {row.approach}", row.mean(CPU)
         if cost:
             span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"

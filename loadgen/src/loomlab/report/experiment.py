@@ -1,0 +1,184 @@
+"""An experiment, as the page is made from its folder, and its tables, also as CSV and Markdown."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import get_args
+
+from loomlab.answer.comparisons import compared
+from loomlab.answer.figures import FIGURES, Figure, Spread, spread
+from loomlab.answer.loads import LoadGroup, loads_of, unmade_blocks
+from loomlab.answer.text import table_lines
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.format import UNKNOWN, number, ratio_text
+from loomlab.records.contrasts import Comparison
+from loomlab.records.files import RunFiles, checksum, read_record
+from loomlab.records.models import Run, Summary, Verdict
+from loomlab.records.order import Order, order_of
+
+STACKS, MOST_STACK_PAIRS = frozenset({"stack", "unknown"}), 6  # kinds of contrasts; of more, none is shown
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+
+def verdict_counts(runs: Iterable[Run]) -> str:
+    """How many runs are valid, suspect and invalid, without those that none is."""
+    counts = Counter(run.verdict for run in runs)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An approach at a load."""
+
+    load: LoadGroup
+    approach: str
+
+    @property
+    def runs(self) -> list[Run]:
+        return self.load.of(self.approach)
+
+    @property
+    def worst(self) -> str:
+        return max((run.verdict for run in self.runs), key=VERDICTS.index)
+
+    @property
+    def verdict(self) -> str:
+        """Of a single run, its own."""
+        return self.worst if len(self.runs) == 1 else verdict_counts(self.runs)
+
+    def mean(self, figure: Figure) -> Spread | None:
+        """Over the runs that count."""
+        return spread(figure, self.load.counted(self.approach))
+
+    def cell(self, figure: Figure) -> tuple[str, str | None]:
+        """The mean, and the lowest and the highest repeat where there are several."""
+        mean = self.mean(figure)
+        if mean is None:
+            return UNKNOWN, None
+        return number(mean.centre), f"{number(mean.lowest)} to {number(mean.highest)}" if mean.count > 1 else None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What was planned, measured and summed up."""
+
+    name: str  # of the folder
+    summary: Summary
+    order: Order | None
+    loads: list[LoadGroup]
+    raw: Mapping[str, RunFiles] = field(default_factory=dict)
+    """Of the runs whose raw files are those that their figures were computed from."""
+    doubts: Sequence[str] = ()  # what is wrong with the folder, in sentences
+
+    @property
+    def runs(self) -> list[Run]:
+        return self.summary.runs
+
+    @property
+    def approaches(self) -> list[str]:
+        """In the order of their names, which does not depend on the order that was drawn."""
+        return sorted({run.approach for run in self.runs})
+
+    @property
+    def rows(self) -> list[Row]:
+        """Of every approach at every load that has it."""
+        return [Row(load, name) for load in self.loads for name in self.approaches if load.of(name)]
+
+    @property
+    def early(self) -> str | None:
+        """Why no contrast is answered yet."""
+        return unmade_blocks(self.order, self.runs) if self.order else None
+
+    @cached_property
+    def _comparisons(self) -> dict[str, list[Comparison]]:
+        contrasts, margin = self.summary.contrasts, self.summary.margin
+        return {figure.key: compared(figure, contrasts, self.loads, margin) for figure in FIGURES}
+
+    def comparisons(self, figure: Figure, load: str | None = None, *, every: bool = False) -> list[Comparison]:
+        """Those that the page shows, or every one, controlled ones first; none before all blocks are made."""
+        if self.early:
+            return []
+        every = every or sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
+        return [
+            comparison
+            for comparison in self._comparisons[figure.key]
+            if load in {None, comparison.load} and (every or comparison.kind not in STACKS)
+        ]
+
+
+def read_experiment(folder: Path) -> Experiment:
+    """The experiment; raises UsageError where there is no summary, and ParseError for a damaged one."""
+    name = folder.resolve().name
+    try:
+        summary = read_record(folder / "summary.json", Summary)
+    except ParseError as error:
+        raise ParseError(f"{error} Or delete the file and run make finish, which sums the runs up again.") from error
+    if summary is None or not summary.runs or not (folder / "runs").is_dir():
+        raise UsageError(
+            f"{folder} has no runs/, or no summary.json with runs: name a folder below results/, or run make finish "
+            f"RESUME={name}."
+        )
+    order, doubts, raw = None, list[str](), dict[str, RunFiles]()
+    try:
+        order = order_of(folder)
+    except ParseError:
+        doubts.append("order.json is damaged or of another version: the command of the experiment is not known.")
+    for run in summary.runs:
+        files = RunFiles(folder / "runs" / run.run)
+        if not files.raw.is_dir():
+            doubts.append(
+                f"{run.run} has no raw files: its course is not drawn, and its figures cannot be computed again."
+            )
+        elif run.raw_sha256 in {None, checksum(files.raw)}:
+            raw[run.run] = files
+        else:
+            doubts.append(
+                f"{run.run}: raw/ has changed since its figures were computed: run loomlab judge on its folder, then "
+                "loomlab summarise."
+            )
+    return Experiment(name, summary, order, loads_of(summary.runs, order), raw, doubts)
+
+
+def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
+    """Units are in the names; empty: not measured."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    ends = [f"{figure.key}{end}" for figure in figures for end in ("", "_lowest", "_highest")]
+    writer.writerow(["load", "unit", "approach", *VERDICTS, *ends])
+    for row in rows:
+        counts = Counter(run.verdict for run in row.runs)
+        verdicts = [counts[verdict] for verdict in VERDICTS]
+        means = map(row.mean, figures)
+        values = [value for mean in means for value in ((mean.centre, mean.lowest, mean.highest) if mean else [""] * 3)]
+        writer.writerow([f"{row.load.amount:g}", row.load.unit, row.approach, *verdicts, *values])
+    return text.getvalue()
+
+
+def markdown_of(rows: Sequence[Row], figures: Sequence[Figure]) -> list[str]:
+    """The lines of a table with the same."""
+    cells = [
+        [row.load.label, row.approach, *(with_interval(*row.cell(figure)) for figure in figures), row.verdict]
+        for row in rows
+    ]
+    headings = ["load", "approach", *(figure.label for figure in figures), "verdict"]
+    return table_lines(headings, cells, frozenset({"load", "approach", "verdict"}))
+
+
+def with_interval(centre: str, ends: str | None) -> str:
+    """As one text."""
+    return f"{centre} ({ends})" if ends else centre
+
+
+def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
+    """The ratio or the difference, and its interval where there is one."""
+    if comparison.swayed and comparison.word == "exploratory":
+        return "not resolved", None
+    if comparison.effect is None:
+        return UNKNOWN, None
+    write = ratio_text if comparison.unit is None else lambda value: f"{'+' if value > 0 else ''}{number(value)}"
+    ends = comparison.interval and " to ".join(map(write, comparison.interval))
+    return f"{write(comparison.effect)} {comparison.unit or ''}".rstrip(), ends
