@@ -84,7 +84,7 @@ test-all: ## The longer tests, in parts of at most an hour: PART=valid|propertie
 	@tests/all
 
 .PHONY: lint
-lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy, import-linter, Spotless, promtool, drawing of the architecture
+lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy, import-linter, Spotless, promtool, licences, pages that repeat the code
 	@tests/lint
 
 .PHONY: bench-observer

@@ -65,7 +65,7 @@ def finish_killed(results: Path = RESULTS) -> None:
 
 
 def report(experiment_dir: Path) -> None:
-    """Make report.html and table.csv of an experiment from its folder, without a network."""
+    """Make report.html, summary.md, table.csv and plots/ of an experiment from its folder, without a network."""
     from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
 
     print(f"report: {write_report(experiment_dir)}")  # noqa: T201

@@ -15,7 +15,7 @@ SOURCES = (
     "loadgen/src", "loadgen/tools", "loadgen/users",
 )  # fmt: skip
 NO_SOURCES = frozenset(
-    {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "report", "show", "statistics"}
+    {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "published", "report", "show", "statistics"}
 )
 """Folders of those that change no run: what images are not made of, and what is said of runs once they are judged.
 Hidden ones are not taken, either."""

@@ -86,7 +86,7 @@ class Variable(NamedTuple):
         return verb in self.verbs.replace("!", "").split()
 
 
-VARIABLES: dict[str, Variable] = {}  # those that plan an experiment, in the order in which they are told
+VARIABLES: dict[str, Variable] = {}  # the fields of Asked, in the order in which they are told
 
 
 def variable(
