@@ -132,7 +132,7 @@ listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; } # PORT
 # taken_ports [--all]: the variables of published ports that other programs hold; as services_up has it.
 taken_ports() {
   local name up given="PROMETHEUS_PORT=$PROMETHEUS_PORT GRAFANA_PORT=$GRAFANA_PORT RESULTS_PORT=$RESULTS_PORT"
-  [ "$(tr ' =' '\n\n' <<<"$given" | awk '/^[1-9][0-9]*$/ && $1 < 65536 && !seen[$1]++' | wc -l)" -eq 3 ] ||
+  [ "$(tr ' ' '\n' <<<"$given" | awk -F= '$2 ~ /^[1-9][0-9]*$/ && $2 < 65536 && !seen[$2]++' | wc -l)" -eq 3 ] ||
     die "$BAD_REQUEST" "$given are not three ports: use different ones, from 1 to 65535."
   up=$(services_up "$@" | tr '[:lower:]' '[:upper:]')
   for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
