@@ -198,7 +198,8 @@ summarise() {
   loomlab -- summarise ${cut_off:+--interrupted} "/results/$LAB_EXPERIMENT" || code=$?
   [ -n "$cut_off" ] || [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
   [ -z "$LAB_BROKE" ] || [ "$code" -gt "$RUN_INVALID" ] || code=$LAB_FAILED
-  say "results: $shown$([ ! -e "$EXPERIMENT/report.html" ] || echo ", report: $shown/report.html")"
+  say "results: $shown"
+  [ ! -e "$EXPERIMENT/report.html" ] || say "report:  $shown/report.html"
   return "${cut_off:-$code}"
 }
 

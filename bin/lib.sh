@@ -22,8 +22,7 @@ die() {
   exit "$1"
 }
 
-# load_env FILE [PATTERN]: sets each KEY=VALUE of FILE that the environment does not set already, as Compose does; only
-# those whose key matches the pattern.
+# load_env FILE [PATTERN]: sets each KEY=VALUE, if the key matches, that the environment does not set already, as Compose does.
 load_env() {
   local key value
   while IFS='=' read -r key value || [ -n "$key" ]; do
