@@ -24,9 +24,8 @@ INSPECTED = TypeAdapter(tuple[Container])
 
 
 class Facts:
-    """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds;
-    `start` and `end` are the tool's, or both when the measurement began; `floors_ms` the shortest times that requests
-    of each kind can wait; `steady`: load and backend are the same from beginning to end."""
+    """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds,
+    `start` and `end` the tool's, or both when the measurement began; `floors_ms` the shortest waits of each kind."""
 
     def __init__(self, files: RunFiles, request: Request) -> None:
         """Raises ParseError for a file that holds something else."""

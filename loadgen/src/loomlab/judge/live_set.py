@@ -28,9 +28,8 @@ UNKNOWN = {
 
 
 def live_set_of(facts: Facts) -> dict[str, Any]:
-    """Fields of Run: heap and off-heap against the process after the load, with nothing in flight; threads' stacks and
-    the kernel's memory, which a pool keeps, against the process before its first request. `heap_kept_bytes` is by how
-    much the heap, after a full collection, was larger when the requests were gone than before the first one."""
+    """Fields of Run: heap and off-heap against the process after the load, stacks and the kernel's memory, which a pool
+    keeps, against that before its first request, as is what the heap kept."""
     log = facts.memory
     if log is None:
         return {}

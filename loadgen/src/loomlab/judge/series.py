@@ -45,8 +45,7 @@ def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:
 
 
 def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it, but for one of less
-    than a hundredth, which is the kernel's imprecision."""
+    """The counter made monotonic: a fall is a restart from 0, but for one of under 1 %, the kernel's imprecision."""
     offset = previous = 0.0
     straight = []
     for time, value in samples:
@@ -109,8 +108,7 @@ def missing_share(times: Sequence[float], start: float, end: float) -> float:
 
 
 def stretches(counter: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
-    """Seconds between two samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs that it grew
-    by."""
+    """Seconds between samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs it grew by."""
     inside = [sample for sample in without_resets(counter.samples) if start <= sample[0] <= end]
     return [
         (after - before, (more - had) / capacity / (after - before))

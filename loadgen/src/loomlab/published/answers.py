@@ -62,8 +62,7 @@ class ClaimAnswer:
 
 
 def answers_of(paper: Paper, runs: Runs) -> list[ClaimAnswer]:
-    """The answer to each claim, in the paper's order. Only runs at the scale and on the CPUs of a load's newest are
-    repeats of it."""
+    """The answer to each claim. Only runs at the scale and on the CPUs of a load's newest are repeats of it."""
     newest = {(run.load, run.level): run.place for run in sorted(runs, key=lambda run: run.experiment)}
     repeats = [run for run in runs if newest[run.load, run.level] == run.place]
     return [ClaimAnswer(claim, [*_findings(paper, claim, repeats)]) for claim in paper.claims]

@@ -59,8 +59,7 @@ def show_claims(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESUL
 
 
 def keep_runs(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS) -> None:
-    """Add the runs of results/ that were made for a paper to those that the repository keeps, in place of older ones of
-    the same load."""
+    """Put the runs of results/ that were made for a paper in place of older ones that the repository keeps."""
     paper = read_paper(loadgen / "published", name)
     keep(loadgen / "published", paper, runs_in(results, paper, loadgen / "scenarios"))
 

@@ -11,6 +11,7 @@ from loomlab.answer.finish import planned
 from loomlab.answer.loads import torn_blocks, unmade_blocks
 from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
+from loomlab.judge.series import ratio
 from loomlab.plan.scenarios import load_scenario, loads_of
 from loomlab.published.paper import Paper, PublishedRun
 from loomlab.records.files import read_record
@@ -35,9 +36,8 @@ def approach_cpus(order: Order) -> float:
 
 
 def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
-    """The runs of results/ that were made for the paper, or of one of its scenarios, with the variables of the newest
-    of that load; of several tries the one that counts, and none of a block during which the host was started again, or
-    of an experiment that is not finished."""
+    """The runs that were made for the paper, or of one of its scenarios, with the variables of the newest of that load:
+    tries that count, of finished experiments, without blocks during which the host was started again."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
     wanted = {*QUEUE, *(figure for claim in paper.claims for figure in claim.figures)}
@@ -91,19 +91,18 @@ def _amount(load: Load, unit: str) -> float:
 
 
 def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
-    """Those of the run's figures that were measured, with six digits; `cpus` are the approach's. Figures that run.json
-    does not have: requests that timed out; errors by requests; answers by what the offered rate asks for; CPU time by
-    what the CPUs have."""
+    """Those of the run's figures that were measured, with six digits; shares are of requests, of answers at the offered
+    rate, or of what the approach's `cpus` have."""
     requests, errors = run.requests, run.errors
     answers = None if requests is None or errors is None else requests - errors
     causes_known = errors == 0 or (errors is not None and run.failures)
     time_outs = run.failures.get("time-out", 0) if causes_known else None
     derived = {
         "time_outs": time_outs,
-        "time_out_share": _ratio(time_outs, requests),
-        "error_share": _ratio(errors, requests),
-        "rate_share": _ratio(_ratio(answers, run.duration_s), run.rate),
-        "cpu_share": _ratio(run.cpu_seconds, run.interior.seconds * cpus if run.interior else None),
+        "time_out_share": ratio(time_outs, requests),
+        "error_share": ratio(errors, requests),
+        "rate_share": ratio(ratio(answers, run.duration_s), run.rate),
+        "cpu_share": ratio(run.cpu_seconds, run.interior.seconds * cpus if run.interior else None),
     }
     record: Any = run
     found = {
@@ -112,7 +111,3 @@ def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
     }
     numbers = {name: value for name, value in found.items() if isinstance(value, int | float) and math.isfinite(value)}
     return {name: float(f"{value:.6g}") for name, value in numbers.items()}
-
-
-def _ratio(upper: float | None, lower: float | None) -> float | None:
-    return None if upper is None or not lower else upper / lower

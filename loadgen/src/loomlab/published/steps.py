@@ -20,9 +20,9 @@ STAMP = "20000101T000000Z"
 def missing_steps(
     paper: Paper, given: Mapping[str, str], results: Path, host: Host, lab: Lab
 ) -> tuple[list[str], list[str]]:
-    """Lines for the host's shell, a verb with its settings each, and sentences for the user; experiments that were cut
-    off go on. Raises UsageError for a variable that a paper does not take, and HostError where the host can hold none
-    of its experiments."""
+    """Lines for the host's shell, a verb with its settings each, where experiments that were cut off go on, and
+    sentences for the user. Raises UsageError for a variable not taken, HostError where the host can hold none of
+    them."""
     given = lab.asked("reproduce", given).given | {"PAPER": paper.name}
     orders: list[tuple[str, Order]] = []
     notes: list[str] = []

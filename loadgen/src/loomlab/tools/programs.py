@@ -113,9 +113,8 @@ class Program(Tool):
 
 
 class Vegeta(Program):
-    """Requests start when they are due, dealt out in turn. With all connections busy they start late; what is over a
-    second late at the end is not started, and told as unsent. Go sends a GET again when a kept connection closes before
-    a byte of the answer; such a request counts once."""
+    """Requests start when they are due, dealt out in turn, late with all connections busy; over a second late at the
+    end is unsent. Go sends a GET again when a kept connection closes before a byte of the answer."""
 
     name = "vegeta"
     program = "lab-rates"

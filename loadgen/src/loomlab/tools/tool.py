@@ -128,8 +128,7 @@ class Tool(ABC):
 
     @abstractmethod
     def report(self, raw: Path) -> ToolReport:
-        """What the tool said. Raises ParseError for files that are not the tool's, OSError for one that cannot be
-        read."""
+        """What the tool said; raises ParseError for what is not the tool's, OSError for what cannot be read."""
 
     def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
         """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`. Raises as
@@ -159,8 +158,7 @@ class Tool(ABC):
 
 
 def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArray[np.generic]:
-    """The columns of lines with so many numbers; raises ValueError or DeprecationWarning where a line has something
-    else."""
+    """The columns of lines with so many numbers; raises ValueError or DeprecationWarning for lines of another kind."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         values = np.fromstring(rows.rstrip(b",\n"), dtype=dtype, sep=separator) if rows else np.empty(0, dtype=dtype)
@@ -168,9 +166,8 @@ def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArra
 
 
 def reason(error: str) -> str:
-    """A short reason for an error of Go's net/http, which the lab's own tool in Rust words likewise: its kind, else its
-    first 60 characters without URL and addresses (they hold a port, so that each error would be a reason of its
-    own)."""
+    """A short reason for an error of Go's net/http or the lab's own: its kind, else its first 60 characters without URL
+    and addresses, whose ports would make each a reason of its own."""
     text = _REQUEST.sub("", error)
     kind = next((kind for kind, words in _REASONS.items() if re.search(words, text)), None)
     return kind or _ADDRESSES.sub("", text).strip()[:LONGEST_REASON] or "no reason given"

@@ -83,9 +83,7 @@ def cpu_grew(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(LATENCY_PEAK_LIMIT)}; > {percent(CPU_PEAK_LIMIT)}")
 def uneven(run: Measured) -> Iterator[str]:
-    """Steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request.
-
-    A hump, or a step near the end, which a straight line does not show."""
+    """Steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request."""
     parts = (
         ("mean latency", run.latency_fall, LATENCY_PEAK_LIMIT),
         ("CPU per request", run.cpu_fall, CPU_PEAK_LIMIT),

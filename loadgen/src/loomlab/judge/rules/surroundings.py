@@ -150,9 +150,7 @@ def connections_reopened(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"off by > {percent(BACKEND_REQUESTS_LIMIT)} plus a wave")
 def other_backend_requests(run: Measured) -> Iterator[str]:
-    """Backend requests per request, on the interior, compared with the calls that the endpoint makes.
-
-    What is in flight at the ends may add or hide a chain of calls a connection."""
+    """Backend requests per request, on the interior, compared with the calls that the endpoint makes."""
     calls = run.backend_calls
     per_request = measured(
         run.backend_requests_per_request if run.counted_requests else None, "how many requests the backend answered"
@@ -171,10 +169,9 @@ def other_backend_requests(run: Measured) -> Iterator[str]:
     "flight make at once",
 )
 def backend_reconnected(run: Measured) -> Iterator[str]:
-    """Connections opened to the backend ÷ requests to it.
-
-    Without a warm-up every connection is a first one; in the open model more are wanted as more requests wait."""
+    """Connections opened to the backend ÷ requests to it."""
     calls = run.backend_calls * (run.requests or 0)
+    # Without a warm-up each is a first one; in the open model more are wanted as more requests wait.
     first_ones = run.at_once * run.in_flight if run.cold or not run.closed_model else 0
     opened = measured(run.backend_connections_opened, "how many connections to the backend were opened")
     if opened and opened > REOPENED_LIMIT * calls + first_ones:
@@ -219,9 +216,7 @@ def _stolen(*shares: tuple[float, str, float]) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(STOLEN_LIMIT)}; > {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True)
 def stolen(run: Measured) -> Iterator[str]:
-    """Time stolen from the approach's CPUs ÷ time in which they were needed; from the CPUs of backend or generator.
-
-    What is stolen from a thread may be charged to it as CPU time. Of the others more may be gone."""
+    """Time stolen from the approach's CPUs ÷ time in which they were needed; from the CPUs of backend or generator."""
     needed, shares = measured(run.stolen_of_needed, STEAL), {"approach": 0.0} | measured(run.steal_shares, STEAL)
     skip_if(shares.pop("approach") > MUCH_FOREIGN_LIMIT, BEYOND)
     others = [(share, f"the {part}'s CPUs", MUCH_FOREIGN_LIMIT) for part, share in shares.items()]
@@ -249,9 +244,7 @@ def clock_stepped(run: Measured) -> Iterator[str]:
 
 @rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run", host_cause=True)
 def monitoring_gone(run: Measured) -> Iterator[str]:
-    """Container metrics of both approach and backend missing, or CPU time that stands still.
-
-    Where the approach's samples alone are missing, it may have ended."""
+    """Container metrics of both approach and backend missing, or CPU time that stands still."""
     ratio = run.monitoring_missing_ratio
     if ratio > METRICS_MISSING_LIMIT:
         yield (
