@@ -44,21 +44,16 @@ class Facts:
         self.metrics = Metrics(read_json(files.metrics), request.approach)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
         self.about = read_json(files.about)
-        self.container = _container(read_json(files.container))
+        try:
+            self.container: Container | None = INSPECTED.validate_python(read_json(files.container))[0]
+        except ValidationError:
+            self.container = None
         self.delays = read_record(files.backend, BackendDelays)
         self.memory = read_record(files.memory, MemoryLog)
 
     def cpu_seconds(self, first: float, last: float) -> float | None:
         """The approach's CPU time between two times."""
         return self.metrics.cpu_seconds(self.request.approach, first, last)
-
-
-def _container(inspected: Any) -> Container | None:
-    """The one container that `docker inspect` told of; None where it told of no state."""
-    try:
-        return INSPECTED.validate_python(inspected)[0]
-    except ValidationError:
-        return None
 
 
 APART_S = 2  # by so much may what a tool tells of time and the time of its process differ: ab rounds to seconds
@@ -71,7 +66,16 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         return {"requests": None, "duration_s": None}, None
     log, report, unread = None, ToolReport(), None
     try:
-        log = _in_time(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
+        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
+        if (
+            log is not None
+            and not (
+                (log.start_s >= process.started - APART_S)
+                & (log.latency_ms >= 0)
+                & (log.start_s + log.latency_ms / 1000 <= process.ended + APART_S)
+            ).all()
+        ):
+            raise ParseError("requests are of another time than its process: measure again.")
         report = driver.report(facts.files.raw)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"

@@ -16,8 +16,7 @@ from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.published.answers import answers_of
 from loomlab.published.paper import keep, read_paper, read_papers
-from loomlab.published.runs import runs_in
-from loomlab.published.steps import missing_steps
+from loomlab.published.runs import missing_steps, runs_in
 
 WIDTH = 140
 Name = Annotated[str, typer.Argument(help="The paper, as `make papers` lists it.")]

@@ -16,20 +16,16 @@ from loomlab.tools.tool import Tool, ToolReport, numbers, reason
 
 START_FILE = "hey-load.json"
 REQUEST_COLUMNS = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-TEMPLATE = (
-    """
+TEMPLATE = """
   Requests:	{{ .NumRes }}
   Total:	{{ printf "%.6f" .Total.Seconds }} secs{{ range $status, $count := .StatusCodeDist }}
   [{{ $status }}]	{{ $count }} responses{{ end }}{{ range $error, $count := .ErrorDist }}
   [{{ $count }}]	{{ printf "%q" $error }}{{ end }}
 
-"""
-    + REQUEST_COLUMNS
-    + """{{ range $i, $latency := .Lats }}
+COLUMNS{{ range $i, $latency := .Lats }}
 {{ printf "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f" $latency (index $.ConnLats $i) (index $.DnsLats $i) \
 (index $.ReqLats $i) (index $.DelayLats $i) (index $.ResLats $i) (index $.StatusCodes $i) (index $.Offsets $i) }}\
-{{ end }}"""
-)
+{{ end }}""".replace("COLUMNS", REQUEST_COLUMNS)
 """hey's `-o` takes a Go template, of which `csv` is one: its columns, with microseconds, below what it counted."""
 
 _REQUESTS = re.compile(r"^  Requests:\t([0-9]{1,12})$", re.MULTILINE)
