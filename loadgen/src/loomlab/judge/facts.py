@@ -66,16 +66,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         return {"requests": None, "duration_s": None}, None
     log, report, unread = None, ToolReport(), None
     try:
-        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
-        if (
-            log is not None
-            and not (
-                (log.start_s >= process.started - APART_S)
-                & (log.latency_ms >= 0)
-                & (log.start_s + log.latency_ms / 1000 <= process.ended + APART_S)
-            ).all()
-        ):
-            raise ParseError("requests are of another time than its process: measure again.")
+        log = _in_time(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
         report = driver.report(facts.files.raw)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
