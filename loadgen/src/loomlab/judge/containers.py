@@ -94,8 +94,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float | None:
-    """What others took of the approach's CPUs, with interrupts where the kernel charges them to whoever runs: a lower
-    bound. None where a container's CPU is not known, or may be of other CPUs."""
+    """None where a container's CPU is not known, or may be of other CPUs; else a lower bound (docs/methodology.md)."""
     request = facts.request
     every = {name for sample in facts.host.samples for name in sample.cpus}
     own_cpus = parse_cpu_list(request.approach_cpus) or every

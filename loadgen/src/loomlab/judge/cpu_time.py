@@ -50,19 +50,17 @@ def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
 
 
 class CpuShares(NamedTuple):
-    """Where the time of a set of `cpus` went, as shares of it: `busy` without interrupts, `interrupts`, and `steal`,
-    which the hypervisor gave to other machines; `cpu_seconds` are all that the set had."""
+    """Where the time of a set of `cpus` went, as shares of it, and the `cpu_seconds` that it had."""
 
-    busy: float
+    busy: float  # without interrupts
     interrupts: float
-    steal: float
+    steal: float  # what the hypervisor gave to other machines
     cpu_seconds: float
     cpus: int
 
 
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
-    """The shares from `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a
-    tenth, or over three seconds at either end."""
+    """Shares between two times; None where samples leave out over a tenth, or over three seconds at either end."""
     times, counters = _moved(samples, cpus)
     if not len(times):
         return None
@@ -88,8 +86,7 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
 
 
 def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Numbers, Numbers]:
-    """Times, and counters by time, CPU and column, of the samples that tell of each CPU of the set (None: of the host);
-    without those in which a CPU's stand as in the last one, which says nothing of it."""
+    """Times, and counters by time, CPU and column, of the samples in which those of each CPU of the set moved."""
     names = [*(samples[0].cpus if cpus is None and samples else cpus or ())]
     known = [sample for sample in samples if names and sample.cpus.keys() >= {*names}]
     counters = np.array([[sample.cpus[name] for name in names] for sample in known], dtype=np.float64)

@@ -50,8 +50,7 @@ class InteriorFigures:
 def figures_of(
     log: RequestLog, load: Load, started: float, ended: float, *, quotas: bool = False, drains: bool = False
 ) -> InteriorFigures | None:
-    """The figures that suit the load's shape, of users from first request to last answer; None without an answer.
-    `quotas` and `drains` are the tool's."""
+    """The figures that suit the load's shape; None without an answer. `quotas` and `drains` are the tool's."""
     if not len(log):
         return None
     match load.shape:
@@ -80,8 +79,7 @@ def _last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
 
 
 def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures | None:
-    """From the second by which the first second's requests have surely ended, up to the last second in which requests
-    started throughout; every request that started in it has an entry. None where that is too short."""
+    """Of the part in which every request has an entry (docs/methodology.md); None where that is too short."""
     begun, last = math.floor(log.starts_s.min()), math.floor(log.starts_s.max())
     first_ones = np.sort(log.latency_ms[log.within(begun, begun + 2)])
     first = begun + 1 + (math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else 0)
@@ -89,8 +87,7 @@ def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures
 
 
 def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | None = None) -> InteriorFigures:
-    """Of the requests that started from `first` up to before `last`, epoch seconds. Of those whose start is not known
-    as many were due then as the offered rate leaves room for; all of them where it is not one (None)."""
+    """Of requests that started from `first` up to before `last`, unplaced ones as the rate leaves room for, or all."""
     seconds = last - first
     inside = log.between(first, last)
     started = len(inside) + len(inside.failed_start_s)
@@ -202,8 +199,7 @@ def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: 
 
 
 class Starts:
-    """Requests that ended, answered or failed, by the second they started in, from `first` up to before `last`: starts
-    are known to the second, and answers come in waves."""
+    """Requests that ended, by the second they started in, from `first` up to before `last`."""
 
     def __init__(self, log: RequestLog, first: int, last: int) -> None:
         inside = (first <= log.starts_s) & (log.starts_s < last)

@@ -156,8 +156,7 @@ def falls(
     cpu_seconds: CpuSeconds = lambda *_: None,
     shortest_part_s: float = SHORTEST_PART_S,
 ) -> dict[str, Halves | None]:
-    """Of mean latency and of CPU per request, in equal stretches; none without room for four. Requests of a closed
-    model (`connections`) are connections × seconds ÷ mean latency, as a count is off by up to a wave."""
+    """Trends of mean latency and CPU per request; none without room for four parts, each of two waves of `mean_s`."""
     shortest_s = max(shortest_part_s, 0 if connections is None else WAVES_A_PART * mean_s)
     count = min(MOST_PARTS, math.floor(window.seconds / shortest_s))
     if count < FEWEST_PARTS or window.whole_run:

@@ -38,8 +38,7 @@ def measured[T](figure: T | None, what: str) -> T:
 
 @dataclass(frozen=True)
 class Rule:
-    """A check and its limit; `level` is what its failure makes of a run; `host_cause`: the cause is outside of the
-    approach, unlike a full generator or a late backend, so that a run may be made again for it."""
+    """A check and its limit; `host_cause`: what it finds comes from outside, so that a run may be made again for it."""
 
     level: Level
     limit: str

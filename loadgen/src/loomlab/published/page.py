@@ -68,8 +68,7 @@ def _number(value: float, figure: str, claim: Claim) -> str:
 
 
 def forest(paper: Paper) -> Drawing:
-    """A row for each ratio that claims are about, at the load that decides: a cross as published, a bar for the
-    interval here, green where the claim is reproduced and red where it is not."""
+    """A row for each ratio that claims are about, at the load that decides, in the colour of the outcome."""
     deciding = [answer.deciding for answer in answers_of(paper, paper.kept) if answer.claim.to]
     rows = [finding for finding in deciding if finding and finding.centre]
     chart = axes(ROW_IN * len(rows) + EDGE_IN)

@@ -98,8 +98,7 @@ def _amount(load: Load, unit: str) -> float:
 
 
 def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
-    """Those of the run's figures that were measured, with six digits; shares are of requests, of answers at the offered
-    rate, or of what the approach's `cpus` have."""
+    """Those of the run's figures that were measured, with six digits; `cpus` are the approach's."""
     requests, errors = run.requests, run.errors
     answers = None if requests is None or errors is None else requests - errors
     causes_known = errors == 0 or (errors is not None and run.failures)

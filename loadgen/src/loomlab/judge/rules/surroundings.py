@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from loomlab.basics.format import percent
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
-from loomlab.judge.rule import Rule, applicable, measured, rule, skip_if
+from loomlab.judge.rule import Level, Rule, applicable, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
 LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
@@ -181,26 +181,22 @@ def backend_reconnected(run: Measured) -> Iterator[str]:
         )
 
 
-def _foreign(run: Measured, limit: float, most: float = math.inf) -> Iterator[str]:
-    share = measured(run.foreign_cpu_share, "how much of the approach's CPUs other programs took")
-    skip_if(share > most, BEYOND)
-    if share > limit:
-        yield (
-            f"Other programs took {percent(share)} of the time of the approach's CPUs (the limit is {percent(limit)}): "
-            "stop them, and measure again."
-        )
+def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:
+    def check(run: Measured) -> Iterator[str]:
+        share = measured(run.foreign_cpu_share, "how much of the approach's CPUs other programs took")
+        skip_if(share > most, BEYOND)
+        if share > limit:
+            yield (
+                f"Other programs took {percent(share)} of the time of the approach's CPUs "
+                f"(the limit is {percent(limit)}): stop them, and measure again."
+            )
+
+    check.__name__, check.__doc__ = name, "Other programs on the approach's CPUs."
+    return rule(level, f"> {percent(limit)}", host_cause=True)(check)
 
 
-@rule("suspect", f"> {percent(FOREIGN_LIMIT)}", host_cause=True)
-def foreign_cpu(run: Measured) -> Iterator[str]:
-    """Other programs on the approach's CPUs."""
-    return _foreign(run, FOREIGN_LIMIT, most=MUCH_FOREIGN_LIMIT)
-
-
-@rule("invalid", f"> {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True)
-def much_foreign_cpu(run: Measured) -> Iterator[str]:
-    """Other programs on the approach's CPUs."""
-    return _foreign(run, MUCH_FOREIGN_LIMIT)
+foreign_cpu = _foreign("foreign_cpu", "suspect", FOREIGN_LIMIT, most=MUCH_FOREIGN_LIMIT)
+much_foreign_cpu = _foreign("much_foreign_cpu", "invalid", MUCH_FOREIGN_LIMIT)
 
 
 def _stolen(*shares: tuple[float, str, float]) -> Iterator[str]:
