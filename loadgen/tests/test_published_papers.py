@@ -12,8 +12,7 @@ from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.published.page import page_of
 from loomlab.published.paper import Paper, keep, read_paper, read_papers
-from loomlab.published.runs import figures_of, runs_in
-from loomlab.published.steps import missing_steps
+from loomlab.published.runs import figures_of, missing_steps, runs_in
 from loomlab.records.order import read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, paper_lab, run, run_of, small

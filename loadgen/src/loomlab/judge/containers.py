@@ -94,9 +94,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float | None:
-    """What others than the lab's containers took of the approach's CPUs: a lower bound where the kernel charges
-    interrupts to whoever runs. Where the containers used more than was busy without interrupts it does, and they are
-    counted with the busy time. None where a container's CPU is not known, or may be of other CPUs."""
+    """None where a container's CPU is not known, or may be of other CPUs; else a lower bound (docs/methodology.md)."""
     request = facts.request
     every = {name for sample in facts.host.samples for name in sample.cpus}
     own_cpus = parse_cpu_list(request.approach_cpus) or every
@@ -119,8 +117,7 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
 
 
 def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
-    """Nothing of how near it was to its limits where no request asks it. Lateness is of the time that latency is taken
-    on, up to the backend's first hang: after it, all that waited is due at once."""
+    """Without its limits where no request asks it. Lateness is until the first hang, after which all is due at once."""
     metrics, start, end = facts.metrics, facts.start, facts.end
     requests = series.total(metrics.backend("backend_requests_total"), *counted.span)
     opened = series.total(metrics.backend("backend_connections_total"), start, end)

@@ -18,11 +18,8 @@ type Stretch = tuple[float, float]  # seconds between two samples, and the share
 
 
 def full_share(stretches: Sequence[Stretch]) -> float | None:
-    """Share of the time in which 95 % or more was used; of the time, not of the samples: a busy host takes them late.
-
-    None without a stretch, and where it decides whether the share is over the limit how the use of a stretch of over
-    three seconds was spread, or when what was used beyond a stretch's length was: its counter had stood still.
-    """
+    """Share of the time in which 95 % or more was used; None without a stretch, and where it depends on how the use of
+    a stretch of over three seconds, or what was used beyond a stretch's length, was spread."""
     length_s, used = np.array(stretches, dtype=np.float64).reshape(-1, 2).T
     if length_s.sum() <= 0:
         return None
@@ -33,8 +30,7 @@ def full_share(stretches: Sequence[Stretch]) -> float | None:
 
 
 def cpus_full_share(samples: Sequence[HostSample], cpus: set[str] | None) -> float | None:
-    """Share of the time in which every CPU of the set (None: of the host) was full. Idle and iowait are not busy, steal
-    is. None without samples of these CPUs that moved, and as `full_share`."""
+    """As `full_share`, of every CPU of the set (None: of the host); idle and iowait are not busy, steal is."""
     times, counters = _moved(samples, cpus)
     spent = np.diff(counters, axis=0)
     busy = 1 - (spent[..., IDLE] + spent[..., IOWAIT]) / spent.sum(axis=2)
@@ -54,19 +50,17 @@ def busiest_thread_full_share(samples: Sequence[HostSample]) -> float | None:
 
 
 class CpuShares(NamedTuple):
-    """Where the time of a set of `cpus` went, as shares of it: `busy` without interrupts, `interrupts`, and `steal`,
-    which the hypervisor gave to other machines; `cpu_seconds` are all that the set had."""
+    """Where the time of a set of `cpus` went, as shares of it, and the `cpu_seconds` that it had."""
 
-    busy: float
+    busy: float  # without interrupts
     interrupts: float
-    steal: float
+    steal: float  # what the hypervisor gave to other machines
     cpu_seconds: float
     cpus: int
 
 
 def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
-    """The shares from `start` to `end`, epoch seconds, interpolated between samples; None where these leave out over a
-    tenth, or over three seconds at either end."""
+    """Shares between two times; None where samples leave out over a tenth, or over three seconds at either end."""
     times, counters = _moved(samples, cpus)
     if not len(times):
         return None
@@ -92,8 +86,7 @@ def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float
 
 
 def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Numbers, Numbers]:
-    """Times, and counters by time, CPU and column, of the samples that tell of each CPU of the set (None: of the host);
-    without those in which a CPU's stand as in the last one, which says nothing of it."""
+    """Times, and counters by time, CPU and column, of the samples in which those of each CPU of the set moved."""
     names = [*(samples[0].cpus if cpus is None and samples else cpus or ())]
     known = [sample for sample in samples if names and sample.cpus.keys() >= {*names}]
     counters = np.array([[sample.cpus[name] for name in names] for sample in known], dtype=np.float64)
@@ -106,9 +99,8 @@ def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Number
 
 
 def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
-    """How long the tool's threads were ready and had no CPU between two times, a turn: the mean, and the mean of the
-    worst hundredth of the seconds. Each second counts alike, for a tool that gets no CPU has few turns; one without a
-    turn is counted with the next. None where over a tenth of the time is in holes between the samples."""
+    """How long a turn of the tool's threads waited for a CPU: mean, and mean of the worst hundredth of the seconds,
+    which count alike; None where over a tenth of the time is in holes between samples."""
     inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
     if not inside or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
         return None, None

@@ -24,9 +24,8 @@ INSPECTED = TypeAdapter(tuple[Container])
 
 
 class Facts:
-    """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds;
-    `start` and `end` are the tool's, or both when the measurement began; `floors_ms` the shortest times that requests
-    of each kind can wait; `steady`: load and backend are the same from beginning to end."""
+    """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds,
+    `start` and `end` the tool's, or both when the measurement began; `floors_ms` the shortest waits of each kind."""
 
     def __init__(self, files: RunFiles, request: Request) -> None:
         """Raises ParseError for a file that holds something else."""
@@ -45,21 +44,16 @@ class Facts:
         self.metrics = Metrics(read_json(files.metrics), request.approach)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
         self.about = read_json(files.about)
-        self.container = _container(read_json(files.container))
+        try:
+            self.container: Container | None = INSPECTED.validate_python(read_json(files.container))[0]
+        except ValidationError:
+            self.container = None
         self.delays = read_record(files.backend, BackendDelays)
         self.memory = read_record(files.memory, MemoryLog)
 
     def cpu_seconds(self, first: float, last: float) -> float | None:
         """The approach's CPU time between two times."""
         return self.metrics.cpu_seconds(self.request.approach, first, last)
-
-
-def _container(inspected: Any) -> Container | None:
-    """The one container that `docker inspect` told of; None where it told of no state."""
-    try:
-        return INSPECTED.validate_python(inspected)[0]
-    except ValidationError:
-        return None
 
 
 APART_S = 2  # by so much may what a tool tells of time and the time of its process differ: ab rounds to seconds

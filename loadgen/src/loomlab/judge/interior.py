@@ -26,13 +26,9 @@ OF_ONE_LOAD = ("started_rps", "throughput_rps", "latency_ms", "latency_from_star
 
 @dataclass(frozen=True)
 class InteriorFigures:
-    """Figures of the requests that started in `window`, of which `requests` were answered; `answered_p99_ms` leaves out
-    those that were not. `little_ratio` is throughput × mean latency ÷ concurrency (1 in a closed loop that is always
-    full) and `waves` the window in mean latencies, None where the load is no closed one or the window a whole run;
-    `started_rps` counts failed requests, too, None for a closed load. Where the tool tells, `latency_ms` begins when a
-    request was due, and the lag of starts behind that is told of failed ones, too. `recorded_s`: how long it was from
-    the window's start before it was cut to whole waves; so many requests are `unplaced`: failed or not sent, at unknown
-    times, but not more than the window has room for."""
+    """Of the requests that started in `window`, of which `requests` were answered. None: not of this kind of load, not
+    of a whole run, or not told by the tool. `recorded_s` is the window before it was cut to whole waves, `unplaced` how
+    many failed or were not sent at unknown times, at most what it has room for."""
 
     window: Interior
     requests: float
@@ -54,10 +50,7 @@ class InteriorFigures:
 def figures_of(
     log: RequestLog, load: Load, started: float, ended: float, *, quotas: bool = False, drains: bool = False
 ) -> InteriorFigures | None:
-    """The figures that suit the load's shape: of a full closed loop and of rates on their interior, of users who come
-    and go from their first request to their last answer. `quotas`: each connection of a closed loop has requests of its
-    own, and is idle when they are done; `drains`: the tool waits for its last answers and starts nothing meanwhile.
-    None without an answer."""
+    """The figures that suit the load's shape; None without an answer. `quotas` and `drains` are the tool's."""
     if not len(log):
         return None
     match load.shape:
@@ -86,8 +79,7 @@ def _last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
 
 
 def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures | None:
-    """From the second by which the first second's requests have surely ended, up to the last second in which requests
-    started throughout; every request that started in it has an entry. None where that is too short."""
+    """Of the part in which every request has an entry (docs/methodology.md); None where that is too short."""
     begun, last = math.floor(log.starts_s.min()), math.floor(log.starts_s.max())
     first_ones = np.sort(log.latency_ms[log.within(begun, begun + 2)])
     first = begun + 1 + (math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else 0)
@@ -95,8 +87,7 @@ def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures
 
 
 def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | None = None) -> InteriorFigures:
-    """Of the requests that started from `first` up to before `last`, epoch seconds. Of those whose start is not known
-    as many were due then as the offered rate leaves room for; all of them where it is not one (None)."""
+    """Of requests that started from `first` up to before `last`, unplaced ones as the rate leaves room for, or all."""
     seconds = last - first
     inside = log.between(first, last)
     started = len(inside) + len(inside.failed_start_s)
@@ -129,10 +120,8 @@ def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
 
 
 def latency_of_due(log: RequestLog, latency_ms: Numbers, unplaced: int = 0) -> Latency:
-    """Mean, extremes and deviation of the answers, whose latencies these are; nearest-rank percentiles of all requests
-    of the log, of which failed ones rank above every answer; where it is not known which failed, the upper bound, if
-    the lower one is near. So many more failed or were not sent, or none of them (`unplaced`: it is not told when they
-    were due)."""
+    """Mean, extremes and deviation of these latencies of answers; percentiles of all requests, failed ones above every
+    answer. `unplaced` more failed or were not sent, or none of them: it is not told when they were due."""
     plain = latency_figures(latency_ms)
     if plain.mean is None:
         return plain
@@ -179,18 +168,8 @@ def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms:
 
 
 def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: bool) -> InteriorFigures | None:
-    """Figures between whole-second boundaries, at which starts rounded down to seconds are counted exactly; None where
-    these are too near.
-
-    The window begins with the first whole second by which the first request of every connection has surely ended: the
-    log does not name connections, but all requests that started up to the second in which the C-th one did include
-    every connection's first. Requests in flight at the end may be missing from the log, so it ends p99 before `ended`:
-    all but 1 % of what started up to then is in the log. A tool that waits for its last answers starts none meanwhile,
-    so it ends with the last start, too. Of that it is the length nearest to whole waves, as a share of it, the longest
-    of equals: connections that stay in step send in waves, one mean latency apart, and what lies amid one counts more
-    or less often than the rest. It has 80 % at least, and as much of what a valid run needs as there is. How many
-    requests it holds follows from mean latency and `Starts.busy_share`.
-    """
+    """Figures of whole waves between whole-second boundaries, as docs/methodology.md has it; None where there are none.
+    All requests that started up to the second in which the C-th did include the first of every connection."""
     if len(log) < connections:
         return None
     seconds = np.floor(log.start_s)
@@ -220,8 +199,7 @@ def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: 
 
 
 class Starts:
-    """Requests that ended, answered or failed, by the second they started in, from `first` up to before `last`: starts
-    are known to the second, and answers come in waves."""
+    """Requests that ended, by the second they started in, from `first` up to before `last`."""
 
     def __init__(self, log: RequestLog, first: int, last: int) -> None:
         inside = (first <= log.starts_s) & (log.starts_s < last)
@@ -238,12 +216,8 @@ class Starts:
         return float((end - begin) * count / busy_s) if busy_s else 0.0
 
     def busy_share(self, connections: int, lengths: Sequence[int]) -> float:
-        """Of the connections, 1 unless counts say otherwise: how many had a request at any time.
-
-        A stretch of 33.9 waves holds 33 or 34 requests of a connection that is always busy, where all are in step; the
-        count alone would be off by up to a wave. Stretches of so many seconds, at the beginning and at the end, bound
-        the share; within the bounds it is what lies nearest to 1, and where these contradict one another, to the count.
-        """
+        """Of the connections, how many had a request at any time: 1 unless the counts of stretches of so many seconds,
+        at the beginning and at the end, contradict (docs/methodology.md)."""
         low, high, longest_s = 0.0, math.inf, len(self.counts) - 1
         for begin, length in itertools.chain.from_iterable(((0, each), (longest_s - each, each)) for each in lengths):
             waves = self.waves(begin, begin + length)

@@ -11,13 +11,11 @@ from loomlab.records.memory import LiveBytes, MemoryLog, platform_threads, proce
 
 FEWEST_WAITING, MOST_LEFT = 0.9, 0.1  # of the short load's connections; and requests of the load before it
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
-"""Threads, or backend connections, for each waiting request; and those that no request accounts for: threads that the
-JVM starts for itself, connections that event loops are handing over."""
+"""Threads, or backend connections, for each waiting request; and those that no request accounts for."""
 FEWEST_REQUESTS = 100
-"""Of which stacks, off-heap and kernel are told: other memory moves by 1 MB and more, which they would be charged."""
+"""Of which stacks, off-heap and kernel are told: other memory moves by 1 MB and more."""
 MOST_SHRUNK = 0.1
-"""Of the heap that requests held: by so much it may shrink between the readings before and after them, but for what
-requests of the load before held. Pools that close connections free memory that no request held."""
+"""Of the heap that requests held: pools that close connections free memory that no request held."""
 TOO_FEW = f"its memory was not reported, fewer than {FEWEST_REQUESTS} requests waited, or"
 UNKNOWN = {
     "heap": "its memory was not reported, or shrank meanwhile",
@@ -28,9 +26,7 @@ UNKNOWN = {
 
 
 def live_set_of(facts: Facts) -> dict[str, Any]:
-    """Fields of Run: heap and off-heap against the process after the load, with nothing in flight; threads' stacks and
-    the kernel's memory, which a pool keeps, against the process before its first request. `heap_kept_bytes` is by how
-    much the heap, after a full collection, was larger when the requests were gone than before the first one."""
+    """Fields of Run: heap and off-heap against the process after the load, what pools keep against that before it."""
     log = facts.memory
     if log is None:
         return {}

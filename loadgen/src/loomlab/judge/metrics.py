@@ -99,8 +99,7 @@ class Metrics:
         return None if count is None else round(count)
 
     def gc(self, start: float, end: float) -> Gc:
-        """Pauses and concurrent phases up to the last scrape of the window, for a busy process answers scrapes late; no
-        series of a kind means that none happened, if the process was scraped."""
+        """Pauses and concurrent phases up to the last scrape of the window; no series of a kind: none happened."""
         end = self._last_scrape(end)
         pause_s, concurrent_s, pauses = (
             self._events(f"jvm_gc_{name}", start, end)

@@ -29,8 +29,7 @@ type CpuSeconds = Callable[[float, float], float | None]  # the approach's CPU t
 
 
 class Counted(NamedTuple):
-    """What figures per request are of: the `requests` of a time (epoch seconds), which are the interior's, or the run's
-    where there is none; `one_load`: the load is no ladder of rates, whose figures are those of its steps."""
+    """What figures per request are of: the interior, else the run; `one_load`: the load is no ladder of rates."""
 
     span: tuple[float, float]
     requests: float | None
@@ -40,8 +39,7 @@ class Counted(NamedTuple):
 def request_figures(
     facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float
 ) -> tuple[dict[str, Any], Counted]:
-    """Fields of Run, and what other figures are taken on; without requests of which each has data, of the whole run:
-    so many, in that time."""
+    """Fields of Run, and what other figures are taken on: of a run without a log, so many requests in that time."""
     counted = Counted((facts.start, facts.end), requests)
     if log is None:
         return {"latency_ms": Latency(), "interior": None, "counted_requests": requests}, counted
@@ -108,8 +106,7 @@ def _interior_fields(facts: Facts, log: RequestLog, figures: InteriorFigures, *,
 
 
 def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started: float) -> list[Step]:
-    """One entry per step; empty for a single rate. `started` is when the run began: where no request has a known start,
-    its steps count from then."""
+    """One entry per step, from `started` on where no request has a known start; empty for a single rate."""
     if len(shape.steps) < 2:
         return []
     steps = []
@@ -159,10 +156,7 @@ def falls(
     cpu_seconds: CpuSeconds = lambda *_: None,
     shortest_part_s: float = SHORTEST_PART_S,
 ) -> dict[str, Halves | None]:
-    """Of mean latency and of CPU per request, in equal stretches between whole seconds, between which starts are
-    counted exactly; none where there is no room for four. In a closed model (`connections`) a part has two waves of
-    `mean_s`, and its requests are connections × seconds ÷ mean latency, for a count is off by up to a wave; in the open
-    one (None) they are counted."""
+    """Trends of mean latency and CPU per request; none without room for four parts, each of two waves of `mean_s`."""
     shortest_s = max(shortest_part_s, 0 if connections is None else WAVES_A_PART * mean_s)
     count = min(MOST_PARTS, math.floor(window.seconds / shortest_s))
     if count < FEWEST_PARTS or window.whole_run:

@@ -38,9 +38,7 @@ def measured[T](figure: T | None, what: str) -> T:
 
 @dataclass(frozen=True)
 class Rule:
-    """A check and its limit; `level` is what its failure makes of a run; `host_cause`: its cause is measured outside of
-    the approach, so that a run may be made again for it. What a run's own cost or speed brings about, such as a full
-    generator or a late backend, is not outside."""
+    """A check and its limit; `host_cause`: what it finds comes from outside, so that a run may be made again for it."""
 
     level: Level
     limit: str

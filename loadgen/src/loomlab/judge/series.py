@@ -14,8 +14,7 @@ RESET_BELOW = 0.99
 MISSING_AFTER_S = 3.0
 """A gap between samples longer than this is missing data: three of the scrapes, which come once a second."""
 type Born = Literal["before", "seen", "zero"]
-"""Of a counter that appears within a window: it is not known how much it grew, from its first sample on, or from 0, as
-one that appears with its first event."""
+"""How much a counter grew that appears within a window: unknown, from its first sample on, or from 0."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:
 
 
 def without_resets(samples: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The counter made monotonic: a fall is a restart from 0, as Prometheus' `increase` takes it, but for one of less
-    than a hundredth, which is the kernel's imprecision."""
+    """The counter made monotonic: a fall is a restart from 0, but for one of under 1 %, the kernel's imprecision."""
     offset = previous = 0.0
     straight = []
     for time, value in samples:
@@ -95,8 +93,7 @@ def latest(group: Iterable[Series], end: float) -> float | None:
 
 
 def missing_ratio(counter: Series | None, start: float, end: float) -> float:
-    """The share of the window that lies in gaps longer than 3 s between samples of a counter that always grows, where
-    one that stands still has none; 1 without any sample in it."""
+    """The share of the window in gaps of over 3 s between growth of a counter that always grows; 1 without any."""
     growth = itertools.pairwise([(start, None), *counter.samples]) if counter else ()
     times = [time for (_, had), (time, value) in growth if value != had and start <= time <= end]
     return missing_share(times, start, end) if times else 1.0
@@ -109,8 +106,7 @@ def missing_share(times: Sequence[float], start: float, end: float) -> float:
 
 
 def stretches(counter: Series, start: float, end: float, capacity: float) -> list[tuple[float, float]]:
-    """Seconds between two samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs that it grew
-    by."""
+    """Seconds between samples of a CPU-seconds counter in the window, and the share of `capacity` CPUs it grew by."""
     inside = [sample for sample in without_resets(counter.samples) if start <= sample[0] <= end]
     return [
         (after - before, (more - had) / capacity / (after - before))
@@ -120,8 +116,7 @@ def stretches(counter: Series, start: float, end: float, capacity: float) -> lis
 
 
 def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float, end: float) -> float | None:
-    """The quantile of what a classic histogram counted in the window, linear within its bucket, as Prometheus'
-    function of that name; the highest finite bound when it lies above it; None without observations."""
+    """As Prometheus' function of that name; the highest finite bound where it lies above; None without observations."""
     counts: dict[float, float] = {}
     for bucket in buckets:
         bound = float(bucket.labels["le"])

@@ -1,8 +1,4 @@
-"""Whether a run may be believed.
-
-`invalid`: the number would mislead; `suspect`: it needs care. A rule whose figure was not measured says so, and the run
-is suspect: what was not checked is not passed. Of an invalid run the sentences leave that out.
-"""
+"""Whether a run may be believed: `invalid`: the number would mislead; `suspect`: it needs care, or was not checked."""
 
 from typing import NamedTuple
 

@@ -62,8 +62,7 @@ class ClaimAnswer:
 
 
 def answers_of(paper: Paper, runs: Runs) -> list[ClaimAnswer]:
-    """The answer to each claim, in the paper's order. Only runs at the scale and on the CPUs of a load's newest are
-    repeats of it."""
+    """The answer to each claim. Only runs at the scale and on the CPUs of a load's newest are repeats of it."""
     newest = {(run.load, run.level): run.place for run in sorted(runs, key=lambda run: run.experiment)}
     repeats = [run for run in runs if newest[run.load, run.level] == run.place]
     return [ClaimAnswer(claim, [*_findings(paper, claim, repeats)]) for claim in paper.claims]
@@ -158,8 +157,7 @@ def _interval(claim: Claim, figure: str, values: Sequence[float]) -> tuple[float
 
 
 def _no_test(paper: Paper, claim: Claim, outcome: Outcome, counted: Sequence[Runs], runs: Runs) -> str:
-    """Why an interval decides nothing, if so. More load refutes no claim that something still holds at a load, but it
-    does refute an order; and a claim about load is tested where requests queue on one side at least."""
+    """Why an interval decides nothing, if so. More load refutes an order, but not that something holds at a load."""
     order = claim.to is not None and math.inf in {-claim.above, claim.below}
     more = any(_cpu_load(paper, run) > 1 + SAME_LOAD for side in counted for run in side)
     if outcome == Outcome.NOT_REPRODUCED and claim.per_cpu and more and not order:
@@ -171,8 +169,7 @@ def _no_test(paper: Paper, claim: Claim, outcome: Outcome, counted: Sequence[Run
 
 
 def _waits(side: Runs, runs: Runs) -> float:
-    """The mean latency of a side by the shortest of its approach at all loads, as under overload the shortest of a run
-    has queued, too; infinite where requests timed out, or one of the two is unknown."""
+    """The mean latency of a side by the shortest of its approach at all loads; infinite where that is not known."""
     alike = [run for run in runs if run.approach == side[0].approach and run.verdict != "invalid"]
     shortest = [ms for run in alike if (ms := run.figures.get("latency_ms.min"))]
     means = [ms for run in side if (ms := run.figures.get("latency_ms.mean"))]

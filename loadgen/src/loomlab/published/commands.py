@@ -16,8 +16,7 @@ from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.published.answers import answers_of
 from loomlab.published.paper import keep, read_paper, read_papers
-from loomlab.published.runs import runs_in
-from loomlab.published.steps import missing_steps
+from loomlab.published.runs import missing_steps, runs_in
 
 WIDTH = 140
 Name = Annotated[str, typer.Argument(help="The paper, as `make papers` lists it.")]
@@ -59,8 +58,7 @@ def show_claims(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESUL
 
 
 def keep_runs(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS) -> None:
-    """Add the runs of results/ that were made for a paper to those that the repository keeps, in place of older ones of
-    the same load."""
+    """Put the runs of results/ that were made for a paper in place of older ones that the repository keeps."""
     paper = read_paper(loadgen / "published", name)
     keep(loadgen / "published", paper, runs_in(results, paper, loadgen / "scenarios"))
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.published.answers import ClaimAnswer, Finding, answers_of
+from loomlab.published.answers import ClaimAnswer, answers_of
 from loomlab.published.paper import Claim, Outcome, Paper
 from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows
 
@@ -44,21 +44,17 @@ def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
     if finding is None:
         return claim.says, answer.outcome, "", claim.untestable or ""
     published = " and ".join(_number(value, finding.figure, claim) for value in finding.published)
-    return claim.says, answer.outcome, published, _found(answer, finding)
-
-
-def _found(answer: ClaimAnswer, finding: Finding) -> str:
     if finding.centre is None:
-        return finding.why
-    claim, parts = answer.claim, len(answer.findings)
+        return claim.says, answer.outcome, published, finding.why
     of = f" of {finding.of}" if claim.to or len(claim.of) > 1 else ""
     load = f"{finding.level:,}" + (f" [{finding.amount:,g}]" if finding.amount != finding.level else "")
     ends = (finding.centre, finding.low, finding.high)
     middle, low, high = (_number(value, finding.figure, claim) for value in ends)
     interval = middle if low == high else f"{middle} ({low.split()[0]} to {high.split()[0]})"
-    alike = sum(other.outcome == answer.outcome for other in answer.findings)
+    parts, alike = len(answer.findings), sum(other.outcome == answer.outcome for other in answer.findings)
     more = finding.why or (f"so in {alike} of {parts}" if parts > 1 else "")
-    return f"{finding.name}{of} at {load}: {interval}" + (f"; {more}" if more else "")
+    told = f"{finding.name}{of} at {load}: {interval}" + (f"; {more}" if more else "")
+    return claim.says, answer.outcome, published, told
 
 
 def _number(value: float, figure: str, claim: Claim) -> str:
@@ -72,8 +68,7 @@ def _number(value: float, figure: str, claim: Claim) -> str:
 
 
 def forest(paper: Paper) -> Drawing:
-    """A row for each ratio that claims are about, at the load that decides: a cross as published, a bar for the
-    interval here, green where the claim is reproduced and red where it is not."""
+    """A row for each ratio that claims are about, at the load that decides, in the colour of the outcome."""
     deciding = [answer.deciding for answer in answers_of(paper, paper.kept) if answer.claim.to]
     rows = [finding for finding in deciding if finding and finding.centre]
     chart = axes(ROW_IN * len(rows) + EDGE_IN)

@@ -1,25 +1,33 @@
-"""The runs of results/ that may answer a paper's claims."""
+"""The runs of results/ that may answer a paper's claims, and the experiments that are still lacking."""
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from loomlab.answer.finish import planned
+from loomlab.answer.finish import foreign, planned
 from loomlab.answer.loads import torn_blocks, unmade_blocks
 from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
+from loomlab.basics.errors import HostError
+from loomlab.judge.series import ratio
+from loomlab.plan.host import Host
+from loomlab.plan.lab import Lab
+from loomlab.plan.planning import plan, seconds_left
 from loomlab.plan.scenarios import load_scenario, loads_of
 from loomlab.published.paper import Paper, PublishedRun
 from loomlab.records.files import read_record
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
+from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 ANY = {"REPEATS": "", "SEED": ""}  # what experiments that are repeats of one another may differ in
 QUEUE = ("latency_ms.min", "latency_ms.mean", "time_out_share")  # figures that tell whether requests queued
+DEFAULTS = {"DURATION": "60s", "REPEATS": str(FEWEST_BLOCKS), "SCALE": "auto"}
+STAMP = "20000101T000000Z"
 
 
 def load_of(order: Order) -> str:
@@ -35,9 +43,8 @@ def approach_cpus(order: Order) -> float:
 
 
 def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
-    """The runs of results/ that were made for the paper, or of one of its scenarios, with the variables of the newest
-    of that load; of several tries the one that counts, and none of a block during which the host was started again, or
-    of an experiment that is not finished."""
+    """The runs that were made for the paper, or of one of its scenarios, with the variables of the newest of that load:
+    tries that count, of finished experiments, without blocks during which the host was started again."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
     wanted = {*QUEUE, *(figure for claim in paper.claims for figure in claim.figures)}
@@ -91,19 +98,17 @@ def _amount(load: Load, unit: str) -> float:
 
 
 def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
-    """Those of the run's figures that were measured, with six digits; `cpus` are the approach's. Figures that run.json
-    does not have: requests that timed out; errors by requests; answers by what the offered rate asks for; CPU time by
-    what the CPUs have."""
+    """Those of the run's figures that were measured, with six digits; `cpus` are the approach's."""
     requests, errors = run.requests, run.errors
     answers = None if requests is None or errors is None else requests - errors
     causes_known = errors == 0 or (errors is not None and run.failures)
     time_outs = run.failures.get("time-out", 0) if causes_known else None
     derived = {
         "time_outs": time_outs,
-        "time_out_share": _ratio(time_outs, requests),
-        "error_share": _ratio(errors, requests),
-        "rate_share": _ratio(_ratio(answers, run.duration_s), run.rate),
-        "cpu_share": _ratio(run.cpu_seconds, run.interior.seconds * cpus if run.interior else None),
+        "time_out_share": ratio(time_outs, requests),
+        "error_share": ratio(errors, requests),
+        "rate_share": ratio(ratio(answers, run.duration_s), run.rate),
+        "cpu_share": ratio(run.cpu_seconds, run.interior.seconds * cpus if run.interior else None),
     }
     record: Any = run
     found = {
@@ -114,5 +119,45 @@ def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
     return {name: float(f"{value:.6g}") for name, value in numbers.items()}
 
 
-def _ratio(upper: float | None, lower: float | None) -> float | None:
-    return None if upper is None or not lower else upper / lower
+def missing_steps(
+    paper: Paper, given: Mapping[str, str], results: Path, host: Host, lab: Lab
+) -> tuple[list[str], list[str]]:
+    """Lines for the host's shell, a verb with its settings each, where experiments that were cut off go on, and
+    sentences for the user. Raises UsageError for a variable not taken, HostError where the host can hold none of
+    them."""
+    given = lab.asked("reproduce", given).given | {"PAPER": paper.name}
+    orders: list[tuple[str, Order]] = []
+    notes: list[str] = []
+    for verb, variables in paper.commands:
+        try:
+            orders.append((verb, _order(verb, variables, given, host, lab)))
+        except HostError as error:
+            notes.append(f"{variables.get('NAME', verb)} is left out: {error}")
+    if not orders:
+        raise HostError(notes[0])
+    lines: list[str] = []
+    seconds = 0.0
+    for verb, order in orders:
+        blocks = missing = int(order.asked["REPEATS"])
+        for folder, begun in planned(results):
+            if begun.asked | ANY == order.asked | ANY and foreign(begun, folder, host, lab.checksum) is None:
+                missing -= max(run.request.repeat for run in begun.runs)
+                if any(run.state != "judged" for run in begun.runs):
+                    lines.append(f"finish RESUME={folder.name}")
+                    seconds += seconds_left(begun.runs)[0]
+        if missing > 0:
+            settings = order.asked | {"REPEATS": str(missing)}
+            lines.append(" ".join([verb, *(f"{name}={value}" for name, value in settings.items())]))
+            seconds += seconds_left(order.runs)[0] * missing / blocks
+    left = f"{len(lines)} experiments, about {seconds / 60:.0f} min" if lines else "everything is measured"
+    return lines, [*(f"note: {note}" for note in notes), f"{paper.name}: {left}"]
+
+
+def _order(verb: str, variables: Mapping[str, str], given: Mapping[str, str], host: Host, lab: Lab) -> Order:
+    """The whole experiment: with what the user asks for, else with what the paper says."""
+    wanted = {**DEFAULTS, **variables, **given}
+    order = plan(lab.asked(verb, wanted), host, lab, STAMP)
+    if "SCALE_PER_CPU" not in variables or "SCALE" in given:
+        return order
+    scale = round(min(1, float(variables["SCALE_PER_CPU"]) * approach_cpus(order)), 4)
+    return plan(lab.asked(verb, wanted | {"SCALE": f"{scale:g}"}), host, lab, STAMP)

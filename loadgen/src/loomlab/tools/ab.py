@@ -62,9 +62,9 @@ class Ab(Tool):
         return match and match[1]
 
     def report(self, raw: Path) -> ToolReport:
-        """A reset counts as Receive and often as Exceptions too, while the request still counts as complete: `failed`
-        takes it once, and only failures without a completed request (Connect, surplus Exceptions) add to `attempted`.
-        Without ab's report, only the number of completed requests is known, from the last progress line."""
+        """A reset counts as Receive and often as Exceptions, too, while the request is complete: only failures without
+        a completed one add to `attempted`. Without a report, the last progress line has the number of completed
+        ones."""
         text = self.output(raw).read_text(errors="replace")
         counts = {name: int(number) for name, number in _COUNT.findall(text)}
         completed, duration_s = counts.get("Complete requests"), _DURATION.search(text)
@@ -86,9 +86,8 @@ class Ab(Tool):
         )
 
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
-        """ab's `-g` file: whole epoch seconds of the start, and ms, each rounded. A connection that closes before a
-        byte of the answer leaves a row too, with a wait of 0 ms; where the answer takes `floor_ms` > 1 at least, such
-        rows are not answers."""
+        """ab's `-g` file: epoch seconds of the start, and ms, rounded. A connection that closes before a byte of the
+        answer has a row, too, with a wait of 0 ms, which is none where answers take `floor_ms` > 1 at least."""
         _, _, _, seconds, _, _, total, waited = numbers(rows.translate(None, DATE_WORDS), 8, " ", np.int64)
         answered = (waited != 0) | (floor_ms <= 1)
         return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)

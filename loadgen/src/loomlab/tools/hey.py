@@ -16,20 +16,16 @@ from loomlab.tools.tool import Tool, ToolReport, numbers, reason
 
 START_FILE = "hey-load.json"
 REQUEST_COLUMNS = "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-TEMPLATE = (
-    """
+TEMPLATE = """
   Requests:	{{ .NumRes }}
   Total:	{{ printf "%.6f" .Total.Seconds }} secs{{ range $status, $count := .StatusCodeDist }}
   [{{ $status }}]	{{ $count }} responses{{ end }}{{ range $error, $count := .ErrorDist }}
   [{{ $count }}]	{{ printf "%q" $error }}{{ end }}
 
-"""
-    + REQUEST_COLUMNS
-    + """{{ range $i, $latency := .Lats }}
+COLUMNS{{ range $i, $latency := .Lats }}
 {{ printf "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%.6f" $latency (index $.ConnLats $i) (index $.DnsLats $i) \
 (index $.ReqLats $i) (index $.DelayLats $i) (index $.ResLats $i) (index $.StatusCodes $i) (index $.Offsets $i) }}\
-{{ end }}"""
-)
+{{ end }}""".replace("COLUMNS", REQUEST_COLUMNS)
 """hey's `-o` takes a Go template, of which `csv` is one: its columns, with microseconds, below what it counted."""
 
 _REQUESTS = re.compile(r"^  Requests:\t([0-9]{1,12})$", re.MULTILINE)
@@ -56,10 +52,8 @@ class Hey(Tool):
     """hey tells starts in seconds since its own; the epoch second of that is taken in `command`, some ms early. It runs
     without `-z`: the lab stops it at its time limit, and it then waits for what is in flight.
 
-    It keeps 500 idle connections at most: what is idle beyond that, at one moment, is closed and opened again (its rows
-    show dials). Go sends a GET again when a kept connection closes before a byte of the answer; such a request counts
-    once. An answer whose body is cut or stalls is a good one to hey, and its "Total data" is what the headers promised;
-    but Go closes such a connection, and the next request dials."""
+    It keeps 500 idle connections at most, sends a GET again when a kept connection closes before a byte of the answer,
+    and takes an answer whose body is cut for a good one; each shows as a dial."""
 
     name = "hey"
     shapes = ("closed",)
@@ -123,8 +117,7 @@ class Hey(Tool):
         )
 
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
-        """A row is an answer, unless it took as long as the time-out; of other requests without one only their number
-        and reasons are known."""
+        """A row is an answer, unless it took as long as the time-out; other requests without one have no row."""
         started, report = read_record(raw / START_FILE, Started), self.report(raw)
         if started is None or report.completed is None:
             raise ParseError(f"hey's rows lack its summary or {START_FILE}: measure again.")

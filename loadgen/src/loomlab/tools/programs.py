@@ -1,5 +1,4 @@
-"""The lab's own load generators: `lab-rates` (loadgen/tools/lab-rates in Go) keeps every offered rate by vegeta's
-library; `lab-users` (loadgen/users in Rust) has connections that are always busy, and users who come, think and go."""
+"""The lab's own load generators: `lab-rates` (in Go, by vegeta's library), and `lab-users` (loadgen/users in Rust)."""
 
 import re
 from abc import abstractmethod
@@ -40,8 +39,7 @@ class Counts(BaseModel):
 
 
 class Program(Tool):
-    """A program that writes a row a request while it runs, and a report once all requests have ended. Latency begins
-    when a request starts, before it has a connection; redirects are not followed."""
+    """A program that writes a row a request, and a report at its end. Latency begins before there is a connection."""
 
     program: str
     tells_unended = True
@@ -113,9 +111,8 @@ class Program(Tool):
 
 
 class Vegeta(Program):
-    """Requests start when they are due, dealt out in turn. With all connections busy they start late; what is over a
-    second late at the end is not started, and told as unsent. Go sends a GET again when a kept connection closes before
-    a byte of the answer; such a request counts once."""
+    """Requests start when they are due, dealt out in turn, late with all connections busy; over a second late at the
+    end is unsent. Go sends a GET again when a kept connection closes before a byte of the answer."""
 
     name = "vegeta"
     program = "lab-rates"
@@ -142,8 +139,7 @@ class Vegeta(Program):
 
 
 class LabUsers(Program):
-    """Each user, or each connection that is always busy, opens its connection with its first request. What is in flight
-    at the end is waited for; nothing is sent twice."""
+    """Each user or busy connection connects with its first request; what is in flight at the end is waited for."""
 
     name = "users"
     program = "lab-users"

@@ -51,8 +51,7 @@ class ToolReport:
 
 
 class Tool(ABC):
-    """A load generator: what it can do and costs, its command line, and how its output is read. Its files in a run's
-    `raw` have names that begin with its own; reading them needs nothing else, so that it can be done again."""
+    """A load generator: what it can do and costs, its command line, and how its files, named after it, are read."""
 
     name: str
     shapes: tuple[str, ...]  # kinds of load that it offers
@@ -128,12 +127,10 @@ class Tool(ABC):
 
     @abstractmethod
     def report(self, raw: Path) -> ToolReport:
-        """What the tool said. Raises ParseError for files that are not the tool's, OSError for one that cannot be
-        read."""
+        """What the tool said; raises ParseError for what is not the tool's, OSError for what cannot be read."""
 
     def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
-        """Per-request data, None when the tool left none; no true answer takes less than `floor_ms`. Raises as
-        `report`, and ParseError where it is not of as many requests as the tool counted."""
+        """Per-request data, None without any; raises as `report`, and ParseError where the tool counted others."""
         packed = self.packed(raw)
         if not packed.exists():
             return None
@@ -159,8 +156,7 @@ class Tool(ABC):
 
 
 def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArray[np.generic]:
-    """The columns of lines with so many numbers; raises ValueError or DeprecationWarning where a line has something
-    else."""
+    """The columns of lines with so many numbers; raises ValueError or DeprecationWarning for lines of another kind."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         values = np.fromstring(rows.rstrip(b",\n"), dtype=dtype, sep=separator) if rows else np.empty(0, dtype=dtype)
@@ -168,9 +164,7 @@ def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArra
 
 
 def reason(error: str) -> str:
-    """A short reason for an error of Go's net/http, which the lab's own tool in Rust words likewise: its kind, else its
-    first 60 characters without URL and addresses (they hold a port, so that each error would be a reason of its
-    own)."""
+    """The kind of an error of Go's net/http or of the lab's own tool, else its first characters without addresses."""
     text = _REQUEST.sub("", error)
     kind = next((kind for kind, words in _REASONS.items() if re.search(words, text)), None)
     return kind or _ADDRESSES.sub("", text).strip()[:LONGEST_REASON] or "no reason given"

@@ -63,9 +63,7 @@ def too_many_errors(run: Measured) -> Iterator[str]:
     f"{percent(IDLE_LIMIT)} + 0.5 ms ÷ mean latency, if that is more",
 )
 def littles_law(run: Measured) -> Iterator[str]:
-    """Steady closed load: Little's law, throughput × mean latency ÷ connections, on the interior.
-
-    Below 20 waves a count of whole waves cannot resolve 5 %: one wave is the limit then."""
+    """Steady closed load: Little's law, throughput × mean latency ÷ connections, on the interior."""
     ratio = _little_ratio(run)
     limit = max(LITTLE_LIMIT, IDLE_LIMIT + run.rounding, 1 / run.waves if run.waves else 0)
     if abs(ratio - 1) > limit:
@@ -77,9 +75,8 @@ def littles_law(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"off by > {percent(IDLE_LIMIT)}, under ab plus 0.5 ms ÷ mean latency")
 def connections_idle(run: Measured) -> Iterator[str]:
-    """Steady closed load of 20 waves, under ab and hey: `little_ratio`, below 1 (connections were not busy) or above.
-
-    Of tools that leave out what never ended."""
+    """Steady closed load of 20 waves, under ab and hey: `little_ratio`, below 1 (connections were not busy) or
+    above."""
     ratio, waves = _little_ratio(run, tells_unended=run.tells_unended), measured(run.waves, "throughput and latency")
     skip_if(waves < FEWEST_COUNTED, "with so few waves the count is off by more than the limit")
     limit = IDLE_LIMIT + run.rounding
@@ -144,9 +141,7 @@ def started_too_late(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(limits.LAG_LIMIT)}, and over {limits.RESOLVED_LAG_MS} ms")
 def started_late(run: Measured) -> Iterator[str]:
-    """Users who pause, and vegeta: how late requests started, at p99, ÷ p99 of latency.
-
-    Latency counts from when a request was due, so the lag is in it; it is the tool's, or the lack of connections."""
+    """Users who pause, and vegeta: how late requests started, at p99, ÷ p99 of latency."""
     lag_ms, latency_ms = _lag_ms(run), measured(run.lagged_p99_ms, "how late requests started")
     skip_if(lag_ms > limits.LONGEST_LAG_MS, "the lag is over the larger limit")
     if lag_ms > max(limits.LAG_LIMIT * latency_ms, limits.RESOLVED_LAG_MS):
@@ -234,16 +229,14 @@ def few_waves(run: Measured) -> Iterator[str]:
 @rule("suspect", f"> {percent(OMITTED_LIMIT)}; of waits, those longer than {limits.SLOW_P50S} × p50")
 def omission_possible(run: Measured) -> Iterator[str]:
     """Steady closed load: coordinated omission possible: requests not sent because of silences or long waits, ÷
-    requests answered.
-
-    By silences of all connections, or by single ones that wait; where long waits were asked for, what is sent less
-    often meanwhile is no other than what is sent."""
+    requests answered."""
     skip_if(not run.closed_model, OPEN)
     skip_if(not run.steady and (run.think_s is None or run.backend_hangs), CHANGING)
     answered, p50_ms = measured(run.counted_requests or None, NOT_TIMED), measured(run.p50_ms or None, NOT_TIMED)
     wave_s = p50_ms / 1000 + (run.think_s or 0)
     silent_s = sum(silence_s - wave_s for silence_s in run.silences_s if silence_s > SILENT_WAVES * wave_s + 1)
     silent = silent_s * answered / run.evaluated_s if run.evaluated_s else 0.0
+    # Where long waits were asked for, what is sent less often meanwhile is no other than what is sent.
     waits_alike = run.steady and not (run.delay_asked or "").startswith("lognormal:")
     # As HdrHistogram's copyCorrectedForCoordinatedOmission: those that would have followed one another meanwhile.
     slow = sum(took_ms / p50_ms - 1 for took_ms in run.slow_ms) if waits_alike else 0.0

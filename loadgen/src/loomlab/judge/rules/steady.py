@@ -5,15 +5,14 @@ from collections.abc import Iterator
 
 from loomlab.basics.format import percent
 from loomlab.judge.limits import GROWTH_LIMIT
-from loomlab.judge.rule import measured, rule, skip_if
+from loomlab.judge.rule import Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Halves, Measured
 from loomlab.records.warmup import REST_CORES, WarmupDigest
 
 MUCH_GROWTH_LIMIT = 0.25
 """A rate that is one hundredth over what can be carried makes 0.9 s grow by a quarter within a minute."""
 CPU_GROWTH_LIMIT = 0.25
-"""Of CPU per request, which the host moves more than latency: under a light load by a quarter, hence the smaller limit
-for the lower end of the 95 % interval."""
+"""Of CPU per request, which the host moves by a quarter under a light load: a smaller limit holds for the interval."""
 LATENCY_PEAK_LIMIT, CPU_PEAK_LIMIT = 0.25, 1.0
 """Of one of eight parts above their median; in 36 healthy runs it was 17 % and 49 % at most."""
 IDLE_CPU_LIMIT = 0.20  # of the approach's CPUs: where more is idle, requests did not queue for want of CPU
@@ -35,38 +34,37 @@ def _growth(run: Measured, halves: Halves | None) -> float:
     return _beyond_chance(halves)
 
 
-def _latency_grew(run: Measured, limit: float, most: float = math.inf) -> Iterator[str]:
-    growth = _growth(run, run.latency_fall)
-    skip_if(growth > most, "the growth is over the larger limit")
-    if growth > limit:
-        idle, cure = run.idle_share, "use a lower RATE"
-        if run.closed_model:
-            cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
-        elif idle is None or idle <= IDLE_CPU_LIMIT:
-            cause = f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
-        else:
-            cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
-        yield (
-            f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-            f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
-        )
+def _latency_grew(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:
+    def check(run: Measured) -> Iterator[str]:
+        growth = _growth(run, run.latency_fall)
+        skip_if(growth > most, "the growth is over the larger limit")
+        if growth > limit:
+            idle, cure = run.idle_share, "use a lower RATE"
+            if run.closed_model:
+                cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
+            elif idle is None or idle <= IDLE_CPU_LIMIT:
+                cause = (
+                    f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
+                )
+            else:
+                cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
+            yield (
+                f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
+                f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
+            )
+
+    about = "growth of mean latency from the first half of the interior to the second, beyond chance at 95 %"
+    check.__name__, check.__doc__ = name, f"Steady load: {about}."
+    return rule(level, f"> {percent(limit)}")(check)
+
+
+latency_grew = _latency_grew("latency_grew", "suspect", GROWTH_LIMIT, most=MUCH_GROWTH_LIMIT)
+latency_grew_much = _latency_grew("latency_grew_much", "invalid", MUCH_GROWTH_LIMIT)
 
 
 def _cpu_grew_much(halves: Halves | None) -> bool:
     growth = _beyond_chance(halves)
     return halves is not None and growth > CPU_GROWTH_LIMIT and growth - halves.margin > GROWTH_LIMIT
-
-
-@rule("suspect", f"> {percent(GROWTH_LIMIT)}")
-def latency_grew(run: Measured) -> Iterator[str]:
-    """Steady load: growth of mean latency from the first half of the interior to the second, beyond chance at 95 %."""
-    return _latency_grew(run, GROWTH_LIMIT, most=MUCH_GROWTH_LIMIT)
-
-
-@rule("invalid", f"> {percent(MUCH_GROWTH_LIMIT)}")
-def latency_grew_much(run: Measured) -> Iterator[str]:
-    """Steady load: growth of mean latency from the first half of the interior to the second, beyond chance at 95 %."""
-    return _latency_grew(run, MUCH_GROWTH_LIMIT)
 
 
 @rule("suspect", f"> {percent(CPU_GROWTH_LIMIT)}, and beyond chance > {percent(GROWTH_LIMIT)}")
@@ -83,9 +81,7 @@ def cpu_grew(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(LATENCY_PEAK_LIMIT)}; > {percent(CPU_PEAK_LIMIT)}")
 def uneven(run: Measured) -> Iterator[str]:
-    """Steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request.
-
-    A hump, or a step near the end, which a straight line does not show."""
+    """Steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request."""
     parts = (
         ("mean latency", run.latency_fall, LATENCY_PEAK_LIMIT),
         ("CPU per request", run.cpu_fall, CPU_PEAK_LIMIT),
@@ -115,16 +111,12 @@ def half_cold(run: Measured) -> Iterator[str]:
     """Warm-up cut short by its cap, or none."""
     warmup = _warmup(run)
     skip_if(warmup.failed, "the warm-up failed")
-    if warmup.capped and run.cold:
-        yield (
-            f"There was no warm-up: its cap of {warmup.cap_s:.0f} s leaves no time for one; "
-            f"use WARMUP_CAP={SHORTEST_CAP_S}s."
-        )
-    elif warmup.capped:
-        yield (
-            f"The warm-up was cut short by its cap of {warmup.cap_s:.0f} s: {warmup.cause}; "
-            f"use WARMUP_CAP={max(2 * warmup.cap_s, SHORTEST_CAP_S):.0f}s."
-        )
+    if warmup.capped:
+        cap_s, said = warmup.cap_s, "The warm-up was cut short by its"
+        why, longer_s = f": {warmup.cause}", max(2 * cap_s, SHORTEST_CAP_S)
+        if run.cold:
+            said, why, longer_s = "There was no warm-up: its", " leaves no time for one", SHORTEST_CAP_S
+        yield f"{said} cap of {cap_s:.0f} s{why}; use WARMUP_CAP={longer_s:.0f}s."
 
 
 @rule("suspect")

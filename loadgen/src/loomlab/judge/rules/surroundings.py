@@ -1,11 +1,11 @@
 """Rules on what surrounds the approach: load generator, backend and machine, which must not be what limits a run."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from loomlab.basics.format import percent
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
-from loomlab.judge.rule import applicable, measured, rule, skip_if
+from loomlab.judge.rule import Level, Rule, applicable, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
 LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
@@ -16,135 +16,99 @@ CLOCK_LIMIT_S = 0.5
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
 STOLEN_LIMIT = 0.05
 """Of the time in which the approach needed its CPUs: by so much was CPU per request higher in runs with steal."""
-NOT_ASKED = "no request calls the backend"
-FULL = f"at least {percent(BUSY_CPU)} in > {percent(BUSY_SECONDS_LIMIT)} of seconds"
 CURE = ": use a lower load or more CPUs"
 BEYOND = "the share is over the larger limit"
+type Find = Callable[[Measured], tuple[str, float]]  # what limited the run, and by what share of it
 STEAL = "how much CPU time the hypervisor took (steal)"
 
 
-def _limited(who: str, what: str, share: float, limit: float, cure: str = "") -> Iterator[str]:
-    if share > limit:
-        yield f"The {who} limited the run: {what} (the limit is {percent(limit)}){cure}."
+def _limits(name: str, about: str, find: Find, most: float, limit: str = "", cure: str = "") -> Rule:
+    """A rule on load generator or backend, named after one of them; a backend that no request calls limits nothing."""
+    who = "load generator" if name.startswith("generator") else "backend"
+
+    def check(run: Measured) -> Iterator[str]:
+        skip_if(who == "backend" and not run.backend_calls, "no request calls the backend")
+        what, share = find(run)
+        if share > most:
+            yield f"The {who} limited the run: {what} (the limit is {percent(most)}){cure}."
+
+    check.__name__, check.__doc__ = name, about
+    return rule("invalid", limit or f"> {percent(most)}")(check)
 
 
-def _full(who: str, what: str, full_share: float | None, part: str) -> Iterator[str]:
-    share = measured(full_share, f"how busy the {who}'s {part} were")
-    busy = f"{what} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds"
-    return _limited(who, busy, share, BUSY_SECONDS_LIMIT)
-
-
-def _throttled(who: str, share: float) -> Iterator[str]:
-    return _limited(who, f"it was throttled in {percent(share)} of its CPU quota periods", share, THROTTLED_LIMIT)
-
-
-def _of_quota(share: float | None, *, known: bool) -> float:
+def _of_quota(run: Measured, figure: str) -> float:
     """What was measured of a quota; ends the check where there is none, or where that is not known."""
-    skip_if(share is None and known, "there is no CPU quota")
+    share: float | None = getattr(run, figure)
+    skip_if(share is None and getattr(run, f"{figure.partition('_')[0]}_measured"), "there is no CPU quota")
     return measured(share, "what CPU the containers beside the approach used")
 
 
-def _slow(run: Measured, who: str, figure: str, what: str, added_ms: float, most: float = math.inf) -> Iterator[str]:
-    """Where what is added to the mean latency or its p99 is over their limits; as a share of it `most` at most."""
-    of_mean, of_p99 = (run.mean_ms, LATE_MEAN_LIMIT), (run.p99_ms, LATE_P99_LIMIT)
-    taken_ms, limit = of_mean if figure == "mean" else of_p99
-    latency_ms = applicable(taken_ms or None, "there is no latency to compare with")
-    share = added_ms / latency_ms
-    what = f"{what} {percent(min(share, most))} of the {figure} latency of {latency_ms:,.0f} ms"
-    return _limited(who, what, share, limit, CURE)
+def _full(name: str, what: str, said: str, parts: str) -> Rule:
+    def find(run: Measured) -> tuple[str, float]:
+        figure, who = f"{name}_full", "load generator" if name.startswith("generator") else "backend"
+        share = _of_quota(run, figure) if parts == "quota" else getattr(run, figure)
+        share = measured(share, f"how busy the {who}'s {parts} were")
+        return f"{said} at least {percent(BUSY_CPU)} busy in {percent(share)} of the seconds", share
+
+    limit = f"at least {percent(BUSY_CPU)} in > {percent(BUSY_SECONDS_LIMIT)} of seconds"
+    return _limits(name, f"Use of {what}.", find, BUSY_SECONDS_LIMIT, limit)
 
 
-def _waited(run: Measured, waited_ms: float | None, when: str, figure: str) -> Iterator[str]:
-    skip_if(not run.waits_told, "this kernel does not report waits for a CPU; how busy its CPUs were is judged")
-    wait_ms = measured(waited_ms, "how long the load generator waited for a CPU")
-    return _slow(run, "load generator", figure, f"its threads waited {wait_ms:.1f} ms for a CPU {when},", wait_ms)
+def _throttled(name: str, who: str) -> Rule:
+    def find(run: Measured) -> tuple[str, float]:
+        share = _of_quota(run, name)
+        return f"it was throttled in {percent(share)} of its CPU quota periods", share
+
+    return _limits(name, f"Periods in which the {who} was throttled by its quota.", find, THROTTLED_LIMIT)
 
 
-def _late(run: Measured, lateness_ms: float | None, when: str, figure: str) -> Iterator[str]:
-    skip_if(not run.backend_calls, NOT_ASKED)
-    late_ms = measured(lateness_ms, "how late the backend was")
-    what = f"its answers were {late_ms:.1f} ms late {when}, over {run.backend_calls} calls up to"
-    return _slow(run, "backend", figure, what, run.backend_calls * late_ms * (late_ms > RESOLVED_LATE_MS), most=1)
+def _of_latency(run: Measured, level: str, added_ms: float, most: float = math.inf) -> tuple[str, float]:
+    """What is added to the mean latency or its p99, as a share of it: said as `most` at most."""
+    latency_ms = (run.mean_ms if level == "mean" else run.p99_ms) or None
+    share = added_ms / applicable(latency_ms, "there is no latency to compare with")
+    return f"{percent(min(share, most))} of the {level} latency of {latency_ms:,.0f} ms", share
 
 
-@rule("invalid", FULL)
-def generator_cpus(run: Measured) -> Iterator[str]:
-    """Use of all CPUs of the generator's set."""
-    return _full("load generator", "all CPUs of its set were", run.generator_cpus_full, "CPUs")
+def _waited(level: str, when: str, most: float, of: str) -> Rule:
+    def find(run: Measured) -> tuple[str, float]:
+        skip_if(not run.waits_told, "this kernel does not report waits for a CPU; how busy its CPUs were is judged")
+        wait_ms = measured(getattr(run, f"generator_wait_{level}_ms"), "how long the load generator waited for a CPU")
+        part, share = _of_latency(run, level, wait_ms)
+        return f"its threads waited {wait_ms:.1f} ms for a CPU {when}, {part}", share
+
+    about = f"The generator's wait for a CPU, {of} ÷ {level} latency."
+    return _limits(f"generator_wait_{level}", about, find, most, cure=CURE)
 
 
-@rule("invalid", FULL)
-def generator_thread(run: Measured) -> Iterator[str]:
-    """Use of a CPU by the generator's busiest thread (ab has one)."""
-    return _full("load generator", "its busiest thread was", run.generator_thread_full, "threads")
+def _late(level: str, when: str, most: float) -> Rule:
+    # At p99 as if all calls of one request were as late as that: an upper bound.
+    def find(run: Measured) -> tuple[str, float]:
+        late_ms = measured(getattr(run, f"backend_lateness_{level}_ms"), "how late the backend was")
+        added_ms = run.backend_calls * late_ms * (late_ms > RESOLVED_LATE_MS)
+        part, share = _of_latency(run, level, added_ms, most=1)
+        return f"its answers were {late_ms:.1f} ms late {when}, over {run.backend_calls} calls up to {part}", share
+
+    about = f"The backend's lateness, calls × {level} ÷ {level} latency."
+    limit = f"> {percent(most)}, and over {RESOLVED_LATE_MS} ms"
+    return _limits(f"backend_late_{level}", about, find, most, limit, CURE)
 
 
-@rule("invalid", FULL)
-def generator_quota(run: Measured) -> Iterator[str]:
-    """Use of the generator's CPU quota."""
-    share = _of_quota(run.generator_quota_full, known=run.generator_measured)
-    return _full("load generator", "its CPU quota was", share, "quota")
-
-
-@rule("invalid", FULL)
-def backend_cpus(run: Measured) -> Iterator[str]:
-    """Use of all CPUs of the backend's set."""
-    skip_if(not run.backend_calls, NOT_ASKED)
-    return _full("backend", "all CPUs of its set were", run.backend_cpus_full, "CPUs")
-
-
-@rule("invalid", FULL)
-def backend_quota(run: Measured) -> Iterator[str]:
-    """Use of the backend's CPU quota."""
-    skip_if(not run.backend_calls, NOT_ASKED)
-    share = _of_quota(run.backend_quota_full, known=run.backend_measured)
-    return _full("backend", "its CPU quota was", share, "quota")
-
-
-@rule("invalid", FULL)
-def backend_loop(run: Measured) -> Iterator[str]:
-    """Use of a CPU by the backend's busiest event loop."""
-    skip_if(not run.backend_calls, NOT_ASKED)
-    return _full("backend", "its busiest event loop was", run.backend_loop_full, "event loops")
-
-
-@rule("invalid", f"> {percent(LATE_MEAN_LIMIT)}")
-def generator_wait_mean(run: Measured) -> Iterator[str]:
-    """The generator's wait for a CPU, mean ÷ mean latency."""
-    return _waited(run, run.generator_wait_mean_ms, "on average", "mean")
-
-
-@rule("invalid", f"> {percent(LATE_P99_LIMIT)}")
-def generator_wait_p99(run: Measured) -> Iterator[str]:
-    """The generator's wait for a CPU, mean of the worst hundredth of the seconds ÷ p99 latency."""
-    return _waited(run, run.generator_wait_p99_ms, "at p99", "p99")
-
-
-@rule("invalid", f"> {percent(THROTTLED_LIMIT)}")
-def generator_throttled(run: Measured) -> Iterator[str]:
-    """Periods in which the generator was throttled by its quota."""
-    return _throttled("load generator", _of_quota(run.generator_throttled, known=run.generator_measured))
-
-
-@rule("invalid", f"> {percent(THROTTLED_LIMIT)}")
-def backend_throttled(run: Measured) -> Iterator[str]:
-    """Periods in which the backend was throttled by its quota."""
-    skip_if(not run.backend_calls, NOT_ASKED)
-    return _throttled("backend", _of_quota(run.backend_throttled, known=run.backend_measured))
-
-
-@rule("invalid", f"> {percent(LATE_MEAN_LIMIT)}, and over {RESOLVED_LATE_MS} ms")
-def backend_late_mean(run: Measured) -> Iterator[str]:
-    """The backend's lateness, calls × mean ÷ mean latency."""
-    return _late(run, run.backend_lateness_mean_ms, "on average", "mean")
-
-
-@rule("invalid", f"> {percent(LATE_P99_LIMIT)}, and over {RESOLVED_LATE_MS} ms")
-def backend_late_p99(run: Measured) -> Iterator[str]:
-    """The backend's lateness, calls × p99 ÷ p99 latency.
-
-    As if all calls of one request were as late as that: an upper bound."""
-    return _late(run, run.backend_lateness_p99_ms, "at p99", "p99")
+generator_cpus = _full("generator_cpus", "all CPUs of the generator's set", "all CPUs of its set were", "CPUs")
+generator_thread = _full(
+    "generator_thread", "a CPU by the generator's busiest thread (ab has one)", "its busiest thread was", "threads"
+)
+generator_quota = _full("generator_quota", "the generator's CPU quota", "its CPU quota was", "quota")
+backend_cpus = _full("backend_cpus", "all CPUs of the backend's set", "all CPUs of its set were", "CPUs")
+backend_quota = _full("backend_quota", "the backend's CPU quota", "its CPU quota was", "quota")
+backend_loop = _full(
+    "backend_loop", "a CPU by the backend's busiest event loop", "its busiest event loop was", "event loops"
+)
+generator_wait_mean = _waited("mean", "on average", LATE_MEAN_LIMIT, "mean")
+generator_wait_p99 = _waited("p99", "at p99", LATE_P99_LIMIT, "mean of the worst hundredth of the seconds")
+generator_throttled = _throttled("generator_throttled", "generator")
+backend_throttled = _throttled("backend_throttled", "backend")
+backend_late_mean = _late("mean", "on average", LATE_MEAN_LIMIT)
+backend_late_p99 = _late("p99", "at p99", LATE_P99_LIMIT)
 
 
 @rule("invalid", host_cause=True)
@@ -186,9 +150,7 @@ def connections_reopened(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"off by > {percent(BACKEND_REQUESTS_LIMIT)} plus a wave")
 def other_backend_requests(run: Measured) -> Iterator[str]:
-    """Backend requests per request, on the interior, compared with the calls that the endpoint makes.
-
-    What is in flight at the ends may add or hide a chain of calls a connection."""
+    """Backend requests per request, on the interior, compared with the calls that the endpoint makes."""
     calls = run.backend_calls
     per_request = measured(
         run.backend_requests_per_request if run.counted_requests else None, "how many requests the backend answered"
@@ -207,10 +169,9 @@ def other_backend_requests(run: Measured) -> Iterator[str]:
     "flight make at once",
 )
 def backend_reconnected(run: Measured) -> Iterator[str]:
-    """Connections opened to the backend ÷ requests to it.
-
-    Without a warm-up every connection is a first one; in the open model more are wanted as more requests wait."""
+    """Connections opened to the backend ÷ requests to it."""
     calls = run.backend_calls * (run.requests or 0)
+    # Without a warm-up each is a first one; in the open model more are wanted as more requests wait.
     first_ones = run.at_once * run.in_flight if run.cold or not run.closed_model else 0
     opened = measured(run.backend_connections_opened, "how many connections to the backend were opened")
     if opened and opened > REOPENED_LIMIT * calls + first_ones:
@@ -220,26 +181,22 @@ def backend_reconnected(run: Measured) -> Iterator[str]:
         )
 
 
-def _foreign(run: Measured, limit: float, most: float = math.inf) -> Iterator[str]:
-    share = measured(run.foreign_cpu_share, "how much of the approach's CPUs other programs took")
-    skip_if(share > most, BEYOND)
-    if share > limit:
-        yield (
-            f"Other programs took {percent(share)} of the time of the approach's CPUs (the limit is {percent(limit)}): "
-            "stop them, and measure again."
-        )
+def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:
+    def check(run: Measured) -> Iterator[str]:
+        share = measured(run.foreign_cpu_share, "how much of the approach's CPUs other programs took")
+        skip_if(share > most, BEYOND)
+        if share > limit:
+            yield (
+                f"Other programs took {percent(share)} of the time of the approach's CPUs "
+                f"(the limit is {percent(limit)}): stop them, and measure again."
+            )
+
+    check.__name__, check.__doc__ = name, "Other programs on the approach's CPUs."
+    return rule(level, f"> {percent(limit)}", host_cause=True)(check)
 
 
-@rule("suspect", f"> {percent(FOREIGN_LIMIT)}", host_cause=True)
-def foreign_cpu(run: Measured) -> Iterator[str]:
-    """Other programs on the approach's CPUs."""
-    return _foreign(run, FOREIGN_LIMIT, most=MUCH_FOREIGN_LIMIT)
-
-
-@rule("invalid", f"> {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True)
-def much_foreign_cpu(run: Measured) -> Iterator[str]:
-    """Other programs on the approach's CPUs."""
-    return _foreign(run, MUCH_FOREIGN_LIMIT)
+foreign_cpu = _foreign("foreign_cpu", "suspect", FOREIGN_LIMIT, most=MUCH_FOREIGN_LIMIT)
+much_foreign_cpu = _foreign("much_foreign_cpu", "invalid", MUCH_FOREIGN_LIMIT)
 
 
 def _stolen(*shares: tuple[float, str, float]) -> Iterator[str]:
@@ -255,9 +212,7 @@ def _stolen(*shares: tuple[float, str, float]) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(STOLEN_LIMIT)}; > {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True)
 def stolen(run: Measured) -> Iterator[str]:
-    """Time stolen from the approach's CPUs ÷ time in which they were needed; from the CPUs of backend or generator.
-
-    What is stolen from a thread may be charged to it as CPU time. Of the others more may be gone."""
+    """Time stolen from the approach's CPUs ÷ time in which they were needed; from the CPUs of backend or generator."""
     needed, shares = measured(run.stolen_of_needed, STEAL), {"approach": 0.0} | measured(run.steal_shares, STEAL)
     skip_if(shares.pop("approach") > MUCH_FOREIGN_LIMIT, BEYOND)
     others = [(share, f"the {part}'s CPUs", MUCH_FOREIGN_LIMIT) for part, share in shares.items()]
@@ -285,9 +240,7 @@ def clock_stepped(run: Measured) -> Iterator[str]:
 
 @rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run", host_cause=True)
 def monitoring_gone(run: Measured) -> Iterator[str]:
-    """Container metrics of both approach and backend missing, or CPU time that stands still.
-
-    Where the approach's samples alone are missing, it may have ended."""
+    """Container metrics of both approach and backend missing, or CPU time that stands still."""
     ratio = run.monitoring_missing_ratio
     if ratio > METRICS_MISSING_LIMIT:
         yield (

@@ -31,9 +31,7 @@ def process_restarted(run: Measured) -> Iterator[str]:
 
 @rule("invalid")
 def oom_killed(run: Measured) -> Iterator[str]:
-    """The kernel killed a process of the container for memory.
-
-    Where nothing counts kills, the container's own state at the end takes their place."""
+    """The kernel killed a process of the container for memory."""
     why = "kills are not counted here; the container's exit state shows whether it was killed"
     kills = applicable(run.oom_kills, why)
     if kills:
