@@ -10,7 +10,6 @@ from loomlab.cli import main
 from loomlab.judge.verdict import RULES
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
-from loomlab.published.page import page_of
 from loomlab.published.paper import Paper, keep, read_paper, read_papers
 from loomlab.published.runs import figures_of, missing_steps, runs_in
 from loomlab.records.order import read_order
@@ -115,18 +114,6 @@ def test_commands_print(lab: Lab, capsys: pytest.CaptureFixture[str], words: lis
         main([*words, *options])
 
     assert printed in capsys.readouterr().out
-
-
-def test_the_page_and_its_charts_are_those_of_the_kept_runs(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main(["reproduced", str(tmp_path), "--loadgen", str(PUBLISHED.parent)])
-
-    page = (tmp_path / "reproduced.md").read_text()
-    assert len(page.split()) <= 2500
-    for paper in read_papers(PUBLISHED):
-        assert all(page.count(f"| {claim.says} |") == 1 for claim in paper.claims)
-        assert "<svg" in (tmp_path / "images" / f"reproduced-{paper.name}.svg").read_text()
-    assert "Nothing was measured" in page_of([small()])
 
 
 @pytest.mark.parametrize("paper", read_papers(PUBLISHED), ids=lambda paper: paper.name)

@@ -24,7 +24,6 @@ COMMANDS = {
     "reproduce": "published.commands:plan_paper",
     "claims": "published.commands:show_claims",
     "keep-published": "published.commands:keep_runs",
-    "reproduced": "published.commands:write_page",
     "export-containers": "exporter.engine:export_containers",
     "sees-containers": "exporter.engine:sees_containers",
     "serve-results": "show.server:serve_results",

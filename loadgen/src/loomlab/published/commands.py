@@ -16,6 +16,7 @@ from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
 from loomlab.published.answers import answers_of
 from loomlab.published.paper import keep, read_paper, read_papers
+from loomlab.published.rows import COLUMNS, row_of
 from loomlab.published.runs import missing_steps, runs_in
 
 WIDTH = 140
@@ -51,8 +52,6 @@ def plan_paper(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULT
 
 def show_claims(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS) -> None:
     """Print a paper's claims with their answers, from the experiments of results/."""
-    from loomlab.published.page import COLUMNS, row_of  # noqa: PLC0415 - as below
-
     paper = read_paper(loadgen / "published", name)
     _print_table(COLUMNS, map(row_of, answers_of(paper, runs_in(results, paper, loadgen / "scenarios"))))
 
@@ -61,16 +60,3 @@ def keep_runs(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS
     """Put the runs of results/ that were made for a paper in place of older ones that the repository keeps."""
     paper = read_paper(loadgen / "published", name)
     keep(loadgen / "published", paper, runs_in(results, paper, loadgen / "scenarios"))
-
-
-def write_page(
-    docs: Annotated[Path, typer.Argument(help="Where the page and its images go.")], loadgen: Loadgen = LOADGEN
-) -> None:
-    """Write reproduced.md and its charts, from the runs that the repository keeps."""
-    from loomlab.published.page import forest, page_of  # noqa: PLC0415 - matplotlib loads slowly
-
-    papers = read_papers(loadgen / "published")
-    (docs / "images").mkdir(parents=True, exist_ok=True)
-    (docs / "reproduced.md").write_text(page_of(papers), encoding="utf-8")
-    for chart in map(forest, papers):
-        (docs / "images" / chart.file).write_text(chart.svg, encoding="utf-8")
