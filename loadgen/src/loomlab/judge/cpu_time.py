@@ -99,8 +99,7 @@ def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Number
 
 
 def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
-    """How long a turn of the tool's threads waited for a CPU: mean, and mean of the worst hundredth of the seconds,
-    which count alike; None where over a tenth of the time is in holes between samples."""
+    """Of the tool's threads, a turn: mean, and mean of the worst hundredth of the seconds; None with many holes."""
     inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
     if not inside or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
         return None, None

@@ -24,8 +24,8 @@ INSPECTED = TypeAdapter(tuple[Container])
 
 
 class Facts:
-    """What a run's raw files say; None: there is no such file, or `container` holds no state. Times are epoch seconds,
-    `start` and `end` the tool's, or both when the measurement began; `floors_ms` the shortest waits of each kind."""
+    """What a run's raw files say; None: there is no such file. Times are epoch seconds, `start` and `end` the
+    tool's."""
 
     def __init__(self, files: RunFiles, request: Request) -> None:
         """Raises ParseError for a file that holds something else."""

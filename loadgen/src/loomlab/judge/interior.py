@@ -26,9 +26,8 @@ OF_ONE_LOAD = ("started_rps", "throughput_rps", "latency_ms", "latency_from_star
 
 @dataclass(frozen=True)
 class InteriorFigures:
-    """Of the requests that started in `window`, of which `requests` were answered. None: not of this kind of load, not
-    of a whole run, or not told by the tool. `recorded_s` is the window before it was cut to whole waves, `unplaced` how
-    many failed or were not sent at unknown times, at most what it has room for."""
+    """Of the requests that started in `window`; None: not of this kind of load or of a whole run, or not told.
+    `recorded_s` is the window before it was cut to whole waves; `unplaced` failed or were not sent at unknown times."""
 
     window: Interior
     requests: float
@@ -58,7 +57,11 @@ def figures_of(
             full_until = _last_full_second(log, load.connections, ended) if quotas else ended
             interior = _closed_figures(log, load.connections, full_until, drains=drains)
         case OpenRate():
-            interior = _open_figures(log, load.rate_rps)
+            # From where the first second's requests have ended up to the last second in which some started throughout.
+            begun, last = math.floor(log.starts_s.min()), math.floor(log.starts_s.max())
+            first_ones = np.sort(log.latency_ms[log.within(begun, begun + 2)])
+            first = begun + 1 + (math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else 0)
+            interior = window_figures(log, first, last, load.rate_rps) if last - first >= FEWEST_SECONDS else None
         case _:
             interior = None
             started, ended = float(log.starts_s.min()), float((log.start_s + log.latency_ms / 1000).max())
@@ -76,14 +79,6 @@ def _last_full_second(log: RequestLog, concurrency: int, ended: float) -> float:
     seconds = np.arange(math.floor(ended), math.floor(starts[0]), -1)
     busy = np.searchsorted(starts, seconds, side="right") - np.searchsorted(ends, seconds, side="right")
     return float(max(seconds[busy >= full], default=ended))
-
-
-def _open_figures(log: RequestLog, offered_rps: float | None) -> InteriorFigures | None:
-    """Of the part in which every request has an entry (docs/methodology.md); None where that is too short."""
-    begun, last = math.floor(log.starts_s.min()), math.floor(log.starts_s.max())
-    first_ones = np.sort(log.latency_ms[log.within(begun, begun + 2)])
-    first = begun + 1 + (math.ceil(percentile(first_ones, 99) / 1000) if len(first_ones) else 0)
-    return window_figures(log, first, last, offered_rps) if last - first >= FEWEST_SECONDS else None
 
 
 def window_figures(log: RequestLog, first: int, last: int, offered_rps: float | None = None) -> InteriorFigures:
@@ -120,8 +115,7 @@ def _latencies(inside: RequestLog, unplaced: int) -> dict[str, Any]:
 
 
 def latency_of_due(log: RequestLog, latency_ms: Numbers, unplaced: int = 0) -> Latency:
-    """Mean, extremes and deviation of these latencies of answers; percentiles of all requests, failed ones above every
-    answer. `unplaced` more failed or were not sent, or none of them: it is not told when they were due."""
+    """Mean and extremes of these answers, percentiles of all requests, failed ones (and `unplaced` more) above them."""
     plain = latency_figures(latency_ms)
     if plain.mean is None:
         return plain
@@ -216,8 +210,7 @@ class Starts:
         return float((end - begin) * count / busy_s) if busy_s else 0.0
 
     def busy_share(self, connections: int, lengths: Sequence[int]) -> float:
-        """Of the connections, how many had a request at any time: 1 unless the counts of stretches of so many seconds,
-        at the beginning and at the end, contradict (docs/methodology.md)."""
+        """How many of the connections had a request at any time, nearest to 1 (docs/methodology.md)."""
         low, high, longest_s = 0.0, math.inf, len(self.counts) - 1
         for begin, length in itertools.chain.from_iterable(((0, each), (longest_s - each, each)) for each in lengths):
             waves = self.waves(begin, begin + length)

@@ -25,8 +25,7 @@ class Outcome(StrEnum):
 
 
 class Claim(Record):
-    """What a paper says, and what would show it: a value of each approach of `of`; with `to` its ratio to another's;
-    with `from_level` alone its growth for each connection from that load on."""
+    """A value of each approach of `of`, or its ratio to that of `to`, or its growth from `from_level` on."""
 
     says: str = Field(description="In the lab's own words")
     untestable: str | None = Field(None, description="Why nothing that the lab measures would show it")

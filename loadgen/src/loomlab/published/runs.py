@@ -43,8 +43,7 @@ def approach_cpus(order: Order) -> float:
 
 
 def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
-    """The runs that were made for the paper, or of one of its scenarios, with the variables of the newest of that load:
-    tries that count, of finished experiments, without blocks during which the host was started again."""
+    """The runs for the paper that count, of finished experiments with the variables of a load's newest one."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
     wanted = {*QUEUE, *(figure for claim in paper.claims for figure in claim.figures)}

@@ -86,8 +86,7 @@ class Ab(Tool):
         )
 
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:  # noqa: ARG002
-        """ab's `-g` file: epoch seconds of the start, and ms, rounded. A connection that closes before a byte of the
-        answer has a row, too, with a wait of 0 ms, which is none where answers take `floor_ms` > 1 at least."""
+        """The `-g` file rounds to seconds and ms; where answers take `floor_ms` > 1, a row with a wait of 0 is none."""
         _, _, _, seconds, _, _, total, waited = numbers(rows.translate(None, DATE_WORDS), 8, " ", np.int64)
         answered = (waited != 0) | (floor_ms <= 1)
         return RequestLog(seconds[answered], total[answered], int((~answered).sum()), rounded_ms=1)

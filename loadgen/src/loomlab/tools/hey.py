@@ -49,11 +49,8 @@ class Started(Record):
 
 
 class Hey(Tool):
-    """hey tells starts in seconds since its own; the epoch second of that is taken in `command`, some ms early. It runs
-    without `-z`: the lab stops it at its time limit, and it then waits for what is in flight.
-
-    It keeps 500 idle connections at most, sends a GET again when a kept connection closes before a byte of the answer,
-    and takes an answer whose body is cut for a good one; each shows as a dial."""
+    """Starts are in seconds since hey's own, which `command` takes some ms early. The lab stops it at its time limit;
+    it then waits for what is in flight. What is idle beyond 500 connections, or cut, shows as a dial."""
 
     name = "hey"
     shapes = ("closed",)

@@ -18,8 +18,7 @@ from loomlab.records.requestlog import RequestLog
 from loomlab.tools.tool import Tool, ToolReport, by_outcome, numbers, reason
 
 COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error"
-"""Of a request: epoch ns at which it was due and at which it started, ns to the last byte of its answer, status (0: no
-answer) and the length of the body, and why there is no answer."""
+"""Epoch ns due and started, ns to the last byte, status (0: none), length of the body, and why there is no answer."""
 _UNANSWERED = re.compile(rb",0,0,([^,\n]+)\n")
 METRICS_PORT = 8880
 LONGEST_RATE_UNIT_S = 1000
