@@ -17,11 +17,10 @@ from typing import Annotated, Any
 
 import typer
 from prometheus_client import CollectorRegistry, Metric, start_http_server
-from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from loomlab.basics.errors import CannotMeasureError, HostError
-from loomlab.run.prometheus import UnreachableError, answered
+from loomlab.run.prometheus import UnreachableError, answered, samples_of
 
 PROJECT, SERVICE = "com.docker.compose.project", "com.docker.compose.service"
 COMPOSE = {name: f"container_label_{name.replace('.', '_')}" for name in (PROJECT, SERVICE)}
@@ -180,14 +179,10 @@ def lacking(before: dict[str, float], after: dict[str, float], spent_s: float) -
 
 def page_figures(page: str, container: str) -> dict[str, float]:
     """Of the container whose ID begins so, by metric; raises UnreachableError for another page."""
-    try:
-        return {
-            sample.name: sample.value
-            for family in text_string_to_metric_families(page)
-            for sample in family.samples
-            # the ID, or a systemd scope's name
-            if sample.name in {CPU, RSS, THREADS}
-            and sample.labels.get("id", "").rpartition("/")[2].removeprefix("docker-").startswith(container)
-        }
-    except ValueError as error:
-        raise UnreachableError(f"it does not hold metrics ({error})") from error
+    return {
+        sample.name: sample.value
+        for sample in samples_of(page)
+        # the ID, or a systemd scope's name
+        if sample.name in {CPU, RSS, THREADS}
+        and sample.labels.get("id", "").rpartition("/")[2].removeprefix("docker-").startswith(container)
+    }

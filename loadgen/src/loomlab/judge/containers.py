@@ -9,7 +9,7 @@ from loomlab.judge.cpu_time import CpuShares, busiest_thread_full_share, cpu_wai
 from loomlab.judge.facts import Facts
 from loomlab.judge.request_figures import Counted
 from loomlab.judge.series import ratio
-from loomlab.records.memory import backend_pool, platform_threads
+from loomlab.records.memory import about_number, platform_threads
 from loomlab.records.models import Container
 
 COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ
@@ -53,7 +53,7 @@ def _under_test(facts: Facts) -> dict[str, Any]:
         "platform_threads_peak": threads_peak[0] if threads_peak else None,
         "virtual_threads_pinned": None if pinned is None else round(pinned),
         "about_told": isinstance(facts.about, dict) and "outbound" in facts.about,
-        "backend_pool": backend_pool(facts.about),
+        "backend_pool": about_number(facts.about, "outbound", "max_connections_per_route"),
         "platform_threads": platform_threads(facts.about),
     }
 
@@ -171,14 +171,14 @@ def container_failure(container: Container | None, started: float) -> str | None
     """Why the state of the container under test invalidates a run begun at `started`."""
     if container is None:
         return None
-    state, begun = container.state, container.state.started_at.timestamp()
-    if state.oom_killed:
-        killed = "A process of the container" if state.running else "The container"
+    begun = container.started_at.timestamp()
+    if container.oom_killed:
+        killed = "A process of the container" if container.running else "The container"
         return f"{killed} under test was killed because memory ran out: raise its memory limit."
     if container.restart_count:
         return f"The container under test restarted {container.restart_count} times (the limit is 0)."
-    if not state.running:
-        return f"The container under test had ended (exit code {state.exit_code}) when the run was over."
+    if not container.running:
+        return f"The container under test had ended (exit code {container.exit_code}) when the run was over."
     if begun > started:
         return f"The container under test was started {begun - started:.1f} s after the run began."
     return None

@@ -7,7 +7,7 @@ import numpy as np
 
 from loomlab.judge import series
 from loomlab.judge.facts import Facts
-from loomlab.records.memory import LiveBytes, MemoryLog, platform_threads, processors
+from loomlab.records.memory import LiveBytes, MemoryLog, about_number, platform_threads
 
 FEWEST_WAITING, MOST_LEFT = 0.9, 0.1  # of the short load's connections; and requests of the load before it
 MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
@@ -46,7 +46,8 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     if log.loaded and not shrunk - of_load <= MOST_SHRUNK * heap:
         heap = math.nan
     sent = log.hold.connections if log.hold else 0
-    most = MOST_KEPT * sent + SPARE + SPARE_PER_CPU * processors(facts.about)
+    cpus = about_number(facts.about, "jvm", "available_processors") or 1
+    most = MOST_KEPT * sent + SPARE + SPARE_PER_CPU * cpus
     threads = _growth(log, "threads", "before", "waiting")
     if requests < FEWEST_REQUESTS or (platform_threads(facts.about) is not None and threads > most):
         stacks = kernel = math.nan

@@ -102,11 +102,10 @@ def with_wait(target: Target, wait_ms: int) -> Target:
     """The request that waits so long, where it says itself how long it waits; another one as it is."""
     path, mark, query = target.target.partition("?")
     if path.startswith(BLOCK):
-        return replace(target, target=f"{BLOCK}{wait_ms / 1000:.3f}{mark}{query}")
-    if path in IN_SERVER:
-        waiting = re.sub(r"(?<![^&])delayInMillis=\d*", f"delayInMillis={wait_ms}", query)
-        return replace(target, target=path + mark + waiting)
-    return target
+        path = f"{BLOCK}{wait_ms / 1000:.3f}"
+    elif path in IN_SERVER:
+        query = re.sub(r"(?<![^&])delayInMillis=\d*", f"delayInMillis={wait_ms}", query)
+    return replace(target, target=path + mark + query)
 
 
 def with_work(target: Target, micros: int) -> Target:

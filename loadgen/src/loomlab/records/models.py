@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from loomlab.records.contrasts import Contrast
 from loomlab.records.files import Margin, Name, Record
@@ -91,20 +91,14 @@ class ToolRun(Record):
     killed: bool = False
 
 
-class ContainerState(BaseModel):
-    """What the engine tells of a container's state, as far as the verdict asks."""
-
-    running: bool = Field(alias="Running")
-    oom_killed: bool = Field(alias="OOMKilled")
-    exit_code: int | None = Field(default=None, alias="ExitCode")
-    started_at: AwareDatetime = Field(alias="StartedAt")
-
-
 class Container(BaseModel):
     """raw/container.json is an array of one (`docker inspect`)."""
 
-    restart_count: int = Field(alias="RestartCount")
-    state: ContainerState = Field(alias="State")
+    restart_count: int = Field(validation_alias="RestartCount")
+    running: bool = Field(validation_alias=AliasPath("State", "Running"))
+    oom_killed: bool = Field(validation_alias=AliasPath("State", "OOMKilled"))
+    exit_code: int | None = Field(None, validation_alias=AliasPath("State", "ExitCode"))
+    started_at: AwareDatetime = Field(validation_alias=AliasPath("State", "StartedAt"))
 
 
 class HostSample(Record):

@@ -75,15 +75,8 @@ class RequestLog:
     def between(self, first: float, last: float) -> "RequestLog":
         """Those that started from `first` up to before `last`, with what is known of requests one by one."""
         answered, failed = self.within(first, last), (first <= self.failed_start_s) & (self.failed_start_s < last)
-        return replace(
-            self,
-            start_s=self.start_s[answered],
-            latency_ms=self.latency_ms[answered],
-            lag_ms=self.lag_ms[answered] if len(self.lag_ms) else self.lag_ms,
-            failed_start_s=self.failed_start_s[failed],
-            failed_latency_ms=self.failed_latency_ms[failed],
-            failed_lag_ms=self.failed_lag_ms[failed] if len(self.failed_lag_ms) else self.failed_lag_ms,
-        )
+        known = [name for name in COLUMNS if len(getattr(self, name))]
+        return replace(self, **{name: getattr(self, name)[failed if "failed" in name else answered] for name in known})
 
 
 def rank(count: int, percent: float) -> int:
@@ -119,8 +112,7 @@ def by_seconds(start_s: Numbers, values: Numbers) -> dict[int, Numbers]:
 
 
 def _quiet(log: RequestLog, first: int, last: int) -> NDArray[np.bool_]:
-    """Of each second from `first` up to before `last`, whether surely no answer came in it: some starts are known to
-    the second only, so an answer is taken to fill both seconds it may be in."""
+    """Of each second, whether surely no answer came in it: one whose start is known to the second may be in two."""
     earliest_ms = np.floor(log.start_s) * 1000 + log.latency_ms
     answered = np.concatenate([earliest_ms // 1000, (earliest_ms + 999) // 1000]).astype(np.int64)
     return np.isin(np.arange(first, last), answered, invert=True)

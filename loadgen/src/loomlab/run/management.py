@@ -8,15 +8,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from prometheus_client.parser import text_string_to_metric_families
-
 from loomlab.basics.errors import UsageError
 from loomlab.records.endpoints import Delay, Endpoint, delay_of, with_wait
 from loomlab.records.load import Load
 from loomlab.records.memory import MemoryAnswer
 from loomlab.records.models import Hang
 from loomlab.run.console import Progress
-from loomlab.run.prometheus import UnreachableError, answered, json_object
+from loomlab.run.prometheus import UnreachableError, answered, json_object, samples_of
 
 PORT = 8081
 LEASE_MS = 60_000  # the longest that the backend lends a delay
@@ -148,10 +146,6 @@ def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iter
 def exposed_values(page: str) -> dict[str, float]:
     """The metrics of a page by name, each the sum over its label sets; raises UnreachableError for another page."""
     values: defaultdict[str, float] = defaultdict(float)
-    try:
-        for family in text_string_to_metric_families(page):
-            for sample in family.samples:
-                values[sample.name] += sample.value
-    except ValueError as error:
-        raise UnreachableError(f"the page does not hold metrics ({error})") from error
+    for sample in samples_of(page):
+        values[sample.name] += sample.value
     return values

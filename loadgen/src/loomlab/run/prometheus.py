@@ -8,6 +8,9 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
 from loomlab.run.console import Stop
 
 TIMEOUT_S = 5.0
@@ -60,6 +63,14 @@ def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> 
         if isinstance(value := json.loads(body), dict):
             return value
     raise UnreachableError(f"{url} did not answer a JSON object")
+
+
+def samples_of(page: str) -> list[Sample]:
+    """Of a page of metrics; raises UnreachableError for another page."""
+    try:
+        return [sample for family in text_string_to_metric_families(page) for sample in family.samples]
+    except ValueError as error:
+        raise UnreachableError(f"it does not hold metrics ({error})") from error
 
 
 class Prometheus:
