@@ -3,6 +3,7 @@ SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+MAKEOVERRIDES := # tests run make themselves, with variables of their own
 
 # What make's command line sets. Taken literally, and before any $(shell …), to which newer makes hand all of it: make would
 # otherwise expand $(...) in a value given by the user.

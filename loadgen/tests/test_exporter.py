@@ -142,9 +142,11 @@ def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
 
 def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[str] = []
-    monkeypatch.setattr("signal.pause", lambda: pages.append(answered("http://127.0.0.1:18089/metrics?max_age=0s")))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setattr("signal.pause", lambda: pages.append(answered(f"http://127.0.0.1:{port}/metrics?max_age=0s")))
 
-    export_containers(engine.socket, 18089)
+    export_containers(engine.socket, port)
 
     assert page_figures(pages[0], LIMITED[:12]) == {CPU: 3.540013, RSS: 35_045_376, THREADS: 42}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.answer.figures import FIGURES, THREADS, WAITING, Spread, spread
+from loomlab.answer.figures import FIGURES, THREADS, THROUGHPUT, WAITING, Spread, spread
 from loomlab.basics.format import MOST_DECIMALS, number, ratio_text
 from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency
@@ -70,3 +70,9 @@ def test_no_written_ratio_hides_its_side_of_1_or_is_another(ratio: float) -> Non
 def test_the_centre_of_equals_is_theirs() -> None:
     """A geometric mean may be off in its last digit."""
     assert spread(THREADS, blocks(3, threads_max=29)[:3]) == Spread(29, 29, 29, 3)
+
+
+def test_the_centre_where_a_value_is_0_is_the_arithmetic_mean() -> None:
+    runs = [run_of(NAMES[0], throughput_rps=rps) for rps in (0.0, 1000.0, 2000.0)]
+
+    assert spread(THROUGHPUT, runs) == Spread(1000, 0, 2000, 3)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from loomlab.records.models import Run
@@ -185,7 +186,7 @@ def users(judge: Judge, targets_ms: list[int], stalled_s: tuple[int, int] = (0, 
             second += took_s + think_s * dice.random()
     shape = {"kind": "users", "stages": [{"users": 60, "duration_s": SECONDS}], "think_s": [0, think_s]}
     targets = [{"target": f"/epoch-millis?delayInMillis={wait_ms}"} for wait_ms in targets_ms]
-    log = log_of(starts, latencies)
+    log = log_of(starts, latencies, lag_ms=np.zeros(len(starts)))
     return judge(log, shape, targets=targets, connections=60)
 
 
@@ -211,3 +212,15 @@ def test_two_kinds_of_waits_are_no_omission(judge: Judge) -> None:
 
     assert run.shortest_ms == 550
     assert "omission_possible" not in failed(run.rules)
+
+
+@pytest.mark.parametrize(("second", "took_ms"), [(-2.1, 900.0), (SECONDS, 2_300.0), (5, -1.0)])
+def test_requests_of_another_time_than_their_process_are_refused(judge: Judge, second: float, took_ms: float) -> None:
+    shape = {"kind": "open-rate", "steps": [{"rate_rps": 1, "duration_s": SECONDS}]}
+    answered = [at(each) for each in range(SECONDS - 2)]
+
+    for log in (
+        log_of([*answered, at(second)], [900.0] * len(answered) + [took_ms]),
+        log_of(answered, [900.0] * len(answered), failed_start_s=[at(second)], failed_latency_ms=[took_ms]),
+    ):
+        assert "tool_failed" in failed(judge(log, shape).rules)

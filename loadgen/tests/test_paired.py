@@ -96,6 +96,15 @@ def test_words_hold_for_all_declared_contrasts_together_and_intervals_for_each()
     assert first.blocks_needed == blocks_needed(spread, 0.10, 9) > blocks_needed(spread, 0.10, 1)
 
 
+def test_no_more_blocks_are_likely_than_are_needed() -> None:
+    """Six, by the power alone."""
+    a = [base * math.exp(0.06 + deviation) for base, deviation in zip(BASE, (-0.03, 0, 0.03), strict=False)]
+
+    first = compare(CPU_PER_REQUEST, [*observed(PAIR.a, a), *observed(PAIR.b, BASE[:3])], [PAIR] * 4)[0]
+
+    assert (first.word, first.blocks_likely, first.blocks_needed) == ("not resolved", 5, 5)
+
+
 def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> None:
     third = Pair("virtual", "reactive", LOAD)
     runs = [*observed("virtual", LESS), *observed("platform", BASE), *observed("reactive", BASE)]

@@ -82,6 +82,7 @@ def steal(needed: float, approach: float, generator: float) -> dict[str, Any]:
 
 
 PAUSES = {"think_s": 1.0}
+HANGING = PAUSES | {"steady": False, "backend_hangs": True}
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     *((rule, level, {name: within}, {name: beyond}, said) for rule, level, name, within, beyond, said in FIGURES),
     ("backend_delay_other", "invalid", {}, delays("40", "300"), "40 300"),
@@ -236,8 +237,11 @@ SCOPE: list[tuple[dict[str, Any], str]] = [
     (waits_of("lognormal:100:1000") | {"silences_s": (30,)}, "omission_possible"),
     (waits_of("uniform:200:400") | {"slow_ms": (9_000.0,) * 9_000}, "omission_possible"),
     (OPEN | {"silences_s": (30,), "slow_ms": (90_000.0,)}, ""),
-    ({"steady": False, "think_s": 5.0, "silences_s": (9, 9)}, ""),
-    ({"steady": False, "think_s": 1.0, "silences_s": (9, 9)}, "omission_possible"),
+    (lag(0.0) | {"steady": False, "think_s": 5.0, "silences_s": (9, 9)}, ""),
+    (lag(0.0) | {"steady": False, "think_s": 1.0, "silences_s": (9, 9)}, "omission_possible"),
+    # During a hang silence is what was asked for; late starts are the tool's all the same.
+    (lag(61.0) | HANGING | {"silences_s": (9, 9)}, "started_late"),
+    (lag(0.0) | HANGING | {"silences_s": (9, 9)}, ""),
     # A backend that no request asks says nothing unless it was asked; its delay may be any if none depends on it.
     (UNASKED | {"backend_requests_per_request": 0.02}, ""),
     (UNASKED | {"backend_requests_per_request": 0.021}, "other_backend_requests"),

@@ -33,6 +33,7 @@ def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections:
 def test_bursts_for_the_compilers_are_as_long_as_they_should_be(burst_s: float) -> None:
     got = warmed(Approach(), 200, compile_burst_s=burst_s)
 
+    assert phase(got, "compile")[0].wait_ms == 200 * 2 / 0.5  # ms: 2 of CPU each, on half of one CPU
     assert phase(got, "compile")[-1].duration_s == pytest.approx(burst_s, rel=0.4)
 
 

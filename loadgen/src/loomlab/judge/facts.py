@@ -102,8 +102,8 @@ def _in_time(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
     """The requests; raises ParseError for those of another time than their process."""
     if log is not None:
         first_s, last_s = process.started - APART_S, process.ended + APART_S
-        ends_s = log.start_s + log.latency_ms / 1000
-        if not ((log.start_s >= first_s) & (log.latency_ms >= 0) & (ends_s <= last_s)).all():
+        ends_s = log.starts_s + log.latencies_ms / 1000
+        if not ((log.starts_s >= first_s) & (log.latencies_ms >= 0) & (ends_s <= last_s)).all():
             raise ParseError("requests are of another time than its process: measure again.")
     return log
 

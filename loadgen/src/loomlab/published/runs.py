@@ -52,11 +52,12 @@ def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
             continue
         summary = read_record(folder / "summary.json", Summary)
         runs = summary.runs if summary else []
+        if asked.get(load_of(order), order.asked | ANY) != order.asked | ANY:
+            continue
         if unmade := unmade_blocks(order, runs):
             warnings.warn(f"{folder.name} is left out: {unmade}", stacklevel=2)
             continue
-        if asked.setdefault(load_of(order), order.asked | ANY) != order.asked | ANY:
-            continue
+        asked[load_of(order)] = order.asked | ANY
         levels, cpus, torn = _levels(order, paper.unit, scenarios), approach_cpus(order), torn_blocks(runs, order)
         for run in map(counting_try, tries_of(runs)):
             amount = _amount(run.load, paper.unit)

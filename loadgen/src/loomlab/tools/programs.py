@@ -5,11 +5,11 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from loomlab.basics.errors import ParseError
 from loomlab.records.files import write_json
@@ -25,16 +25,19 @@ LONGEST_RATE_UNIT_S = 1000
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
 
 
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class Counts(BaseModel):
     """`<tool>-report.json`."""
 
-    requests: int
-    without_answer: int
-    not_2xx: int
-    unsent: int = 0
-    bytes: int | None = None
-    first_start_ns: int | None
-    last_end_ns: int
+    requests: Count
+    without_answer: Count
+    not_2xx: Count
+    unsent: Count = 0
+    bytes: Count | None = None
+    first_start_ns: Count | None
+    last_end_ns: Count
 
 
 class Program(Tool):
