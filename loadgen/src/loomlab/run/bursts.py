@@ -40,9 +40,8 @@ def at_rate(load: Load, rate_rps: float, lasts_s: float) -> Load:
 
 
 def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_s: float) -> Load:
-    """A burst of this load that keeps `connections` busy for so many waves of `latency_ms`. A closed load takes them in
-    whole waves, and is told to stop after `limit_s`. Under a rate, requests arrive one by one, which takes other code
-    and more CPU time; so its bursts are rates, too, on all of its connections, and no longer than `limit_s`."""
+    """A burst of this load that keeps `connections` busy for so many waves of `latency_ms`, within `limit_s`: of a
+    closed load in whole waves; of a rate as a rate, too, on all of its connections."""
     if isinstance(load.shape, OpenRate):
         return at_rate(load, 1000 * connections / max(latency_ms, 1), min(waves * latency_ms / 1000, limit_s))
     shape = Closed(requests=waves * connections, duration_s=max(int(limit_s), 1))
