@@ -136,14 +136,13 @@ class Tool(ABC):
             return None
         counted = self.report(raw).rows
         try:
-            text = gzip.decompress(packed.read_bytes())
-            head, _, rows = text.partition(b"\n")
+            head, _, rows = gzip.decompress(packed.read_bytes()).partition(b"\n")
             log = self.read(rows, raw, floor_ms)
         except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, DeprecationWarning) as error:
             raise ParseError(
                 f"{packed.name} has lines that are no requests, or was cut off ({error}): measure again."
             ) from error
-        if text and head != self.columns.encode():
+        if (head or rows) and head != self.columns.encode():
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
         known = len(log.starts_s) + log.unanswered
         if counted not in {None, known}:
