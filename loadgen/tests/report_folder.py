@@ -18,7 +18,7 @@ from typing import Any
 
 import abouts
 from abouts import PLAIN
-from loomlab.answer.loads import loads_of
+from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.files import checksum, write_json
@@ -84,7 +84,7 @@ def experiment_of(
     summary = Summary(
         experiment="sweep", started=None, finished="then", notes=[], environment={}, contrasts=contrasts, runs=runs
     )
-    return Experiment("mine", summary.model_copy(update=changes), order, loads_of(runs, order))
+    return Experiment("mine", summary.model_copy(update=changes), order, load_groups(runs, order))
 
 
 HEAPS = {"tomcat-virtual": (17, 19, 16, 18, 20), "tomcat-platform": (78, 80, 79, 77, 81)}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loomlab.answer.finish import finish
-from loomlab.answer.loads import loads_of, torn_blocks, unmade_blocks
+from loomlab.answer.loads import load_groups, torn_blocks, unmade_blocks
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run, Summary
@@ -66,7 +66,7 @@ def test_a_block_is_torn_that_took_over_an_hour_or_is_of_two_starts_of_the_host(
     runs = changed(folder, first, second)
 
     assert list(torn_blocks(runs, read_order(folder))) == ([(1, 1)] if torn else [])
-    assert [list(load.torn) for load in loads_of(runs, read_order(folder))] == [[1] if torn else []]
+    assert [list(load.torn) for load in load_groups(runs, read_order(folder))] == [[1] if torn else []]
 
 
 def test_a_block_that_was_planned_to_take_long_may(folder: Path) -> None:

@@ -11,7 +11,7 @@ from loomlab.judge.verdict import RULES
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.published.paper import Paper, keep, read_paper, read_papers
-from loomlab.published.runs import figures_of, missing_steps, runs_in
+from loomlab.published.runs import claimed_figures, missing_steps, runs_in
 from loomlab.records.order import read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, paper_lab, run, run_of, small
@@ -170,11 +170,11 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
     shares = {"error_share": 0.01, "time_outs": 300, "time_out_share": 0.005, "rate_share": 0.495}
     assert measured.interior
 
-    assert figures_of(measured, shares, 1) == shares
+    assert claimed_figures(measured, shares, 1) == shares
     cpu_share = 25 / measured.interior.seconds / 2
-    assert figures_of(measured, ["cpu_share"], 2) == pytest.approx({"cpu_share": cpu_share}, rel=1e-5)
+    assert claimed_figures(measured, ["cpu_share"], 2) == pytest.approx({"cpu_share": cpu_share}, rel=1e-5)
     unknown = measured.model_copy(update={"failures": {}, "cpu_seconds": None})
-    assert figures_of(unknown, ["cpu_share", "time_outs", "latency_ms.p50.no", "nothing"], 2) == {}
+    assert claimed_figures(unknown, ["cpu_share", "time_outs", "latency_ms.p50.no", "nothing"], 2) == {}
 
 
 def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(lab: Lab) -> None:

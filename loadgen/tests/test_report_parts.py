@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from loomlab.answer.figures import CPU, P99, WAITING, Figure
-from loomlab.answer.loads import loads_of
+from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.plan.planning import plan
 from loomlab.records.contrasts import Comparison
@@ -42,7 +42,7 @@ def experiment(folder: Path) -> Experiment:
 
 def with_runs(experiment: Experiment, runs: list[Run]) -> Experiment:
     summary = experiment.summary.model_copy(update={"runs": runs})
-    return replace(experiment, summary=summary, loads=loads_of(runs))
+    return replace(experiment, summary=summary, loads=load_groups(runs))
 
 
 def controlled(experiment: Experiment, figure: Figure = CPU) -> list[Comparison]:
@@ -194,7 +194,7 @@ def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
     assert plots.effects(WAITING, experiment.comparisons(WAITING, first.label), look) is None
     assert plots.over_load(WAITING, experiment.loads, look) is None
     assert plots.over_load(CPU, [first], look) is None
-    assert plots.distribution(loads_of([run_of(NAMES[0], p50=None)])[0], look) is None
+    assert plots.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
     assert plots.timeline([]) is None
 
 
@@ -212,7 +212,7 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
     experiment = holding(heaps)
     look, (at,) = looks(experiment.approaches, {}), experiment.loads
     difference = plots.effects(WAITING, experiment.comparisons(WAITING), look)
-    other = loads_of([run.model_copy(update={"cell": 2, "run": f"9{run.run}"}) for run in experiment.runs])
+    other = load_groups([run.model_copy(update={"cell": 2, "run": f"9{run.run}"}) for run in experiment.runs])
     double = replace(other[0], amount=4000)
 
     repeats = len(heaps["tomcat-virtual"])

@@ -13,8 +13,8 @@ from loomlab.plan.scenarios import (
     Scenario,
     hangs_of,
     load_scenario,
-    loads_of,
     names,
+    scenario_loads,
     side_by_side,
 )
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
@@ -38,7 +38,7 @@ def scenario(load: dict[str, Any], **changes: Any) -> Scenario:
 
 
 def loads(load: dict[str, Any], factor: float = 1.0, duration_s: int | None = None) -> list[Load]:
-    return loads_of(scenario(load), Path("scenarios"), factor, duration_s)
+    return scenario_loads(scenario(load), Path("scenarios"), factor, duration_s)
 
 
 def test_a_scenario_is_of_a_published_run_and_says_what_differs_or_is_the_labs_own() -> None:
@@ -117,9 +117,9 @@ def test_a_hang_keeps_its_share_of_the_run_and_its_length_as_long_as_it_fits(
 def test_a_request_carries_its_headers_and_a_body_that_is_there(tmp_path: Path) -> None:
     mixed = scenario(CLOSED, requests=[{"get": "/meetings"}, {"post": "/movies?delayInMillis=5", "body": "m.json"}])
     with pytest.raises(UsageError, match=r"There is no m\.json beside the scenario"):
-        loads_of(mixed, tmp_path)
+        scenario_loads(mixed, tmp_path)
     (tmp_path / "m.json").write_text("[]")
-    get, post = loads_of(mixed, tmp_path)[0].targets
+    get, post = scenario_loads(mixed, tmp_path)[0].targets
 
     assert (get.method, get.headers, get.body) == ("GET", ("Authorization: Bearer loom-lab",), None)
     assert (post.target, post.method) == ("/movies?delayInMillis=5", "POST")

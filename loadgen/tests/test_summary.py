@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 import loads
 from abouts import HEADLINE, TOMCATS, about
 from loads import load_of, rate
-from loomlab.answer.loads import loads_of
+from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, markdown, show, stretch_lines
 from loomlab.basics.errors import ParseError, UsageError
@@ -151,7 +151,7 @@ def test_a_load_is_shown_by_its_connections_its_rates_or_its_users_and_amounts_t
     load: Load, cell: str, amount: tuple[float, str]
 ) -> None:
     assert cells(run(1, load=load))[HEADINGS.index("load")] == cell
-    assert [(group.amount, group.unit) for group in loads_of([run(1, load=load)])] == [amount]
+    assert [(group.amount, group.unit) for group in load_groups([run(1, load=load)])] == [amount]
 
 
 def test_the_table_fits_120_columns_and_loses_nothing(tmp_path: Path) -> None:

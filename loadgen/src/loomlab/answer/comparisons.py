@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loomlab.answer.figures import SUMMED_UP, Figure
-from loomlab.answer.loads import LoadGroup, loads_of
+from loomlab.answer.loads import LoadGroup, load_groups
 from loomlab.answer.tries import counting_try, spoilt, tries_of
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Contrast
@@ -74,7 +74,7 @@ def with_comparisons(
     """The contrasts, compared at each load where there are three blocks or more."""
     if len({run.repeat for run in runs}) < FEWEST_BLOCKS:
         return list(contrasts)
-    loads = loads_of(runs, order)
+    loads = load_groups(runs, order)
     figures = [figure for figure in SUMMED_UP if any(figure.of(run) is not None for run in runs)]
     comparisons = [one for figure in figures for one in compared(figure, contrasts, loads, margin)]
     by_pair = grouped(comparisons, lambda one: (one.a, one.b))

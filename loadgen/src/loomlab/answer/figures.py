@@ -150,7 +150,7 @@ FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)  # those of 
 SUMMED_UP = (CPU, P99)  # those by which summary.json compares
 
 
-def measured(runs: Iterable[Run]) -> list[Figure]:
+def measured_figures(runs: Iterable[Run]) -> list[Figure]:
     """Those of the report that one of the runs has at least."""
     several = list(runs)
     return [figure for figure in FIGURES if any(figure.of(run) is not None for run in several)]

@@ -40,7 +40,7 @@ def counting(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.verdict != "invalid" and run.run not in others]
 
 
-def loads_of(runs: Sequence[Run], order: Order | None = None) -> list[LoadGroup]:
+def load_groups(runs: Sequence[Run], order: Order | None = None) -> list[LoadGroup]:
     """Smallest first."""
     by_cell = grouped(runs, lambda run: run.cell)
     often = Counter(group[0].load.label for group in by_cell.values())

@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from loomlab.judge.rule import Rule
-from loomlab.judge.rules import load, steady, surroundings, under_test
+from loomlab.judge.rules import offered_load, steady, surroundings, under_test
 from loomlab.records.measured import Measured
 from loomlab.records.models import RuleResult, Verdict
 
-DECLARING = (load, under_test, surroundings, steady)
+DECLARING = (offered_load, under_test, surroundings, steady)
 """The modules that declare rules, in the order in which a verdict speaks."""
 RULES = sorted(
     (rule for module in DECLARING for rule in vars(module).values() if isinstance(rule, Rule)),

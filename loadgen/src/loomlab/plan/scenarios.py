@@ -245,7 +245,7 @@ def names(folder: Path, suffix: str = "yaml") -> list[str]:
     return sorted(path.stem for path in folder.glob(f"*.{suffix}"))
 
 
-def loads_of(scenario: Scenario, folder: Path, factor: float = 1, duration_s: int | None = None) -> list[Load]:
+def scenario_loads(scenario: Scenario, folder: Path, factor: float = 1, duration_s: int | None = None) -> list[Load]:
     """The loads; bodies are files of the folder. Raises UsageError where one is missing, and as `shapes`."""
     targets: list[Target] = []
     for kind, endpoint in zip(scenario.requests, scenario.endpoints, strict=True):

@@ -8,7 +8,7 @@ from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host
 from loomlab.plan.lab import Lab
-from loomlab.plan.scenarios import hangs_of, load_scenario, loads_of, side_by_side
+from loomlab.plan.scenarios import hangs_of, load_scenario, scenario_loads, side_by_side
 from loomlab.plan.variables import Asked
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
@@ -132,7 +132,7 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
     }
     return Work(
         asked=asked.model_copy(update=completing),
-        loads=loads_of(scenario, lab.scenarios, factor, asked.duration_s),
+        loads=scenario_loads(scenario, lab.scenarios, factor, asked.duration_s),
         approaches=lab.named(asked.approach) if asked.approach else list(scenario.approaches),
         repeats=asked.repeats or scenario.repeats,
         hangs=hangs_of(scenario, asked.duration_s),

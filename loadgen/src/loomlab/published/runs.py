@@ -16,7 +16,7 @@ from loomlab.judge.series import ratio
 from loomlab.plan.host import Host
 from loomlab.plan.lab import Lab
 from loomlab.plan.planning import plan, seconds_left
-from loomlab.plan.scenarios import load_scenario, loads_of
+from loomlab.plan.scenarios import load_scenario, scenario_loads
 from loomlab.published.paper import Paper, PublishedRun
 from loomlab.records.files import read_record
 from loomlab.records.load import Load
@@ -78,7 +78,7 @@ def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
                     lasts_s=run.load.shape.duration_s,
                     verdict=run.verdict,
                     failed=" ".join(failed),
-                    figures=figures_of(run, wanted, cpus),
+                    figures=claimed_figures(run, wanted, cpus),
                 )
             )
     return found
@@ -89,7 +89,7 @@ def _levels(order: Order, unit: str, scenarios: Path) -> dict[float, int]:
     here = full = [run.request.load for run in order.runs]
     if order.scenario is not None:
         scenario = load_scenario(scenarios, order.scenario.name)
-        here, full = (loads_of(scenario, scenarios, scale) for scale in (order.scenario.scale, 1.0))
+        here, full = (scenario_loads(scenario, scenarios, scale) for scale in (order.scenario.scale, 1.0))
     return {_amount(one, unit): round(_amount(other, unit)) for one, other in zip(here, full, strict=True)}
 
 
@@ -97,7 +97,7 @@ def _amount(load: Load, unit: str) -> float:
     return load.rate_rps if unit == "requests/s" and load.rate_rps is not None else load.connections
 
 
-def figures_of(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
+def claimed_figures(run: Run, names: Iterable[str], cpus: float) -> dict[str, float]:
     """Those of the run's figures that were measured, with six digits; `cpus` are the approach's."""
     requests, errors = run.requests, run.errors
     answers = None if requests is None or errors is None else requests - errors

@@ -11,7 +11,7 @@ from typing import get_args
 
 from loomlab.answer.comparisons import compared
 from loomlab.answer.figures import FIGURES, Figure, Spread, spread
-from loomlab.answer.loads import LoadGroup, loads_of, unmade_blocks
+from loomlab.answer.loads import LoadGroup, load_groups, unmade_blocks
 from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.format import UNKNOWN, number, ratio_text
@@ -140,7 +140,7 @@ def read_experiment(folder: Path) -> Experiment:
                 f"{run.run}: raw/ has changed since its figures were computed: run loomlab judge on its folder, then "
                 "loomlab summarise."
             )
-    return Experiment(name, summary, order, loads_of(summary.runs, order), raw, doubts)
+    return Experiment(name, summary, order, load_groups(summary.runs, order), raw, doubts)
 
 
 def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from loomlab.answer.differences import what_differs
-from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured
+from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured_figures
 from loomlab.answer.parity import flat
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
@@ -31,7 +31,7 @@ BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by lo
 def write_report(folder: Path) -> Path:
     """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time."""
     experiment = read_experiment(folder)
-    figures, rows = measured(experiment.runs), experiment.rows
+    figures, rows = measured_figures(experiment.runs), experiment.rows
     opening, doubts = opening_of(experiment), doubts_of(experiment)
     sentences = [f"- {sentence}" for sentence in (*opening.answers, *opening.more, *doubts.dropped)]
     lines = [*sentences, "", *markdown_of(rows, figures), "", "Every run:"]

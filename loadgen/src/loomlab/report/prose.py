@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from loomlab.answer.differences import unknown_notes
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured, spread
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured_figures, spread
 from loomlab.answer.loads import LoadGroup, counting
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, remarks
@@ -70,7 +70,7 @@ def _more(experiment: Experiment) -> Iterator[str]:
             yield f"One approach against itself, the lab's own noise floor. {comparison.sentence}"
     contrasts = experiment.summary.contrasts
     asked: Kind = "stack" if [contrast.kind for contrast in contrasts] == ["stack"] else "controlled"
-    figures = {load.label: measured(load.runs) for load in experiment.loads}
+    figures = {load.label: measured_figures(load.runs) for load in experiment.loads}
     for figure in (CPU, P99, WAITING):
         for comparison in experiment.comparisons(figure):
             if comparison.kind == asked and figure in figures[comparison.load]:
@@ -188,8 +188,8 @@ def doubts_of(experiment: Experiment) -> Doubts:
 
 def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
     """Which blocks do not count for a pair, and by which figures, where it is not by all that were measured."""
-    of_load = measured(load.runs)
-    figures = [one for one in measured(experiment.runs) if one.compared and (one.primary or one in of_load)]
+    of_load = measured_figures(load.runs)
+    figures = [one for one in measured_figures(experiment.runs) if one.compared and (one.primary or one in of_load)]
     comparisons = [one for figure in figures for one in experiment.comparisons(figure, load.label)]
     blocks = [(one.a, one.b, block, one.figure) for one in comparisons for block in one.dropped]
     by_block = grouped(blocks, lambda block: block[:3])
