@@ -92,15 +92,13 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 bench-observer: ## CPU that Prometheus, cAdvisor and a viewer cost: 13 minutes, or five with SHORT=1; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-tests bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals
+.PHONY: bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals
 bench-tests: ## How long `make test` takes and how often it fails: TRIES=10, two hours; continues after an interruption
 	@tests/benchmarks/tests
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
 	@tests/benchmarks/verdict
 bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption
 	@tests/benchmarks/healthy
-bench-warmup: ## Compare CPU per request after the warm-up with CPU per request after three minutes of load: TRIES=5, some hours; continues after an interruption
-	@tests/benchmarks/warmup
 bench-style: ## CPU per request in both styles, and how the style changes the differences between approaches: TRIES=3, two hours; continues after an interruption
 	@tests/benchmarks/style
 bench-floor: ## What the lab claims of an approach against itself: TRIES=4 sweeps of five blocks, an hour and a half; continues after an interruption

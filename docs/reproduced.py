@@ -6,9 +6,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from loomlab.published.answers import answers_of
+from loomlab.published.answers import COLUMNS, answers_of, row_of
 from loomlab.published.paper import Outcome, Paper, read_papers
-from loomlab.published.rows import COLUMNS, row_of
 from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows
 
 ROW_IN, EDGE_IN = 0.4, 0.75

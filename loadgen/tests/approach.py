@@ -52,7 +52,7 @@ class Approach:
         requests = load.shape.requests
         burst = Burst(
             phase=phase, start=self.now_s, duration_s=1, wait_ms=wait_ms, requests=0, errors=requests,
-            throughput_rps=None, mean_latency_ms=None,
+            mean_latency_ms=None,
         )  # fmt: skip
         if not self.answers:
             self.now_s += 1

@@ -1,9 +1,9 @@
 """The figures of a run that every rule passes, and of others like it."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from loomlab.judge import verdict
-from loomlab.judge.verdict import Judgement
 from loomlab.records.measured import BackendDelays, Measured
 from loomlab.records.warmup import Burst, Warmup
 
@@ -14,7 +14,6 @@ BURST = Burst(
     wait_ms=900,
     requests=5000,
     errors=0,
-    throughput_rps=1000,
     mean_latency_ms=950,
 )
 WARMUP = Warmup(cap_s=140, compiled=True, changing=None, failed=False, duration_s=90, compiling_s=50, bursts=[BURST])
@@ -64,9 +63,9 @@ OPEN: dict[str, Any] = {
 LADDER = OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
 
 
-def judge(**figures: Any) -> Judgement:
-    """Of the good run, but for these figures."""
-    return verdict.judge(Measured(**GOOD | figures))
+def judge(**figures: Any) -> SimpleNamespace:
+    """The fields of a verdict on the good run, but for these figures."""
+    return SimpleNamespace(**verdict.judge(Measured(**GOOD | figures)))
 
 
 def warmup(**changes: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def report_of(text: str, raw: Path) -> ToolReport:
 
 def requests_of(rows: bytes, raw: Path, floor_ms: int = 100) -> RequestLog:
     Ab().output(raw).write_text("")
-    Ab().packed(raw).write_bytes(gzip.compress(rows))
+    Ab().rows(raw, ".gz").write_bytes(gzip.compress(rows))
     log = Ab().requests(raw, floor_ms)
     assert log is not None
     return log

@@ -86,7 +86,7 @@ def row(latency_s: float, dial_s: float = 0.0, status: int = 200) -> str:
 def parsed(raw: Path, *rows: str) -> RequestLog:
     """Of a hey whose summary counts these rows."""
     finished(f"  Requests:\t9\n  Total:\t3.000000 secs\n  [200]\t{len(rows)} responses\n".encode(), raw)
-    HEY.packed(raw).write_bytes(gzip.compress("".join([REQUEST_COLUMNS + "\n", *rows]).encode()))
+    HEY.rows(raw, ".gz").write_bytes(gzip.compress("".join([REQUEST_COLUMNS + "\n", *rows]).encode()))
     return requests_in(raw)
 
 
@@ -111,7 +111,7 @@ def test_the_output_is_split_into_a_summary_and_rows_whatever_others_said_betwee
     finished("\n".join([*noise, *lines[:40], *noise, *lines[40:], *noise]).encode(), tmp_path)
 
     text = HEY.output(tmp_path).read_text()
-    rows = gzip.decompress(HEY.packed(tmp_path).read_bytes()).decode().splitlines()
+    rows = gzip.decompress(HEY.rows(tmp_path, ".gz").read_bytes()).decode().splitlines()
 
     assert "[503]\t6 responses" in text
     assert (text.count(noise[0]), len(text.splitlines()) < 35) == (3, True)

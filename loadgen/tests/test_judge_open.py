@@ -212,15 +212,3 @@ def test_two_kinds_of_waits_are_no_omission(judge: Judge) -> None:
 
     assert run.shortest_ms == 550
     assert "omission_possible" not in failed(run.rules)
-
-
-@pytest.mark.parametrize(("second", "took_ms"), [(-2.1, 900.0), (SECONDS, 2_300.0), (5, -1.0)])
-def test_requests_of_another_time_than_their_process_are_refused(judge: Judge, second: float, took_ms: float) -> None:
-    shape = {"kind": "open-rate", "steps": [{"rate_rps": 1, "duration_s": SECONDS}]}
-    answered = [at(each) for each in range(SECONDS - 2)]
-
-    for log in (
-        log_of([*answered, at(second)], [900.0] * len(answered) + [took_ms]),
-        log_of(answered, [900.0] * len(answered), failed_start_s=[at(second)], failed_latency_ms=[took_ms]),
-    ):
-        assert "tool_failed" in failed(judge(log, shape).rules)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.judge.cpu_time import SOFTIRQ, STEAL
+from loomlab.run.hoststat import SOFTIRQ, STEAL
 from rawrun import (
     CONCURRENCY,
     LATENCY_MS,

@@ -11,7 +11,6 @@ from prometheus_client import CollectorRegistry
 
 from loads import CLOSED, load_of, request_of
 from loomlab.records.load import OpenRate, RateStep, Shape
-from loomlab.records.models import HostSample
 from loomlab.run import live
 from loomlab.run.console import Progress
 from loomlab.run.hoststat import CLOCK_TICKS
@@ -93,54 +92,37 @@ def shown(url: str, name: str, *seconds: float) -> list[str]:
     console = SimpleNamespace(show=lambda phase, text, how_far: lines.append(f"{phase}{how_far}  {text}"))
     progress = LiveProgress("tomcat-virtual", load_of(STEPS), tool(name), url, cast("Progress", console))
     for second in seconds:
-        progress.show(HostSample(time=1000 + second, cpus={}, tool_threads={}), second)
+        progress.show(second)
     return lines
 
 
-def counts(**outcomes: float) -> list[dict[str, object]]:
-    return [{"metric": {"outcome": outcome}, "value": [0, str(count)]} for outcome, count in outcomes.items()]
+def rates(**by_status: float) -> list[dict[str, object]]:
+    return [{"metric": {"status": status[1:]}, "value": [0, str(rate)]} for status, rate in by_status.items()]
 
 
-def test_a_tool_with_live_figures_tells_them() -> None:
-    with prometheus(counts(ok=500), counts(ok=1400, failed=100)) as (url, queries):
+def test_a_tool_with_live_figures_tells_how_many_requests_end_and_fail_a_second() -> None:
+    with prometheus(rates(_200=499.6), 503, rates(_200=1400, _503=90.4, _0=10)) as (url, queries):
         lines = shown(url, "vegeta", 30, 32, 400)
 
     assert lines == [
-        "measure 20 %, 120 s left  500 requests, 0 errors (vegeta)",
-        "measure 21 %, 118 s left  1,500 requests, 500/s, 100 errors (vegeta)",
-        "measure 100 %, 0 s left  1,500 requests, 0/s, 100 errors (vegeta)",
+        "measure 20 %, 120 s left  500 requests/s, 0 errors/s (vegeta)",
+        "measure 21 %, 118 s left  requests a second: unknown",
+        "measure 100 %, 0 s left  1,500 requests/s, 100 errors/s (vegeta)",
     ]
-    assert set(queries) == {tool("vegeta").done_query}
+    assert set(queries) == {'sum by (status) (rate(request_seconds_count{job="vegeta"}[5s]))'}
 
 
-def test_of_a_tool_without_live_figures_the_server_counts_since_the_start() -> None:
-    with prometheus(counts(ok=10_000, failed=5), counts(ok=10_600, failed=6)) as (url, queries):
+def test_of_a_tool_without_live_figures_the_server_counts() -> None:
+    with prometheus(rates(_200=1000)) as (url, queries):
         lines = shown(url, "ab", 75)
 
-    assert lines == ["measure 50 %, 75 s left  601 requests, 1 errors (the server's count)"]
-    ok, failed = queries[0].split(" or ")
-    assert ok == (
-        'label_replace(sum(lab_requests_seconds_count{service="tomcat-virtual",status=~"2.."}), '
-        '"outcome", "ok", "", "")'
-    )
-    assert failed == ok.replace("=~", "!~").replace('"ok"', '"failed"')
+    assert lines == ["measure 50 %, 75 s left  1,000 requests/s, 0 errors/s (the server's count)"]
+    assert queries == ['sum by (status) (rate(lab_requests_seconds_count{service="tomcat-virtual"}[5s]))']
 
 
 @pytest.mark.parametrize("name", ["ab", "vegeta"])
-def test_without_prometheus_the_count_is_unknown(name: str) -> None:
-    assert shown(NOBODY, name, 30) == ["measure 20 %, 120 s left  requests so far: unknown"]
-
-
-def test_a_count_that_was_missing_comes_back() -> None:
-    with prometheus(counts(), counts(ok=100), 503, counts(ok=400)) as (url, _):
-        lines = shown(url, "vegeta", 0, 1, 2, 3)
-
-    assert [line.split("  ", 1)[1] for line in lines] == [
-        "requests so far: unknown",
-        "100 requests, 0 errors (vegeta)",
-        "requests so far: unknown",
-        "400 requests, 150/s, 0 errors (vegeta)",
-    ]
+def test_without_prometheus_the_rate_is_unknown(name: str) -> None:
+    assert shown(NOBODY, name, 30) == ["measure 20 %, 120 s left  requests a second: unknown"]
 
 
 @pytest.fixture

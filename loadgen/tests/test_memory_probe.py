@@ -282,7 +282,6 @@ FEWER = PLATFORM | {"inbound": {"max_threads": CONNECTIONS - 1}}
         ("/pinned?delayInMillis=9", VIRTUAL, {"jdk": 21}, "requests of /pinned wait one after another on JDK 21"),
         ("/pinned?delayInMillis=9", VIRTUAL, {"jdk": 25}, None),
         ("/capabilities", VIRTUAL, {"warmup_cap_s": 4}, NO_WARMUP),
-        ("/capabilities", VIRTUAL, {"warmup_cap_s": 0, "warmup_load_s": 60}, None),
         ("/capabilities", VIRTUAL, {"before": MemoryAnswer(asked=1, answered=2, error="a 404")}, "a 404"),
     ],
 )

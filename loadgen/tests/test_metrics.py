@@ -85,7 +85,7 @@ def test_a_start_time_that_changes_is_a_restart(after: float, part: str, name: s
 def test_an_earlier_container_of_the_service_does_not_count() -> None:
     earlier = cpu("app", [(at(second), 9.0 * second) for second in range(-500, 2)])
 
-    assert only("containers", earlier, cpu("app", ramp(0.5))).cpu_seconds("app", at(10), at(20)) == pytest.approx(5)
+    assert only("containers", earlier, cpu("app", ramp(0.5))).cpu_seconds(at(10), at(20), "app") == pytest.approx(5)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None
     got = Metrics(record, "app")
 
     assert got.missing_ratio("app", 0, 100) == 1
-    assert got.cpu_seconds("app", 0, 100) is got.quota("app", 0, 100).throttled is None
+    assert got.cpu_seconds(0, 100) is got.quota("app", 0, 100).throttled is None
     assert got.served_requests("/x", 0, 100) is got.gc(0, 100).share is None
     assert got.backend_lateness_ms(0, 100) == (None, None)
 

@@ -210,7 +210,6 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (UsageError, {"tool": "hey", "connections": 100, "requests": 1_000_001}, "1000001 1000000 REQUESTS"),
         (UsageError, {"rate_rps": 500}, "ab vegeta"),
         (UsageError, {"tool": "vegeta"}, "vegeta ab,"),
-        (UsageError, VEGETA | {"rate_rps": 0.0005}, "0.0005/s RATE"),
         (UsageError, {"delay": "6667"}, "ENDPOINT=/capabilities DELAY=6667 20001 20000"),
         (UsageError, {"endpoint": "/httpbin/block/20.001"}, "ENDPOINT=/httpbin/block/20.001 20001"),
         (UsageError, {"connections": 100, "backend_connections": 1}, "BACKEND_CONNECTIONS=1 90 BACKEND_CONNECTIONS=4"),

@@ -13,7 +13,7 @@ from loomlab.run.process import run_tool
 def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) -> None:
     hangs, seconds = threading.Event(), list[float]()
 
-    def tell(_: object, elapsed_s: float) -> None:
+    def tell(elapsed_s: float) -> None:
         seconds.append(elapsed_s)
         hangs.wait(60)
 

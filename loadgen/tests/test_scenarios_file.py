@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios import load_scenario, names, parse_scenario, rate_rps, seconds, span_seconds
+from loomlab.plan.scenarios import Scenario, load_scenario, names, rate_rps, seconds, span_seconds
+from loomlab.records.yamlfile import parse
 from ordered import SCENARIOS
 
 RATE = """\
@@ -38,7 +39,7 @@ LISTS = "rate: [500/s, 600/s]\n  connections: [1, 2]"
 
 def refused(text: str) -> list[str]:
     with pytest.raises(UsageError) as error:
-        parse_scenario(text, "bad.yaml")
+        parse(text, "bad.yaml", Scenario, "load")
     return str(error.value).splitlines()
 
 
@@ -74,7 +75,7 @@ def refused(text: str) -> list[str]:
 def test_a_mistake_is_told_with_file_line_field_and_value(
     good: str, part: str, mistake: str, line: int, where: str
 ) -> None:
-    assert parse_scenario(good, "good.yaml").repeats == 1
+    assert parse(good, "good.yaml", Scenario, "load").repeats == 1
     assert good.count(part) == 1
 
     said = [one for one in refused(good.replace(part, mistake)) if one.startswith(f"bad.yaml, line {line}")]
@@ -116,7 +117,7 @@ def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> 
 @example('load: {shape: "a\\nb"}')
 def test_any_text_is_a_scenario_or_a_mistake(text: str) -> None:
     try:
-        assert parse_scenario(text, "any.yaml").approaches
+        assert parse(text, "any.yaml", Scenario, "load").approaches
     except UsageError as error:
         assert all(line.startswith("any.yaml") and line.endswith(".") for line in str(error).split("\n"))
 

@@ -19,8 +19,7 @@ MEDIAN = 50
 def compared(
     figure: Figure, contrasts: Sequence[Contrast], loads: Sequence[LoadGroup], margin: float | None
 ) -> list[Comparison]:
-    """Controlled contrasts first, declared beforehand of the primary figure; all else is exploratory. Suspect
-    runs count, invalid ones do not, and of several tries one does. `margin` replaces the figure's."""
+    """Controlled contrasts first, declared of the primary figure; others are exploratory. `margin` replaces its own."""
     from loomlab.statistics.paired import compare  # noqa: PLC0415 - most commands need no scipy, which loads slowly
 
     by = figure.compared
@@ -44,8 +43,7 @@ def compared(
 
 
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
-    """In a closed model nothing is sent while an answer is late, so the tail of the latency is a lower bound. Where
-    failed requests reach a percentile, what is left out is their time limit: a user waits no longer."""
+    """Tails of closed models are lower bounds. Where failures reach a percentile, their time limit is left out."""
     run = counting_try(tries)
     counts, is_spoilt, percentile = run.verdict != "invalid", spoilt(run), by.percentile or 0
     value = figure.of(run)

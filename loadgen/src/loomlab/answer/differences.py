@@ -25,10 +25,9 @@ MOST_PAIRS = 4  # that a note names of those that differ in more than the model;
 
 
 def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
-    """Of every two approaches, by name; virtual threads over anything else, and anything over platform threads, as what
-    is asked about over what is usual. *controlled*: the model differs and nothing else that the parity audit does not
-    explain; *stack*: something else does; *unknown*: a run did not tell, or runs of one told different models; *same*:
-    one is the other once more, and is held against no third."""
+    """Of every two approaches: virtual threads over anything else, and anything over platform threads. *controlled*:
+    only the model differs, and what the audit explains; *stack*: more does; *unknown*: a run did not tell, or two told
+    different models of one; *same*: one is the other once more, and is held against no third."""
     several = sorted(subjects, key=lambda one: one.run.cell)
     twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
     models = {one.approach: one.members.get("concurrency") for one in several}

@@ -73,8 +73,7 @@ def _judged(run_dir: Path) -> State:
 
 
 def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
-    """The order, in which every block is planned again that lacks a run or its next try: what is made today is no block
-    with what was made before, which is set aside. Raises UsageError where nothing is missing, and as `foreign`."""
+    """The order, in which every block that lacks a run is planned again as a whole. Raises UsageError, as `foreign`."""
     begun, name = read_order(experiment_dir), experiment_dir.name
     if problem := foreign(begun, experiment_dir, host, lab_sha256):
         raise UsageError(problem)

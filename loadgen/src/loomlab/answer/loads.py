@@ -7,7 +7,6 @@ from datetime import datetime
 
 from loomlab.answer.tries import replaced
 from loomlab.basics.grouping import grouped
-from loomlab.records.load import OpenRate, Users
 from loomlab.records.models import Run
 from loomlab.records.order import Order, PlannedRun
 
@@ -49,21 +48,14 @@ def load_groups(runs: Sequence[Run], order: Order | None = None) -> list[LoadGro
     for cell, group in by_cell.items():
         load = group[0].load
         label = load.label if often[load.label] == 1 else f"{load.label} (load {cell})"
-        match load.shape:
-            case OpenRate(steps):
-                amount, unit = max(step.rate_rps for step in steps), "requests/s"
-            case Users():
-                amount, unit = load.shape.most, "users"
-            case _:
-                amount, unit = load.connections, "connections"
+        amounts, unit = load.amounts
         own = {repeat: why for (number, repeat), why in torn.items() if number == cell}
-        groups.append(LoadGroup(cell, label, amount, unit, group, own))
+        groups.append(LoadGroup(cell, label, max(amounts), unit, group, own))
     return sorted(groups, key=lambda group: (group.unit, group.amount, group.cell))
 
 
 def unmade_blocks(order: Order | None, runs: Sequence[Run]) -> str | None:
-    """Why no contrast is answered yet, in a sentence; None: all blocks that were declared are made, whatever the
-    verdicts of their runs. Who looks after each block and stops at what he likes finds differences between equals."""
+    """Why no contrast is answered yet; None: all blocks are made. Who stops at what he likes finds chance."""
     ended = {run.run for run in runs if run.finished}
     blocks = _planned(order)
     whole = Counter(cell for (cell, _), planned in blocks.items() if all(run.run in ended for run in planned))

@@ -1,7 +1,7 @@
 """A summary in words: summary.md, and the table on the screen."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from rich.table import Table
 from loomlab.answer.differences import contrast_notes
 from loomlab.answer.figures import EVERY
 from loomlab.basics.format import fixed
-from loomlab.records.load import Load, OpenRate, Users
+from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 
 COLUMNS = [figure for figure in EVERY if figure.column]
@@ -24,13 +24,9 @@ WIDEST_TABLE = 120
 
 def load_cell(load: Load) -> str:
     """Connections of a closed load, users at most, or rates."""
-    match load.shape:
-        case OpenRate(steps):
-            return f"{'–'.join(dict.fromkeys(f'{step.rate_rps:,g}' for step in (steps[0], steps[-1])))}/s"
-        case Users():
-            return f"≤{load.shape.most:,} u."
-        case _:
-            return f"{load.connections:,}"
+    amounts, unit = load.amounts
+    text = "–".join(f"{amount:,.9g}" for amount in amounts)
+    return {"requests/s": f"{text}/s", "users": f"≤{text} u."}.get(unit, text)
 
 
 def cells(run: Run) -> tuple[str, ...]:
@@ -95,31 +91,9 @@ def stretch_lines(runs: Sequence[Run]) -> list[str]:
     return _lines("stretches.txt", runs=runs, fixed=fixed)
 
 
-def collector_line(run: Run) -> str | None:
-    """What the collector and the compilers took of a run; None where nothing is known."""
-    parts = {
-        "GC pauses {:,}": run.gc.pauses,
-        "{:.2f} s in all": run.gc.pause_seconds,
-        "the longest {:.0f} ms at most": run.gc.longest_pause_ms if run.gc.pauses else None,
-        "GC {:.2f} CPU s": run.gc.cpu_seconds,
-        "compilers {:.2f} CPU s": run.jit_cpu_seconds,
-        "{:,} times pinned": run.virtual_threads_pinned or None,
-    }
-    known = [text.format(value) for text, value in parts.items() if value is not None]
-    return f"{run.run}: {', '.join(known)}." if known else None
-
-
-def environment_line(environment: dict[str, Any]) -> str:
+def host_line(environment: Mapping[str, Any]) -> str:
     """The host in one line."""
-    memory = environment.get("memory_bytes")
-    parts = {
-        "{} CPUs": environment.get("cpus"),
-        "{:.1f} GiB": memory and memory / 2**30,
-        **{f"{name} {{}}": environment.get(name) for name in ("engine", "kernel")},
-        "cgroup v{}": environment.get("cgroup"),
-        "size {}": environment.get("size"),
-    }
-    return f"Host: {', '.join(text.format(value) for text, value in parts.items() if value) or 'unknown'}."
+    return _lines("host.txt", host=defaultdict(lambda: None, environment))[0]
 
 
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
@@ -133,9 +107,9 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
         notes=footnotes(summary, contrasts=not opening),
         lists={
             "Steps, episodes and failures:": stretch_lines(summary.runs),
-            "Collector and compilers, over the whole run:": [*filter(None, map(collector_line, summary.runs))],
+            "Collector and compilers, over the whole run:": _lines("collector.txt", runs=summary.runs),
         },
-        host=environment_line(summary.environment),
+        host=host_line(summary.environment),
     )
 
 
@@ -185,5 +159,5 @@ def show(summary: Summary, console: Console) -> None:
     console.print(f"\n{escape(summary.experiment)}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
     lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary)))
-    for line in (*lines, environment_line(summary.environment)):
+    for line in (*lines, host_line(summary.environment)):
         console.print(escape(line), highlight=False)

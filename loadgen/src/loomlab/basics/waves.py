@@ -3,9 +3,7 @@
 import math
 
 FEWEST_WAVES, SHORTEST_INTERIOR_S = 20, 15  # what the interior of a valid run has
-WAVES, ROUNDED_S = 29, 2
-"""A run of 29 waves keeps 20 in its interior even if they are a sixth longer than the warm-up's; ab rounds starts down
-to seconds, which costs up to one at either end."""
+WAVES, ROUNDED_S = 29, 2  # 20 are kept even if they are a sixth longer than the warm-up's; ab rounds to seconds
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
 

@@ -29,9 +29,8 @@ def measure(
     label: str = "",
     terminal: bool = False,
 ) -> None:
-    """Warm an approach up, load it, and keep everything raw. The run's folder is below runs/, as order.json names it;
-    the approach took `start_s` to start and then waited for the lab; progress is of the label, in place on a
-    terminal."""
+    """Warm an approach up, load it, and keep everything raw, in a folder below runs/ that order.json names. It took
+    `start_s` to start and then waited for the lab; progress is of the label, in place on a terminal."""
     planned = read_order(run_dir.parent.parent).run(run_dir.name)
     beforehand = {"started": time.time(), "start_s": start_s or None, "waited_s": waited_s}
     request = planned.request.model_copy(update=beforehand)

@@ -84,8 +84,7 @@ def labels_of(details: Any) -> dict[str, str]:
 
 
 def container_figures(stats: Any, details: Any) -> dict[str, float | None]:
-    """A container's up to now, None where the engine does not tell (ContainerStats of its API; memory as cgroup 1 or 2
-    names it, without mapped files and kernel memory)."""
+    """A container's (the API's ContainerStats; memory by cgroup 1 or 2, without mapped files and kernel memory)."""
     cpu, memory, limits = stats["cpu_stats"], stats.get("memory_stats") or {}, details["HostConfig"]
     kinds, throttling = memory.get("stats") or {}, cpu.get("throttling_data") or {}
     quota_us = limits.get("CpuQuota") or round((limits.get("NanoCpus") or 0) / NANO * DEFAULT_PERIOD_US)

@@ -21,7 +21,7 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     allocated = series.total(facts.metrics.process("lab_allocated_bytes_total"), *counted.span)
     figures = {"allocated_bytes_per_request": ratio(allocated, each)}
     for prefix, service in {"": facts.request.approach, "backend_": "backend", "generator_": "loadgen"}.items():
-        cpu_s = facts.metrics.cpu_seconds(service, *counted.span)
+        cpu_s = facts.metrics.cpu_seconds(*counted.span, service)
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
     return figures | _under_test(facts) | _cpu(facts, counted) | _backend(facts, counted) | _generator(facts, counted)
 
@@ -66,7 +66,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
         metrics.scraped_growth("lab_jit_cpu_seconds_total", *span)
         for span in ((facts.start, facts.end), (start, middle), (middle, end))
     )
-    cpu_s = facts.cpu_seconds(start, end)
+    cpu_s = facts.metrics.cpu_seconds(start, end)
     less_s = None if early_s is None or late_s is None else early_s - late_s
     quota_cpus = metrics.quota(request.approach, facts.start, facts.end).cpus
     cpu_lists = {
@@ -82,7 +82,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
         "cpus_given": min(own.cpus, quota_cpus or own.cpus) if own else quota_cpus,
         "idle_share": None if needed is None or quota_cpus is not None else 1 - needed,
         "jit_cpu_seconds": jit_s,
-        "jit_cpu_share": ratio(jit_s, facts.cpu_seconds(facts.start, facts.end)),
+        "jit_cpu_share": ratio(jit_s, facts.metrics.cpu_seconds(facts.start, facts.end)),
         "jit_cpu_fall": ratio(less_s, cpu_s and cpu_s / 2),
         "jit_cores_fall": ratio(less_s, (end - start) / 2),
         "foreign_cpu_share": _foreign_share(facts, counted, own) if own else None,
@@ -104,11 +104,11 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         "prometheus": request.monitoring_cpus,
         "cadvisor": request.monitoring_cpus,
     }
-    spent = [facts.cpu_seconds(*counted.span)]
+    spent = [facts.metrics.cpu_seconds(*counted.span)]
     for service, cpu_list in beside.items():
         cpus = set() if cpu_list is None else parse_cpu_list(cpu_list) or every
         if cpus & own_cpus:
-            spent.append(facts.metrics.cpu_seconds(service, *counted.span) if cpus <= own_cpus else None)
+            spent.append(facts.metrics.cpu_seconds(*counted.span, service) if cpus <= own_cpus else None)
     if None in spent:
         return None
     own = sum(seconds or 0.0 for seconds in spent) / shares.cpu_seconds

@@ -10,16 +10,15 @@ from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_L
 from loomlab.judge.series import MISSING_AFTER_S, missing_share
 from loomlab.records.models import HostSample
 from loomlab.records.requestlog import Numbers
+from loomlab.run.hoststat import IDLE, IOWAIT, IRQ, NICE, SOFTIRQ, STEAL, SYSTEM, USER
 
-USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL = range(8)  # columns of /proc/stat (proc_stat(5))
 COVERED, SHORTEST_S = 0.9, 1
 
 type Stretch = tuple[float, float]  # seconds between two samples, and the share of them (0 to 1) that was used
 
 
 def full_share(stretches: Sequence[Stretch]) -> float | None:
-    """Share of the time in which 95 % or more was used; None without a stretch, and where it depends on how the use of
-    a stretch of over three seconds, or what was used beyond a stretch's length, was spread."""
+    """Share of the time in which 95 % or more was used; None where that depends on the inside of long stretches."""
     length_s, used = np.array(stretches, dtype=np.float64).reshape(-1, 2).T
     if length_s.sum() <= 0:
         return None

@@ -24,8 +24,7 @@ INSPECTED = TypeAdapter(tuple[Container])
 
 
 class Facts:
-    """What a run's raw files say; None: there is no such file. Times are epoch seconds, `start` and `end` the
-    tool's."""
+    """What a run's raw files say; None: there is no such file. `start` and `end` are the tool's, epoch seconds."""
 
     def __init__(self, files: RunFiles, request: Request) -> None:
         """Raises ParseError for a file that holds something else."""
@@ -51,13 +50,6 @@ class Facts:
         self.delays = read_record(files.backend, BackendDelays)
         self.memory = read_record(files.memory, MemoryLog)
 
-    def cpu_seconds(self, first: float, last: float) -> float | None:
-        """The approach's CPU time between two times."""
-        return self.metrics.cpu_seconds(self.request.approach, first, last)
-
-
-APART_S = 2  # by so much may what a tool tells of time and the time of its process differ: ab rounds to seconds
-
 
 def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
     """Fields of Run, and the requests; of a tool whose report cannot be read, what else is known."""
@@ -66,7 +58,7 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         return {"requests": None, "duration_s": None}, None
     log, report, unread = None, ToolReport(), None
     try:
-        log = _in_time(requests_of(facts.files, driver, facts.endpoint.floor_ms), process)
+        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
         report = driver.report(facts.files.raw)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
@@ -96,16 +88,6 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
             report.received_bytes, report.completed and report.completed - logged.unanswered
         ),
     }, log
-
-
-def _in_time(log: RequestLog | None, process: ToolRun) -> RequestLog | None:
-    """The requests; raises ParseError for those of another time than their process."""
-    if log is not None:
-        first_s, last_s = process.started - APART_S, process.ended + APART_S
-        ends_s = log.starts_s + log.latencies_ms / 1000
-        if not ((log.starts_s >= first_s) & (log.latencies_ms >= 0) & (ends_s <= last_s)).all():
-            raise ParseError("requests are of another time than its process: measure again.")
-    return log
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:

@@ -162,8 +162,7 @@ def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms:
 
 
 def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: bool) -> InteriorFigures | None:
-    """Figures of whole waves between whole-second boundaries, as docs/methodology.md has it; None where there are none.
-    All requests that started up to the second in which the C-th did include the first of every connection."""
+    """Figures of whole waves between whole seconds (docs/methodology.md); None where there are none."""
     if len(log) < connections:
         return None
     seconds = np.floor(log.start_s)

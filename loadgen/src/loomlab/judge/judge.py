@@ -61,6 +61,6 @@ def judge_run(run_dir: Path) -> Run:
         "raw_sha256": checksum(files.raw),
     }
     run = Run.model_validate(asked | figures)
-    run = run.model_copy(update=verdict.judge(run)._asdict())
+    run = run.model_copy(update=verdict.judge(run))
     write_json(files.run, run)
     return run

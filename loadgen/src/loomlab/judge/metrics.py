@@ -43,9 +43,9 @@ class Metrics:
         """Samples of a metric that the backend tells."""
         return series.select(self._backend, metric)
 
-    def cpu_seconds(self, service: str, start: float, end: float) -> float | None:
-        """CPU time of a service's container."""
-        usage = self._cpu(service, start, end)
+    def cpu_seconds(self, start: float, end: float, service: str | None = None) -> float | None:
+        """CPU time of a service's container, by default of the approach's."""
+        usage = self._cpu(service or self._approach, start, end)
         return series.increase(usage, start, end) if usage else None
 
     def missing_ratio(self, service: str, start: float, end: float) -> float:
@@ -65,7 +65,7 @@ class Metrics:
             for name in ("throttled_periods", "periods")
         )
         times = [time for time, _ in usage.samples if start <= time <= end] if usage else []
-        known = self.cpu_seconds(service, start, end) is not None and (cpus is None or full is not None)
+        known = self.cpu_seconds(start, end, service) is not None and (cpus is None or full is not None)
         known = known and series.missing_share(times, start, end) <= METRICS_MISSING_LIMIT
         return Quota(cpus, full, series.ratio(throttled, periods), known)
 
@@ -116,7 +116,7 @@ class Metrics:
             share=pause_s / (end - start),
             pauses=None if pauses is None else round(pauses),
             longest_pause_ms=None if longest_s is None else 1000 * longest_s,
-            cpu_share=series.ratio(cpu_s, self.cpu_seconds(self._approach, start, end)),
+            cpu_share=series.ratio(cpu_s, self.cpu_seconds(start, end)),
         )
 
     def scraped_growth(self, name: str, start: float, end: float) -> float | None:

@@ -45,7 +45,7 @@ def request_figures(
         return {"latency_ms": Latency(), "interior": None, "counted_requests": requests}, counted
     driver, load, first, last = facts.driver, facts.request.load, facts.start, facts.start + duration_s
     silent_s = silent_end_s(log, last) if driver.discards else 0
-    steps = steps_of(log, load.shape, facts.cpu_seconds, first) if isinstance(load.shape, OpenRate) else []
+    steps = steps_of(log, load.shape, facts.metrics.cpu_seconds, first) if isinstance(load.shape, OpenRate) else []
     figures = figures_of(log, load, first, last, quotas=driver.quotas, drains=not driver.discards)
     fields: dict[str, Any] = {"latency_ms": Latency(), "interior": None}
     if figures:
@@ -101,7 +101,7 @@ def _interior_fields(facts: Facts, log: RequestLog, figures: InteriorFigures, *,
     if facts.steady:
         recorded = window.model_copy(update={"seconds": figures.recorded_s or window.seconds})
         connections = load.connections if isinstance(load.shape, Closed) else None
-        fields |= falls(log, recorded, mean_ms / 1000, connections, facts.cpu_seconds)
+        fields |= falls(log, recorded, mean_ms / 1000, connections, facts.metrics.cpu_seconds)
     return fields
 
 

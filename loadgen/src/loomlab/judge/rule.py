@@ -10,6 +10,7 @@ from loomlab.records.models import RuleOutcome, RuleResult
 type Level = Literal["invalid", "suspect"]
 type Check = Callable[[Measured], Iterator[str]]
 """Yields a sentence where the run fails. The first paragraph of its docstring says what is compared with the limit."""
+UNFIT: RuleOutcome = "does not apply"
 
 
 class UnjudgedError(Exception):
@@ -19,20 +20,13 @@ class UnjudgedError(Exception):
 def skip_if(unfit: object, why: str) -> None:
     """Ends the check of a rule that does not apply."""
     if unfit:
-        raise UnjudgedError("does not apply", why)
+        raise UnjudgedError(UNFIT, why)
 
 
-def applicable[T](figure: T | None, why: str) -> T:
-    """The figure; ends the check of a rule that does not apply without it."""
+def measured[T](figure: T | None, why: str, outcome: RuleOutcome = "could not be checked") -> T:
+    """The figure; ends the check of a rule without it, with that outcome."""
     if figure is None:
-        raise UnjudgedError("does not apply", why)
-    return figure
-
-
-def measured[T](figure: T | None, what: str) -> T:
-    """The figure; ends the check of a rule whose figure was not measured."""
-    if figure is None:
-        raise UnjudgedError("could not be checked", what)
+        raise UnjudgedError(outcome, why)
     return figure
 
 

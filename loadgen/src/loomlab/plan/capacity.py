@@ -16,10 +16,8 @@ APPROACH_MS, BACKEND_MS = 0.5, 0.1
 BUSY_LIMIT = 0.5  # of each CPU: above, waits for a CPU show in the latencies
 START_S, OVERHEAD_S = 12, 10  # an approach's start, and what the lab adds to warm-up and load, seen on two CPUs
 TYPICAL_WARM_UP_S = 75
-LIVE_SET_S = 6
-"""What waiting requests hold is measured after the load: the collections, and a load whose requests wait once for some
-seconds; beside it the CPU of two waves."""
-SCENARIO_CONNECTIONS = 60_000  # those of the largest scenario
+LIVE_SET_S = 6  # for what waiting requests hold: collections, and requests that wait; beside it the CPU of two waves
+SCENARIO_CONNECTIONS = 60_000  # of the largest one
 
 
 @dataclass(frozen=True)

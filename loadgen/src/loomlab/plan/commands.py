@@ -1,11 +1,13 @@
 """The commands that plan."""
 
 import os
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from loomlab.plan.capacity import largest_scale, need_of, room_of
@@ -21,9 +23,8 @@ RESULTS = Path("/results")
 
 
 def plan_experiment(verb: str, tell: bool = False) -> None:
-    """Plan an experiment of that verb of make from the user's variables in the environment: writes order.json into a
-    folder of its own and prints what the host's shell walks; or only tells a reader. `up` has values that may be wrong,
-    and no plan."""
+    """Plan an experiment of that verb of make from the user's variables in the environment: write order.json, and print
+    what the host's shell walks; or only tell a reader. `up` has values that may be wrong, and no plan."""
     lab = Lab()
     asked = lab.asked(verb, os.environ)
     if verb == "up":
@@ -36,19 +37,26 @@ def plan_experiment(verb: str, tell: bool = False) -> None:
     print("\n".join(description(order) if tell else shell_lines(order)))  # noqa: T201
 
 
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str] = ()) -> None:
+    """Rows of text are set apart, columns of numbers are aligned right."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    for title in columns:
+        table.add_column(title, justify="right" if title in numbers else "left")
+    for row in rows:
+        table.add_row(*map(escape, row), end_section=not numbers)
+    Console(width=WIDTH).print(table)
+
+
 def scenarios() -> None:
     """List the scenarios, what each needs at full size, and how much of it this host can hold."""
-    lab = Lab()
+    lab, rows = Lab(), []
     room = room_of(this_host(Path("/")), os.environ.get("SIZE") or "auto", lab.sizes)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    numbers = ("connections", "open files", "requests/s", "minutes")
-    for title in ("scenario", "tool", *numbers, "SCALE=auto on this host"):
-        table.add_column(title, justify="right" if title in numbers else "left", no_wrap=True)
     for name in names(lab.scenarios):
         scenario = load_scenario(lab.scenarios, name)
         need = need_of(scenario)
         scale, limit = largest_scale(scenario, room)
         figures = (need.connections, need.open_files, need.rate_rps, need.minutes)
         held = f"{scale:g} for {limit}" if limit else "1"
-        table.add_row(name, scenario.tool, *(f"{figure:,.0f}" for figure in figures), held)
-    Console(width=WIDTH).print(table)
+        rows.append((name, scenario.tool, *(f"{figure:,.0f}" for figure in figures), held))
+    numbers = ("connections", "open files", "requests/s", "minutes")
+    print_table(("scenario", "tool", *numbers, "SCALE=auto on this host"), rows, numbers)

@@ -1,8 +1,4 @@
-"""What the host has, and how it is shared out.
-
-A container sees its CPUs, its memory and the limits that the engine gives: those of the engine's machine, where it is a
-virtual one.
-"""
+"""What the host has, as a container sees it (a virtual machine's, where the engine is in one), and how it is shared."""
 
 import os
 import re
@@ -29,8 +25,7 @@ class Host(Record):
     free_mb: int  # room for results
     cpu_model: str | None = None
     governor: str | None = None
-    """What sets the CPUs' frequencies, several where they differ. None as in most virtual machines, where the kernel
-    tells none."""
+    """What sets the CPUs' frequencies, several where they differ; None where the kernel does not tell."""
 
 
 def this_host(results: Path, root: Path = Path("/")) -> Host:
@@ -76,11 +71,8 @@ def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, 
 
 
 def auto_size(host: Host, connections: int) -> dict[str, str]:
-    """The host split 2:1:1 between approach, backend and load generator by CPU sets; on few CPUs the last two share.
-
-    No quota beside them: even one as large as the set throttles in some periods. Memory follows the connections up to
-    the same split: 10,000 want some 6 GB.
-    """
+    """CPU sets split 2:1:1 between approach, backend and load generator, the last two on one where there are few. No
+    quota: even one as large as the set throttles at times. Memory follows the connections: 10,000 want some 6 GB."""
     half, quarter = max(1, host.cpus // 2), max(1, (host.cpus - host.cpus // 2) // 2)
     approach = host.cpu_order[:half]
     backend = host.cpu_order[half : half + quarter] or approach

@@ -17,8 +17,7 @@ SOURCES = (
 NO_SOURCES = frozenset(
     {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "published", "report", "show", "statistics"}
 )
-"""Folders of those that change no run: what images are not made of, and what is said of runs once they are judged.
-Hidden ones are not taken, either."""
+"""Folders of those that change no run: of no image, or of what is said of judged runs. Nor are hidden ones taken."""
 
 
 class Lab:

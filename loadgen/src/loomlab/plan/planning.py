@@ -23,7 +23,7 @@ COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
 REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks for
-AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style", "warmup_load_s")
+AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it."""
 
 

@@ -1,6 +1,4 @@
-"""Scenarios: a run, or a set of runs, by name. A file each, typed; what it says is what was published or designed.
-
-`factor` is of connections, users and rates, `duration_s` in place of the scenario's own."""
+"""Scenarios: runs by name, as published or designed, a typed file each. `factor` is of connections, users and rates."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +17,7 @@ from loomlab.tools.known import ToolName
 
 NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
 SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0}
-SPIKE_STEPS = 4
+SPIKE_STEPS, SLOWEST_RPS = 4, 0.001
 RISE_SHARE, RISER_SHARE = 0.8, 0.3
 """Of a spike's duration, the users rise in 80 %; of a step of a stepped one, its riser takes 30 %."""
 SHORTEST_STEP_S = 8  # its first two seconds and its last are not judged; whether latency grows shows in four at least
@@ -74,6 +72,10 @@ def _scaled(count: int, factor: float) -> int:
     return max(round(count * factor), 1)
 
 
+def _step(rate: float, factor: float, lasts_s: int) -> RateStep:
+    return RateStep(max(round(rate * factor, 3), SLOWEST_RPS), lasts_s)
+
+
 def _check_duration(lasts_s: int, shortest_s: int, what: str) -> None:
     if lasts_s < shortest_s:
         raise UsageError(f"DURATION={lasts_s}s is too short for {what}: use {shortest_s}s or more.")
@@ -122,7 +124,7 @@ class RateLoad(Record):
 
     def shapes(self, factor: float, lasts_s: int) -> Shapes:
         for rate in self.rate:
-            shape = OpenRate((RateStep(round(rate * factor, 3), lasts_s),))
+            shape = OpenRate((_step(rate, factor, lasts_s),))
             yield from ((_scaled(count, factor), shape) for count in self.connections)
 
 
@@ -141,8 +143,8 @@ class LadderLoad(Record):
     def shapes(self, factor: float, lasts_s: int) -> Shapes:
         count = len(self.rates)
         _check_duration(lasts_s, count * SHORTEST_STEP_S, f"{count} steps")
-        steps = (RateStep(round(rate * factor, 3), lasts_s // count) for rate in self.rates)
-        yield _scaled(self.connections, factor), OpenRate(tuple(steps))
+        steps = tuple(_step(rate, factor, lasts_s // count) for rate in self.rates)
+        yield _scaled(self.connections, factor), OpenRate(steps)
 
 
 class SpikeLoad(Record):
@@ -230,14 +232,9 @@ class Scenario(Record):
 
 
 def load_scenario(folder: Path, name: str) -> Scenario:
-    """The scenario of that name; raises UsageError with the nearest names for another one, and as `parse_scenario`."""
+    """The scenario of that name; raises UsageError with the nearest names for another one, and a line a mistake."""
     path = path_of(folder, name, "scenario", "make scenarios")
-    return parse_scenario(path.read_text(encoding="utf-8", errors="replace"), path.name)
-
-
-def parse_scenario(text: str, file: str) -> Scenario:
-    """The scenario; raises UsageError with one line for each mistake: file, line, field, value and what is allowed."""
-    return parse(text, file, Scenario, union="load")
+    return parse(path.read_text(encoding="utf-8", errors="replace"), path.name, Scenario, union="load")
 
 
 def names(folder: Path, suffix: str = "yaml") -> list[str]:

@@ -224,9 +224,6 @@ class Asked(Record):
         "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
     warmup_cap_s: Seconds | None = variable("WARMUP_CAP", WITH_PAPER, "the longest warm-up", "{warmup}", "120s")
-    warmup_load_s: Seconds = variable(
-        "WARMUP_LOAD", MEASURING, "so long the load itself, in place of a warm-up", "off", "180s", 0
-    )
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
     grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's", "{env}", "13000")
     results_port: Port = variable("RESULTS_PORT", STARTING, "that of `results/`", "{env}", "19080")
@@ -244,7 +241,7 @@ class Asked(Record):
         return {name: f"{value}" for name, value in values.items() if value is not None}
 
 
-BENCHES = "bench-tests bench-verdict bench-healthy bench-warmup bench-style bench-floor bench-internals"
+BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals"
 OTHERS = (
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
@@ -262,9 +259,8 @@ OF_NO_RUN = {"PLAN", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}
 def model_of(
     verb: str, given: Mapping[str, str], names: Mapping[str, Sequence[str]], defaults: Mapping[str, str]
 ) -> Asked:
-    """What is asked for with a verb of make; `names` are those that the lab has of each kind, `defaults` those of .env.
-    Raises UsageError for a value that cannot be. That a variable goes with its verb, and that none lacks, is checked on
-    the host (bin/variables.sh)."""
+    """What is asked for with a verb of make; `names` are the lab's of each kind, `defaults` those of .env. Raises
+    UsageError for a wrong value. That a variable goes with its verb, and none lacks, is checked by bin/variables.sh."""
     asked = {name: value for name, each in VARIABLES.items() if each.goes_with(verb) and (value := given.get(name))}
     fields: dict[str, Any] = {"SEED": str(random.SystemRandom().randrange(1_000_000)), "verb": verb}
     fields["given"] = {name: value for name, value in asked.items() if name not in OF_NO_RUN}

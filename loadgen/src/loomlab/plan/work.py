@@ -141,16 +141,14 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
 
 
 def handover(cpus: int) -> int:
-    """Backend connections beyond the concurrency, for every approach: reactor-netty hands an answer on before its
-    connection is back in the pool, so that each event loop may hold two for a moment. Its loops are as many as CPUs,
-    and four at least (LoopResources.DEFAULT_IO_WORKER_COUNT of reactor-netty 1.3)."""
+    """Backend connections beyond the concurrency: reactor-netty hands an answer on before its connection is back in the
+    pool, one for each event loop, of which there are four at least (reactor-netty 1.3, DEFAULT_IO_WORKER_COUNT)."""
     return max(4, cpus)
 
 
 def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
-    """As many backend connections as were asked for, else as requests can hold and `handover` more, or what open files
-    and ports leave; and why they are fewer than were wanted. Raises HostError where the host cannot hold the
-    connections, and UsageError or HostError where requests would time out in the pool's queue."""
+    """Backend connections as asked for, else as many as requests hold and `handover` more, or what files and ports
+    leave, and why these are fewer. Raises HostError or UsageError where the host, or its queue, cannot hold it."""
     asked, files, connections, endpoint = work.asked, host.open_files, work.connections, work.endpoint
     what, cure = f"CONCURRENCY={connections}", "use a lower CONCURRENCY"
     if asked.scenario:

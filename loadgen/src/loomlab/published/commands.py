@@ -2,35 +2,22 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from loomlab.plan.commands import print_table
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.published.answers import answers_of
+from loomlab.published.answers import COLUMNS, answers_of, row_of
 from loomlab.published.paper import keep, read_paper, read_papers
-from loomlab.published.rows import COLUMNS, row_of
 from loomlab.published.runs import missing_steps, runs_in
 
-WIDTH = 140
 Name = Annotated[str, typer.Argument(help="The paper, as `make papers` lists it.")]
 Loadgen = Annotated[Path, typer.Option(help="The checkout's folder with published/ and scenarios/.")]
 Results = Annotated[Path, typer.Option(help="Where the experiments are.")]
 LOADGEN, RESULTS = Path("/lab/loadgen"), Path("/results")
-
-
-def _print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, padding=0)
-    for row in rows:
-        table.add_row(*map(escape, row), end_section=True)
-    Console(width=WIDTH).print(table)
 
 
 def list_papers(loadgen: Loadgen = LOADGEN) -> None:
@@ -39,7 +26,7 @@ def list_papers(loadgen: Loadgen = LOADGEN) -> None:
         (one.name, one.title, one.author or "not named", str(one.year), str(len(one.claims)), "\n".join(one.scenarios))
         for one in read_papers(loadgen / "published")
     ]
-    _print_table(("paper", "title", "author", "year", "claims", "scenarios"), rows)
+    print_table(("paper", "title", "author", "year", "claims", "scenarios"), rows)
 
 
 def plan_paper(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS) -> None:
@@ -53,7 +40,7 @@ def plan_paper(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULT
 def show_claims(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS) -> None:
     """Print a paper's claims with their answers, from the experiments of results/."""
     paper = read_paper(loadgen / "published", name)
-    _print_table(COLUMNS, map(row_of, answers_of(paper, runs_in(results, paper, loadgen / "scenarios"))))
+    print_table(COLUMNS, map(row_of, answers_of(paper, runs_in(results, paper, loadgen / "scenarios"))))
 
 
 def keep_runs(name: Name, loadgen: Loadgen = LOADGEN, results: Results = RESULTS) -> None:

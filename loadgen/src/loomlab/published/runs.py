@@ -122,9 +122,8 @@ def claimed_figures(run: Run, names: Iterable[str], cpus: float) -> dict[str, fl
 def missing_steps(
     paper: Paper, given: Mapping[str, str], results: Path, host: Host, lab: Lab
 ) -> tuple[list[str], list[str]]:
-    """Lines for the host's shell, a verb with its settings each, where experiments that were cut off go on, and
-    sentences for the user. Raises UsageError for a variable not taken, HostError where the host can hold none of
-    them."""
+    """Lines for the host's shell, a verb with its settings each, and sentences for the user. Raises UsageError for a
+    variable not taken, HostError where the host can hold none of them."""
     given = lab.asked("reproduce", given).given | {"PAPER": paper.name}
     orders: list[tuple[str, Order]] = []
     notes: list[str] = []

@@ -23,7 +23,7 @@ class Closed:
 
 @dataclass(frozen=True, config=STRICT)
 class RateStep:
-    rate_rps: Annotated[float, Field(ge=0, le=MOST)]
+    rate_rps: Annotated[float, Field(gt=0, le=MOST)]
     duration_s: Count
 
 
@@ -54,8 +54,7 @@ class UserStage:
 
 @dataclass(frozen=True, config=STRICT)
 class Users:
-    """Closed model of users who think: each waits for its answer, then `think_s` (uniform, from and to), then asks
-    again; their number follows the stages, from 0 on."""
+    """Closed model of users who pause for `think_s` (from, to) after each answer; their number follows the stages."""
 
     stages: Annotated[tuple[UserStage, ...], Field(min_length=1)]
     think_s: tuple[float, float] = (0.0, 0.0)
@@ -105,16 +104,20 @@ class Load:
         return steps[0].rate_rps if len(steps) == 1 else None
 
     @property
-    def label(self) -> str:
-        """The load as sentences say it."""
+    def amounts(self) -> tuple[list[float], str]:
+        """The number that tells it from others, of a ladder the first and the last one, and its unit."""
         match self.shape:
             case OpenRate(steps):
-                rates = dict.fromkeys(f"{step.rate_rps:,g}" for step in (steps[0], steps[-1]))
-                return f"{' to '.join(rates)} requests/s"
+                return [*dict.fromkeys((steps[0].rate_rps, steps[-1].rate_rps))], "requests/s"
             case Users():
-                return f"up to {self.shape.most:,} users"
-            case _:
-                return f"{self.connections:,} connections"
+                return [self.shape.most], "users"
+        return [self.connections], "connections"
+
+    @property
+    def label(self) -> str:
+        """The load as sentences say it."""
+        amounts, unit = self.amounts
+        return f"{'up to ' * (unit == 'users')}{' to '.join(f'{amount:,.9g}' for amount in amounts)} {unit}"
 
     @property
     def closed_model(self) -> bool:

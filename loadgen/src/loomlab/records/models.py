@@ -44,7 +44,6 @@ class Request(Record):
     approach_cpus: Cpus
     monitoring_cpus: Cpus | None = None
     warmup_cap_s: float = Field(ge=0)
-    warmup_load_s: float = Field(default=0, ge=0)  # the load itself for so long, instead of a warm-up
     start_s: float | None = None  # until the approach was ready
     waited_s: float = 0  # for the lab then
     fit_duration: bool = False  # it is left to the lab, which sets it after the warm-up; so are the requests:

@@ -1,18 +1,14 @@
 """Per-request data, whatever the tool: when each answered request started and how long it took."""
 
-import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from loomlab.records.files import whole
 from loomlab.records.models import Latency
 
 type Numbers = NDArray[np.float64]
@@ -25,8 +21,7 @@ _column = partial(np.empty, 0)
 
 @dataclass(frozen=True, eq=False)
 class RequestLog:
-    """One entry per answered request, in any order; of failed ones (ab lists other answers than 2xx among the answered)
-    in the `failed_` fields as far as the tool tells."""
+    """One entry per answered request, in any order; of failed ones as far as the tool tells (ab: only without 2xx)."""
 
     start_s: Numbers = field(default_factory=_column)  # epoch seconds, as exact as the tool tells them (ab: whole ones)
     latency_ms: Numbers = field(default_factory=_column)  # from the start
@@ -126,25 +121,8 @@ def silences(log: RequestLog, first: float, last: float) -> list[int]:
 
 
 def silent_end_s(log: RequestLog, end: float) -> int:
-    """The silence that the run ended with, which answers of its last two seconds do not break: a tool with a time limit
-    ends at the first event after it."""
+    """The silence that the run ended with, not broken by answers of the last two seconds, which end a tool's run."""
     if not len(log):
         return 0
     quiet = _quiet(log, math.floor(log.start_s.min()), int(end) - 1)
     return len(quiet) if quiet.all() else int(np.argmin(quiet[::-1]))
-
-
-def requests_kept(path: Path, sources: list[Path], parse: Callable[[], RequestLog | None]) -> RequestLog | None:
-    """The requests as the file has them, or parsed, and then kept there, where the tool's own files are others than
-    those it was made from. None where the tool has no per-request data; raises what `parse` raises."""
-    made_from = json.dumps([[one.name, one.stat().st_size, one.stat().st_mtime_ns] for one in sources if one.exists()])
-    with suppress(OSError, ValueError, KeyError), np.load(path) as kept:
-        if str(kept["made_from"]) == made_from:
-            return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
-    log = parse()
-    if log is not None:
-        columns = {name: vars(log)[name] for name in COLUMNS}
-        head = {name: value for name, value in vars(log).items() if name not in COLUMNS}
-        with whole(path) as sink:
-            np.savez(sink, made_from=np.array(made_from), head=np.array(json.dumps(head)), **columns)
-    return log

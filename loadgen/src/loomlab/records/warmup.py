@@ -25,13 +25,10 @@ class Burst(Record):
     wait_ms: int  # of a request, at least
     requests: int | None
     errors: int | None
-    throughput_rps: float | None
     mean_latency_ms: float | None
-    received_bytes_per_request: float | None = None
     cpu_ms_per_request: float | None = None
-    cpu_s: float | None = None  # of the process; of that its compilers and its collector
+    cpu_s: float | None = None  # of the process; of that its compilers
     jit_cpu_s: float | None = None
-    gc_cpu_s: float | None = None
     rss_bytes: float | None = None  # after the burst
 
     @property

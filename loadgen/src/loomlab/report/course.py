@@ -17,7 +17,6 @@ from loomlab.tools.known import tool
 from loomlab.tools.tool import requests_of
 
 BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn, as far as samples reach
-LONGEST_S = 86_400  # nothing is drawn of a run that its record says is longer
 PANELS = (
     ("throughput", "answered requests by the second they started in", "requests/s"),
     ("p50", "latency from when the tool sent the request, p50", "ms"),
@@ -43,7 +42,7 @@ class Course:
 def course_of(run: Run, files: RunFiles | None) -> Course:
     """As far as the raw files tell, or without them run.json."""
     process = read_record(files.tool, ToolRun) if files else None
-    if not (files and process and process.ended - process.started < LONGEST_S):
+    if not (files and process):
         return Course(run, _phases(run, None), {})
     load = (process.started, process.ended)
     return Course(run, _phases(run, load), _latencies(run, files, load[0]) | _samples(run, files, *load))

@@ -122,11 +122,7 @@ def read_experiment(folder: Path) -> Experiment:
             f"{folder} has no runs/, or no summary.json with runs: name a folder below results/, or run make finish "
             f"RESUME={name}."
         )
-    order, doubts, raw = None, list[str](), dict[str, RunFiles]()
-    try:
-        order = order_of(folder)
-    except ParseError:
-        doubts.append("order.json is damaged or of another version: the command of the experiment is not known.")
+    order, doubts, raw = order_of(folder), list[str](), dict[str, RunFiles]()
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
         if not files.raw.is_dir():

@@ -128,8 +128,7 @@ def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iter
 
 
 def _what_sets_throughput(load: LoadGroup, offered: bool) -> str | None:
-    """Where something else than the approaches does: how far their means are apart, which is no interval. The delays
-    do, where a request takes hardly longer than they; nothing is said of users, who pause as well."""
+    """Where the rate does, or the delays: a request takes hardly longer than they. Not of users, who pause as well."""
     means = [spread(THROUGHPUT, load.counted(name)) for name in {run.approach for run in load.runs}]
     centres = [mean.centre for mean in means if mean and mean.centre > 0]
     if len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):

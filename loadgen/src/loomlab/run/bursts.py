@@ -18,9 +18,7 @@ from loomlab.tools.tool import Tool, ToolReport
 
 FEWEST_CONNECTIONS = 10  # that a burst keeps busy, so that it has a throughput to speak of
 DRAIN_TICK_S = 0.2
-LONGEST_DRAIN_S = 120
-"""A burst that its limit cuts off leaves up to one request a connection behind; one pinned carrier serves 200 of them,
-of 300 ms each, in a minute."""
+LONGEST_DRAIN_S = 120  # one pinned carrier serves 200 requests of 300 ms in a minute
 
 
 def busy_connections(load: Load, answer_s: float) -> int:
@@ -40,8 +38,7 @@ def at_rate(load: Load, rate_rps: float, lasts_s: float) -> Load:
 
 
 def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_s: float) -> Load:
-    """A burst of this load that keeps `connections` busy for so many waves of `latency_ms`, within `limit_s`: of a
-    closed load in whole waves; of a rate as a rate, too, on all of its connections."""
+    """A burst of it that keeps `connections` busy for so many whole waves of `latency_ms`; of a rate on all of them."""
     if isinstance(load.shape, OpenRate):
         return at_rate(load, 1000 * connections / max(latency_ms, 1), min(waves * latency_ms / 1000, limit_s))
     shape = Closed(requests=waves * connections, duration_s=max(int(limit_s), 1))
@@ -50,8 +47,7 @@ def burst_of(load: Load, connections: int, waves: int, latency_ms: float, limit_
 
 @dataclass(frozen=True)
 class Bursts:
-    """Loads that end with their last answer, not by the clock: a client that leaves early makes a reactive approach
-    break off its backend connections, and the next load would pay for new ones."""
+    """Loads that end with their last answer: cut off by the clock, reactive approaches break their connections off."""
 
     tool: Tool
     approach: Management
@@ -70,7 +66,7 @@ class Bursts:
                 load.shape.duration_s + load.timeout_s + STALL_S,
                 STALL_S if self.tool.discards else math.inf,
                 self.stop,
-                lambda *_: show(),
+                lambda _: show(),
             )
             self.drain(self.longest_drain_s)
             after = self.approach.process()
@@ -86,7 +82,7 @@ class Bursts:
         seconds = report.duration_s or run.ended - run.started
         spent_s = {
             name: getattr(after, name) - getattr(before, name)
-            for name in ("cpu_s", "jit_cpu_s", "gc_cpu_s")
+            for name in ("cpu_s", "jit_cpu_s")
             if None not in {getattr(before, name), getattr(after, name)}
         }
         return Burst(
@@ -96,9 +92,7 @@ class Bursts:
             wait_ms=wait_ms,
             requests=done,
             errors=errors,
-            throughput_rps=done / seconds if done and seconds else None,
             mean_latency_ms=latency_figures(log.latency_ms).mean if log is not None else None,
-            received_bytes_per_request=report.received_bytes / done if done and report.received_bytes else None,
             cpu_ms_per_request=1000 * spent_s["cpu_s"] / done if done and "cpu_s" in spent_s else None,
             rss_bytes=after.rss_bytes,
             **spent_s,

@@ -4,6 +4,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Gauge, start_http_server
@@ -12,14 +13,14 @@ from prometheus_client.registry import Collector
 
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.records.load import Load, OpenRate
-from loomlab.records.models import HostSample, Request
+from loomlab.records.models import Request
 from loomlab.run import hoststat
 from loomlab.run.console import Progress
 from loomlab.run.hoststat import IDLE, IOWAIT, NICE, STEAL, SYSTEM, USER
 from loomlab.run.prometheus import Prometheus, UnreachableError
-from loomlab.tools.tool import Tool, by_outcome
+from loomlab.tools.tool import Tool
 
-PORT = 9646
+PORT, RATE_S = 9646, 5
 PHASES = ("warm-up", "measure", "collect")
 SPENT = {"idle": (IDLE, IOWAIT), "busy": (USER, NICE, SYSTEM), "stolen": (STEAL,)}
 """Columns of a CPU, by the figure that they are told in: interrupts are in none."""
@@ -106,33 +107,23 @@ class LiveFigures:
 
 
 class LiveProgress:
-    """Requests that have ended, their rate and errors, by the tool's live figures or else by the approach's count."""
+    """How many requests end a second, and how many fail, by the tool's live figures or else by the approach's count."""
 
     def __init__(self, approach: str, load: Load, tool: Tool, prometheus_url: str, progress: Progress) -> None:
         self._duration_s = load.shape.duration_s
         self._progress = progress
         self._prometheus = Prometheus(prometheus_url)
-        self._query = tool.done_query or by_outcome("lab_requests_seconds_count", f'service="{approach}"')
-        self._source = tool.name if tool.done_query else "the server's count"
-        self._before = {} if tool.done_query else self._counts()
-        self._last: tuple[float, float] | None = None
+        counter = tool.counter or f'lab_requests_seconds_count{{service="{approach}"}}'
+        self._query = f"sum by (status) (rate({counter}[{RATE_S}s]))"
+        self._source = tool.name if tool.counter else "the server's count"
 
-    def show(self, sample: HostSample, elapsed_s: float) -> None:
+    def show(self, elapsed_s: float) -> None:
         """The line of that moment."""
-        text, now = "requests so far: unknown", sample.time
-        if counts := self._counts():
-            done = {outcome: max(count - self._before.get(outcome, 0.0), 0.0) for outcome, count in counts.items()}
-            total = sum(done.values())
-            last, self._last = self._last, (now, total)
-            rate = f", {(total - last[1]) / (now - last[0]):,.0f}/s" if last and now > last[0] else ""
-            text = f"{total:,.0f} requests{rate}, {done.get('failed', 0):,.0f} errors ({self._source})"
+        text = "requests a second: unknown"
+        with suppress(UnreachableError):
+            result = self._prometheus.query(self._query, time.time())
+            rates = [(series["metric"].get("status", ""), float(series["value"][1])) for series in result]
+            failed = sum(rate for status, rate in rates if not status.startswith("2"))
+            text = f"{sum(rate for _, rate in rates):,.0f} requests/s, {failed:,.0f} errors/s ({self._source})"
         share, left_s = min(elapsed_s / self._duration_s, 1), max(self._duration_s - elapsed_s, 0)
         self._progress.show("measure", text, f" {100 * share:.0f} %, {left_s:.0f} s left")
-
-    def _counts(self) -> dict[str, float]:
-        """By outcome; none where Prometheus does not tell."""
-        try:
-            result = self._prometheus.query(self._query, time.time())
-        except UnreachableError:
-            return {}
-        return {series["metric"].get("outcome", ""): float(series["value"][1]) for series in result}

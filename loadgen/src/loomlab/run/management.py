@@ -25,9 +25,8 @@ MEMORY_TIMEOUT_S = 30.0  # a full collection that looks at 10,000 stacks takes s
 class Process:
     """What a Java process tells on its metrics page; None: it does not tell."""
 
-    cpu_s: float | None = None  # since its start, as the next two
+    cpu_s: float | None = None  # since its start, as the next one
     jit_cpu_s: float | None = None  # of its compilers' threads
-    gc_cpu_s: float | None = None  # of its collector's threads
     rss_bytes: float | None = None
     inflight: float | None = None  # unfinished requests
     cpus: float | None = None  # that it takes itself to have
@@ -50,7 +49,6 @@ class Management:
         return Process(
             cpu_s=None if cpu_ns is None else 1e-9 * cpu_ns,
             jit_cpu_s=values.get("lab_jit_cpu_seconds_total"),
-            gc_cpu_s=values.get("lab_gc_cpu_seconds_total"),
             rss_bytes=values.get("process_memory_rss_bytes"),
             inflight=values.get("lab_inflight_requests"),
             cpus=values.get("system_cpu_count"),
@@ -91,8 +89,7 @@ class Backend(Management):
 
 @dataclass(frozen=True)
 class Waits:
-    """Makes an endpoint's requests wait longer or shorter, in the backend (whose own `delay` comes back by itself,
-    whatever becomes of the borrower), or as requests say themselves."""
+    """Makes requests wait longer or shorter, in the backend, whose own `delay` comes back by itself, or by the path."""
 
     endpoint: Endpoint
     delay: Delay

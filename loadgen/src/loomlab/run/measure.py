@@ -28,7 +28,7 @@ from loomlab.tools.tool import Tool
 
 HARD_CAP_MARGIN_S = 15.0
 PROBE_MARGIN_S = 30.0
-SPARE_REQUESTS = 2  # so many times those that fit the duration: it is what ends the run
+SPARE_REQUESTS = 2  # so many times those that fit: time ends the run
 
 
 @dataclass
@@ -92,8 +92,7 @@ class Measurement:
     def _warm_up(self) -> Warmup:
         request = self.request
         bursts = Bursts(self.tool, self.approach, self.stop)
-        warmer = Warmer(bursts, self.waits, request.load, request.warmup_load_s or request.warmup_cap_s)
-        warmup = warmer.load_itself() if request.warmup_load_s else warmer.run()
+        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run()
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
         elif cause := warmup.digest.cause:
@@ -141,8 +140,7 @@ class Measurement:
 
 
 def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> Load:
-    """The load with what was left to the lab and, where the tool cannot stop by time, with as many requests as fit, by
-    the latency that the warm-up ended with, else `answer_ms`."""
+    """The load with what was left to the lab, by the latency that the warm-up ended with, else `answer_ms`."""
     load, shape = request.load, request.load.shape
     if not isinstance(shape, Closed):
         return load

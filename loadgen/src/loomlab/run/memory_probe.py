@@ -29,8 +29,7 @@ UNPINNED_JDK = 24  # from which on a thread that waits in a monitor does not hol
 
 
 def wait_ms(connections: int, warmup: Warmup, cpus: float, work_ms: float) -> int:
-    """Long enough for every request to come before the first is answered, by the CPU of the warm-up's last requests
-    beside `work_ms`, for which held ones do not ask; short enough for all to be answered in time."""
+    """Long enough for all to come before one is answered, by the warm-up's last CPU per request beside `work_ms`."""
     cost_ms = (warmup.bursts[-1].cpu_ms_per_request or 0.0) if warmup.bursts else 0.0
     longest_ms = min(LONGEST_WAIT_MS, 1000 * hold_s(connections) - SPARE_WAIT_MS)
     return round(min(SPARE_WAIT_MS + connections * max(cost_ms - work_ms, 0) / cpus, longest_ms))
@@ -44,8 +43,7 @@ def hold_s(connections: int) -> int:
 def crowd_of(
     load: Load, endpoint: Endpoint, about: Any, before: MemoryAnswer, loaded: MemoryAnswer, backend: Management
 ) -> int:
-    """How many requests wait: as many as the load keeps in flight, or more, so that they use all that the approach's
-    pools have kept from a time when more were, from `before` its first request until it was `loaded`."""
+    """How many requests wait: as many as the load keeps in flight, or as pools kept threads or connections for."""
     kept, threads = 0.0, platform_threads(about)
     if threads is not None:
         kept = (loaded.figure("threads") or 0) - (before.figure("threads") or 0)
@@ -58,7 +56,7 @@ def crowd_of(
 def hindrance_of(request: Request, endpoint: Endpoint, about: Any, before: MemoryAnswer) -> str | None:
     """Why as many requests as the load keeps in flight cannot wait; None: they can."""
     threads, busy = platform_threads(about), busy_connections(request.load, endpoint.mean_ms / 1000)
-    if not has_warmup(request.warmup_load_s or request.warmup_cap_s):
+    if not has_warmup(request.warmup_cap_s):
         return "there was no warm-up, so the memory of the process itself still grows"
     if before.error:
         return before.error
@@ -82,8 +80,7 @@ class LiveSet:
     wait: Callable[[threading.Event, float], bool] = threading.Event.wait
 
     def measure(self, before: MemoryAnswer, warmup: Warmup) -> MemoryLog:
-        """What cannot be had stands in `error`. The process collects once beforehand: what its collector needs outside
-        of the heap is there from then on, whether requests wait or not."""
+        """What cannot be had stands in `error`. Once it has collected, what collectors need off the heap is there."""
         load, endpoint, approach = self.request.load, self.waits.endpoint, self.bursts.approach
         show = partial(self.waits.progress.show, "live set")
         log = MemoryLog(before=before, error=hindrance_of(self.request, endpoint, self.about, before))

@@ -26,12 +26,11 @@ def run_tool(
     hard_cap_s: float,
     stall_s: float,
     stop: Stop,
-    on_sample: Callable[[HostSample, float], None],
+    tell: Callable[[float], None],
 ) -> tuple[ToolRun, list[HostSample]]:
-    """The tool's run and host samples, one a second and one at each end; raises CannotMeasureError when it cannot be
-    started. On request, at the hard cap, or when it has read nothing for `stall_s`, it is told to stop by SIGINT, so
-    that it reports what it has, and killed 30 s later. `on_sample` gets the latest sample on a thread of its own: what
-    is slow to tell must not keep the tool from being stopped in time."""
+    """The tool's run and host samples, one a second and one at each end; raises CannotMeasureError if it cannot start.
+    On request, at the hard cap, or when it has read nothing for `stall_s`, it is stopped by SIGINT, so that it reports,
+    and killed 30 s later. `tell` gets the seconds since the start, on a thread of its own, as it may be slow."""
     run = ToolRun(command=command, started=time.time(), ended=0, exit_code=0)
     with output.open("wb") as sink:
         try:
@@ -54,8 +53,7 @@ def run_tool(
                 sampled_at = now
                 samples.append(hoststat.sample(process.pid))
                 if not telling.is_alive():
-                    news = samples[-1], time.time() - run.started
-                    telling = threading.Thread(target=on_sample, args=news, daemon=True)
+                    telling = threading.Thread(target=tell, args=[time.time() - run.started], daemon=True)
                     telling.start()
             read_bytes = hoststat.read_bytes(process.pid)
             if read_bytes is None or read_bytes != read_before:

@@ -91,8 +91,7 @@ class Prometheus:
         return result
 
     def wait_for_samples(self, approach: str, past: float, stop: Stop) -> None:
-        """Returns when the containers of approach, backend and load generator and the processes of the first two have a
-        sample past that Unix time, or after 10 s."""
+        """Returns once the three containers and the processes of two have a sample past that time, or after 10 s."""
         cpu, process = "container_cpu_usage_seconds_total", "process_start_time_seconds"
         wanted = {(cpu, approach), (cpu, "backend"), (cpu, "loadgen"), (process, approach), (process, "backend")}
         expression = f'{{__name__=~"{cpu}|{process}",service=~"{approach}|backend|loadgen"}}[30s]'

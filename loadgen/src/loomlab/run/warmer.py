@@ -19,9 +19,7 @@ COLD_COST_MS = 2.0  # CPU that a request to an approach takes at first
 COMPILE_BURST_S, FEWEST_COMPILE_WAVES = 5, 2
 SETTLE_BURST_S, FEWEST_SETTLE_WAVES, FEWEST_RPS = 4, 1, 10
 BURST_LIMIT_S = 45  # shorter than the lease of the backend's delay, which is the longest that the backend grants
-HEADROOM = 1.25
-"""Connections of a rate, for each that its requests keep busy. With more, requests pile up in cold bursts and at
-pauses, and pools keep for the whole run what they opened for them."""
+HEADROOM = 1.25  # connections of a rate, for each busy one: with more, pools keep what cold bursts piled up
 MOST_CONNECTIONS = 500
 """With more, cold bursts of two waves would take a minute and starve the compilers; the code that runs is the same."""
 LEAST_WORK_MICROS = 1  # not 0: a branch that is never taken is compiled to a trap
@@ -31,9 +29,7 @@ CROWDED = 0.8
 """Of the approach's CPUs: where its requests take more, compilers without CPU time may be crowded out, not at rest."""
 LONGEST_WAIT_MS, FASTEST_CHANGE = 6_000, 3.0
 CHANGE_LIMIT = 0.03  # from one burst to the next, of latency and of CPU per request
-MEMORY_LIMIT = 0.15
-"""A heap that fills for the first time costs a page fault for each 4 KiB, of some 2.5 us on the 2-CPU host of
-docs/methodology.md: 5 % of a burst's CPU where 3.5 GB grow so fast."""
+MEMORY_LIMIT = 0.15  # a heap that fills for the first time costs page faults: 5 % of the CPU where 3.5 GB grow so
 CONFIDENCE = 80  # in percent, one-sided
 FIRST_ONES = 1  # bursts that do not count: threads start, pools fill, and what only this load does is compiled
 FEWEST_BURSTS, MOST_BURSTS = 4, 6
@@ -63,17 +59,19 @@ class Warmer:
         """Both phases; after a burst without an answer, or a stop, what there is."""
         compiled = self.compile(COMPILE_SHARE * self.cap_s)
         compiling_s = self.cap_s - self._left_s()
-        return self._warmup(compiled, self._settle(), compiling_s)
-
-    def load_itself(self) -> Warmup:
-        """The load itself until the cap: what a warm-up is held against."""
-        while self._going() and self._left_s() > 0:
-            self._settling_burst(self._endpoint.mean_ms, BURST_LIMIT_S)
-        return self._warmup(compiled=None, changing=None, compiling_s=0)
+        changing = self._settle()
+        return Warmup(
+            cap_s=self.cap_s,
+            compiled=compiled,
+            changing=changing,
+            failed=bool(self._done) and not self._done[-1].requests,
+            duration_s=self.cap_s - self._left_s(),
+            compiling_s=compiling_s,
+            bursts=self._done,
+        )
 
     def compile(self, limit_s: float) -> bool | None:
-        """Whether the compilers came to rest within the limit; None where the process does not tell what they take, or
-        the backend does not take another delay."""
+        """Whether the compilers came to rest in time; None where nothing tells, or the backend takes no other delay."""
         process = self.bursts.approach.process()
         cpus = self._cpus = process.cpus or 1
         if process.jit_cpu_s is None or process.cpu_s is None:
@@ -135,8 +133,7 @@ class Warmer:
         return self._burst("settle", load, self._endpoint.floor_ms)
 
     def _settled_rps(self, shape: OpenRate, answer_s: float) -> float:
-        """The highest rate of the load, ten at least; of a ladder no more than CPUs carry without a queue, since what
-        pools keep from requests that queue would be there in its lower steps; and no more than the connections."""
+        """The highest rate, ten at least; of a ladder what CPUs carry, lest pools keep a queue's for lower steps."""
         compiled = [burst for burst in self._done if burst.phase == "compile"]
         cost_ms = self._asked_ms + ((cpu_ms_without_jit(compiled[-1]) or 0) if compiled else 0)
         carried_rps = 1000 * CROWDED * self._cpus / cost_ms if cost_ms else math.inf
@@ -154,17 +151,6 @@ class Warmer:
 
         self._done.append(self.bursts.run(phase, load, wait_ms, show))
         return self._done[-1]
-
-    def _warmup(self, compiled: bool | None, changing: str | None, compiling_s: float) -> Warmup:
-        return Warmup(
-            cap_s=self.cap_s,
-            compiled=compiled,
-            changing=changing,
-            failed=bool(self._done) and not self._done[-1].requests,
-            duration_s=self.cap_s - self._left_s(),
-            compiling_s=compiling_s,
-            bursts=self._done,
-        )
 
     def _going(self) -> bool:
         return not self.bursts.stop.requested and all(burst.requests for burst in self._done)
@@ -193,16 +179,14 @@ def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
-    """Whether the compilers, after enough requests, hardly took CPU in the last burst, which left them some. By CPU
-    time: elapsed time would penalise an approach that crowds them out."""
+    """Whether the compilers, after enough requests, hardly took CPU time in the last burst, which left them some."""
     last = bursts[-1]
     rests = requests_of(bursts) >= ENOUGH_REQUESTS and last.jit_cores <= REST_CORES
     return rests and last.request_cores <= CROWDED * cpus
 
 
 def describe_change(bursts: Sequence[Burst]) -> str | None:
-    """What still changes, or None when latency, CPU per request (without the compilers) and memory are steady over the
-    last bursts, four to six, at 80 % confidence: the more bursts, the smaller the trend that noise can hide."""
+    """What still changes over the last four to six bursts, by latency, CPU per request or memory at 80 % confidence."""
     if len(bursts) < FIRST_ONES + FEWEST_BURSTS:
         return "there were too few bursts to tell"
     bursts = bursts[FIRST_ONES:][-MOST_BURSTS:]

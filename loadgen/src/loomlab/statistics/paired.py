@@ -12,9 +12,7 @@ from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, ComparedFigure, Ob
 from loomlab.statistics.sentences import sentence
 from loomlab.statistics.student import Estimates, blocks_likely, blocks_needed, estimates, holm, within, words
 
-LOST_LIMIT = 0.1
-"""Of the runs of a side: if more were left out for causes of their own and have no figure, nothing is said. Without the
-dearest tenth of one side the mean of ten blocks is off by 0.14 of their deviation, a fifth of the interval's half."""
+LOST_LIMIT = 0.1  # of a side's runs: where more are left out for their own cause, without a figure, nothing is said
 
 
 def compare(
@@ -132,8 +130,7 @@ def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observ
 
 
 def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
-    """The word; of what is exploratory whether it is within the margin, or on which side of equality, without an
-    interval where its mean is. None: nothing."""
+    """The word; of what is exploratory, the margin and the side of equality that it is on; None: nothing."""
     if comparison.word == "not resolved" or comparison.effect is None:
         return None
     if comparison.word != "exploratory":

@@ -13,7 +13,7 @@ from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS,
 
 type Numbers = NDArray[np.float64]
 
-SLICES = (np.arange(200) + 0.5) / 200  # of a distribution, equally likely: the middle of each
+SLICES = (np.arange(200) + 0.5) / 200  # middles of equally likely parts of a distribution
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Estimates:
     """Of each set of differences."""
 
     blocks: NDArray[np.int64]
-    mean: Numbers  # naN without a block
+    mean: Numbers  # NaN without a block
     deviation: Numbers
     half_width: Numbers  # of the mean's interval; NaN with fewer than three blocks
     p_value: Numbers
@@ -54,8 +54,7 @@ def half_width(deviation: ArrayLike, blocks: ArrayLike, confidence: ArrayLike = 
 
 
 def holm(p_values: Numbers) -> Numbers:
-    """Adjusted for each other along the last axis (Holm, Scandinavian Journal of Statistics 6, 1979): the smallest
-    times their number, the next times one less, and none below the one before."""
+    """Adjusted for each other along the last axis (Holm, Scandinavian Journal of Statistics 6, 1979)."""
     order = np.argsort(p_values, axis=-1)
     rising = np.take_along_axis(p_values, order, axis=-1) * np.arange(p_values.shape[-1], 0, -1)
     adjusted = np.minimum(np.maximum.accumulate(rising, axis=-1), 1)
@@ -69,8 +68,7 @@ def within(estimated: Estimates, margin: float) -> NDArray[np.bool_]:
 
 
 def words(estimated: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.str_]:
-    """*lower* or *higher* where Holm allows it, within the margin or not; else, of an interval within the margin,
-    *no difference* if it holds equality, and *equivalent* if not."""
+    """*lower* or *higher* where Holm allows it; else, within the margin, *no difference* if equality is in it, too."""
     resolved, inside = p_holm < ERROR_RATE, within(estimated, margin)
     even = np.abs(estimated.mean) <= estimated.half_width
     choices = [resolved & (estimated.mean < 0), resolved & (estimated.mean > 0), inside & even, inside]
@@ -79,9 +77,8 @@ def words(estimated: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.st
 
 
 def blocks_needed(deviation: float, margin: float, declared: int) -> int:
-    """The fewest with which nothing is left unresolved at that deviation: the interval's half width and that at
-    Holm's strictest level together are no more than the margin (the form of a t-test's sample size, (t + t)² (s/δ)²,
-    NIST/SEMATECH e-Handbook, 7.2.2.2)."""
+    """The fewest that resolve anything at that deviation: the half widths of the interval and at Holm's strictest level
+    are the margin at most (a t-test's sample size, (t + t)² (s/δ)², NIST/SEMATECH e-Handbook, 7.2.2.2)."""
     levels = np.array([CONFIDENCE, 1 - ERROR_RATE / declared])
     return _fewest(FEWEST_BLOCKS, lambda blocks: bool(half_width(deviation, blocks, levels).sum() <= np.log1p(margin)))
 
@@ -93,8 +90,7 @@ def blocks_likely(estimated: Estimates, margin: float, declared: int) -> int:
 
 
 def power(mean: float, deviation: float, blocks: int, margin: float, declared: int) -> float:
-    """Probability of a word from so many normal differences: the t-test rejects at Holm's strictest level, or the
-    interval lies within the margin. The sample's deviation has a chi distribution, independent of its mean."""
+    """Probability that the t-test rejects at Holm's strictest level, or the interval lies within the margin."""
     free = blocks - 1
     deviations = deviation * np.sqrt(2 * gammaincinv(free / 2, SLICES) / free)
     far = half_width(deviations, blocks, 1 - ERROR_RATE / declared)

@@ -24,8 +24,7 @@ _ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test ab
 
 
 class Ab(Tool):
-    """`-n` comes after `-t`, which would set it to 50,000; `-l` because answers vary in length; `-r` goes on after
-    a reset. With `-t` ab ends at the first event after the limit and discards what is in flight."""
+    """`-n` comes after `-t`, which sets it to 50,000; at its end ab discards what is in flight; `-l`: lengths vary."""
 
     name = "ab"
     shapes = ("closed",)
@@ -62,9 +61,8 @@ class Ab(Tool):
         return match and match[1]
 
     def report(self, raw: Path) -> ToolReport:
-        """A reset counts as Receive and often as Exceptions, too, while the request is complete: only failures without
-        a completed one add to `attempted`. Without a report, the last progress line has the number of completed
-        ones."""
+        """A reset counts as Receive, often as Exceptions, too, and as complete: only other failures add to `attempted`.
+        Without a report, the last progress line has the number of completed ones."""
         text = self.output(raw).read_text(errors="replace")
         counts = {name: int(number) for name, number in _COUNT.findall(text)}
         completed, duration_s = counts.get("Complete requests"), _DURATION.search(text)

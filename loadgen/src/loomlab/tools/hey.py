@@ -49,8 +49,7 @@ class Started(Record):
 
 
 class Hey(Tool):
-    """Starts are in seconds since hey's own, which `command` takes some ms early. The lab stops it at its time limit;
-    it then waits for what is in flight. What is idle beyond 500 connections, or cut, shows as a dial."""
+    """The lab stops it at its time limit; it then waits for what is in flight. What is cut shows as another dial."""
 
     name = "hey"
     shapes = ("closed",)

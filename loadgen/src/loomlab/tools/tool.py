@@ -1,6 +1,7 @@
 """What a load generator is, and what all of them share."""
 
 import gzip
+import json
 import re
 import shutil
 import sys
@@ -8,6 +9,7 @@ import warnings
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import RunFiles, whole
 from loomlab.records.load import Closed, Load
-from loomlab.records.requestlog import RequestLog, requests_kept
+from loomlab.records.requestlog import COLUMNS, RequestLog
 
 LONGEST_REASON = 60
 _REQUEST = re.compile(r'^\w+ "[^"]*": ')
@@ -68,7 +70,7 @@ class Tool(ABC):
     quotas = False  # each connection has a number of requests of its own, and idles when they are done
     tells_unended = False  # of requests that never ended, so that none is missing where a connection dies
     resolution_ms: float  # to whose multiples it rounds latencies
-    done_query: str | None = None  # PromQL for the requests that have ended, by `outcome`, from its own live figures
+    counter: str | None = None  # PromQL for the requests that have ended, by `status`, in its own live figures
     suffix = "csv"  # of its file of requests
     columns: str  # the first line of that
     pins = "loadgen/tools/go.mod"  # the file that has its version
@@ -109,20 +111,20 @@ class Tool(ABC):
         """Where the tool's stdout and stderr are kept."""
         return raw / f"{self.name}.txt"
 
-    def rows(self, raw: Path) -> Path:
-        """The file of requests, as the tool writes it."""
-        return raw / f"{self.name}-requests.{self.suffix}"
-
-    def packed(self, raw: Path) -> Path:
-        """The file of requests, as it is kept."""
-        return raw / f"{self.name}-requests.{self.suffix}.gz"
+    def rows(self, raw: Path, packed: str = "") -> Path:
+        """The file of requests, as the tool writes it; with `.gz`, as it is kept."""
+        return raw / f"{self.name}-requests.{self.suffix}{packed}"
 
     def finish(self, raw: Path) -> None:
         """Packs what the tool left; does not raise for what it failed to leave."""
         rows = self.rows(raw)
         if rows.exists():
-            with rows.open("rb") as source, whole(self.packed(raw)) as sink, gzip.GzipFile("", "wb", 6, sink) as packed:
-                shutil.copyfileobj(source, packed, 1 << 20)
+            with (
+                rows.open("rb") as source,
+                whole(self.rows(raw, ".gz")) as sink,
+                gzip.GzipFile("", "wb", 6, sink) as gz,
+            ):
+                shutil.copyfileobj(source, gz, 1 << 20)
             rows.unlink()
 
     @abstractmethod
@@ -131,7 +133,7 @@ class Tool(ABC):
 
     def requests(self, raw: Path, floor_ms: int) -> RequestLog | None:
         """Per-request data, None without any; raises as `report`, and ParseError where the tool counted others."""
-        packed = self.packed(raw)
+        packed = self.rows(raw, ".gz")
         if not packed.exists():
             return None
         counted = self.report(raw).rows
@@ -169,15 +171,17 @@ def reason(error: str) -> str:
     return kind or _ADDRESSES.sub("", text).strip()[:LONGEST_REASON] or "no reason given"
 
 
-def by_outcome(counter: str, labels: str) -> str:
-    """PromQL for the requests that a counter has by `status`, by `outcome` (`ok`, `failed`)."""
-    return " or ".join(
-        f'label_replace(sum({counter}{{{labels},status{match}"2.."}}), "outcome", "{outcome}", "", "")'
-        for match, outcome in (("=~", "ok"), ("!~", "failed"))
-    )
-
-
 def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:
-    """The requests of a run, parsed once and then kept beside its raw files; as `Tool.requests`."""
-    sources = sorted(files.raw.glob(f"{tool.name}*"))
-    return requests_kept(files.run_dir / "requests.npz", sources, lambda: tool.requests(files.raw, floor_ms))
+    """As `Tool.requests`; parsed once, then kept beside the raw files, for as long as these are the same."""
+    path, sources = files.run_dir / "requests.npz", sorted(files.raw.glob(f"{tool.name}*"))
+    made_from = json.dumps([[one.name, one.stat().st_size, one.stat().st_mtime_ns] for one in sources])
+    with suppress(OSError, ValueError, KeyError), np.load(path) as kept:
+        if str(kept["made_from"]) == made_from:
+            return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
+    log = tool.requests(files.raw, floor_ms)
+    if log is not None:
+        columns = {name: vars(log)[name] for name in COLUMNS}
+        head = {name: value for name, value in vars(log).items() if name not in COLUMNS}
+        with whole(path) as sink:
+            np.savez(sink, made_from=np.array(made_from), head=np.array(json.dumps(head)), **columns)
+    return log

@@ -6,7 +6,7 @@ from loomlab.basics.format import counted, percent
 from loomlab.basics.waves import FEWEST_WAVES, SHORTEST_INTERIOR_S
 from loomlab.judge import limits
 from loomlab.judge.interior import WAVE_ERROR
-from loomlab.judge.rule import applicable, measured, rule, skip_if
+from loomlab.judge.rule import UNFIT, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
 LITTLE_LIMIT, IDLE_LIMIT = 0.05, 0.01
@@ -75,8 +75,7 @@ def littles_law(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"off by > {percent(IDLE_LIMIT)}, under ab plus 0.5 ms ÷ mean latency")
 def connections_idle(run: Measured) -> Iterator[str]:
-    """Steady closed load of 20 waves, under ab and hey: `little_ratio`, below 1 (connections were not busy) or
-    above."""
+    """Steady closed load of 20 waves, under ab and hey: `little_ratio`, below 1 (some were not busy) or above."""
     ratio, waves = _little_ratio(run, tells_unended=run.tells_unended), measured(run.waves, "throughput and latency")
     skip_if(waves < FEWEST_COUNTED, "with so few waves the count is off by more than the limit")
     limit = IDLE_LIMIT + run.rounding
@@ -114,7 +113,7 @@ def throughput_impossible(run: Measured) -> Iterator[str]:
 def rate_missed(run: Measured) -> Iterator[str]:
     """Open model: started requests per second against the offered rate, on the interior."""
     skip_if(run.closed_model, CLOSED)
-    offered_rps = applicable(run.offered_rps, "rates are judged step by step")
+    offered_rps = measured(run.offered_rps, "rates are judged step by step", UNFIT)
     started_rps = measured(run.started_rps, "how many requests were started a second")
     one_rps = 1 / run.interior_s if run.interior_s else 0.0
     if abs(started_rps - offered_rps) > max(limits.RATE_LIMIT * offered_rps, one_rps):
@@ -227,8 +226,7 @@ def few_waves(run: Measured) -> Iterator[str]:
 
 @rule("suspect", f"> {percent(OMITTED_LIMIT)}; of waits, those longer than {limits.SLOW_P50S} × p50")
 def omission_possible(run: Measured) -> Iterator[str]:
-    """Steady closed load: coordinated omission possible: requests not sent because of silences or long waits, ÷
-    requests answered."""
+    """Steady closed load: coordinated omission: requests not sent because of silences or long waits ÷ answered."""
     skip_if(not run.closed_model, OPEN)
     skip_if(not run.steady and (run.think_s is None or run.backend_hangs), CHANGING)
     answered, p50_ms = measured(run.counted_requests or None, NOT_TIMED), measured(run.p50_ms or None, NOT_TIMED)
@@ -255,6 +253,6 @@ def omission_possible(run: Measured) -> Iterator[str]:
 def keepalive_refused(run: Measured) -> Iterator[str]:
     """Answers that did not keep their connection open (only ab reports it)."""
     why = "the tool does not report it; opened connections are counted"
-    kept, completed = applicable(run.keepalive_requests, why), applicable(run.completed, why)
+    kept, completed = measured(run.keepalive_requests, why, UNFIT), measured(run.completed, why, UNFIT)
     if kept < completed:
         yield f"Only {kept} of {completed} answers kept their connection open: the run also measures connecting."

@@ -21,6 +21,7 @@ FALL_LIMIT = 0.10
 """Between the halves of the measured part: the figure of the whole is then some 5 % above that of its second half."""
 COMPILED_LIMIT = 0.075  # of CPU per request: by how much the compilers' part of it fell
 SHORTEST_CAP_S = 120
+NO_PARTS = "the measured part is too short for parts, the load changes, or the backend hangs"
 
 
 def _beyond_chance(halves: Halves | None) -> float:
@@ -30,7 +31,7 @@ def _beyond_chance(halves: Halves | None) -> float:
 def _growth(run: Measured, halves: Halves | None) -> float:
     """By how much it grew, if that is beyond chance; ends the check where growth says nothing."""
     skip_if(not run.closed_model and run.offered_rps is None, "rates are judged step by step")
-    skip_if(halves is None, "the measured part is too short for two halves, the load changes, or the backend hangs")
+    skip_if(halves is None, NO_PARTS)
     return _beyond_chance(halves)
 
 
@@ -86,8 +87,7 @@ def uneven(run: Measured) -> Iterator[str]:
         ("mean latency", run.latency_fall, LATENCY_PEAK_LIMIT),
         ("CPU per request", run.cpu_fall, CPU_PEAK_LIMIT),
     )
-    too_short = "the measured part is too short for parts, the load changes, or the backend hangs"
-    skip_if(all(halves is None for _, halves, _ in parts), too_short)
+    skip_if(all(halves is None for _, halves, _ in parts), NO_PARTS)
     grew = _beyond_chance(run.latency_fall) > GROWTH_LIMIT or _cpu_grew_much(run.cpu_fall)
     skip_if(grew, "the growth is told")
     peaks = [
@@ -145,11 +145,9 @@ def warmup_failed(run: Measured) -> Iterator[str]:
     "a CPU",
 )
 def still_falling(run: Measured) -> Iterator[str]:
-    """Fall from the first half of the interior to the second, beyond chance at 95 %: of mean latency; or of CPU per
-    request, while the compilers' part fell as well."""
+    """Fall from half to half, beyond chance at 95 %: of mean latency; of CPU per request with the compilers' part."""
     falls = {"CPU per request": run.cpu_fall, "mean latency": run.latency_fall}
-    too_short = "the measured part is too short for two halves, or the load changes"
-    skip_if(all(halves is None for halves in falls.values()), too_short)
+    skip_if(all(halves is None for halves in falls.values()), NO_PARTS)
     # Code gets cheaper when it is compiled; where compilers hardly worked, CPU per request fell with the host, as it
     # also rises. What they take is a small part of the CPU where many CPUs are busy.
     part, cores = run.jit_cpu_fall, run.jit_cores_fall

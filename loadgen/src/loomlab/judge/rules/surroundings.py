@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from loomlab.basics.format import percent
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT, THROTTLED_LIMIT
-from loomlab.judge.rule import Level, Rule, applicable, measured, rule, skip_if
+from loomlab.judge.rule import UNFIT, Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
 LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
@@ -65,7 +65,7 @@ def _throttled(name: str, who: str) -> Rule:
 def _of_latency(run: Measured, level: str, added_ms: float, most: float = math.inf) -> tuple[str, float]:
     """What is added to the mean latency or its p99, as a share of it: said as `most` at most."""
     latency_ms = (run.mean_ms if level == "mean" else run.p99_ms) or None
-    share = added_ms / applicable(latency_ms, "there is no latency to compare with")
+    share = added_ms / measured(latency_ms, "there is no latency to compare with", UNFIT)
     return f"{percent(min(share, most))} of the {level} latency of {latency_ms:,.0f} ms", share
 
 
@@ -114,7 +114,7 @@ backend_late_p99 = _late("p99", "at p99", LATE_P99_LIMIT)
 @rule("invalid", host_cause=True)
 def backend_delay_other(run: Measured) -> Iterator[str]:
     """The backend's delay just before or just after the run differed from the one asked for."""
-    asked = applicable(run.delay_asked, "no request depends on the backend's delay")
+    asked = measured(run.delay_asked, "no request depends on the backend's delay", UNFIT)
     delays = measured(run.backend_delays, "which delay the backend had")
     told = {"before": delays.before, "after": delays.after}
     if not {*told.values()} <= {None, asked}:

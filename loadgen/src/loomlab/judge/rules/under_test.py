@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from loomlab.basics.format import percent
 from loomlab.judge.limits import METRICS_MISSING_LIMIT, THROTTLED_LIMIT
-from loomlab.judge.rule import applicable, measured, rule, skip_if
+from loomlab.judge.rule import UNFIT, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
 EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
@@ -33,7 +33,7 @@ def process_restarted(run: Measured) -> Iterator[str]:
 def oom_killed(run: Measured) -> Iterator[str]:
     """The kernel killed a process of the container for memory."""
     why = "kills are not counted here; the container's exit state shows whether it was killed"
-    kills = applicable(run.oom_kills, why)
+    kills = measured(run.oom_kills, why, UNFIT)
     if kills:
         yield f"Out of memory: the kernel killed processes of the container {kills:.0f} times (the limit is 0)."
 
@@ -74,7 +74,7 @@ def gc_heavy(run: Measured) -> Iterator[str]:
 @rule("suspect", f"> {percent(THROTTLED_LIMIT)}")
 def throttled(run: Measured) -> Iterator[str]:
     """Periods throttled by the approach's CPU quota."""
-    ratio = applicable(run.throttled_ratio, "the approach has no CPU quota")
+    ratio = measured(run.throttled_ratio, "the approach has no CPU quota", UNFIT)
     if ratio > THROTTLED_LIMIT:
         yield (
             f"The container under test was throttled in {percent(ratio)} of its CPU quota periods "
