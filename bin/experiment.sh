@@ -9,9 +9,9 @@ KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | 
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
 SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
 
-# runs_in LINES: RUN APPROACH SETTINGS... of each line that tells of a run.
+# runs_in LINES: RUN SERVICE SETTINGS... of each line that tells of a run, or of those of a block that are loaded in turn.
 runs_in() {
-  ! grep -vxE "NOTE=.*|$SETTING|run $WORD $WORD( $SETTING)+" <<<"$1" >&2 ||
+  ! grep -vxE "NOTE=.*|$SETTING|run $WORD(,$WORD)* $WORD(,$WORD)*( $SETTING)+" <<<"$1" >&2 ||
     die "$LAB_FAILED" "the plan has the lines above, which no plan has: report it, or start a new experiment."
   sed -n 's/^run //p' <<<"$1"
 }
@@ -23,7 +23,19 @@ use_plan() {
   NOTE=$(sed -n 's/^NOTE=\(..*\)/note: \1/p' <<<"$1") RUNS_TOTAL=$(grep -c . <<<"$RUNS") EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
 }
 
-approaches_of_plan() { cut -d' ' -f2 <<<"$RUNS" | awk '!seen[$0]++'; }
+services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
+approaches_of_plan() { services_of_plan | sed 's/-twin$//' | awk '!seen[$0]++'; }
+
+# A twin that is up beside its approach is a service of its own.
+write_twins() {
+  local twin
+  rm -f "$TWINS"
+  for twin in $(services_of_plan | grep -- '-twin$' || true); do
+    [ -e "$TWINS" ] || echo services: >"$TWINS"
+    printf '  %s:\n    extends: {file: %s, service: %s}\n    environment: {LAB_APPROACH: %s}\n' \
+      "$twin" "$LAB_ROOT/compose.yaml" "${twin%-twin}" "$twin" >>"$TWINS"
+  done
+}
 
 # begin_experiment: in the folder that the plan made.
 begin_experiment() {
@@ -99,41 +111,44 @@ retry_spoilt_runs() {
   start_beside || true # monitoring may have died
 }
 
-measure_one() { # RUN APPROACH SETTINGS...
-  local run=$1 begun=$SECONDS ready label
-  UNDER_TEST=$2 RUN_NUMBER=$((RUN_NUMBER + 1))
+measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
+  local runs=${1//,/ } begun=$SECONDS ready label run
+  UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
-  label="$RUN_NUMBER/$RUNS_TOTAL ${run#*-}"
+  label="$RUN_NUMBER/$RUNS_TOTAL ${UNDER_TEST/ /, }"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
-  start_services --wait "$UNDER_TEST" ||
-    say "[$label] did not become ready: measuring it anyway; its log will be in runs/$run/raw/"
+  start_services --wait $UNDER_TEST ||
+    say "[$label] did not become ready: measuring it anyway; its log will be in runs/${1%%,*}/raw/"
   ready=$SECONDS
   wait_for_background || exit "$HOST_CANNOT"
-  mkdir -p "$EXPERIMENT/runs/$run/raw"
+  for run in $runs; do mkdir -p "$EXPERIMENT/runs/$run/raw"; done
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
-  in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure "/results/$LAB_EXPERIMENT/runs/$run" \
+  in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) \
     --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$label" $([ ! -t 2 ] || echo --terminal) \
     >/dev/null 2>&1 || say "[$label] the load generator did not start: this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends either waiting.
   for _ in 1 2; do docker wait "$GENERATOR" >/dev/null 2>&1 || true; done
-  end_run "$run"
+  end_runs "$1" "$2"
   [ -z "$STOPPING" ] || exit "$INTERRUPTED"
 }
 
-end_run() { # RUN
-  local raw=$EXPERIMENT/runs/$1/raw under_test inspected
-  under_test=$(containers_of "$UNDER_TEST")
-  ! inspected=$(docker inspect $under_test 2>/dev/null) || printf '%s\n' "$inspected" >"$raw/container.json"
-  docker logs "$GENERATOR" >"$raw/loomlab.log" 2>&1 || true
+end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
+  local number=0 run service raw inspected services
+  IFS=, read -r -a services <<<"$2"
+  for run in ${1//,/ }; do
+    raw=$EXPERIMENT/runs/$run/raw service=${services[number]} number=$((number + 1))
+    ! inspected=$(docker inspect $(containers_of "$service") 2>/dev/null) || printf '%s\n' "$inspected" >"$raw/container.json"
+    docker logs "$GENERATOR" >"$raw/loomlab.log" 2>&1 || true
+    compose logs --no-color --no-log-prefix "$service" >"$raw/$service.log" 2>/dev/null || true
+  done
   [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
-  compose logs --no-color --no-log-prefix "$UNDER_TEST" >"$raw/$UNDER_TEST.log" 2>/dev/null || true
-  docker rm --force "$GENERATOR" $under_test >/dev/null 2>&1 || true
+  docker rm --force "$GENERATOR" $(containers_of $UNDER_TEST) >/dev/null 2>&1 || true
   GENERATOR="" UNDER_TEST=""
   # Meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
   set -m
-  judge_run "/results/$LAB_EXPERIMENT/runs/$1" &
+  for run in ${1//,/ }; do judge_run "/results/$LAB_EXPERIMENT/runs/$run" || exit; done &
   BACKGROUND=$!
   set +m
 }
@@ -183,7 +198,7 @@ wind_up() { # CODE
     sleep 0.2
   done
   # Of the approaches and of what `compose run` started.
-  docker rm --force $GENERATOR $(containers_of $(approaches_of_plan)) $(docker ps --all --quiet \
+  docker rm --force $GENERATOR $(containers_of $(services_of_plan)) $(docker ps --all --quiet \
     --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
   [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }
@@ -206,6 +221,7 @@ summarise() {
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
+  rm -f "$TWINS"
   [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
   [ -z "$STOPPED$UP_BEFORE" ] ||
     (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||

@@ -4,7 +4,7 @@
 unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architecture
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
-METRICS_FOUND=$LAB_ROOT/.cache/container-metrics
+METRICS_FOUND=$LAB_ROOT/.cache/container-metrics TWINS=$LAB_ROOT/.cache/twins.yaml
 # Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
 export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have a folder of theirs
@@ -45,6 +45,7 @@ compose() (
   files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml
   ! on_stand_ins || files=$files:$STAND_INS
   [ ! -e "$own" ] || files=$files:$own
+  [ ! -e "$TWINS" ] || files=$files:$TWINS
   files=${COMPOSE_FILE:-$files}
   case $(container_metrics) in
     cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;

@@ -1,9 +1,10 @@
 //! lab-users LOAD ROWS REPORT: users who come, ask, wait for the answer, think and go, each with a connection of its own.
-//! LOAD is the file that tools/users.py writes; ROWS gets a line a request, REPORT the counts once all have ended. Stopped
+//! LOAD is the file that tools/programs.py writes; ROWS gets a line a request, REPORT the counts once all have ended. Stopped
 //! by a signal, it leaves rows up to the last second and no report.
 
 mod client;
 mod rows;
+mod slices;
 mod stays;
 
 use async_io::Timer;
@@ -31,6 +32,9 @@ struct Load {
     stages: Vec<Stage>,
     think_seconds: (f64, f64),
     most_requests: u64,
+    /// Requests are sent in slices that stdin asks for.
+    #[serde(default)]
+    in_slices: bool,
 }
 
 /// What all users share: kinds of requests, how many may still be sent, and the rows.
@@ -95,6 +99,9 @@ fn run(load: &str, rows: &str, report: &str) -> Result<(), Box<dyn std::error::E
 async fn serve(load: &Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::error::Error>> {
     let addresses: Arc<[SocketAddr]> = tokio::net::lookup_host(&load.address).await?.collect();
     let timeout = Duration::from_millis(load.timeout_ms);
+    if load.in_slices {
+        return slices::serve(load.stages[0].users, &addresses, timeout, shared).await;
+    }
     let begin = Instant::now() + START;
     let mut users = Vec::new();
     for (number, stays) in stays(&load.stages).into_iter().enumerate() {

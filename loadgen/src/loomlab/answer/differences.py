@@ -30,13 +30,14 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
     different models of one; *same*: one is the other once more, and is held against no third."""
     several = sorted(subjects, key=lambda one: one.run.cell)
     twins = {one.approach: one.run.twin_of for one in several if one.run.twin_of}
+    partners = {one.approach: one.run.partner for one in several}
     models = {one.approach: one.members.get("concurrency") for one in several}
     found = []
     for a, b in itertools.combinations(sorted(models, key=lambda name: (USUAL.get(str(models[name]), 1), name)), 2):
         contrast = _contrast(a, b, [one for one in several if one.approach in {a, b}])
         if twins.get(a) == b or twins.get(b) == a:
             found.append(contrast.model_copy(update={"kind": "same"}))
-        elif not {a, b} & twins.keys():
+        elif not {a, b} & twins.keys() and {partners.get(a), partners.get(b)} <= {a, b, None}:
             found.append(contrast)
     return sorted(found, key=lambda contrast: (contrast.a, contrast.b))
 

@@ -50,7 +50,13 @@ def try_again(run_dir: Path) -> tuple[Order, PlannedRun] | None:
 def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
     """None where the run needs none, has had enough, or has it in the order already."""
     tries = [one for one in order.runs if (one.block, one.request.name) == (planned.block, planned.request.name)]
-    if not order.sweep or planned.state != "judged" or tries[-1] is not planned or len(tries) >= MOST_TRIES:
+    if (
+        not order.sweep
+        or planned.request.partner
+        or planned.state != "judged"
+        or tries[-1] is not planned
+        or len(tries) >= MOST_TRIES
+    ):
         return None
     runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in tries]
     if not all(run is not None and spoilt(run) for run in runs):

@@ -6,6 +6,7 @@ FEWEST_WAVES, SHORTEST_INTERIOR_S = 20, 15  # what the interior of a valid run h
 WAVES, ROUNDED_S = 29, 2  # 20 are kept even if they are a sixth longer than the warm-up's; ab rounds to seconds
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
+SLICE_WAVES, SHORTEST_SLICE_S = 11, 8  # ten and a first one
 
 
 def fitting_duration_s(wave_s: float) -> int:

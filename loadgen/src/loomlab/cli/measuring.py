@@ -1,6 +1,7 @@
 """The commands that load an approach."""
 
 import time
+from itertools import batched
 from pathlib import Path
 
 import typer
@@ -14,6 +15,7 @@ from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Backend, Waits
 from loomlab.run.measure import Measurement
+from loomlab.run.slices import Pair
 from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
 
@@ -22,27 +24,38 @@ BACKEND_BURST_S = 2  # the first approach waits for the backend's warm-up
 
 
 def measure(
-    run_dir: Path,
+    run_dirs: list[Path],
     prometheus_url: str = "http://prometheus:9090",
     start_s: float = 0,
     waited_s: float = 0,
     label: str = "",
     terminal: bool = False,
 ) -> None:
-    """Warm an approach up, load it, and keep everything raw, in a folder below runs/ that order.json names. It took
-    `start_s` to start and then waited for the lab; progress is of the label, in place on a terminal."""
-    planned = read_order(run_dir.parent.parent).run(run_dir.name)
+    """Warm an approach up, load it, and keep everything raw, in a folder below runs/ that order.json names; or pairs
+    of a block, in turn. It took `start_s` to start and then waited for the lab; progress is of the label, in place on
+    a terminal."""
+    order = read_order(run_dirs[0].parent.parent)
     beforehand = {"started": time.time(), "start_s": start_s or None, "waited_s": waited_s}
-    request = planned.request.model_copy(update=beforehand)
-    stop = Stop()
+    stop, progress = Stop(), Progress(label=label, terminal=terminal)
     stop.install()
-    set_state(run_dir, "running")
-    progress = Progress(label=label, terminal=terminal)
-    finished = Measurement(request, run_dir, prometheus_url, stop, progress).run()
-    progress.end()
-    if not finished:
-        raise typer.Exit(EXIT_INTERRUPTED)
-    set_state(run_dir, "finished")
+    runs = [
+        Measurement(
+            order.run(run_dir.name).request.model_copy(update=beforehand), run_dir, prometheus_url, stop, progress
+        )
+        for run_dir in run_dirs
+    ]
+    for sides in batched(runs, 2, strict=False):
+        for side in sides:
+            set_state(side.run_dir, "running")
+        finished = Pair(sides, runs[0].live).run() if len(runs) > 1 else runs[0].run()
+        progress.end()
+        if not finished:
+            raise typer.Exit(EXIT_INTERRUPTED)
+        for side in sides:
+            set_state(side.run_dir, "finished")
+            for later in runs:
+                if later.request.service == side.request.service:
+                    later.before = side.before
 
 
 def warm_backend(delay: str = "300", cap_s: float = 30) -> None:

@@ -1,6 +1,7 @@
 """What the containers and their processes took: the one under test, the backend, the load generator, and the host."""
 
 import math
+from functools import partial
 from typing import Any
 
 from loomlab.basics.cpus import parse_cpu_list
@@ -18,17 +19,17 @@ COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it dif
 def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     """Fields of Run. CPU is of what is counted; memory and threads are of the whole run."""
     each = counted.requests if counted.one_load else None
-    allocated = series.total(facts.metrics.process("lab_allocated_bytes_total"), *counted.span)
+    allocated = counted.sum(partial(series.total, facts.metrics.process("lab_allocated_bytes_total")))
     figures = {"allocated_bytes_per_request": ratio(allocated, each)}
-    for prefix, service in {"": facts.request.approach, "backend_": "backend", "generator_": "loadgen"}.items():
-        cpu_s = facts.metrics.cpu_seconds(*counted.span, service)
+    for prefix, service in {"": facts.request.service, "backend_": "backend", "generator_": "loadgen"}.items():
+        cpu_s = counted.sum(partial(facts.metrics.cpu_seconds, service=service))
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
     return figures | _under_test(facts) | _cpu(facts, counted) | _backend(facts, counted) | _generator(facts, counted)
 
 
 def _under_test(facts: Facts) -> dict[str, Any]:
     """RSS is null under ZGC: its heap is shared memory, which the kernel does not count as RSS."""
-    metrics, approach, span = facts.metrics, facts.request.approach, (facts.start, facts.end)
+    metrics, approach, span = facts.metrics, facts.request.service, (facts.start, facts.end)
     gc, zgc = metrics.gc(*span), facts.request.gc == "zgc"
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
     # Told after the run's end.
@@ -61,14 +62,11 @@ def _under_test(facts: Facts) -> dict[str, Any]:
 def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     """The approach's CPU and its compilers', what it was given, and what others took of it."""
     metrics, request, samples, (start, end) = facts.metrics, facts.request, facts.host.samples, counted.span
-    middle = start + (end - start) / 2
-    jit_s, early_s, late_s = (
-        metrics.scraped_growth("lab_jit_cpu_seconds_total", *span)
-        for span in ((facts.start, facts.end), (start, middle), (middle, end))
-    )
-    cpu_s = facts.metrics.cpu_seconds(start, end)
+    compilers_s = partial(metrics.scraped_growth, "lab_jit_cpu_seconds_total")
+    jit_s, (early_s, late_s) = compilers_s(facts.start, facts.end), (half.sum(compilers_s) for half in counted.halves())
+    cpu_s = counted.sum(metrics.cpu_seconds)
     less_s = None if early_s is None or late_s is None else early_s - late_s
-    quota_cpus = metrics.quota(request.approach, facts.start, facts.end).cpus
+    quota_cpus = metrics.quota(request.service, facts.start, facts.end).cpus
     cpu_lists = {
         "approach": request.approach_cpus, "backend": request.backend_cpus, "load generator": request.generator_cpus,
     }  # fmt: skip
@@ -78,13 +76,13 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
     return {
         "cpu_seconds": cpu_s,
-        "cpus_used": ratio(cpu_s, end - start),
+        "cpus_used": ratio(cpu_s, counted.seconds),
         "cpus_given": min(own.cpus, quota_cpus or own.cpus) if own else quota_cpus,
         "idle_share": None if needed is None or quota_cpus is not None else 1 - needed,
         "jit_cpu_seconds": jit_s,
         "jit_cpu_share": ratio(jit_s, facts.metrics.cpu_seconds(facts.start, facts.end)),
         "jit_cpu_fall": ratio(less_s, cpu_s and cpu_s / 2),
-        "jit_cores_fall": ratio(less_s, (end - start) / 2),
+        "jit_cores_fall": ratio(less_s, counted.seconds / 2),
         "foreign_cpu_share": _foreign_share(facts, counted, own) if own else None,
         "steal_shares": {part: share.steal for part, share in shares.items() if share} if own else None,
         "stolen_of_needed": (ratio(own.steal, needed) or 0.0) if own else None,
@@ -105,6 +103,8 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         "cadvisor": request.monitoring_cpus,
     }
     spent = [facts.metrics.cpu_seconds(*counted.span)]
+    if facts.slices:
+        spent.append(facts.metrics.cpu_seconds(*counted.span, facts.slices.partner))
     for service, cpu_list in beside.items():
         cpus = set() if cpu_list is None else parse_cpu_list(cpu_list) or every
         if cpus & own_cpus:
@@ -119,7 +119,7 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
 def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     """Without its limits where no request asks it. Lateness is until the first hang, after which all is due at once."""
     metrics, start, end = facts.metrics, facts.start, facts.end
-    requests = series.total(metrics.backend("backend_requests_total"), *counted.span)
+    requests = counted.sum(partial(series.total, metrics.backend("backend_requests_total")))
     opened = series.total(metrics.backend("backend_connections_total"), start, end)
     # Some seconds around, in which a run that ended at once has samples, too.
     around = (start - series.MISSING_AFTER_S, end + series.MISSING_AFTER_S)

@@ -15,6 +15,7 @@ from loomlab.records.measured import BackendDelays
 from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
 from loomlab.records.requestlog import RequestLog, latency_figures
+from loomlab.records.slices import SliceLog
 from loomlab.records.warmup import Warmup
 from loomlab.run.process import STALL_S
 from loomlab.tools.known import tool
@@ -40,7 +41,7 @@ class Facts:
         self.start = self.process.started if self.process else request.started
         self.end = self.process.ended if self.process else request.started
         self.warmup = read_record(files.warmup, Warmup)
-        self.metrics = Metrics(read_json(files.metrics), request.approach)
+        self.metrics = Metrics(read_json(files.metrics), request.service)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
         self.about = read_json(files.about)
         try:
@@ -48,6 +49,7 @@ class Facts:
         except ValidationError:
             self.container = None
         self.delays = read_record(files.backend, BackendDelays)
+        self.slices = read_record(files.slices, SliceLog)
         self.memory = read_record(files.memory, MemoryLog)
 
 

@@ -10,6 +10,7 @@ from loomlab.judge.containers import container_figures
 from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.live_set import live_set_of
 from loomlab.judge.request_figures import request_figures
+from loomlab.judge.slices import slice_figures
 from loomlab.records.endpoints import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Users
@@ -17,8 +18,8 @@ from loomlab.records.models import Request, Run
 
 ISO = "%Y-%m-%dT%H:%M:%SZ"
 AS_ASKED = (
-    "tool", "scenario", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style", "start_s",
-    "waited_s",
+    "tool", "scenario", "partner", "cell", "endpoint", "load", "delay", "repeat", "jdk", "http_client", "style",
+    "start_s", "waited_s",
 )  # fmt: skip
 """Fields of Run that Request has, too."""
 
@@ -31,8 +32,11 @@ def judge_run(run_dir: Path) -> Run:
         raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
     facts = Facts(files, request)
     of_tool, log = tool_figures(facts)
-    of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
-    figures = of_tool | of_requests | container_figures(facts, counted) | live_set_of(facts)
+    if log is not None and facts.slices and facts.slices.slices:
+        of_requests, counted = slice_figures(facts, log, facts.slices.slices)
+    else:
+        of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
+    figures = of_tool | container_figures(facts, counted) | of_requests | live_set_of(facts)
     load, shape = request.load, request.load.shape
     # Targets are dealt to users, whose throughputs add up, else to requests, whose times do.
     mean = harmonic_mean if isinstance(shape, Users) else fmean

@@ -25,22 +25,46 @@ MOST_PARTS, FEWEST_PARTS = 8, 4
 SHORTEST_PART_S, WAVES_A_PART = 2, 2
 CONFIDENCE = 95
 
+type Span = tuple[float, float]  # epoch seconds
 type CpuSeconds = Callable[[float, float], float | None]  # the approach's CPU time between two times
 
 
 class Counted(NamedTuple):
-    """What figures per request are of: the interior, else the run; `one_load`: the load is no ladder of rates."""
+    """What figures per request are of: the interior, slices, else the run; `one_load`: the load is no ladder."""
 
-    span: tuple[float, float]
+    spans: tuple[Span, ...]
     requests: float | None
     one_load: bool = True
+
+    @property
+    def span(self) -> Span:
+        """From the first moment to the last."""
+        return self.spans[0][0], self.spans[-1][1]
+
+    @property
+    def seconds(self) -> float:
+        return sum(end - start for start, end in self.spans)
+
+    def sum(self, grown: Callable[[float, float], float | None]) -> float | None:
+        """Of what grew in the spans; None where that of one is not known."""
+        values = [grown(*span) for span in self.spans]
+        return None if None in values else sum(value or 0.0 for value in values)
+
+    def halves(self) -> tuple["Counted", "Counted"]:
+        """By time; of slices, the first half of them and the others."""
+        if len(self.spans) == 1:
+            start, end = self.span
+            middle = start + (end - start) / 2
+            return self._replace(spans=((start, middle),)), self._replace(spans=((middle, end),))
+        half = len(self.spans) // 2
+        return self._replace(spans=self.spans[:half]), self._replace(spans=self.spans[half:])
 
 
 def request_figures(
     facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float
 ) -> tuple[dict[str, Any], Counted]:
     """Fields of Run, and what other figures are taken on: of a run without a log, so many requests in that time."""
-    counted = Counted((facts.start, facts.end), requests)
+    counted = Counted(((facts.start, facts.end),), requests)
     if log is None:
         return {"latency_ms": Latency(), "interior": None, "counted_requests": requests}, counted
     driver, load, first, last = facts.driver, facts.request.load, facts.start, facts.start + duration_s
@@ -52,7 +76,7 @@ def request_figures(
         window = figures.window
         fields = _interior_fields(facts, log, figures, one_load=not steps)
         first, last = window.start, window.start + window.seconds
-        counted = Counted((first, last), figures.requests, one_load=not steps)
+        counted = Counted(((first, last),), figures.requests, one_load=not steps)
         if window.whole_run:  # begins with its first request, for which a tool may take seconds
             first = max(first, float(log.starts_s.min()))
             last = first + window.seconds
@@ -169,10 +193,11 @@ def falls(
     for (first, last), requests, mean_ms in zip(itertools.pairwise(edges), counts, means_ms, strict=True):
         served = requests if connections is None else ratio(1000 * connections * (last - first), mean_ms)
         costs.append(ratio(cpu_seconds(first, last), served))
-    return {"latency_fall": _fall(means_ms), "cpu_fall": _fall(costs)}
+    return {"latency_fall": fall(means_ms), "cpu_fall": fall(costs)}
 
 
-def _fall(values: Sequence[float | None]) -> Halves | None:
+def fall(values: Sequence[float | None]) -> Halves | None:
+    """Of evenly spaced values; None with fewer than three, or where one is missing."""
     line = trend(values)
     if line is None:
         return None

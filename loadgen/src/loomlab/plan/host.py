@@ -52,14 +52,16 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
     )
 
 
-def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, str]:
-    """Compose's variables for each part's CPUs and memory: `auto`, or a file's; HostError if these are too many."""
+def size_of(name: str, host: Host, connections: int, folder: Path, together: int = 1) -> dict[str, str]:
+    """Compose's variables for each part's CPUs and memory: `auto`, or a file's; HostError if these are too many for so
+    many approaches together."""
     if name == "auto":
-        return auto_size(host, connections)
+        return auto_size(host, connections, together)
     size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))
     sets = [parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET")]
     cpus = {int(cpu) for each in sets for cpu in each}
     memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
+    memory_mb += (together - 1) * memory_mb_of(size["APPROACH_MEMORY"])
     cure = "use SIZE=auto, or a larger host"
     if lacking := cpus.difference(host.cpu_order):
         had = f"{host.cpus} ({_listed(sorted(host.cpu_order))})"
@@ -70,7 +72,7 @@ def size_of(name: str, host: Host, connections: int, folder: Path) -> dict[str, 
     return size
 
 
-def auto_size(host: Host, connections: int) -> dict[str, str]:
+def auto_size(host: Host, connections: int, together: int = 1) -> dict[str, str]:
     """CPU sets split 2:1:1 between approach, backend and load generator, the last two on one where there are few. No
     quota: even one as large as the set throttles at times. Memory follows the connections: 10,000 want some 6 GB."""
     half, quarter = max(1, host.cpus // 2), max(1, (host.cpus - host.cpus // 2) // 2)
@@ -79,7 +81,7 @@ def auto_size(host: Host, connections: int) -> dict[str, str]:
     loadgen = host.cpu_order[half + quarter :] or backend
     size = {"MONITORING_CPUSET": _listed(sorted({*backend, *loadgen}))}
     for part, cpus, share, most_mb in (
-        ("APPROACH", approach, 2, 1024 + connections // 2),
+        ("APPROACH", approach, 2 * together, 1024 + connections // 2),
         ("BACKEND", backend, 4, 1024),
         ("LOADGEN", loadgen, 4, 2048 + connections // 2),
     ):

@@ -35,6 +35,7 @@ class Lab:
             [name for name, service in services.items() if profile in service.get("profiles", [])]
             for profile in ("all", "headline", "idiomatic")
         )
+        self.against = {name: services[name]["x-against"] for name in self.approaches if "x-against" in services[name]}
         self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
 
     def asked(self, verb: str, given: Mapping[str, str]) -> Asked:

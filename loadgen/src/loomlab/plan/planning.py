@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from loomlab.basics import waves
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
@@ -19,6 +19,7 @@ from loomlab.records.order import Order, PlannedRun
 from loomlab.tools.known import tool
 
 FEWEST_REPEATS = 3  # for an interval
+SLICES = 4  # of each side of a pair at a load
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
@@ -31,7 +32,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """The order; `stamp` is the time. Raises UsageError or HostError for what cannot be run."""
     work = work_of(asked, host, lab)
     asked, generator = work.asked, tool(work.asked.tool)
-    size = size_of(asked.size, host, work.connections, lab.sizes)
+    size = size_of(asked.size, host, work.connections, lab.sizes, work.together)
     pool, suspicion = backend_pool(work, host)
     check_space(work, host, generator)
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
@@ -82,6 +83,8 @@ def _notes(work: Work) -> Iterator[str]:
             f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more, and "
             f"REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
         )
+    if work.why_alone:
+        yield f"Each approach is measured alone, because {work.why_alone}."
     if asked.sweep and len(work.subjects) == 1:
         yield f"APPROACH={work.approaches[0]} is compared with nothing: name a second one, or use AA=1."
 
@@ -101,18 +104,20 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
         "fit_requests": work.free and asked.requests is None,
     }
     number = 0
-    blocks = [(repeat, cell) for repeat in range(1, work.repeats + 1) for cell in range(1, len(work.loads) + 1)]
-    for block, (repeat, cell) in enumerate(blocks, 1):
-        load = work.loads[cell - 1]
-        expected_s, longest_s = _seconds(work, load, host, cap_s, fitted=fitted)
+    for block, runs in enumerate(_blocks(work, draw), 1):
+        most = max(work.loads[cell - 1].connections for _, cell, _ in runs)
         settings = {
-            "PLATFORM_THREADS": str(asked.platform_threads or min(load.connections, THREADS)),
-            "BACKEND_CONNECTIONS": str(min(load.connections * work.endpoint.at_once + handover(host.cpus), pool)),
+            "PLATFORM_THREADS": str(asked.platform_threads or min(most, THREADS)),
+            "BACKEND_CONNECTIONS": str(min(most * work.endpoint.at_once + handover(host.cpus), pool)),
         }
-        for approach, twin in draw.sample(work.subjects, len(work.subjects)):
+        for repeat, cell, subject in runs:
             number += 1
-            target = replace(load, origin=f"http://{approach}:8080")
-            request = Request(approach=approach, twin=twin, load=target, cell=cell, repeat=repeat, **same)
+            load = work.loads[cell - 1]
+            expected_s, longest_s = _seconds(work, load, host, cap_s, fitted=fitted)
+            target = replace(load, origin=f"http://{subject.service}:8080")
+            who = {"approach": subject.approach, "twin": subject.twin, "partner": subject.partner}
+            slices = SLICES if subject.partner else 0
+            request = Request(**who, slices=slices, load=target, cell=cell, repeat=repeat, **same)
             yield PlannedRun(
                 run=f"{number}-{request.name}",
                 block=block,
@@ -121,6 +126,32 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
                 settings=settings,
                 request=request,
             )
+
+
+class Subject(NamedTuple):
+    """What a run is of."""
+
+    service: str
+    approach: str
+    twin: bool = False
+    partner: str | None = None
+
+
+def _blocks(work: Work, draw: random.Random) -> Iterator[list[tuple[int, int, Subject]]]:
+    """The repeat, the load and the subject of each run, block by block, in an order that is drawn. Of a pair, a block
+    has all loads, from the smallest on, and which side begins alternates."""
+    cells = sorted(range(1, len(work.loads) + 1), key=lambda cell: work.loads[cell - 1].connections)
+    for repeat in range(1, work.repeats + 1):
+        for pair in draw.sample(work.pairs, len(work.pairs)):
+            sides = pair if (repeat + work.asked.seed) % 2 else pair[::-1]
+            subjects = [
+                Subject(name, name.removesuffix("-twin"), name.endswith("-twin"), partner)
+                for name, partner in zip(sides, sides[::-1], strict=True)
+            ]
+            yield [(repeat, cell, subject) for cell in cells for subject in subjects]
+        for cell in () if work.pairs else range(1, len(work.loads) + 1):
+            drawn = draw.sample(work.subjects, len(work.subjects))
+            yield [(repeat, cell, Subject(approach, approach, twin)) for approach, twin in drawn]
 
 
 def default_cap_s(connections: int, answer_ms: float) -> int:
@@ -138,6 +169,10 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     warmup_s = min(cap_s, COMPILE_S + max(SETTLE_S, int(SETTLE_WAVES * wave_s)))
     expected_s = START_S + OVERHEAD_S + warmup_s + lasts_s
     longest_s = START_S + 2 * OVERHEAD_S + cap_s + most_s
+    if work.pairs:
+        slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / SLICES)
+        lasts_s, most_s = math.ceil((SLICES + 1) * slice_s), math.ceil(3 * (SLICES + 1) * slice_s)
+        expected_s, longest_s = START_S + warmup_s + lasts_s, START_S + 2 * OVERHEAD_S + cap_s + most_s
     if waves.has_warmup(cap_s):
         expected_s += LIVE_SET_S + int(2 * wave_cpu_s)
         longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)
@@ -154,14 +189,17 @@ def shell_lines(order: Order) -> Iterator[str]:
     yield f"BACKEND_WARMUP_S={min(cap_s, BACKEND_CAP_S) if waves.has_warmup(cap_s) else 0}"
     yield f"NOTE={order.note or ''}"
     yield from (f"{key}={value}" for key, value in order.settings.items())
-    yield from (shell_line(order, run) for run in order.runs if run.state == "planned")
+    planned = [run for run in order.runs if run.state == "planned"]
+    for _, runs in groupby(planned, key=lambda run: run.block if run.request.partner else run.run):
+        yield shell_line(order, *runs)
 
 
-def shell_line(order: Order, run: PlannedRun) -> str:
-    """`run FOLDER APPROACH KEY=VALUE...`"""
-    expected_s, longest_s = seconds_left(order.runs[order.runs.index(run) :])
-    settings = run.settings | {"EXPECTED_S": f"{expected_s}", "LONGEST_S": f"{longest_s}"}
-    return " ".join(["run", run.run, run.request.approach, *(f"{key}={value}" for key, value in settings.items())])
+def shell_line(order: Order, *runs: PlannedRun) -> str:
+    """`run FOLDER SERVICE KEY=VALUE...`; of pairs, those of a block with commas between them."""
+    expected_s, longest_s = seconds_left(order.runs[order.runs.index(runs[0]) :])
+    settings = runs[0].settings | {"EXPECTED_S": f"{expected_s}", "LONGEST_S": f"{longest_s}"}
+    folders, services = ",".join(run.run for run in runs), ",".join(run.request.service for run in runs)
+    return " ".join(["run", folders, services, *(f"{key}={value}" for key, value in settings.items())])
 
 
 def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
@@ -179,5 +217,6 @@ def description(order: Order) -> Iterator[str]:
     yield from (f"every run is suspect: {suspicion}" for suspicion in order.suspect)
     for _, runs in groupby(order.runs, key=lambda run: run.block):
         block = [run.request for run in runs]
-        yield f"block {block[0].repeat} at {block[0].load.label}: {', '.join(request.name for request in block)}"
+        loads = " and ".join(dict.fromkeys(request.load.label for request in block))
+        yield f"block {block[0].repeat} at {loads}: {', '.join(dict.fromkeys(request.name for request in block))}"
     yield f"SEED={order.seed} gives this order again. Nothing was started."

@@ -12,7 +12,7 @@ from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import rising, whole_seconds
 from loomlab.records.endpoints import LONGEST_MS, delay_of
 from loomlab.records.files import Record
-from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, ToolName
+from loomlab.tools.known import CLOSED_TOOLS, KNOWN, RATE_TOOLS, SWEEPER, ToolName
 
 RUNS = tuple(f"run-{name}" for name in KNOWN)
 NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
@@ -201,7 +201,12 @@ class Asked(Record):
     )  # fmt: skip
     tool: ToolName | Literal[""] = variable(
         "TOOL", ("sweep",), f"load generator of a sweep: {', '.join(f'`{name}`' for name in KNOWN)}",
-        "`ab`; with `RATE`, `vegeta`", "hey", "",
+        "`users`; with `RATE`, `vegeta`", "hey", "",
+    )  # fmt: skip
+    design: Literal["slices", "alone"] | None = variable(
+        "DESIGN", ("sweep",),
+        "`slices`: pairs are up together and loaded in turn; `alone`: each approach by itself",
+        "`slices` where a pair fits", "alone",
     )  # fmt: skip
     scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"
@@ -283,5 +288,5 @@ def model_of(
     if model.rates_rps and len(model.connections) > 1:
         both = f"CONCURRENCY={asked['CONCURRENCY']} does not go with RATE={asked['RATE']}"
         raise UsageError(f"{both}: use one number, or leave it out.")
-    usual = (RATE_TOOLS if model.rates_rps else CLOSED_TOOLS)[0]
+    usual = RATE_TOOLS[0] if model.rates_rps else SWEEPER
     return model.model_copy(update={"tool": (model.tool or usual) if model.sweep else verb.removeprefix("run-")})

@@ -1,7 +1,7 @@
 """What all approaches are to do, by the user's variables or a scenario; and what hosts can hold of it."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S
@@ -13,7 +13,7 @@ from loomlab.plan.variables import Asked
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
 from loomlab.records.models import Hang, SideBySide
-from loomlab.tools.known import tool
+from loomlab.tools.known import SWEEPER, tool
 from loomlab.tools.tool import Tool
 
 OPEN_RUN_S = 60
@@ -22,6 +22,7 @@ SWEEP_REPEATS = 5  # the fewest for an interval that is not called coarse
 IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
 RUNGS = (16, 4, 1)  # a ladder's connections: what the host holds, divided by these
+MOST_PAIRED_THREADS = 5_000
 MOST_RUNG = 20_000  # the most that the published experiments with ab have, whatever the tool
 ANSWER_MS = 20_000  # every tool gives a request up after 30 s
 QUEUE_MS = 30_000
@@ -37,6 +38,8 @@ class Work:
     loads: list[Load]  # one after another
     approaches: list[str]
     repeats: int
+    pairs: list[tuple[str, str]] = field(default_factory=list)  # services that are loaded in turn; none: each is alone
+    why_alone: str | None = None
     hangs: list[Hang] = field(default_factory=list)
     side_by_side: SideBySide | None = None
 
@@ -58,6 +61,11 @@ class Work:
     def free(self) -> bool:
         """Whether the lab may set duration and requests that were not asked for."""
         return self.side_by_side is None and self.loads[0].closed_model
+
+    @property
+    def together(self) -> int:
+        """How many approaches are up at once."""
+        return 2 if self.pairs else 1
 
     @property
     def subjects(self) -> list[tuple[str, bool]]:
@@ -102,12 +110,47 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
         connections = connections or ladder(tool(asked.tool), room_of(host, asked.size, lab.sizes), endpoint, answer)
         shapes += [(each, Closed(asked.requests or each, asked.duration_s or LONGEST_RUN_S)) for each in connections]
     targets = (Target(target, "GET", endpoint.headers),)
-    return Work(
+    work = Work(
         asked=asked,
         loads=[Load("", targets, connections, shape, TIMEOUT_S) for connections, shape in shapes],
         approaches=lab.named(asked.approach or "headline"),
         repeats=asked.repeats or (SWEEP_REPEATS if asked.sweep else 1),
     )
+    return in_pairs(work, host, lab) if asked.sweep and asked.design != "alone" else work
+
+
+def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
+    """The work in pairs, or why each approach is measured alone; raises UsageError or HostError for DESIGN=slices."""
+    names, asked, most = work.approaches, work.asked, work.connections
+    pairs = [(lab.against[name], name) for name in names if lab.against.get(name) in names]
+    if len(names) == 2:
+        pairs = [(names[0], names[1])]
+    unpaired = [name for name in names if all(name not in pair for pair in pairs)]
+    if asked.aa:
+        pairs, unpaired = [*pairs, (names[0], f"{names[0]}-twin")], unpaired[1:] if names[0] in unpaired else unpaired
+    files = 2 * most * work.endpoint.at_once + APPROACH_FILES
+    lacks = {
+        "a rate is offered to one approach alone: use CONCURRENCY": bool(asked.rates_rps),
+        "REQUESTS are of a run alone: use DURATION": bool(asked.requests),
+        f"{asked.tool} connects anew for each load: use TOOL={SWEEPER}": not tool(asked.tool).keeps_open,
+        f"{', '.join(unpaired)} {'has' if len(unpaired) == 1 else 'have'} no partner: name two approaches": bool(
+            unpaired
+        ),
+    }
+    fits = {
+        f"two approaches with {most} platform threads do not fit: use {MOST_PAIRED_THREADS} connections or fewer": any(
+            "-platform" in name for pair in pairs for name in pair
+        )
+        and most > MOST_PAIRED_THREADS,
+        f"the backend would need {files} open files for two approaches, and the hard limit is {host.open_files}: use "
+        "fewer connections": bool(work.endpoint.backend_calls) and files > host.open_files,
+    }
+    for kind, reasons in ((UsageError, lacks), (HostError, fits)):
+        if why := next((why for why, holds in reasons.items() if holds), None):
+            if asked.design == "slices":
+                raise kind(f"DESIGN=slices cannot be: {why}, or DESIGN=alone.")
+            return replace(work, why_alone=why.partition(":")[0])
+    return replace(work, pairs=pairs)
 
 
 def ladder(generator: Tool, room: Room, endpoint: Endpoint, answer_ms: float) -> list[int]:

@@ -36,6 +36,7 @@ class RunFiles:
         self.about = self.raw / "about.json"
         self.probe = self.raw / "probe.json"
         self.tool = self.raw / "tool.json"
+        self.slices = self.raw / "slices.json"
         self.host = self.raw / "host.json"
         self.metrics = self.raw / "metrics.json"
         self.memory = self.raw / "memory.json"

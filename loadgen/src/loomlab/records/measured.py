@@ -66,6 +66,9 @@ class Measured(Record):
     counted_requests: float | None = Field(None, description="Answers that figures per request are of")
     cpu_fall: Halves | None = None
     latency_fall: Halves | None = None
+    partner: str | None = Field(None, description="The approach that it was loaded in turn with")
+    partner_cpus: float | None = Field(None, description="CPU of the idle partner while this one was loaded")
+    threads_started: float | None = Field(None, description="Threads more after a slice than before it, the median")
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
     process_restarts: int | None = None

@@ -1,6 +1,7 @@
 """The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
 
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
@@ -29,6 +30,8 @@ class Request(Record):
     tool: Name
     approach: Name
     twin: bool = False  # the approach once more, under another name
+    partner: str | None = None  # that it is loaded in turn with; None: it is alone
+    slices: int = Field(default=0, ge=0)  # of each side, if it has a partner
     load: Load
     delay: str  # the backend's, as its variable has it
     hangs: list[Hang] = Field(default_factory=list)
@@ -55,6 +58,11 @@ class Request(Record):
     def name(self) -> str:
         """What tables call the approach."""
         return f"{self.approach}-twin" if self.twin else self.approach
+
+    @property
+    def service(self) -> str:
+        """Compose's, which a twin in a pair has of its own."""
+        return urlsplit(self.load.origin).hostname or self.approach
 
     @property
     def endpoint(self) -> str:
@@ -148,6 +156,17 @@ class Interior(Record):
     whole_run: bool = Field(description="Too short for an interior, so figures are of the whole run")
 
 
+class SliceFigures(Record):
+    """One slice of a run that was loaded in turn with its partner."""
+
+    started: float
+    seconds: float
+    requests: int = Field(description="Answered ones")
+    cpu_ms_per_request: float | None = Field(description="Of the process, from idle to idle")
+    mean_latency_ms: float | None = Field(description="Without the first request of each connection, as throughput")
+    throughput_rps: float | None
+
+
 class Step(Record):
     """One step of an open-model run, without its first moments."""
 
@@ -238,6 +257,7 @@ class Run(Measured):
     jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")
     virtual_threads_pinned: int | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
     response_bytes_per_request: float | None = Field(None, description="As the tool counts; only ab includes headers")
+    slices: list[SliceFigures] = Field(default_factory=list, description="Of a run with a partner, those that count")
     steps: list[Step] = Field(default_factory=list, description="Those of a rate ladder")
     episodes: list[Episode] = Field(default_factory=list, description="Hangs of the backend")
     interior: Interior | None = Field(description="The part that figures are taken on")

@@ -69,7 +69,10 @@ class RequestLog:
 
     def between(self, first: float, last: float) -> "RequestLog":
         """Those that started from `first` up to before `last`, with what is known of requests one by one."""
-        answered, failed = self.within(first, last), (first <= self.failed_start_s) & (self.failed_start_s < last)
+        return self.where(self.within(first, last), (first <= self.failed_start_s) & (self.failed_start_s < last))
+
+    def where(self, answered: NDArray[np.bool_], failed: NDArray[np.bool_]) -> "RequestLog":
+        """Those of the answered and of the failed ones, with what is known of requests one by one."""
         known = [name for name in COLUMNS if len(getattr(self, name))]
         return replace(self, **{name: getattr(self, name)[failed if "failed" in name else answered] for name in known})
 

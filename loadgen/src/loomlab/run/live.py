@@ -21,6 +21,7 @@ from loomlab.run.prometheus import Prometheus, UnreachableError
 from loomlab.tools.tool import Tool
 
 PORT, RATE_S = 9646, 5
+INFO = ("experiment", "run", "approach", "scenario", "tool", "endpoint", "jdk")
 PHASES = ("warm-up", "measure", "collect")
 SPENT = {"idle": (IDLE, IOWAIT), "busy": (USER, NICE, SYSTEM), "stolen": (STEAL,)}
 """Columns of a CPU, by the figure that they are told in: interrupts are in none."""
@@ -63,16 +64,8 @@ class LiveFigures:
 
     def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int = PORT) -> None:
         registry = CollectorRegistry()
-        info = {
-            "experiment": run_dir.parent.parent.name,
-            "run": run_dir.name,
-            "approach": request.approach,
-            "scenario": request.scenario or "",
-            "tool": request.tool,
-            "endpoint": request.endpoint.partition("?")[0],
-            "jdk": str(request.jdk),
-        }
-        Gauge("lab_run_info", "The run that is going on", list(info), registry=registry).labels(**info).set(1)
+        self._info = Gauge("lab_run_info", "The run that is going on", INFO, registry=registry)
+        self.follow(request, run_dir)
         self._phase = Gauge("lab_run_phase", "1 for the phase the run is in", ["phase"], registry=registry)
         Gauge("lab_offered_connections", "Connections, at most", registry=registry).set(request.load.connections)
         self._measuring_since: float | None = None
@@ -87,6 +80,14 @@ class LiveFigures:
             start_http_server(port, registry=registry)
         except OSError as error:
             progress.say(f"The run's live figures cannot be served on port {port}: {error.strerror}.")
+
+    def follow(self, request: Request, run_dir: Path) -> None:
+        """From now on it is of this run."""
+        self._info.clear()
+        self._info.labels(
+            run_dir.parent.parent.name, run_dir.name, request.service, request.scenario or "", request.tool,
+            request.endpoint.partition("?")[0], request.jdk,
+        ).set(1)  # fmt: skip
 
     def phase(self, current: str) -> None:
         """Of PHASES."""

@@ -29,6 +29,7 @@ class Process:
     jit_cpu_s: float | None = None  # of its compilers' threads
     rss_bytes: float | None = None
     inflight: float | None = None  # unfinished requests
+    threads: float | None = None
     cpus: float | None = None  # that it takes itself to have
     backend_connections: float | None = None  # of the backend: how many to it are open
 
@@ -51,6 +52,7 @@ class Management:
             jit_cpu_s=values.get("lab_jit_cpu_seconds_total"),
             rss_bytes=values.get("process_memory_rss_bytes"),
             inflight=values.get("lab_inflight_requests"),
+            threads=values.get("jvm_threads_live_threads"),
             cpus=values.get("system_cpu_count"),
             backend_connections=values.get("backend_open_connections"),
         )

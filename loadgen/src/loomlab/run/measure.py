@@ -3,15 +3,17 @@
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.waves import chosen_duration_s
+from loomlab.basics.waves import SHORTEST_SLICE_S, SLICE_WAVES, chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.measured import BackendDelays
-from loomlab.records.models import HostLog, Request
+from loomlab.records.memory import MemoryAnswer
+from loomlab.records.models import HostLog, Request, ToolRun
 from loomlab.records.warmup import Warmup
 from loomlab.run import hoststat
 from loomlab.run.bursts import Bursts
@@ -40,11 +42,13 @@ class Measurement:
     prometheus_url: str
     stop: Stop
     progress: Progress
+    before: MemoryAnswer | None = None  # what the process told before its first request, of whichever load
 
     def __post_init__(self) -> None:
+        self._began = time.time()
         self.tool = tool(self.request.tool)
         self.files = RunFiles(self.run_dir)
-        self.approach = Management(self.request.approach)
+        self.approach = Management(self.request.service)
         self.backend = Backend("backend")
         self.prometheus = Prometheus(self.prometheus_url)
         delay = delay_of(self.request.delay)
@@ -53,31 +57,51 @@ class Measurement:
 
     def run(self) -> bool:
         """Leaves raw/; True when it came to its end, False when it was stopped."""
-        began, request, files = time.time(), self.request, self.files
-        files.raw.mkdir(parents=True, exist_ok=True)
-        write_json(files.request, request)
-        memory_before = self.approach.memory()
-        about = self._look()
-        live = LiveFigures(request, self.run_dir, self.progress)
-        live.phase("warm-up")
-        warmup = self._warm_up()
-        write_json(files.warmup, warmup)
-        load = fitted(request, self.tool, warmup, self.endpoint.mean_ms)
-        request = self.request = request.model_copy(update={"load": load})
-        write_json(files.request, request)
-        self.prometheus.wait_for_samples(request.approach, began, self.stop)
+        self.live.phase("warm-up")
+        self.begin()
+        self.wait_for_samples()
         if not self.stop.requested:
-            self._load(live)
+            self._load(self.live)
+        self.end()
+        return not self.stop.requested
+
+    @cached_property
+    def live(self) -> LiveFigures:
+        """What the world sees of it; served from now on."""
+        return LiveFigures(self.request, self.run_dir, self.progress)
+
+    def begin(self) -> None:
+        """Looks at the approach and warms it up; the load is then as it will be measured."""
+        self.files.raw.mkdir(parents=True, exist_ok=True)
+        write_json(self.files.request, self.request)
+        self.before = self.before or self.approach.memory()
+        self._about = self._look()
+        self._warmup = self._warm_up()
+        write_json(self.files.warmup, self._warmup)
+        load = fitted(self.request, self.tool, self._warmup, self.endpoint.mean_ms)
+        self.request = self.request.model_copy(update={"load": load})
+        write_json(self.files.request, self.request)
+
+    def wait_for_samples(self) -> None:
+        """Until Prometheus has what came since the run began."""
+        self.prometheus.wait_for_samples(self.request.service, self._began, self.stop)
+
+    def drain(self, longest_s: float) -> None:
+        """Until the approach has nothing in flight."""
+        Bursts(self.tool, self.approach, self.stop).drain(longest_s)
+
+    def end(self) -> None:
+        """Measures what waiting requests hold, and notes that the run came to its end."""
         if not self.stop.requested:
             bursts = Bursts(tool(HOLDER), self.approach, self.stop, LEFTOVERS_S)
-            write_json(files.memory, LiveSet(request, about, bursts, self.waits).measure(memory_before, warmup))
+            log = LiveSet(self.request, self._about, bursts, self.waits).measure(self.before, self._warmup)
+            write_json(self.files.memory, log)
         if not self.stop.requested:
-            write_json(files.request, request.model_copy(update={"finished": True}))
-        return not self.stop.requested
+            write_json(self.files.request, self.request.model_copy(update={"finished": True}))
 
     def _look(self) -> dict[str, Any]:
         """What the approach tells of itself; how it answers is only kept."""
-        approach, request = self.request.approach, self.request
+        approach, request = self.request.service, self.request
         timeout_s = self.endpoint.floor_ms / 1000 + PROBE_MARGIN_S
         headers = request.load.targets[0].headers
         write_json(self.files.probe, probe(approach, 8080, request.endpoint, headers, timeout_s))
@@ -101,7 +125,7 @@ class Measurement:
 
     def _load(self, live: LiveFigures) -> None:
         """The measured phase is told for as long as the tool runs: what is drawn of it is of nothing else."""
-        approach, driver, files, load = self.request.approach, self.tool, self.files, self.request.load
+        approach, driver, files, load = self.request.service, self.tool, self.files, self.request.load
         duration_s = load.shape.duration_s
         # One that ends by its requests takes as much longer as it is slower than the warm-up.
         margin_s = HARD_CAP_MARGIN_S if driver.stops_by_time else max(HARD_CAP_MARGIN_S, duration_s / 2)
@@ -120,7 +144,6 @@ class Measurement:
                 progress.show,
             )
             live.phase("collect")
-        write_json(files.tool, run)
         host = HostLog(
             samples=samples,
             network_before=network_before,
@@ -128,13 +151,18 @@ class Measurement:
             peaks_reset=peaks_reset,
             boot_id=hoststat.boot_id(),
         )
-        write_json(files.host, host)
-        write_json(files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
-        driver.finish(files.raw)
+        self.keep(run, host, delay_before)
+
+    def keep(self, run: ToolRun, host: HostLog, delay_before: str | None, partner: str | None = None) -> None:
+        """Writes what the load showed, and waits for its last samples."""
+        write_json(self.files.tool, run)
+        write_json(self.files.host, host)
+        write_json(self.files.backend, BackendDelays(before=delay_before, after=self.backend.delay()))
+        self.tool.finish(self.files.raw)
         self.progress.show("collect", "waiting for the last samples")
-        self.prometheus.wait_for_samples(approach, run.ended, self.stop)
-        metrics = self.prometheus.collect(approach, run.started, run.ended)
-        write_json(files.metrics, metrics)
+        self.prometheus.wait_for_samples(self.request.service, run.ended, self.stop)
+        metrics = self.prometheus.collect(self.request.service, run.started, run.ended, partner)
+        write_json(self.files.metrics, metrics)
         if metrics["error"]:
             self.progress.say(f"Metrics are missing: {metrics['error']}.")
 
@@ -146,6 +174,10 @@ def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> 
         return load
     settled = [burst for burst in warmup.bursts if burst.phase == "settle"]
     latency_s = (latency_ms(settled) or max(answer_ms, 1)) / 1000
+    if request.slices:
+        least_s = SHORTEST_SLICE_S if request.fit_duration else shape.duration_s / request.slices
+        waves = max(SLICE_WAVES, math.ceil(least_s / latency_s))
+        return replace(load, shape=Closed(waves * load.connections, math.ceil(3 * waves * latency_s)))
     duration_s = chosen_duration_s(latency_s) if request.fit_duration else shape.duration_s
     fitting = max(math.floor(duration_s / latency_s), 1) * load.connections
     requests = shape.requests

@@ -104,10 +104,11 @@ class Prometheus:
                     return
             stop.pause(0.5)
 
-    def collect(self, approach: str, start: float, end: float) -> dict[str, Any]:
+    def collect(self, approach: str, start: float, end: float, partner: str | None = None) -> dict[str, Any]:
         """Raw samples from 10 s before the run to 20 s after it, or up to now; `error` says why there are none."""
         now = min(time.time(), end + 2 * PADDING_S)
-        names, services = "|".join(CONTAINER_METRICS), f"{approach}|backend|loadgen|prometheus|cadvisor"
+        names = "|".join(CONTAINER_METRICS)
+        services = "|".join([approach, *([partner] if partner else []), "backend", "loadgen", "prometheus", "cadvisor"])
         selectors = {
             "containers": f'{{__name__=~"container_({names})",service=~"{services}"}}',
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',

@@ -8,8 +8,8 @@ from loomlab.tools.hey import Hey
 from loomlab.tools.programs import LabUsers, Vegeta
 from loomlab.tools.tool import Tool
 
-WARMER, HOLDER = "ab", "hey"
-"""Those that warm the backend up, and that hold requests after a run: ab would send one alone first."""
+WARMER, HOLDER, SWEEPER = "ab", "hey", "users"
+"""Those that warm the backend up; hold requests after a run, as ab sends one alone first; load pairs in turn."""
 KNOWN: dict[str, Tool] = {one.name: one for one in (Ab(), Hey(), Vegeta(), LabUsers())}
 CLOSED_TOOLS = [one.name for one in KNOWN.values() if "closed" in one.shapes]
 RATE_TOOLS = [one.name for one in KNOWN.values() if "open-rate" in one.shapes]

@@ -51,7 +51,7 @@ class Program(Tool):
     def settings(self, load: Load) -> Mapping[str, Any]:
         """What the load file holds beside the requests and their time-out."""
 
-    def command(self, load: Load, raw: Path) -> list[str]:
+    def command(self, load: Load, raw: Path, *, in_slices: bool = False) -> list[str]:
         requests = [
             {
                 "method": target.method,
@@ -62,7 +62,8 @@ class Program(Tool):
             for target in load.targets
         ]
         load_file = raw / f"{self.name}-load.json"
-        write_json(load_file, {**self.settings(load), "timeout_ms": load.timeout_s * 1000, "requests": requests})
+        more = {"timeout_ms": load.timeout_s * 1000, "requests": requests} | ({"in_slices": True} if in_slices else {})
+        write_json(load_file, {**self.settings(load), **more})
         return [self.program, str(load_file), str(self.rows(raw)), str(raw / f"{self.name}-report.json")]
 
     def report(self, raw: Path) -> ToolReport:
@@ -135,6 +136,7 @@ class LabUsers(Program):
     name = "users"
     program = "lab-users"
     shapes = ("closed", "users")
+    keeps_open = True
     instead = "vegeta"
     cpu_ms_per_request = 0.12
     memory_mb_per_connection = 0.03

@@ -65,6 +65,7 @@ class Tool(ABC):
     cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")
     most_cpus = sys.maxsize  # that it can keep busy
     memory_mb_per_connection = 0.0
+    keeps_open = False  # it can keep connections between loads
     discards = False  # it loses what is in flight at its end, and everything after a long silence
     stops_by_time = True
     quotas = False  # each connection has a number of requests of its own, and idles when they are done
@@ -98,8 +99,8 @@ class Tool(ABC):
             yield f"keeps the times of {most} requests, not of {shape.requests}: use REQUESTS={most} or less"
 
     @abstractmethod
-    def command(self, load: Load, raw: Path) -> list[str]:
-        """The command line; writes the files it needs."""
+    def command(self, load: Load, raw: Path, *, in_slices: bool = False) -> list[str]:
+        """The command line; writes the files it needs. `in_slices`: it sends when it is told to, if it `keeps_open`."""
 
     def version(self, checkout: Path) -> str | None:
         """What the image is built with, by the checkout's pins; None where that is not known."""

@@ -9,6 +9,8 @@ from loomlab.records.measured import Measured
 
 EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
 GC_LIMIT = 0.20
+PARTNER_LIMIT, TRIMMED_LIMIT = 0.01, 0.05
+ALONE = "it was measured alone"
 
 
 @rule("invalid")
@@ -79,6 +81,30 @@ def throttled(run: Measured) -> Iterator[str]:
         yield (
             f"The container under test was throttled in {percent(ratio)} of its CPU quota periods "
             f"(the limit is {percent(THROTTLED_LIMIT)})."
+        )
+
+
+@rule("suspect", f"> {percent(PARTNER_LIMIT)} of a CPU")
+def partner_busy(run: Measured) -> Iterator[str]:
+    """Pair in slices: CPU of the idle partner."""
+    skip_if(not run.partner, ALONE)
+    cpus = measured(run.partner_cpus, "what CPU the idle partner used")
+    if cpus > PARTNER_LIMIT:
+        yield (
+            f"{run.partner} used {percent(cpus)} of a CPU while it was idle (the limit is {percent(PARTNER_LIMIT)}): "
+            "it took CPU time and caches from the one that was loaded; use DESIGN=alone."
+        )
+
+
+@rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency")
+def pools_trimmed(run: Measured) -> Iterator[str]:
+    """Pair in slices: threads that a slice started, the median."""
+    skip_if(not run.partner, ALONE)
+    started = measured(run.threads_started, "how many threads the process had")
+    if started > TRIMMED_LIMIT * run.concurrency:
+        yield (
+            f"Each slice started {started:.0f} threads (the limit is {percent(TRIMMED_LIMIT)} of the concurrency): "
+            "pools end idle ones between slices; use DESIGN=alone."
         )
 
 

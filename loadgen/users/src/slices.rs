@@ -1,0 +1,59 @@
+//! Loads that stdin asks for, one after another, over connections that are kept between them.
+
+use crate::client::Client;
+use crate::rows::Request;
+use crate::Shared;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::sync::{mpsc, watch};
+
+/// For each line of stdin, so many requests by all users at once; when the last has ended, the line is given back.
+pub async fn serve(
+    users: usize,
+    addresses: &Arc<[SocketAddr]>,
+    timeout: Duration,
+    shared: &Arc<Shared>,
+) -> Result<(), Box<dyn Error>> {
+    let (begin, _) = watch::channel(());
+    let (ended, mut ends) = mpsc::channel(users);
+    for number in 0..users {
+        let client = Client::new(addresses.clone(), timeout);
+        tokio::spawn(user(number, client, begin.subscribe(), ended.clone(), shared.clone()));
+    }
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(line) = lines.next_line().await? {
+        shared.left.store(line.trim().parse()?, Ordering::Relaxed);
+        begin.send_replace(());
+        for _ in 0..users {
+            ends.recv().await.expect("a user stays until the end")?;
+        }
+        shared.rows().flush()?;
+        println!("{line}");
+    }
+    Ok(())
+}
+
+async fn user(
+    number: usize,
+    mut client: Client,
+    mut begin: watch::Receiver<()>,
+    ended: mpsc::Sender<std::io::Result<()>>,
+    shared: Arc<Shared>,
+) {
+    while begin.changed().await.is_ok() {
+        let mut written = Ok(());
+        while let Some(message) = shared.next(number) {
+            let start = Instant::now();
+            let answer = client.ask(message).await;
+            let end = Instant::now();
+            written = written.and(shared.rows().add(&Request { due: start, start, end, answer }));
+        }
+        if ended.send(written).await.is_err() {
+            break;
+        }
+    }
+}
