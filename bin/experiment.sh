@@ -48,7 +48,7 @@ begin_experiment() {
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
-  say "experiment $LAB_EXPERIMENT: $RUNS_TOTAL runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
+  say "experiment $LAB_EXPERIMENT: $(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | wc -l | tr -d ' ') runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
@@ -115,7 +115,7 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   local runs=${1//,/ } begun=$SECONDS ready label run
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
-  label="$RUN_NUMBER/$RUNS_TOTAL ${UNDER_TEST/ /, }"
+  label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
   start_services --wait $UNDER_TEST ||
     say "[$label] did not become ready: measuring it anyway; its log will be in runs/${1%%,*}/raw/"

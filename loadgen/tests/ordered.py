@@ -17,12 +17,13 @@ TWO_CPUS = Host(cpus=2, memory_mb=24_000, open_files=20_000, cpu_order=[0, 1], f
 STAMP = "20260101T000000Z"
 SETTINGS = {"GC": "parallel", "HTTP_CLIENT": "default", "STYLE": "lean", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
 ENV = {"JDK": "25", "DELAY": "300"} | SETTINGS
+AGAINST = {"tomcat-virtual": "tomcat-platform", "virtual-netty": "webflux-netty"}
 APPROACHES = (
     "tomcat-platform", "tomcat-virtual", "webflux-netty", "jetty-platform", "jetty-virtual", "virtual-netty",
     "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
 )  # fmt: skip
 SERVICES = {
-    name: {"profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"]}
+    name: {"profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"], "x-against": AGAINST.get(name, "")}
     for number, name in enumerate(APPROACHES)
 }
 SMALL = """\

@@ -35,7 +35,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 def served(shape: Shape, scenario: str | None = None) -> tuple[LiveFigures, int]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    load = load_of(shape, 200, "/epoch-millis?delayInMillis=5")
+    load = load_of(shape, 200, "/epoch-millis?delayInMillis=5", origin="http://tomcat-virtual:8080")
     request = request_of(load, tool="vegeta", approach="tomcat-virtual", scenario=scenario)
     return LiveFigures(request, RUN_DIR, Progress(), port), port
 

@@ -23,7 +23,7 @@ from saying import figures
 
 HEADLINE = ["tomcat-platform", "tomcat-virtual", "webflux-netty"]
 IDIOMATIC = SETTINGS | {"STYLE": "idiomatic"}
-SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000)}
+SWEEP: dict[str, Any] = {"verb": "sweep", "connections": (500, 2000), "design": "alone"}
 FANNING_OUT = "/capabilities?calls=5&parallel=true"
 THIRTY_TWO = TWO_CPUS.model_copy(update={"cpus": 32, "cpu_order": list(range(32)), "open_files": 1_000_000})
 
@@ -319,3 +319,69 @@ def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(name: str, room:
     assert levels == sorted({*levels})
     most_rps = 1000 * BUSY_LIMIT * room.approach_cpus / APPROACH_MS
     assert levels[-1] <= max(most_rps * 3 * delay_ms / 1000, 1)
+
+
+PAIRED, NETTY = ("tomcat-platform", "tomcat-virtual"), ("webflux-netty", "virtual-netty")
+IN_TURN: dict[str, Any] = SWEEP | {"tool": "users", "approaches": PAIRED, "design": None}
+
+
+def test_a_block_of_a_pair_has_both_at_every_load_and_which_begins_alternates(tmp_path: Path) -> None:
+    order = swept(tmp_path, **IN_TURN | {"repeats": 4})
+
+    blocks = [*batched(order.runs, 4, strict=True)]
+    assert [{run.block for run in block} for block in blocks] == [{1}, {2}, {3}, {4}]
+    assert all([run.request.load.connections for run in block] == [500, 500, 2000, 2000] for block in blocks)
+    assert all({run.request.approach for run in block} == {*PAIRED} for block in blocks)
+    assert all(run.request.partner in {*PAIRED} - {run.request.approach} for run in order.runs)
+    begins = [block[0].request.approach for block in blocks]
+    assert begins == [*begins[:2], *begins[:2]]
+    assert begins[0] != begins[1]
+    assert {run.settings["PLATFORM_THREADS"] for run in order.runs} == {"2000"}
+    (line, *_) = [one for one in shell_lines(order) if one.startswith("run ")]
+    assert line.split()[2] == ",".join(run.request.service for run in blocks[0])
+    assert len([one for one in shell_lines(order) if one.startswith("run ")]) == 4
+
+
+def test_pairs_are_those_that_compose_yaml_holds_against_each_other(tmp_path: Path) -> None:
+    lab = lab_in(tmp_path)
+    names = "tomcat-platform,virtual-netty,webflux-netty,tomcat-virtual"
+    order = plan(lab.asked("sweep", {"CONCURRENCY": "100", "APPROACH": names}), TWO_CPUS, lab, STAMP)
+
+    pairs = {frozenset((run.request.approach, run.request.partner)) for run in order.runs}
+    assert pairs == {frozenset(PAIRED), frozenset(("webflux-netty", "virtual-netty"))}
+
+
+def test_a_twin_in_a_pair_is_a_service_of_its_own(tmp_path: Path) -> None:
+    order = swept(tmp_path, **IN_TURN | {"approaches": ["tomcat-virtual"], "twin": True, "repeats": 1})
+
+    twin = next(run for run in order.runs if run.request.twin)
+    assert (twin.request.approach, twin.request.service) == ("tomcat-virtual", "tomcat-virtual-twin")
+    assert twin.request.partner == "tomcat-virtual"
+
+
+@pytest.mark.parametrize(
+    ("error", "changes", "why"),
+    [
+        (UsageError, {"approaches": HEADLINE}, "no partner of webflux-netty"),
+        (UsageError, {"tool": "ab"}, "ab connects anew"),
+        (UsageError, {"tool": "vegeta", "connections": None, "rate_rps": (100.0, 200.0)}, "a rate is offered"),
+        (UsageError, {"requests": 60_000}, "REQUESTS"),
+        (HostError, {"connections": (500, 6_000)}, "6000 platform threads"),
+        (
+            HostError,
+            {"connections": (500, 12_000), "approaches": ["webflux-netty", "virtual-netty"]},
+            "24500 open files",
+        ),
+    ],
+)
+def test_what_cannot_be_loaded_in_turn_is_measured_alone_or_refused_with_the_cure(
+    tmp_path: Path, error: type[Exception], changes: dict[str, Any], why: str
+) -> None:
+    order = swept(tmp_path, **IN_TURN | changes)
+    assert why in (order.note or "")
+    assert all(run.request.partner is None for run in order.runs)
+
+    with pytest.raises(error, match=r"DESIGN=slices.*DESIGN=alone\.$") as refused:
+        swept(tmp_path, **IN_TURN | changes | {"design": "slices"})
+    assert why in str(refused.value)
+    assert swept(tmp_path, **IN_TURN | changes | {"design": "alone"}).note is None

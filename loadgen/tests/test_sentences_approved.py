@@ -36,6 +36,7 @@ OTHERS: list[dict[str, Any]] = [
     delays(None, "7"),
     {"slow_ms": (950.0 * 602,)},
     {"gc_share": 0.21, "gc_cpu_share": 0.33},
+    {"partner": "other", "partner_cpus": 0.03, "threads_started": 60.0, "ratio_shift": 0.25},
     cpu_falling(0.11, 0.02),
     warmup(compiled=False, bursts=[COMPILING, COMPILING]),
     warmup(compiled=False, bursts=[COMPILING, COMPILING], changing="latency still fell"),

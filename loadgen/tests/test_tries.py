@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.finish import unfinished
 from loomlab.answer.loads import counting
-from loomlab.answer.tries import MOST_TRIES, replaced, try_again, try_notes
+from loomlab.answer.tries import MOST_TRIES, replaced, spoil_partners, try_again, try_notes
 from loomlab.basics.errors import UsageError
 from loomlab.records.files import write_json
 from loomlab.records.models import RuleResult, Run, Summary
@@ -100,14 +100,14 @@ def test_a_spoilt_run_is_planned_again_in_its_block_twice_at_most(tmp_path: Path
 
     for _ in range(MOST_TRIES):
         make(folder, tried[-1], is_spoilt=True)
-        if found := try_again(folder / "runs" / tried[-1]):
-            order, run = found
+        order, found = try_again(folder / "runs" / tried[-1])
+        for run in found:
             assert (run.state, run.block) == ("planned", order.run(first).block)
             tried.append(run.run)
 
     assert tried == [first, f"{first}-try-2", f"{first}-try-3"]
     assert names(folder)[2:5] == tried
-    assert try_again(folder / "runs" / first) is None
+    assert try_again(folder / "runs" / first)[1] == []
 
 
 @pytest.mark.parametrize(("verb", "is_spoilt"), [("sweep", False), ("ab", True)])
@@ -116,7 +116,7 @@ def test_other_runs_are_not_made_again(tmp_path: Path, verb: str, is_spoilt: boo
     first = names(folder)[0]
     make(folder, first, is_spoilt)
 
-    assert try_again(folder / "runs" / first) is None
+    assert try_again(folder / "runs" / first)[1] == []
     assert len(names(folder)) == 2
 
 
@@ -137,7 +137,7 @@ def test_the_host_is_told_the_next_try_and_the_time_that_is_left(
         f"BACKEND_CONNECTIONS={planned_run.settings['BACKEND_CONNECTIONS']} "
         f"EXPECTED_S={3 * (planned_run.expected_s or 0)} LONGEST_S={3 * (planned_run.longest_s or 0)}\n"
     )
-    assert told.err == f"The host disturbed {first}: {first}-try-2 measures it again\n"
+    assert told.err == f"The host disturbed {first}, which is measured again: {first}-try-2\n"
 
 
 def test_both_tries_are_shown_and_the_last_one_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,9 +166,8 @@ def test_a_next_try_that_was_not_planned_in_time_is_made_by_a_resumption_with_it
     for name in names(folder)[:2]:
         make(folder, name, is_spoilt=name == second)
     for tried in (second, f"{second}-try-2"):
-        found = try_again(folder / "runs" / tried)
-        assert found
-        make(folder, found[1].run, is_spoilt=True)
+        _, (found,) = try_again(folder / "runs" / tried)
+        make(folder, found.run, is_spoilt=True)
     assert (folder / "runs" / names(folder)[4] / "run.json").read_bytes() == kept
 
     with pytest.raises(UsageError, match=f"has all of its {len(names(folder))} runs"):
@@ -230,7 +229,34 @@ def test_a_twin_and_its_approach_are_made_again_each_by_itself(tmp_path: Path) -
     for name in own:
         make(folder, name, is_spoilt=True)
 
-    found = [try_again(folder / "runs" / name) for name in own]
+    found = [try_again(folder / "runs" / name)[1] for name in own]
 
     assert len(own) == 2
-    assert [one and one[1].run for one in found] == [f"{name}-try-2" for name in own]
+    assert [[run.run for run in one] for one in found] == [[f"{name}-try-2"] for name in own]
+
+
+def test_a_pair_that_the_host_disturbed_is_made_again_as_a_block_once_for_all_of_its_runs(tmp_path: Path) -> None:
+    folder = swept(tmp_path, tool="users", approaches=["tomcat-platform", "tomcat-virtual"], repeats=2)
+    block = names(folder)[:4]
+    for name in block:
+        make(folder, name, is_spoilt=name != block[3])
+
+    found = [[run.run for run in try_again(folder / "runs" / name)[1]] for name in block]
+
+    assert found == [[f"{name}-try-2" for name in block], [], [], []]
+    assert names(folder)[4:8] == found[0]
+    assert {run.block for run in read_order(folder).runs[4:8]} == {1}
+
+
+def test_neither_side_of_a_try_counts_in_which_one_was_spoilt() -> None:
+    names = ["1-a", "2-b", "1-a-try-2", "2-b-try-2"]
+    kinds = ["valid", "spoilt", "late", "valid"]
+    runs = [
+        run_record(1, run=name, approach=name[2], partner="ab".replace(name[2], ""), **KINDS[kind])
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    spoil_partners(runs)
+
+    assert replaced(runs) == {"1-a", "2-b"}
+    assert [run.verdict for run in runs] == ["invalid", "invalid", "invalid", "valid"]
+    assert "disturbed b" in runs[0].reasons[0]

@@ -70,4 +70,4 @@ def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -
     assert asked.settings == ENV | {"GC": "zgc", "DELAY": "uniform:1:2", "SEED": str(asked.seed)}
     assert (asked.delay, asked.size, asked.endpoint) == ("uniform:1:2", "auto", "/capabilities")
     assert (asked.tool, asked.rates_rps) == ("vegeta", [100, 200.5])
-    assert model_of("sweep", {"CONCURRENCY": "7"}, KNOWN, ENV).tool == "ab"
+    assert model_of("sweep", {"CONCURRENCY": "7"}, KNOWN, ENV).tool == "users"

@@ -48,7 +48,7 @@ setup_file() {
   [ -z "$(lab_containers)" ]
 }
 
-@test "a sweep measures every approach at each of its loads, block by block, and ends in a report over load" {
+@test "a sweep loads a pair in turn at each of its loads, and ends in a report over load" {
   local folder
   start_lab sweep CONCURRENCY=20,40 REPEATS=1 APPROACH=microhttp-virtual,microhttp-async DURATION=5s WARMUP_CAP=1s SIZE=smoke
   end_of_lab
@@ -61,6 +61,8 @@ setup_file() {
     '[[[20,"microhttp-async"],[20,"microhttp-virtual"]],[[40,"microhttp-async"],[40,"microhttp-virtual"]]]' ] ||
     { cat "$log"; return 1; }
   [ "$(run_of '[.runs[] | select(.throughput_rps > 0) | .run | sub("-try-[23]$"; "")] | unique | length')" -eq 4 ] || { cat "$log"; return 1; }
+  [ "$(run_of '[.runs[] | .slices | length] | unique | tojson')" = '[2]' ]
+  [ "$(run_of '[.runs[] | .partner_cpus < 0.05 and .little_ratio > 0.95] | all')" = true ]
   [ "$(run_of '.missing | length')" -eq 0 ]
   [ "$(run_of '.contrasts | length')" -eq 1 ]
   [ -s "$folder/report.html" ]

@@ -17,11 +17,11 @@ setup() {
       ps*service*) echo \"\$UP\" ;;
       *'loadgen plan run-ab') mkdir -p $EXPERIMENT/runs
         printf '%s\n' LAB_EXPERIMENT=e EXPECTED_S=120 LONGEST_S=300 BACKEND_WARMUP_S=0 NOTE= DELAY=300 \
-          'run 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300' 'run 2-b b GC=zgc EXPECTED_S=60 LONGEST_S=150' ;;
+          \"\${PAIR:-run 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300\$'\\n'run 2-b b GC=zgc EXPECTED_S=60 LONGEST_S=150}\" ;;
       *'loadgen judge /results/e/runs/1-a') exit \$JUDGED ;;
       *'loadgen again '*) echo 'run 1-a-try-2 a GC=g1 EXPECTED_S=60 LONGEST_S=150' ;;
       *'loadgen summarise '*) touch $EXPERIMENT/summary.json ;;
-      *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings ;;
+      *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings && echo \"\$COMPOSE_FILE\" >>$BATS_TEST_TMPDIR/files ;;
       *' ps --all --quiet '*) echo 0123456789ab ;;
       'logs --follow'*) exec sleep \$LASTS ;;
       'inspect --format'*) echo \$MEASURED ;;
@@ -45,6 +45,21 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   [ "$(readlink "$LAB/results/latest")" = e ]
   grep -q '^zgc e$' "$BATS_TEST_TMPDIR/settings"
   grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
+}
+
+@test "the runs of a block of a pair have both approaches up, one generator, and each its own files" {
+  export PAIR='run 1-a,2-a-twin,3-a,4-a-twin a,a-twin,a,a-twin GC=g1 EXPECTED_S=120 LONGEST_S=300'
+  CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  [ "$(order '^up --detach --no-deps --wait a.*')" = "up --detach --no-deps --wait a a-twin" ] || { cat "$ASKED"; return 1; }
+  grep -q 'loadgen measure /results/e/runs/1-a /results/e/runs/2-a-twin /results/e/runs/3-a /results/e/runs/4-a-twin --start' "$ASKED"
+  [ "$(order '^(judge|summarise) .*')" = \
+    "judge /results/e/runs/1-a judge /results/e/runs/2-a-twin judge /results/e/runs/3-a judge /results/e/runs/4-a-twin summarise /results/e" ]
+  [ -e "$EXPERIMENT/runs/4-a-twin/raw/container.json" ] && [ -e "$EXPERIMENT/runs/4-a-twin/raw/a-twin.log" ]
+  [[ $output == *"4 runs (a), about 2 min"*"[1/1 a, a-twin] starting"* ]]
+  grep -q 'twins.yaml' "$BATS_TEST_TMPDIR/files"
+  [ ! -e "$LAB/.cache/twins.yaml" ]
+  grep -q 'image inspect.*loom-lab/a:jdk' "$ASKED" && ! grep -q 'image inspect.*loom-lab/a-twin' "$ASKED"
 }
 
 @test "what was up is stopped, and started again without the experiment's name" {

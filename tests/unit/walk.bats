@@ -76,7 +76,7 @@ run 3-a a GC=g1"
     stub docker "case \$* in *ExitCode*) echo $gives ;; esac"
     LAB_BROKE=""
     mkdir -p "$EXPERIMENT/runs/1-a/raw"
-    end_run 1-a
+    end_runs 1-a a
     [ "$LAB_BROKE" = "$([ $gives -ne 4 ] || echo yes)" ]
   done
 }
@@ -84,7 +84,7 @@ run 3-a a GC=g1"
 @test "a plan sets only what a plan may set, one word each" {
   local line
   for line in PATH=/tmp BASH_ENV=/tmp/rc 'GC=g1 zgc' 'GC=$(reboot)' 'EXPECTED_S=a[0]' LAB_EXPERIMENT=../x 'run ../x a GC=g1' \
-    'run 1-a --rm GC=g1' 'run 1-a a LD_PRELOAD=x' 'run 1-a a'; do
+    'run 1-a --rm GC=g1' 'run 1-a a LD_PRELOAD=x' 'run 1-a a' 'run 1-a, a GC=g1' 'run 1-a a,;b GC=g1'; do
     run use_plan "LAB_EXPERIMENT=e"$'\n'"$line"
     [ "$status" -eq 4 ] && [[ $output == *"$line"* ]] || { echo "$line: $output"; return 1; }
   done
@@ -111,7 +111,7 @@ run 3-a a GC=g1"
   start_services() { SECONDS=$((SECONDS + 700)); }
   wait_for_background() { SECONDS=$((SECONDS + 20)); }
   in_loadgen() { echo "$*" >"$EXPERIMENT/asked"; }
-  end_run() { :; }
+  end_runs() { :; }
   stub docker ':'
   measure_one 1-a a GC=g1
   [[ $(cat "$EXPERIMENT/asked") =~ --start-s\ ([0-9]+)\ --waited-s\ ([0-9]+) ]]

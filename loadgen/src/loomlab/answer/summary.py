@@ -9,7 +9,7 @@ from loomlab.answer.comparisons import with_comparisons
 from loomlab.answer.differences import contrasts_of
 from loomlab.answer.loads import unmade_blocks
 from loomlab.answer.parity import audit, subjects_of
-from loomlab.answer.tries import try_notes
+from loomlab.answer.tries import spoil_partners, try_notes
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.grouping import grouped
 from loomlab.records.files import RunFiles, read_json, read_record, write_json
@@ -30,6 +30,7 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     environment = environment_of(experiment_dir)
     order = order_of(experiment_dir)
     runs, notes = _runs(experiment_dir)
+    spoil_partners(runs)
     if not runs and order is None and not interrupted:
         raise UsageError(f"{experiment_dir} holds no judged run: run `loomlab judge` on its runs first.")
     subjects = subjects_of(experiment_dir, runs)

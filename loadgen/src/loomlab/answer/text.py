@@ -61,7 +61,7 @@ def remarks(runs: Sequence[Run], texts_of: Callable[[Run], list[str]] = _doubts)
 
 def model_notes(runs: Sequence[Run]) -> list[str]:
     """What figures are of, and how each tool sent its requests."""
-    return _lines("methods.txt", tools=_tools(runs))
+    return _lines("methods.txt", tools=_tools(runs), in_turn=any(run.partner for run in runs))
 
 
 def _tools(runs: Sequence[Run]) -> list[tuple[str, bool]]:
@@ -81,6 +81,7 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
         with_declared=contrasts,
         notes=summary.notes,
         tools=_tools(runs),
+        in_turn=any(run.partner for run in runs),
         waiting=[f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model],
         styles={run.style for run in runs},
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loomlab.basics.grouping import grouped
 from loomlab.records.files import RunFiles, read_record
-from loomlab.records.models import Run
+from loomlab.records.models import RuleResult, Run
 from loomlab.records.order import Order, PlannedRun, changing
 
 MOST_TRIES = 3
@@ -35,33 +35,56 @@ def replaced(runs: Sequence[Run]) -> set[str]:
     return {run.run for tries in tries_of(runs) for run in tries if run is not counting_try(tries)}
 
 
-def try_again(run_dir: Path) -> tuple[Order, PlannedRun] | None:
-    """Plans the next try of a judged run, and gives the order with it; None where it needs none or has had enough."""
+def spoil_partners(runs: Sequence[Run]) -> None:
+    """Makes the partner of a spoilt run invalid for the same cause: of a pair, both sides of one try count, or none."""
+    pairs = grouped(
+        (run for run in runs if run.partner),
+        lambda run: (run.cell, run.repeat, *sorted((run.approach, run.partner or "")), _try_of(run.run)),
+    )
+    for sides in pairs.values():
+        for run in sides if any(map(spoilt, sides)) else ():
+            if not spoilt(run):
+                reason = f"The host disturbed {run.partner}, with which it was loaded in turn."
+                told = RuleResult(
+                    rule="partner_spoilt", outcome="failed", level="invalid", host_cause=True, reason=reason
+                )
+                run.verdict, run.reasons, run.rules = "invalid", [reason, *run.reasons], [told, *run.rules]
+
+
+def _try_of(name: str) -> str:
+    further = FURTHER_TRY.search(name)
+    return further[0] if further else ""
+
+
+def try_again(run_dir: Path) -> tuple[Order, list[PlannedRun]]:
+    """Plans the next try of a judged run, and gives the order with it; nothing where it needs none or had enough."""
     experiment_dir = run_dir.resolve().parent.parent
     with changing(experiment_dir) as order:
         planned = order.run(run_dir.resolve().name)
         found = next_try(experiment_dir, order, planned)
-        if found is None:
-            return None
-        order.runs.insert(order.runs.index(planned) + 1, found)
+        last = max(place for place, one in enumerate(order.runs) if one.block == planned.block and _alike(one, planned))
+        order.runs[last + 1 : last + 1] = found
     return order, found
 
 
-def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> PlannedRun | None:
-    """None where the run needs none, has had enough, or has it in the order already."""
-    tries = [one for one in order.runs if (one.block, one.request.name) == (planned.block, planned.request.name)]
-    if (
-        not order.sweep
-        or planned.request.partner
-        or planned.state != "judged"
-        or tries[-1] is not planned
-        or len(tries) >= MOST_TRIES
-    ):
-        return None
-    runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in tries]
-    if not all(run is not None and spoilt(run) for run in runs):
-        return None
-    return planned.model_copy(update={"run": f"{tries[0].run}-try-{len(tries) + 1}", "state": "planned"})
+def _alike(one: PlannedRun, other: PlannedRun) -> bool:
+    """Whether they are made again together: of pairs, a whole block."""
+    return other.request.partner is not None or one.request.name == other.request.name
+
+
+def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> list[PlannedRun]:
+    """Of the run, or of its block of a pair; nothing where it needs none, had enough, or is in the order already."""
+    alike = [one for one in order.runs if one.block == planned.block and _alike(one, planned)]
+    tries = [*grouped(alike, lambda one: _try_of(one.run)).values()]
+    is_last = any(one is planned for one in tries[-1])
+    if not order.sweep or planned.state != "judged" or not is_last or len(tries) >= MOST_TRIES:
+        return []
+    for own in tries:
+        runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in own]
+        if not any(run is not None and spoilt(run) for run in runs):
+            return []
+    end = f"-try-{len(tries) + 1}"
+    return [one.model_copy(update={"run": f"{one.run}{end}", "state": "planned"}) for one in tries[0]]
 
 
 def try_notes(runs: Sequence[Run]) -> list[str]:

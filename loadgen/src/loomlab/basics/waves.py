@@ -6,7 +6,9 @@ FEWEST_WAVES, SHORTEST_INTERIOR_S = 20, 15  # what the interior of a valid run h
 WAVES, ROUNDED_S = 29, 2  # 20 are kept even if they are a sixth longer than the warm-up's; ab rounds to seconds
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
-SLICE_WAVES, SHORTEST_SLICE_S = 11, 8  # ten and a first one
+SLICES = 4  # of each side of a pair at a load: with five blocks, what an hour shows best (docs/statistics.md)
+SLICE_WAVES, SHORTEST_SLICE_S, LONGEST_SLICE_S = 11, 8, 50
+"""Ten waves and a first one. Servers close no connection that idles for two slices of the partner (KEEP_ALIVE_MS)."""
 
 
 def fitting_duration_s(wave_s: float) -> int:

@@ -54,8 +54,8 @@ def measure(
         for side in sides:
             set_state(side.run_dir, "finished")
             for later in runs:
-                if later.request.service == side.request.service:
-                    later.before = side.before
+                if later.request.service == side.request.service and later is not side:
+                    later.earlier = side
 
 
 def warm_backend(delay: str = "300", cap_s: float = 30) -> None:

@@ -34,9 +34,11 @@ def judge(run_dir: Path) -> None:
 
 def plan_again(run_dir: Path) -> None:
     """Plan the next try of a sweep's run that the host spoilt, and print what the host's shell walks."""
-    if planned := try_again(run_dir):
-        print(f"The host disturbed {run_dir.name}: {planned[1].run} measures it again", file=sys.stderr)  # noqa: T201
-        print(shell_line(*planned))  # noqa: T201
+    order, planned = try_again(run_dir)
+    if planned:
+        names = ", ".join(run.run for run in planned)
+        print(f"The host disturbed {run_dir.name}, which is measured again: {names}", file=sys.stderr)  # noqa: T201
+        print(shell_line(order, *planned))  # noqa: T201
 
 
 def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:

@@ -100,6 +100,8 @@ def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
         )
     if process.stopped_by == "hard cap":
         return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
+    if process.stopped_by == "slice":
+        return "A slice of this pair did not end in time, or its load generator died: see the logs in raw/ of both."
     if process.killed or report.duration_s is None:
         return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
     if process.exit_code and not process.stopped_by:

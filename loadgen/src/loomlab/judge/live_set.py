@@ -52,6 +52,7 @@ def live_set_of(facts: Facts) -> dict[str, Any]:
     if requests < FEWEST_REQUESTS or (platform_threads(facts.about) is not None and threads > most):
         stacks = kernel = math.nan
     kept = series.latest(facts.metrics.backend("backend_open_connections"), facts.end)
+    most *= 2 if facts.slices else 1  # the partner's pool is as large
     if facts.endpoint.backend_calls and (facts.endpoint.at_once > 1 or kept is None or kept > most):
         kernel = math.nan
     held = {"heap": heap, "stacks_off_heap": stacks + anonymous - heap_rss - idle_stacks, "kernel": kernel}

@@ -67,7 +67,18 @@ def slice_figures(facts: Facts, log: RequestLog, slices: list[Slice]) -> tuple[d
         "slow_ms": tuple(waits_ms[waits_ms > limits.SLOW_P50S * max(p50_ms or 0, *facts.floors_ms)].tolist()),
         "partner_cpus": _mean(idle),
         "threads_started": median(started) if started else None,
+        "ratio_shift": _ratio_shift(slices, facts.slices.partners if facts.slices else []),
     }, Counted(tuple((one.started, one.ended) for one in slices), requests)
+
+
+def _ratio_shift(slices: list[Slice], partners: list[Slice]) -> float | None:
+    """By which share the ratio of CPU per request to the partner's changed from the first half of the slices on."""
+    costs = [[ratio(one.cpu_s, one.requests) or 0.0 for one in own] for own in (slices, partners)]
+    if len(slices) < 2 or len(slices) != len(partners) or min(map(min, costs)) <= 0:
+        return None
+    half = len(slices) // 2
+    logs = np.log(costs[0]) - np.log(costs[1])
+    return float(np.expm1(abs(logs[half:].mean() - logs[:half].mean())))
 
 
 def _mean(values: list[float | None]) -> float | None:

@@ -19,7 +19,6 @@ from loomlab.records.order import Order, PlannedRun
 from loomlab.tools.known import tool
 
 FEWEST_REPEATS = 3  # for an interval
-SLICES = 4  # of each side of a pair at a load
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
@@ -116,7 +115,7 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
             expected_s, longest_s = _seconds(work, load, host, cap_s, fitted=fitted)
             target = replace(load, origin=f"http://{subject.service}:8080")
             who = {"approach": subject.approach, "twin": subject.twin, "partner": subject.partner}
-            slices = SLICES if subject.partner else 0
+            slices = waves.SLICES if subject.partner else 0
             request = Request(**who, slices=slices, load=target, cell=cell, repeat=repeat, **same)
             yield PlannedRun(
                 run=f"{number}-{request.name}",
@@ -170,9 +169,11 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     expected_s = START_S + OVERHEAD_S + warmup_s + lasts_s
     longest_s = START_S + 2 * OVERHEAD_S + cap_s + most_s
     if work.pairs:
-        slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / SLICES)
-        lasts_s, most_s = math.ceil((SLICES + 1) * slice_s), math.ceil(3 * (SLICES + 1) * slice_s)
-        expected_s, longest_s = START_S + warmup_s + lasts_s, START_S + 2 * OVERHEAD_S + cap_s + most_s
+        slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / waves.SLICES)
+        lasts_s, most_s = math.ceil((waves.SLICES + 2) * slice_s), math.ceil(3 * (waves.SLICES + 2) * slice_s)
+        loads = len(work.loads)  # of one process
+        expected_s = (START_S + min(cap_s, COMPILE_S)) // loads + lasts_s
+        longest_s = (START_S + 2 * OVERHEAD_S + cap_s) // loads + most_s
     if waves.has_warmup(cap_s):
         expected_s += LIVE_SET_S + int(2 * wave_cpu_s)
         longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.basics.waves import LONGEST_RUN_S
+from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, SLICE_WAVES, SLICES
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host
 from loomlab.plan.lab import Lab
@@ -129,13 +129,14 @@ def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
     if asked.aa:
         pairs, unpaired = [*pairs, (names[0], f"{names[0]}-twin")], unpaired[1:] if names[0] in unpaired else unpaired
     files = 2 * most * work.endpoint.at_once + APPROACH_FILES
+    slice_s = max(SLICE_WAVES * work.answer_ms / 1000, (asked.duration_s or 0) / SLICES)
     lacks = {
+        f"a slice would take {slice_s:.0f} s, and idle connections are closed: use a lower DELAY or DURATION": slice_s
+        > LONGEST_SLICE_S,
         "a rate is offered to one approach alone: use CONCURRENCY": bool(asked.rates_rps),
         "REQUESTS are of a run alone: use DURATION": bool(asked.requests),
         f"{asked.tool} connects anew for each load: use TOOL={SWEEPER}": not tool(asked.tool).keeps_open,
-        f"{', '.join(unpaired)} {'has' if len(unpaired) == 1 else 'have'} no partner: name two approaches": bool(
-            unpaired
-        ),
+        f"there is no partner of {', '.join(unpaired)}: name two approaches": bool(unpaired),
     }
     fits = {
         f"two approaches with {most} platform threads do not fit: use {MOST_PAIRED_THREADS} connections or fewer": any(

@@ -69,6 +69,7 @@ class Measured(Record):
     partner: str | None = Field(None, description="The approach that it was loaded in turn with")
     partner_cpus: float | None = Field(None, description="CPU of the idle partner while this one was loaded")
     threads_started: float | None = Field(None, description="Threads more after a slice than before it, the median")
+    ratio_shift: float | None = Field(None, description="Of CPU per request to its partner's, over the slices")
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
     process_restarts: int | None = None

@@ -13,7 +13,7 @@ from loomlab.records.memory import LiveBytes
 
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
-StopReason = Literal["stall", "hard cap", "interrupt"]
+StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
 Cpus = Annotated[str, Field(pattern=r"^[0-9, -]*$")]  # a cpuset list
 
 

@@ -18,9 +18,10 @@ class Slice(Record):
 
 
 class SliceLog(Record):
-    """raw/slices.json: those of one side that count, and when the first and the last of the pair's began and ended."""
+    """raw/slices.json: those of a side that count, and of its partner; when the first began and the last ended."""
 
     partner: str
     started: float
     ended: float
     slices: list[Slice]
+    partners: list[Slice]

@@ -51,6 +51,8 @@ def course_of(run: Run, files: RunFiles | None) -> Course:
 def _phases(run: Run, load: Stretch | None) -> dict[str, Stretch]:
     began = datetime.fromisoformat(run.started).timestamp()
     interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
+    if run.slices:
+        interior = (run.slices[0].started, run.slices[-1].started + run.slices[-1].seconds)
     phases = {"edge": load or interior, "interior": interior}
     if run.warmup:
         compiled, settled = began + run.warmup.compiling_s, began + run.warmup.duration_s
@@ -84,7 +86,7 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
     seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
 
     def values_of(name: str, **labels: str) -> Numbers:
-        own = select(recorded, f"container_{name}", service=run.twin_of or run.approach, **labels)
+        own = select(recorded, f"container_{name}", service=(not run.partner and run.twin_of) or run.approach, **labels)
         samples = own[0].samples if own else ()
         values = without_resets(samples) if name.endswith("_total") else samples
         known: Numbers = np.array(values or [(math.inf, math.nan)])

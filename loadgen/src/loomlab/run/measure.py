@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.waves import SHORTEST_SLICE_S, SLICE_WAVES, chosen_duration_s
+from loomlab.basics.waves import chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed, Load
@@ -42,7 +42,7 @@ class Measurement:
     prometheus_url: str
     stop: Stop
     progress: Progress
-    before: MemoryAnswer | None = None  # what the process told before its first request, of whichever load
+    earlier: "Measurement | None" = None  # of the same process at a smaller load
 
     def __post_init__(self) -> None:
         self._began = time.time()
@@ -74,11 +74,11 @@ class Measurement:
         """Looks at the approach and warms it up; the load is then as it will be measured."""
         self.files.raw.mkdir(parents=True, exist_ok=True)
         write_json(self.files.request, self.request)
-        self.before = self.before or self.approach.memory()
-        self._about = self._look()
-        self._warmup = self._warm_up()
-        write_json(self.files.warmup, self._warmup)
-        load = fitted(self.request, self.tool, self._warmup, self.endpoint.mean_ms)
+        self.before: MemoryAnswer = self.earlier.before if self.earlier else self.approach.memory()
+        self.about = self._look()
+        self.warmup: Warmup = self.earlier.warmup if self.earlier else self._warm_up()
+        write_json(self.files.warmup, self.warmup)
+        load = fitted(self.request, self.tool, self.warmup, self.endpoint.mean_ms)
         self.request = self.request.model_copy(update={"load": load})
         write_json(self.files.request, self.request)
 
@@ -94,7 +94,7 @@ class Measurement:
         """Measures what waiting requests hold, and notes that the run came to its end."""
         if not self.stop.requested:
             bursts = Bursts(tool(HOLDER), self.approach, self.stop, LEFTOVERS_S)
-            log = LiveSet(self.request, self._about, bursts, self.waits).measure(self.before, self._warmup)
+            log = LiveSet(self.request, self.about, bursts, self.waits).measure(self.before, self.warmup)
             write_json(self.files.memory, log)
         if not self.stop.requested:
             write_json(self.files.request, self.request.model_copy(update={"finished": True}))
@@ -106,7 +106,7 @@ class Measurement:
         headers = request.load.targets[0].headers
         write_json(self.files.probe, probe(approach, 8080, request.endpoint, headers, timeout_s))
         try:
-            about = json_object(f"http://{approach}:8080/about")
+            about = self.earlier.about if self.earlier else json_object(f"http://{approach}:8080/about")
         except UnreachableError as error:
             self.progress.say(f"The effective configuration is unknown: {error}.")
             about = {"error": str(error)}
@@ -116,7 +116,7 @@ class Measurement:
     def _warm_up(self) -> Warmup:
         request = self.request
         bursts = Bursts(self.tool, self.approach, self.stop)
-        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run()
+        warmup = Warmer(bursts, self.waits, request.load, request.warmup_cap_s).run(settles=request.partner is None)
         if warmup.failed:
             self.progress.say("The warm-up got no answer: measuring anyway, so that the run can be judged.")
         elif cause := warmup.digest.cause:
@@ -170,14 +170,10 @@ class Measurement:
 def fitted(request: Request, driver: Tool, warmup: Warmup, answer_ms: float) -> Load:
     """The load with what was left to the lab, by the latency that the warm-up ended with, else `answer_ms`."""
     load, shape = request.load, request.load.shape
-    if not isinstance(shape, Closed):
+    if not isinstance(shape, Closed) or request.partner:
         return load
     settled = [burst for burst in warmup.bursts if burst.phase == "settle"]
     latency_s = (latency_ms(settled) or max(answer_ms, 1)) / 1000
-    if request.slices:
-        least_s = SHORTEST_SLICE_S if request.fit_duration else shape.duration_s / request.slices
-        waves = max(SLICE_WAVES, math.ceil(least_s / latency_s))
-        return replace(load, shape=Closed(waves * load.connections, math.ceil(3 * waves * latency_s)))
     duration_s = chosen_duration_s(latency_s) if request.fit_duration else shape.duration_s
     fitting = max(math.floor(duration_s / latency_s), 1) * load.connections
     requests = shape.requests

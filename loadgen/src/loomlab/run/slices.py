@@ -1,5 +1,6 @@
 """Pairs loaded in turn: two processes, both up and warm, one slice after the other on connections that stay open."""
 
+import math
 import os
 import select
 import signal
@@ -11,9 +12,9 @@ from functools import partial
 from typing import IO
 
 from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.waves import LONGEST_SLICE_S, SHORTEST_SLICE_S, SLICE_WAVES
 from loomlab.records.files import write_json
-from loomlab.records.load import Closed
-from loomlab.records.models import HostLog, HostSample, ToolRun
+from loomlab.records.models import HostLog, HostSample, Request, ToolRun
 from loomlab.records.slices import Slice, SliceLog
 from loomlab.run import hoststat
 from loomlab.run.bursts import LONGEST_DRAIN_S
@@ -22,12 +23,19 @@ from loomlab.run.live import LiveFigures
 from loomlab.run.measure import Measurement
 from loomlab.run.process import REPORT_GRACE_S, SAMPLE_EVERY_S
 
-LEFT_OUT = 1  # slices of each side that do not count: their connections are new, and pools fill
+LEFT_OUT, LATER_LEFT_OUT = 2, 1
+"""Slices of each side that do not count: connections are new, pools fill, code is compiled. Fewer at a second load."""
 
 
-def sides_in_turn(slices: int) -> list[int]:
-    """The side of each slice: those that are left out in turn, then ABBA, so that drift favours neither."""
-    return [*[0, 1] * LEFT_OUT, *[0, 1, 1, 0] * (slices // 2)]
+def sides_in_turn(slices: int, left_out: int = LEFT_OUT) -> list[int]:
+    """The side of each slice: those that are left out, then ABBA. Drift favours neither, and each follows itself as
+    often as the other."""
+    return [*[1, 0] * left_out, *[0, 1, 1, 0] * (slices // 2)]
+
+
+def least_s(request: Request) -> float:
+    """How long a slice takes at least."""
+    return SHORTEST_SLICE_S if request.fit_duration else request.load.shape.duration_s / request.slices
 
 
 class Gate:
@@ -84,6 +92,7 @@ class Pair:
         self._stop, self._progress = self.sides[0].stop, self.sides[0].progress
         self._samples: list[HostSample] = []
         self._slices: list[list[Slice]] = [[], []]
+        self._waves = [SLICE_WAVES, SLICE_WAVES]
 
     def run(self) -> bool:
         """Leaves raw/ of both; True when they came to their end."""
@@ -108,8 +117,9 @@ class Pair:
         delays, peaks_reset = [side.backend.delay() for side in self.sides], [False, False]
         failed = False
         self.live.phase("measure")
-        for number, place in enumerate(turns := sides_in_turn(self.sides[0].request.slices)):
-            if number == 2 * LEFT_OUT:
+        left_out = LATER_LEFT_OUT if self.sides[0].earlier else LEFT_OUT
+        for number, place in enumerate(turns := sides_in_turn(self.sides[0].request.slices, left_out)):
+            if number == 2 * left_out:
                 self._slices, self._samples = [[], []], []
                 network_before = hoststat.network_counters()
                 peaks_reset = [side.approach.reset_peaks() for side in self.sides]
@@ -127,22 +137,24 @@ class Pair:
         started, ended = (every[0].started, every[-1].ended) if every else (time.time(), time.time())
         for place, side in enumerate(self.sides):
             run = ToolRun(command=gates[place].command, started=started, ended=ended, exit_code=codes[place])
-            run.stopped_by = ("interrupt" if self._stop.requested else "hard cap") if failed else None
+            run.stopped_by = ("interrupt" if self._stop.requested else "slice") if failed else None
             partner = self.sides[1 - place].request.service
-            slices = SliceLog(partner=partner, started=started, ended=ended, slices=self._slices[place])
+            own, others = self._slices[place], self._slices[1 - place]
+            slices = SliceLog(partner=partner, started=started, ended=ended, slices=own, partners=others)
             write_json(side.files.slices, slices)
             side.keep(run, log.model_copy(update={"peaks_reset": peaks_reset[place]}), delays[place], partner)
 
     def _slice(self, gate: Gate, place: int) -> bool:
         """Whether its requests ended in time; it begins and ends with nothing in flight."""
         side = self.sides[place]
-        load, shape = side.request.load, side.request.load.shape
-        assert isinstance(shape, Closed)
+        load, waves = side.request.load, self._waves[place]
+        requests = waves * load.connections
         before = [one.approach.process() for one in self.sides]
         started, self._sampled_at = time.time(), 0.0
-        whole = gate.send(shape.requests, shape.duration_s + load.timeout_s, self._stop, partial(self._sample, gate))
+        whole = gate.send(requests, 2 * LONGEST_SLICE_S + load.timeout_s, self._stop, partial(self._sample, gate))
         self._sample(gate, at_once=True)
         ended = time.time()
+        self._waves[place] = max(SLICE_WAVES, math.ceil(waves * least_s(side.request) / (ended - started)))
         side.drain(LONGEST_DRAIN_S)
         after = [one.approach.process() for one in self.sides]
 
@@ -154,7 +166,7 @@ class Pair:
             Slice(
                 started=started,
                 ended=ended,
-                requests=shape.requests,
+                requests=requests,
                 cpu_s=grown(place, "cpu_s"),
                 jit_cpu_s=grown(place, "jit_cpu_s"),
                 partner_cpu_s=grown(1 - place, "cpu_s"),

@@ -55,11 +55,11 @@ class Warmer:
         self._cpus = 1.0
         self._began = self.bursts.clock()
 
-    def run(self) -> Warmup:
-        """Both phases; after a burst without an answer, or a stop, what there is."""
+    def run(self, *, settles: bool = True) -> Warmup:
+        """Both phases, or only the first; after a burst without an answer, or a stop, what there is."""
         compiled = self.compile(COMPILE_SHARE * self.cap_s)
         compiling_s = self.cap_s - self._left_s()
-        changing = self._settle()
+        changing = self._settle() if settles else None
         return Warmup(
             cap_s=self.cap_s,
             compiled=compiled,

@@ -9,7 +9,8 @@ from loomlab.records.measured import Measured
 
 EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
 GC_LIMIT = 0.20
-PARTNER_LIMIT, TRIMMED_LIMIT = 0.01, 0.05
+PARTNER_LIMIT, TRIMMED_LIMIT = 0.02, 0.05  # scrapes alone take 0.6 to 1.3 % of a CPU
+SHIFT_LIMIT = 0.15  # four standard deviations of what equals show with four slices a side (docs/statistics.md)
 ALONE = "it was measured alone"
 
 
@@ -91,8 +92,20 @@ def partner_busy(run: Measured) -> Iterator[str]:
     cpus = measured(run.partner_cpus, "what CPU the idle partner used")
     if cpus > PARTNER_LIMIT:
         yield (
-            f"{run.partner} used {percent(cpus)} of a CPU while it was idle (the limit is {percent(PARTNER_LIMIT)}): "
-            "it took CPU time and caches from the one that was loaded; use DESIGN=alone."
+            f"{run.partner} used {percent(cpus)} of a CPU while it was idle (the limit is {percent(PARTNER_LIMIT)}, of "
+            "which the lab's own scrapes take half): it disturbed the one that was loaded; use DESIGN=alone."
+        )
+
+
+@rule("suspect", f"> {percent(SHIFT_LIMIT)}", host_cause=True)
+def ratio_shifted(run: Measured) -> Iterator[str]:
+    """Pair in slices: change of the ratio of CPU per request between the halves of its slices."""
+    skip_if(not run.partner, ALONE)
+    shift = measured(run.ratio_shift, "what CPU each slice took")
+    if shift > SHIFT_LIMIT:
+        yield (
+            f"CPU per request compared with {run.partner}'s changed by {percent(shift)} from the first half of the "
+            f"slices to the second (the limit is {percent(SHIFT_LIMIT)}): something disturbed one side; measure again."
         )
 
 
