@@ -101,8 +101,8 @@ bench-healthy: ## How often runs that nothing disturbs are valid, under each too
 	@tests/benchmarks/healthy
 bench-style: ## CPU per request in both styles, and how the style changes the differences between approaches: TRIES=3, two hours; continues after an interruption
 	@tests/benchmarks/style
-bench-floor: ## What the lab claims of an approach against itself: TRIES=4 sweeps of five blocks, an hour and a half; continues after an interruption
-	@tests/benchmarks/floor
+bench-floor: ## What the lab claims of an approach against itself, loaded in turn: TRIES=12 sweeps of five blocks, four hours; continues after an interruption
+	@tests/benchmarks/slices
 bench-internals: ## CPU per request with and without some settings of servers and clients, and with each client: TRIES=5, three hours; continues after an interruption
 	@tests/benchmarks/internals
 

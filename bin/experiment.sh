@@ -32,8 +32,8 @@ write_twins() {
   rm -f "$TWINS"
   for twin in $(services_of_plan | grep -- '-twin$' || true); do
     [ -e "$TWINS" ] || echo services: >"$TWINS"
-    printf '  %s:\n    extends: {file: %s, service: %s}\n    environment: {LAB_APPROACH: %s}\n' \
-      "$twin" "$LAB_ROOT/compose.yaml" "${twin%-twin}" "$twin" >>"$TWINS"
+    printf '  %s:\n    extends: {file: "%s/compose.yaml", service: %s}\n    environment: {LAB_APPROACH: %s}\n    profiles: !override [twins]\n' \
+      "$twin" "${LAB_ROOT//\$/\$\$}" "${twin%-twin}" "$twin" >>"$TWINS"
   done
 }
 
@@ -148,9 +148,17 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   GENERATOR="" UNDER_TEST=""
   # Meanwhile the next approach starts. In a process group of its own, out of Ctrl-C's reach.
   set -m
-  for run in ${1//,/ }; do judge_run "/results/$LAB_EXPERIMENT/runs/$run" || exit; done &
+  judge_runs "${1//,/ }" &
   BACKGROUND=$!
   set +m
+}
+
+judge_runs() { # RUNS: those that began; fails as the worst of them
+  local run worst=0
+  for run in $1; do
+    [ ! -e "$EXPERIMENT/runs/$run/raw/request.json" ] || judge_run "/results/$LAB_EXPERIMENT/runs/$run" || worst=$?
+  done
+  return $worst
 }
 
 # judge_run FOLDER: fails only where the lab does; what is to be made again of it is left in .again.

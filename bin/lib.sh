@@ -42,11 +42,12 @@ container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=
 
 # compose ARGUMENTS...: on the lab, with the stand-ins if they are selected, the user's changes, and what bin/metrics found.
 compose() (
-  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml
+  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml twins=""
+  [ ! -e "$TWINS" ] || twins=:$TWINS
   ! on_stand_ins || files=$files:$STAND_INS
+  files=$files$twins
   [ ! -e "$own" ] || files=$files:$own
-  [ ! -e "$TWINS" ] || files=$files:$TWINS
-  files=${COMPOSE_FILE:-$files}
+  [ -z "${COMPOSE_FILE:-}" ] || files=$COMPOSE_FILE$twins
   case $(container_metrics) in
     cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
     engine) files=$files:$LAB_ROOT/compose.engine.yaml ;;

@@ -59,6 +59,7 @@ release_lock() {
 # up; one whose containers have all stopped, as after an engine that was killed, is in nobody's way: they are removed.
 clear_engine() {
   local id state experiment folder were_up known="" cure="run make down there"
+  rm -f "$TWINS"
   while IFS='|' read -r id state experiment folder were_up; do
     if [ -n "$experiment" ]; then
       [ -n "$known" ] || say "experiment $experiment of $folder was killed: removing the containers it left"

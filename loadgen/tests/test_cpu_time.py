@@ -87,7 +87,7 @@ def test_what_a_hole_may_hide(stretches: list[tuple[float, float]], share: float
 def test_shares_are_those_of_the_set() -> None:
     samples = growing(_0=[30, 10, 10, 20, 5, 1, 4, 20], _1=[0, 0, 0, 100, 0, 0, 0, 0])
 
-    approach, both = shares_of(samples, {"0"}, 2, 12), shares_of(samples, None, 2, 12)
+    approach, both = shares_of(samples, {"0"}, [(2, 12)]), shares_of(samples, None, [(2, 12)])
 
     assert approach is not None and both is not None
     assert (approach.busy, approach.interrupts, approach.steal) == pytest.approx((0.5, 0.05, 0.2))
@@ -98,7 +98,7 @@ def test_shares_are_those_of_the_set() -> None:
 def test_a_span_between_samples_is_interpolated() -> None:
     samples = [*(busy(second, 0) for second in range(5)), *(busy(second, 100 * (second - 4)) for second in range(5, 9))]
 
-    got = shares_of(samples, {"0"}, 3.5, 4.5)
+    got = shares_of(samples, {"0"}, [(3.5, 4.5)])
 
     assert got is not None and got.busy == pytest.approx(0.5)
 
@@ -109,18 +109,18 @@ def test_a_hole_or_counters_that_stand_still_matter_at_the_ends_of_the_span_only
         sample.cpus["0"] = samples[8].cpus["0"]
     hole = [sample for sample in samples if not 8 <= sample.time < 12]
 
-    assert shares_of(samples, {"0"}, 2, 11) is None
-    assert shares_of(samples, {"1"}, 2, 11) is not None
-    assert shares_of(hole, {"1"}, 2, 18) is not None
-    assert shares_of(hole, {"1"}, 9, 18) is shares_of(hole, {"1"}, 2, 10) is None
+    assert shares_of(samples, {"0"}, [(2, 11)]) is None
+    assert shares_of(samples, {"1"}, [(2, 11)]) is not None
+    assert shares_of(hole, {"1"}, [(2, 18)]) is not None
+    assert shares_of(hole, {"1"}, [(9, 18)]) is shares_of(hole, {"1"}, [(2, 10)]) is None
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 25), (5, 5.5)])
 def test_nothing_is_told_of_a_span_beyond_the_samples(start: float, end: float) -> None:
     samples = growing(_0=IDLING)
 
-    assert shares_of(samples, {"0"}, start, end) is None
-    assert shares_of(samples, {"7"}, 0, 5) is shares_of([], None, 0, 5) is None
+    assert shares_of(samples, {"0"}, [(start, end)]) is None
+    assert shares_of(samples, {"7"}, [(0, 5)]) is shares_of([], None, [(0, 5)]) is None
 
 
 Waits = Mapping[str, tuple[float, int]]
@@ -149,20 +149,20 @@ def waiting(*each: tuple[float, int]) -> list[HostSample]:
     ],
 )
 def test_waits_for_a_cpu(samples: list[HostSample], start: float, end: float, mean_ms: float, p99_ms: float) -> None:
-    assert cpu_waits_ms(samples, start, end) == pytest.approx((mean_ms, p99_ms))
+    assert cpu_waits_ms(samples, [(start, end)]) == pytest.approx((mean_ms, p99_ms))
 
 
 def test_of_a_span_that_was_hardly_sampled_or_without_turns_no_wait_is_told() -> None:
     samples = waiting(*[(0.1, 100)] * 40)
     silent = [one.model_copy(update={"tool_waits": None}) for one in samples]
 
-    assert cpu_waits_ms([*samples[:20], *samples[23:]], 0, 40)[0] == pytest.approx(1)
+    assert cpu_waits_ms([*samples[:20], *samples[23:]], [(0, 40)])[0] == pytest.approx(1)
     for untold in ([*samples[:20], *samples[25:]], samples[:30], silent, [], waiting(*[(0.0, 0)] * 40)):
-        assert cpu_waits_ms(untold, 0, 40) == (None, None)
+        assert cpu_waits_ms(untold, [(0, 40)]) == (None, None)
 
 
 def test_threads_that_come_and_go_count_while_they_are_there() -> None:
     first, second = waiting((0.2, 10))
     second.tool_waits = {"7": (0.2, 10), "8": (99.0, 1)}
 
-    assert cpu_waits_ms([first, second], 0, 1)[0] == pytest.approx(20)
+    assert cpu_waits_ms([first, second], [(0, 1)])[0] == pytest.approx(20)

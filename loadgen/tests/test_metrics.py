@@ -134,7 +134,7 @@ def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None
     assert got.missing_ratio("app", 0, 100) == 1
     assert got.cpu_seconds(0, 100) is got.quota("app", 0, 100).throttled is None
     assert got.served_requests("/x", 0, 100) is got.gc(0, 100).share is None
-    assert got.backend_lateness_ms(0, 100) == (None, None)
+    assert got.backend_lateness_ms([(0, 100)]) == (None, None)
 
 
 @pytest.mark.parametrize(("first", "last"), [(20, 45), (-10, 30)])
@@ -143,4 +143,4 @@ def test_a_service_scraped_late_or_not_until_the_end_is_not_taken_to_have_begun_
     late = [one | {"values": [sample for sample in one["values"] if sample[0] >= at(20)]} for one in lateness(0.1)]
 
     assert only("approach", scraped).served_requests("/capabilities", *RUN) is None
-    assert only("backend", *late).backend_lateness_ms(*RUN)[1] is None
+    assert only("backend", *late).backend_lateness_ms([RUN])[1] is None

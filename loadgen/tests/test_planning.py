@@ -322,6 +322,7 @@ def test_a_ladder_rises_and_leaves_the_approach_half_of_its_cpu(name: str, room:
 
 
 PAIRED, NETTY = ("tomcat-platform", "tomcat-virtual"), ("webflux-netty", "virtual-netty")
+SMALL_HOST = TWO_CPUS.model_copy(update={"memory_mb": 8_000})
 IN_TURN: dict[str, Any] = SWEEP | {"tool": "users", "approaches": PAIRED, "design": None}
 
 
@@ -366,11 +367,15 @@ def test_a_twin_in_a_pair_is_a_service_of_its_own(tmp_path: Path) -> None:
         (UsageError, {"tool": "ab"}, "ab connects anew"),
         (UsageError, {"tool": "vegeta", "connections": None, "rate_rps": (100.0, 200.0)}, "a rate is offered"),
         (UsageError, {"requests": 60_000}, "REQUESTS"),
+        (UsageError, {"twin": True}, "AA=1"),
         (HostError, {"connections": (500, 6_000)}, "6000 platform threads"),
+        (HostError, {"connections": (100, 900), "endpoint": FANNING_OUT}, "5400 platform threads"),
+        (HostError, {"connections": (500, 4_000), "host": SMALL_HOST}, "3024 MB do not fit"),
+        (UsageError, {"endpoint": "/capabilities?cpuMicros=10000", "connections": (1, 500)}, "a slice would take 5"),
         (
             HostError,
             {"connections": (500, 12_000), "approaches": ["webflux-netty", "virtual-netty"]},
-            "24500 open files",
+            "24500 connections and files",
         ),
     ],
 )

@@ -102,4 +102,4 @@ def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_me
 def test_a_quantile_is_linear_within_its_bucket(counts: dict[str, float], quantile: float | None) -> None:
     buckets = [counter((0, 10), (10, 10 + count), le=bound) for bound, count in counts.items()]
 
-    assert series.histogram_quantile(buckets, 0.99, 0, 10) == (quantile and pytest.approx(quantile))
+    assert series.histogram_quantile(buckets, 0.99, [(0, 10)]) == (quantile and pytest.approx(quantile))

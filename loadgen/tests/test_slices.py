@@ -1,8 +1,9 @@
 """Pairs that are loaded in turn: the order of their slices, what is recorded of each, and what is made of them."""
 
-import json
+import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from loads import load_of, request_of
-from loomlab.judge.facts import Facts
+from loomlab.basics.errors import UsageError
 from loomlab.judge.slices import slice_figures
 from loomlab.records.files import RunFiles
 from loomlab.records.load import Closed
@@ -40,8 +41,10 @@ def test_neither_drift_nor_the_slice_before_favours_a_side(slices: int) -> None:
     places = [[number for number, side in counted if side == one] for one in (0, 1)]
     assert [len(own) for own in places] == [slices, slices]
     assert sum(places[0]) == sum(places[1])
+    if slices % 4 == 0:
+        assert sum(place**2 for place in places[0]) == sum(place**2 for place in places[1])
     followed = [[every[number - 1] == side for number, side in counted if side == one] for one in (0, 1)]
-    assert followed[0].count(True) == followed[1].count(True) == slices // 2
+    assert followed[0].count(True) == followed[1].count(True)
 
 
 def side(folder: Path, name: str, counters: dict[str, float], deaf: str = "", silent: bool = False) -> Any:
@@ -49,7 +52,7 @@ def side(folder: Path, name: str, counters: dict[str, float], deaf: str = "", si
     files = RunFiles(folder / name)
     files.raw.mkdir(parents=True)
     load = load_of(Closed(30, 1), 1, origin=f"http://{name}:8080")
-    request = request_of(load, approach=name, partner="other", slices=4)
+    request = request_of(load, approach=name, tool="users", partner="ab".replace(name, ""), slices=4)
     steps: list[str] = []
     command = [sys.executable, "-c", SILENT if silent else ECHO.replace("{deaf}", deaf)]
     tool = SimpleNamespace(command=lambda *_, **__: command, output=lambda raw: raw / "tool.txt")
@@ -84,9 +87,8 @@ def test_each_side_keeps_its_own_slices_with_what_they_cost_it_and_its_partner(t
     assert whole
     logs = [SliceLog.model_validate_json(one.files.slices.read_text()) for one in sides]
     for log in logs:
-        assert [(one.requests, one.cpu_s, one.partner_cpu_s) for one in log.slices] == [
-            (one.requests, 2.25, 0.25) for one in log.slices
-        ]
+        assert [(one.cpu_s, one.idle_cpu_s) for one in log.slices] == [(2.25, 0.25)] * 4
+        assert len(log.left_out) == LEFT_OUT
     assert logs[0].partner == "b"
     starts = sorted((one.started, place) for place, log in enumerate(logs) for one in log.slices)
     assert [place for _, place in starts] == sides_in_turn(4)[2 * LEFT_OUT :]
@@ -114,65 +116,105 @@ def test_a_slice_that_does_not_end_is_given_up(tmp_path: Path) -> None:
     assert gate.end() == 0
 
 
+WAVES = 5
+
+
 def log_of(*slices: tuple[float, float]) -> RequestLog:
-    """Ten connections, three requests each, in slices that begin at these times, of these latencies."""
+    """Ten connections in slices that begin then: five waves, the first of 0.5 s, the others of that latency."""
     starts, latencies = [], []
     for begin, latency_s in slices:
-        for wave in range(3):
-            first_s = 0.5 if wave == 0 else latency_s
+        for wave in range(WAVES):
             starts += [begin + (wave and 0.5 + (wave - 1) * latency_s)] * 10
-            latencies += [1000 * first_s] * 10
+            latencies += [500.0 if wave == 0 else 1000 * latency_s] * 10
     return RequestLog(np.array(starts), np.array(latencies))
 
 
-def facts_of(slices: list[Slice]) -> Facts:
-    request = request_of(load_of(Closed(30, 1), 10), partner="other", slices=len(slices))
-    log = SliceLog(partner="other", started=0, ended=0, slices=slices, partners=slices[::-1])
-    return cast("Facts", SimpleNamespace(request=request, floors_ms=[0.0], slices=log))
+def slice_of(begin: float, latency_s: float, cpu_s: float | None, **changes: float | None) -> Slice:
+    """Ten requests a wave; compilers and an idle partner took nothing, unless changed."""
+    plain = {"jit_cpu_s": 0.0, "idle_cpu_s": 0.0, "allocated_bytes": 5000.0, "threads_started": 0.0} | changes
+    ended = begin + 0.5 + (WAVES - 1) * latency_s
+    return Slice(started=begin, ended=ended, requests=10 * WAVES, cpu_s=cpu_s, **plain)
 
 
-def cost(begin: float, latency_s: float, cpu_s: float, partner_cpu_s: float = 0.0, threads: float = 0.0) -> Slice:
-    ended = begin + 0.5 + 2 * latency_s
-    return Slice(
-        started=begin, ended=ended, requests=30, cpu_s=cpu_s, jit_cpu_s=0, partner_cpu_s=partner_cpu_s,
-        threads_started=threads,
-    )  # fmt: skip
+def figures(own: list[Slice], partners: list[Slice] | None = None, log: RequestLog | None = None) -> dict[str, Any]:
+    """Of these slices; the partner's are alike."""
+    pair = SliceLog(partner="other", started=0, ended=0, slices=own, partners=partners or own)
+    known = log or log_of(*((one.started, (one.ended - one.started - 0.5) / (WAVES - 1)) for one in own))
+    return slice_figures(pair, known, 10, [0.0])[0]
 
 
-def test_the_run_has_the_means_of_its_slices_without_the_first_wave_in_its_latencies() -> None:
-    slices = [cost(100, 1.0, 3.0, 0.025, 4), cost(200, 2.0, 6.0, 0.09, 0), cost(300, 1.0, 3.0, 0.025, 10)]
-    fields, counted = slice_figures(facts_of(slices), log_of((100, 1.0), (200, 2.0), (300, 1.0)), slices)
+def test_the_run_has_the_means_of_its_slices_without_first_and_last_waves_in_its_latencies() -> None:
+    fields = figures([slice_of(100, 1.0, 5.0, threads_started=4), slice_of(200, 2.0, 10.0), slice_of(300, 1.0, 5.0)])
 
     assert fields["cpu_ms_per_request"] == pytest.approx((100 + 200 + 100) / 3)
     assert fields["throughput_rps"] == pytest.approx((10 + 5 + 10) / 3)
-    assert fields["latency_ms"].min == pytest.approx(1000)
+    assert (fields["latency_ms"].min, fields["latency_ms"].max) == (1000, 2000)
     assert fields["latency_ms"].mean == pytest.approx(4000 / 3)
-    assert [one.requests for one in fields["slices"]] == [30, 30, 30]
-    assert fields["counted_requests"] == counted.requests == 90
-    assert fields["interior"].seconds == pytest.approx(2.5 + 4.5 + 2.5)
+    assert [one.requests for one in fields["slices"]] == [50, 50, 50]
+    assert (fields["requests"], fields["errors"], fields["counted_requests"]) == (150, 0, 150)
+    assert fields["interior"].seconds == pytest.approx(4.5 + 8.5 + 4.5)
     assert fields["little_ratio"] == pytest.approx(1)
-    assert fields["partner_cpus"] == pytest.approx((0.01 + 0.02 + 0.01) / 3)
-    assert fields["threads_started"] == 4
-    assert counted.span == (100, 302.5)
+    assert fields["allocated_bytes_per_request"] == 100
+    assert fields["threads_started"] == 0
+    assert "tool_failure" not in fields
+
+
+def test_neither_compilers_nor_what_the_process_takes_when_it_idles_is_the_requests_cost() -> None:
+    own = [slice_of(100, 1.0, 5.0, jit_cpu_s=0.5), slice_of(200, 1.0, 5.0)]
+    partners = [slice_of(110, 1.0, 3.0, idle_cpu_s=0.045), slice_of(190, 1.0, 3.0, idle_cpu_s=0.045)]
+
+    fields = figures(own, partners)
+    assert fields["cpu_ms_per_request"] == pytest.approx((4.455 + 4.955) / 2 / 50 * 1000)
+    assert fields["partner_cpus"] == 0
+    assert figures(partners, own)["partner_cpus"] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(("costs", "others", "grew"), [
+    ((5, 5, 6, 6), (5, 5, 5, 5), 1.2), ((5, 6, 6, 7), (10, 12, 12, 14), 1.0), ((6, 6, 5, 5), (6, 6, 6, 6), 5 / 6),
+])  # fmt: skip
+def test_the_ratio_to_the_partner_is_watched_over_the_slices(
+    costs: tuple[float, ...], others: tuple[float, ...], grew: float
+) -> None:
+    own, partners = (
+        [slice_of(100 * place, 1.0, cpu_s) for place, cpu_s in enumerate(side, 1)] for side in (costs, others)
+    )
+
+    assert math.exp(figures(own, partners)["ratio_shift"]) == pytest.approx(grew)
 
 
 def test_connections_that_idle_within_a_slice_break_littles_law() -> None:
-    slices = [cost(100, 1.0, 3.0)]
-    half = log_of((100, 1.0))
-    few = half.where(half.start_s < 100.6, half.failed_start_s > 0)
+    whole = log_of((100, 1.0))
+    stops = whole.where((whole.start_s != 101.5) | (np.arange(len(whole)) % 2 == 0), whole.failed_start_s > 0)
 
-    assert slice_figures(facts_of(slices), few, slices)[0]["little_ratio"] < 0.9
+    assert figures([slice_of(100, 1.0, 5.0)], log=stops)["little_ratio"] < 0.9
+
+
+def test_requests_that_a_slice_lacks_are_told_and_failed_ones_are_errors() -> None:
+    whole = log_of((100, 1.0))
+    lacking = whole.where(np.arange(len(whole)) > 2, whole.failed_start_s > 0)
+    failing = replace(lacking, failed_start_s=np.array([100.0] * 3), failed_latency_ms=np.array([1.0] * 3))
+
+    assert "tool_failure" in figures([slice_of(100, 1.0, 5.0)], log=lacking)
+    fields = figures([slice_of(100, 1.0, 5.0)], log=failing)
+    assert "tool_failure" not in fields
+    assert (fields["requests"], fields["errors"]) == (50, 3)
 
 
 def test_what_one_slice_lacks_the_run_does_not_have() -> None:
-    slices = [cost(100, 1.0, 3.0), cost(200, 1.0, 3.0).model_copy(update={"cpu_s": None, "partner_cpu_s": None})]
-    fields, _ = slice_figures(facts_of(slices), log_of((100, 1.0), (200, 1.0)), slices)
+    fields = figures([slice_of(100, 1.0, 5.0), slice_of(200, 1.0, None, allocated_bytes=None)])
 
-    assert fields["cpu_ms_per_request"] is fields["partner_cpus"] is fields["cpu_fall"] is None
+    assert fields["cpu_ms_per_request"] is fields["allocated_bytes_per_request"] is fields["cpu_fall"] is None
+    assert fields["ratio_shift"] is None
 
 
-def test_the_record_of_slices_is_read_as_it_was_written(tmp_path: Path) -> None:
-    run_pair(tmp_path)
+@pytest.mark.parametrize(
+    "changes", [{"tool": "ab"}, {"partner": "c"}, {"slices": 3}, {"slices": 0}, {"slices": 10**6}, {"partner": None}]
+)
+def test_what_is_no_pair_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    sides = [side(tmp_path, name, {name: 0.0}) for name in ("a", "b")]
+    sides[0].request = sides[0].request.model_copy(update=changes)
 
-    raw = json.loads((tmp_path / "a" / "raw" / "slices.json").read_text())
-    assert {"partner", "started", "ended", "slices", "partners"} == set(raw)
+    with pytest.raises(UsageError, match="no pair"):
+        Pair(sides, cast("Any", None))
+    with pytest.raises(UsageError, match="no pair"):
+        Pair(sides[1:], cast("Any", None))

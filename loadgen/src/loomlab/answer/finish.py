@@ -81,7 +81,11 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
         finish(experiment_dir)
     with changing(experiment_dir) as order:
         order.experiment = name
-        blocks = {run.block for run in _lacking(experiment_dir, order)}
+        lacking = _lacking(experiment_dir, order)
+        blocks = {run.block for run in lacking}
+        if order.runs[0].request.partner:  # pairs of one repeat are made within one hour
+            repeats = {run.request.repeat for run in lacking}
+            blocks = {run.block for run in order.runs if run.request.repeat in repeats}
         if not blocks:
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in order.runs:

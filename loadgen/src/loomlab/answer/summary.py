@@ -9,6 +9,7 @@ from loomlab.answer.comparisons import with_comparisons
 from loomlab.answer.differences import contrasts_of
 from loomlab.answer.loads import unmade_blocks
 from loomlab.answer.parity import audit, subjects_of
+from loomlab.answer.shifts import shift_doubts
 from loomlab.answer.tries import spoil_partners, try_notes
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.grouping import grouped
@@ -42,8 +43,10 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
     notes += [STAND_IN_NOTE] if environment.get("stand_in_images") else []
     notes += [*map(str, environment.get("notes", [])), *try_notes(runs), *([early] if early else [])]
     notes += [note for found in audits.values() for note in found.notes]
+    shifts = shift_doubts(runs)
     for run in runs:
         doubts = [*environment.get("suspect", []), *audits[run.cell].suspicions]
+        doubts += [shifts[run.run]] if run.run in shifts else []
         run.reasons += doubts
         run.verdict = "suspect" if doubts and run.verdict == "valid" else run.verdict
     contrasts, margin = contrasts_of(subjects), order.margin if order else None

@@ -10,7 +10,7 @@ import typer
 from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
 
 COMMANDS = {
-    "plan": "plan.commands:plan_experiment",
+    "plan": "cli.planning:plan_experiment",
     "scenarios": "plan.commands:scenarios",
     "measure": "cli.measuring:measure",
     "warm-backend": "cli.measuring:warm_backend",

@@ -20,17 +20,25 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     """Fields of Run. CPU is of what is counted; memory and threads are of the whole run."""
     each = counted.requests if counted.one_load else None
     allocated = counted.sum(partial(series.total, facts.metrics.process("lab_allocated_bytes_total")))
-    figures = {"allocated_bytes_per_request": ratio(allocated, each)}
+    figures: dict[str, Any] = {"allocated_bytes_per_request": ratio(allocated, each)}
     for prefix, service in {"": facts.request.service, "backend_": "backend", "generator_": "loadgen"}.items():
         cpu_s = counted.sum(partial(facts.metrics.cpu_seconds, service=service))
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
-    return figures | _under_test(facts) | _cpu(facts, counted) | _backend(facts, counted) | _generator(facts, counted)
+    return (
+        figures
+        | _under_test(facts, counted)
+        | _cpu(facts, counted)
+        | _backend(facts, counted)
+        | _generator(facts, counted)
+    )
 
 
-def _under_test(facts: Facts) -> dict[str, Any]:
+def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
     """RSS is null under ZGC: its heap is shared memory, which the kernel does not count as RSS."""
     metrics, approach, span = facts.metrics, facts.request.service, (facts.start, facts.end)
     gc, zgc = metrics.gc(*span), facts.request.gc == "zgc"
+    if facts.slices:  # it idles while its partner is loaded
+        gc = gc.model_copy(update={"share": ratio(gc.pause_seconds, counted.seconds)})
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
     # Told after the run's end.
     rss_hwm, threads_peak = (
@@ -39,7 +47,7 @@ def _under_test(facts: Facts) -> dict[str, Any]:
     )
     return {
         "container_known": facts.container is not None,
-        "container_failure": container_failure(facts.container, facts.start),
+        "container_failure": container_failure(facts.container, facts.start, facts.last_answer),
         "process_restarts": metrics.process_restarts(*span),
         "oom_kills": series.total(metrics.container("oom_events_total"), *span),
         "metrics_missing_ratio": metrics.missing_ratio(approach, *span),
@@ -61,7 +69,7 @@ def _under_test(facts: Facts) -> dict[str, Any]:
 
 def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     """The approach's CPU and its compilers', what it was given, and what others took of it."""
-    metrics, request, samples, (start, end) = facts.metrics, facts.request, facts.host.samples, counted.span
+    metrics, request, samples = facts.metrics, facts.request, facts.host.samples
     compilers_s = partial(metrics.scraped_growth, "lab_jit_cpu_seconds_total")
     jit_s, (early_s, late_s) = compilers_s(facts.start, facts.end), (half.sum(compilers_s) for half in counted.halves())
     cpu_s = counted.sum(metrics.cpu_seconds)
@@ -70,7 +78,7 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
     cpu_lists = {
         "approach": request.approach_cpus, "backend": request.backend_cpus, "load generator": request.generator_cpus,
     }  # fmt: skip
-    shares = {part: shares_of(samples, parse_cpu_list(cpus), start, end) for part, cpus in cpu_lists.items()}
+    shares = {part: shares_of(samples, parse_cpu_list(cpus), counted.spans) for part, cpus in cpu_lists.items()}
     own = shares["approach"]
     needed = own.busy + own.interrupts + own.steal if own else None
     apart = [sample.time - sample.monotonic for sample in samples if sample.monotonic is not None]
@@ -102,13 +110,14 @@ def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float |
         "prometheus": request.monitoring_cpus,
         "cadvisor": request.monitoring_cpus,
     }
-    spent = [facts.metrics.cpu_seconds(*counted.span)]
+    spent = [counted.sum(facts.metrics.cpu_seconds)]
     if facts.slices:
-        spent.append(facts.metrics.cpu_seconds(*counted.span, facts.slices.partner))
+        spent.append(counted.sum(partial(facts.metrics.cpu_seconds, service=facts.slices.partner)))
     for service, cpu_list in beside.items():
         cpus = set() if cpu_list is None else parse_cpu_list(cpu_list) or every
         if cpus & own_cpus:
-            spent.append(facts.metrics.cpu_seconds(*counted.span, service) if cpus <= own_cpus else None)
+            of_service = partial(facts.metrics.cpu_seconds, service=service)
+            spent.append(counted.sum(of_service) if cpus <= own_cpus else None)
     if None in spent:
         return None
     own = sum(seconds or 0.0 for seconds in spent) / shares.cpu_seconds
@@ -132,7 +141,7 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     if not facts.endpoint.backend_calls:
         return figures
     calm_until = min([counted.span[1], *(start + hang.at_s for hang in facts.request.hangs)])
-    mean_ms, p99_ms = metrics.backend_lateness_ms(counted.span[0], calm_until)
+    mean_ms, p99_ms = metrics.backend_lateness_ms([(begin, min(end, calm_until)) for begin, end in counted.spans])
     return figures | {
         **_limits(facts, "backend", "backend", facts.request.backend_cpus),
         "backend_loop_full": metrics.backend_loop_full_share(start, end),
@@ -144,7 +153,7 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
 def _generator(facts: Facts, counted: Counted) -> dict[str, Any]:
     samples, before = facts.host.samples, facts.host.network_before
     grown = {name: after - before[name] for name, after in facts.host.network_after.items() if name in before}
-    wait_mean_ms, wait_p99_ms = cpu_waits_ms(samples, *counted.span)
+    wait_mean_ms, wait_p99_ms = cpu_waits_ms(samples, counted.spans)
     return {
         **_limits(facts, "generator", "loadgen", facts.request.generator_cpus),
         "waits_told": any(sample.tool_waits for sample in samples),
@@ -167,9 +176,10 @@ def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any
     }
 
 
-def container_failure(container: Container | None, started: float) -> str | None:
-    """Why the state of the container under test invalidates a run begun at `started`."""
-    if container is None:
+def container_failure(container: Container | None, started: float, answered: float = math.inf) -> str | None:
+    """Why the state of the container under test invalidates a run begun at `started`, whose process last `answered`
+    then: what ended it later is of another load."""
+    if container is None or (not container.running and container.finished_at.timestamp() > answered):
         return None
     begun = container.started_at.timestamp()
     if container.oom_killed:

@@ -58,7 +58,19 @@ class CpuShares(NamedTuple):
     cpus: int
 
 
-def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
+def shares_of(samples: Sequence[HostSample], cpus: set[str] | None, spans: Sequence[Stretch]) -> CpuShares | None:
+    """Shares of some stretches of time together; None where they are not known of one."""
+    known = [shares for span in spans if (shares := _shares_of(samples, cpus, *span))]
+    if len(known) < len(spans) or not known:
+        return None
+    weights = [one.cpu_seconds for one in known]
+    busy, interrupts, steal = (
+        float(np.average(column, weights=weights)) for column in np.array([one[:3] for one in known]).T
+    )
+    return CpuShares(busy, interrupts, steal, sum(weights), known[0].cpus)
+
+
+def _shares_of(samples: Sequence[HostSample], cpus: set[str] | None, start: float, end: float) -> CpuShares | None:
     """Shares between two times; None where samples leave out over a tenth, or over three seconds at either end."""
     times, counters = _moved(samples, cpus)
     if not len(times):
@@ -97,21 +109,22 @@ def _moved(samples: Sequence[HostSample], cpus: set[str] | None) -> tuple[Number
     return np.array([sample.time for sample in known])[moved], counters[moved]
 
 
-def cpu_waits_ms(samples: Sequence[HostSample], start: float, end: float) -> tuple[float | None, float | None]:
+def cpu_waits_ms(samples: Sequence[HostSample], spans: Sequence[Stretch]) -> tuple[float | None, float | None]:
     """Of the tool's threads, a turn: mean, and mean of the worst hundredth of the seconds; None with many holes."""
-    inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
-    if not inside or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
-        return None, None
     waits: list[tuple[float, float]] = []
-    begun, waited_s, turns = inside[0].time, 0.0, 0
-    for before, after in itertools.pairwise(inside):
-        old, new = before.tool_waits or {}, after.tool_waits or {}
-        both = old.keys() & new.keys()
-        waited_s += sum(new[name][0] - old[name][0] for name in both)
-        turns += sum(new[name][1] - old[name][1] for name in both)
-        if turns:
-            waits.append((waited_s / turns, after.time - begun))
-            begun, waited_s, turns = after.time, 0.0, 0
+    for start, end in spans:
+        inside = [sample for sample in samples if start <= sample.time <= end and sample.tool_waits]
+        if not inside or missing_share([sample.time for sample in inside], start, end) > METRICS_MISSING_LIMIT:
+            return None, None
+        begun, waited_s, turns = inside[0].time, 0.0, 0
+        for before, after in itertools.pairwise(inside):
+            old, new = before.tool_waits or {}, after.tool_waits or {}
+            both = old.keys() & new.keys()
+            waited_s += sum(new[name][0] - old[name][0] for name in both)
+            turns += sum(new[name][1] - old[name][1] for name in both)
+            if turns:
+                waits.append((waited_s / turns, after.time - begun))
+                begun, waited_s, turns = after.time, 0.0, 0
     if not waits:
         return None, None
     waits_s, lengths_s = np.array(sorted(waits)).T

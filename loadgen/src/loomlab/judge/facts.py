@@ -1,5 +1,6 @@
 """A run's raw files, read, and what they say of the tool: how many requests came to an end, and how."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +52,8 @@ class Facts:
         self.delays = read_record(files.backend, BackendDelays)
         self.slices = read_record(files.slices, SliceLog)
         self.memory = read_record(files.memory, MemoryLog)
+        idle = self.memory.idle if self.memory else None
+        self.last_answer = idle.answered if idle and idle.answer and self.slices else math.inf
 
 
 def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:

@@ -33,7 +33,7 @@ def judge_run(run_dir: Path) -> Run:
     facts = Facts(files, request)
     of_tool, log = tool_figures(facts)
     if log is not None and facts.slices and facts.slices.slices:
-        of_requests, counted = slice_figures(facts, log, facts.slices.slices)
+        of_requests, counted = slice_figures(facts.slices, log, request.load.connections, facts.floors_ms)
     else:
         of_requests, counted = request_figures(facts, log, of_tool["requests"], of_tool["duration_s"])
     figures = of_tool | container_figures(facts, counted) | of_requests | live_set_of(facts)

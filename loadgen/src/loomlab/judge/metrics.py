@@ -1,6 +1,7 @@
 """What the samples of a run (raw/metrics.json) say about the containers and their processes."""
 
 import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from loomlab.judge import series
@@ -82,15 +83,17 @@ class Metrics:
         most = max((share for share in shares if share is not None), default=0)
         return most if shares and (None not in shares or most > BUSY_SECONDS_LIMIT) else None
 
-    def backend_lateness_ms(self, start: float, end: float) -> tuple[float | None, float | None]:
-        """How late the backend's answers were, on average and at p99."""
-        if end <= start:
+    def backend_lateness_ms(self, spans: Sequence[tuple[float, float]]) -> tuple[float | None, float | None]:
+        """How late the backend's answers were in these windows, on average and at p99."""
+        if spans[0][1] <= spans[0][0]:
             return None, None
         late_s, answers = (
-            series.total(self.backend(f"backend_lateness_seconds_{name}"), start, end) for name in ("sum", "count")
+            _together(series.total(self.backend(f"backend_lateness_seconds_{name}"), *span) for span in spans)
+            for name in ("sum", "count")
         )
-        buckets = self.backend("backend_lateness_seconds_bucket") if _scraped_before(self._backend, start) else []
-        p99_s = series.histogram_quantile(buckets, 0.99, start, end)
+        scraped = _scraped_before(self._backend, spans[0][0])
+        buckets = self.backend("backend_lateness_seconds_bucket") if scraped else []
+        p99_s = series.histogram_quantile(buckets, 0.99, spans)
         return series.ratio(late_s and 1000 * late_s, answers), p99_s and 1000 * p99_s
 
     def served_requests(self, label: str, start: float, end: float) -> int | None:
@@ -142,3 +145,9 @@ class Metrics:
 
 def _scraped_before(group: list[Series], start: float) -> bool:
     return any(member.samples and member.samples[0][0] <= start for member in group)
+
+
+def _together(values: Iterable[float | None]) -> float | None:
+    """The sum; None where one is not known."""
+    every = [*values]
+    return None if None in every else sum(value or 0.0 for value in every)

@@ -115,12 +115,14 @@ def stretches(counter: Series, start: float, end: float, capacity: float) -> lis
     ]
 
 
-def histogram_quantile(buckets: Iterable[Series], quantile: float, start: float, end: float) -> float | None:
+def histogram_quantile(
+    buckets: Iterable[Series], quantile: float, spans: Sequence[tuple[float, float]]
+) -> float | None:
     """As Prometheus' function of that name; the highest finite bound where it lies above; None without observations."""
     counts: dict[float, float] = {}
     for bucket in buckets:
         bound = float(bucket.labels["le"])
-        counts[bound] = counts.get(bound, 0.0) + (increase(bucket, start, end, "zero") or 0.0)
+        counts[bound] = counts.get(bound, 0.0) + sum(increase(bucket, *span, "zero") or 0.0 for span in spans)
     most = max(counts.values(), default=0)
     if most <= 0:
         return None

@@ -1,8 +1,7 @@
-"""The commands that plan."""
+"""What can be run: the command, and the table that it shares with others."""
 
 import os
 from collections.abc import Container, Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -13,28 +12,9 @@ from rich.table import Table
 from loomlab.plan.capacity import largest_scale, need_of, room_of
 from loomlab.plan.host import this_host
 from loomlab.plan.lab import Lab
-from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.scenarios import load_scenario, names
-from loomlab.records.files import write_json
-from loomlab.records.order import order_file
 
 WIDTH = 140
-RESULTS = Path("/results")
-
-
-def plan_experiment(verb: str, tell: bool = False) -> None:
-    """Plan an experiment of that verb of make from the user's variables in the environment: write order.json, and print
-    what the host's shell walks; or only tell a reader. `up` has values that may be wrong, and no plan."""
-    lab = Lab()
-    asked = lab.asked(verb, os.environ)
-    if verb == "up":
-        return
-    order = plan(asked, this_host(RESULTS), lab, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-    if not tell:
-        folder = RESULTS / order.experiment
-        (folder / "runs").mkdir(parents=True)
-        write_json(order_file(folder), order)
-    print("\n".join(description(order) if tell else shell_lines(order)))  # noqa: T201
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str] = ()) -> None:

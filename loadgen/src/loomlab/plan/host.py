@@ -53,15 +53,14 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
 
 
 def size_of(name: str, host: Host, connections: int, folder: Path, together: int = 1) -> dict[str, str]:
-    """Compose's variables for each part's CPUs and memory: `auto`, or a file's; HostError if these are too many for so
-    many approaches together."""
+    """Compose's variables for each part's CPUs and memory: `auto`, for so many approaches together, or a file's;
+    HostError if these are too many for one."""
     if name == "auto":
         return auto_size(host, connections, together)
     size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))
     sets = [parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET")]
     cpus = {int(cpu) for each in sets for cpu in each}
     memory_mb = sum(memory_mb_of(value) for key, value in size.items() if key.endswith("_MEMORY"))
-    memory_mb += (together - 1) * memory_mb_of(size["APPROACH_MEMORY"])
     cure = "use SIZE=auto, or a larger host"
     if lacking := cpus.difference(host.cpu_order):
         had = f"{host.cpus} ({_listed(sorted(host.cpu_order))})"

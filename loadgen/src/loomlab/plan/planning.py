@@ -12,7 +12,7 @@ from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
 from loomlab.plan.host import THREADS, Host, size_of
 from loomlab.plan.lab import Lab
 from loomlab.plan.variables import Asked
-from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, work_of
+from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, wave_cpu_s, work_of
 from loomlab.records.load import Load
 from loomlab.records.models import Request
 from loomlab.records.order import Order, PlannedRun
@@ -22,7 +22,6 @@ FEWEST_REPEATS = 3  # for an interval
 COMPILE_S, SETTLE_S, SETTLE_WAVES = 50, 25, 12
 """The warm-up's phases, seen on two CPUs; the second takes so long at least, or so many waves."""
 BACKEND_CAP_S = 30  # so long the backend's own warm-up may take, beside the first approach's start
-REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks for
 AS_ASKED = ("tool", "scenario", "delay", "jdk", "gc", "http_client", "style")
 """What a run's request has as the user's variables have it."""
 
@@ -160,8 +159,8 @@ def default_cap_s(connections: int, answer_ms: float) -> int:
 
 def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) -> tuple[int, int]:
     """How long a run takes with all around it, and at most; `fitted`: the lab chooses the duration."""
-    wave_cpu_s = load.connections * (REQUEST_CPU_MS + work.endpoint.work_ms) // max(1, host.cpus // 2) / 1000
-    wave_s = max(work.answer_ms / 1000, wave_cpu_s)
+    cpu_s = wave_cpu_s(work, load, host)
+    wave_s = max(work.answer_ms / 1000, cpu_s)
     lasts_s = most_s = load.shape.duration_s
     if fitted:
         lasts_s, most_s = waves.chosen_duration_s(wave_s), waves.LONGEST_RUN_S
@@ -175,7 +174,7 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
         expected_s = (START_S + min(cap_s, COMPILE_S)) // loads + lasts_s
         longest_s = (START_S + 2 * OVERHEAD_S + cap_s) // loads + most_s
     if waves.has_warmup(cap_s):
-        expected_s += LIVE_SET_S + int(2 * wave_cpu_s)
+        expected_s += LIVE_SET_S + int(2 * cpu_s)
         longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)
     return expected_s, longest_s
 
@@ -209,10 +208,11 @@ def seconds_left(runs: Sequence[PlannedRun]) -> tuple[int, int]:
     return sum(run.expected_s for run in planned), sum(run.longest_s for run in planned)
 
 
-def description(order: Order) -> Iterator[str]:
-    """How long it takes, and a line a block with its runs in their order; blocks are counted at each load."""
+def description(order: Order, expectation: str | None = None) -> Iterator[str]:
+    """How long it takes and what it will show, and a line a block with its runs in their order."""
     expected, longest = (math.ceil(seconds / 60) for seconds in seconds_left(order.runs))
     yield f"{order.experiment}: {len(order.runs)} runs, about {expected} min, {longest} at most"
+    yield from (expectation,) if expectation else ()
     if order.note:
         yield f"note: {order.note}"
     yield from (f"every run is suspect: {suspicion}" for suspicion in order.suspect)

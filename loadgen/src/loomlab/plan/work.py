@@ -1,12 +1,13 @@
 """What all approaches are to do, by the user's variables or a scenario; and what hosts can hold of it."""
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, SLICE_WAVES, SLICES
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
-from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host
+from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, memory_mb_of, size_of
 from loomlab.plan.lab import Lab
 from loomlab.plan.scenarios import hangs_of, load_scenario, scenario_loads, side_by_side
 from loomlab.plan.variables import Asked
@@ -23,6 +24,7 @@ IN_FLIGHT_FACTOR, FEWEST_FOR_RATE = 4, 100
 """Connections for a rate: as many as it keeps busy, times this, and at least so many."""
 RUNGS = (16, 4, 1)  # a ladder's connections: what the host holds, divided by these
 MOST_PAIRED_THREADS = 5_000
+REQUEST_CPU_MS = 0.35  # CPU that a request takes, roughly, beside what it asks for
 MOST_RUNG = 20_000  # the most that the published experiments with ab have, whatever the tool
 ANSWER_MS = 20_000  # every tool gives a request up after 30 s
 QUEUE_MS = 30_000
@@ -121,37 +123,65 @@ def _of_variables(asked: Asked, host: Host, lab: Lab) -> Work:
 
 def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
     """The work in pairs, or why each approach is measured alone; raises UsageError or HostError for DESIGN=slices."""
-    names, asked, most = work.approaches, work.asked, work.connections
+    names, asked = work.approaches, work.asked
     pairs = [(lab.against[name], name) for name in names if lab.against.get(name) in names]
     if len(names) == 2:
         pairs = [(names[0], names[1])]
-    unpaired = [name for name in names if all(name not in pair for pair in pairs)]
     if asked.aa:
-        pairs, unpaired = [*pairs, (names[0], f"{names[0]}-twin")], unpaired[1:] if names[0] in unpaired else unpaired
-    files = 2 * most * work.endpoint.at_once + APPROACH_FILES
-    slice_s = max(SLICE_WAVES * work.answer_ms / 1000, (asked.duration_s or 0) / SLICES)
-    lacks = {
-        f"a slice would take {slice_s:.0f} s, and idle connections are closed: use a lower DELAY or DURATION": slice_s
-        > LONGEST_SLICE_S,
-        "a rate is offered to one approach alone: use CONCURRENCY": bool(asked.rates_rps),
-        "REQUESTS are of a run alone: use DURATION": bool(asked.requests),
-        f"{asked.tool} connects anew for each load: use TOOL={SWEEPER}": not tool(asked.tool).keeps_open,
-        f"there is no partner of {', '.join(unpaired)}: name two approaches": bool(unpaired),
-    }
-    fits = {
-        f"two approaches with {most} platform threads do not fit: use {MOST_PAIRED_THREADS} connections or fewer": any(
-            "-platform" in name for pair in pairs for name in pair
-        )
-        and most > MOST_PAIRED_THREADS,
-        f"the backend would need {files} open files for two approaches, and the hard limit is {host.open_files}: use "
-        "fewer connections": bool(work.endpoint.backend_calls) and files > host.open_files,
-    }
-    for kind, reasons in ((UsageError, lacks), (HostError, fits)):
-        if why := next((why for why, holds in reasons.items() if holds), None):
-            if asked.design == "slices":
-                raise kind(f"DESIGN=slices cannot be: {why}, or DESIGN=alone.")
-            return replace(work, why_alone=why.partition(":")[0])
+        pairs = [(names[0], f"{names[0]}-twin")]
+    unpaired = [name for name in names if all(name not in pair for pair in pairs)]
+    for kind, why in (
+        *((UsageError, why) for why in _no_pairs(work, host, unpaired)),
+        *((HostError, why) for why in _no_room(work, host, lab, pairs)),
+    ):
+        if asked.design == "slices":
+            raise kind(f"DESIGN=slices cannot be: {why}, or DESIGN=alone.")
+        return replace(work, why_alone=why.partition(":")[0])
     return replace(work, pairs=pairs)
+
+
+def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
+    """Why what is asked for cannot be loaded in turn, with cures."""
+    asked = work.asked
+    if asked.rates_rps:
+        yield "a rate is offered to one approach alone: use CONCURRENCY"
+    if asked.requests:
+        yield "REQUESTS are of a run alone: use DURATION"
+    if not tool(asked.tool).keeps_open:
+        yield f"{asked.tool} connects anew for each load: use TOOL={SWEEPER}"
+    if asked.aa and len(work.approaches) > 1:
+        yield "AA=1 is of one approach: name it"
+    elif unpaired:
+        yield f"there is no partner of {', '.join(unpaired)}: name two approaches"
+    wave_s = max(work.answer_ms / 1000, *(wave_cpu_s(work, load, host) for load in work.loads))
+    slice_s = max(SLICE_WAVES * wave_s, (asked.duration_s or 0) / SLICES)
+    if slice_s > LONGEST_SLICE_S:
+        yield f"a slice would take {slice_s:.0f} s, and idle connections are closed: lower DELAY, DURATION or the load"
+
+
+def _no_room(work: Work, host: Host, lab: Lab, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Why the host cannot hold two approaches at once, with cures."""
+    most, at_once = work.connections, work.endpoint.at_once
+    files, calls = 2 * most * at_once + APPROACH_FILES, at_once if at_once > 1 else 0
+    each = (work.asked.platform_threads or most) * (1 + calls)
+    threads = max(sum("-platform" in name for name in pair) for pair in pairs) * each
+    if threads > MOST_PAIRED_THREADS:
+        yield f"{threads} platform threads beside another approach do not fit: use fewer connections"
+    if work.endpoint.backend_calls and files > min(host.open_files, PORTS):
+        yield (
+            f"the backend would need {files} connections and files for two approaches, and the limit is "
+            f"{min(host.open_files, PORTS)}: use fewer connections"
+        )
+    alone, both = (
+        memory_mb_of(size_of(work.asked.size, host, most, lab.sizes, count)["APPROACH_MEMORY"]) for count in (1, 2)
+    )
+    if both < alone or ((lab.sizes / f"{work.asked.size}.env").exists() and both + alone > host.memory_mb):
+        yield f"two approaches of {alone} MB do not fit into the host's memory: use fewer connections or another SIZE"
+
+
+def wave_cpu_s(work: Work, load: Load, host: Host) -> float:
+    """The CPU of one request on each connection, roughly, on half of the CPUs."""
+    return load.connections * (REQUEST_CPU_MS + work.endpoint.work_ms) // max(1, host.cpus // 2) / 1000
 
 
 def ladder(generator: Tool, room: Room, endpoint: Endpoint, answer_ms: float) -> list[int]:

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from loomlab.records.files import Record
+from loomlab.records.files import Name, Record
 from loomlab.records.warmup import WarmupDigest
 
 
@@ -66,10 +66,10 @@ class Measured(Record):
     counted_requests: float | None = Field(None, description="Answers that figures per request are of")
     cpu_fall: Halves | None = None
     latency_fall: Halves | None = None
-    partner: str | None = Field(None, description="The approach that it was loaded in turn with")
+    partner: Name | None = Field(None, description="The approach that it was loaded in turn with")
     partner_cpus: float | None = Field(None, description="CPU of the idle partner while this one was loaded")
     threads_started: float | None = Field(None, description="Threads more after a slice than before it, the median")
-    ratio_shift: float | None = Field(None, description="Of CPU per request to its partner's, over the slices")
+    ratio_shift: float | None = Field(None, description="Of the log of CPU per request to its partner's, by halves")
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
     process_restarts: int | None = None
@@ -107,6 +107,7 @@ class Measured(Record):
     generator_quota_full: float | None = None
     syn_retransmits: int | None = None
     connections_opened: int | None = None
+    lab_connections: int = Field(3, description="Of those the lab's own")
     host_sampled: bool = True
     backend_metrics_missing_ratio: float = Field(1.0, description="Of a container that no approach can end")
     foreign_cpu_share: float | None = Field(None, description="Others than the lab took of the approach's CPUs")

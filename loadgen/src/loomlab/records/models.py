@@ -1,5 +1,6 @@
 """The records that are written to files. Times are epoch seconds unless they are named ISO; None: not measured."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from loomlab.records.memory import LiveBytes
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
+NEVER = datetime.min.replace(tzinfo=UTC)
 Cpus = Annotated[str, Field(pattern=r"^[0-9, -]*$")]  # a cpuset list
 
 
@@ -30,7 +32,7 @@ class Request(Record):
     tool: Name
     approach: Name
     twin: bool = False  # the approach once more, under another name
-    partner: str | None = None  # that it is loaded in turn with; None: it is alone
+    partner: Name | None = None  # that it is loaded in turn with; None: it is alone
     slices: int = Field(default=0, ge=0)  # of each side, if it has a partner
     load: Load
     delay: str  # the backend's, as its variable has it
@@ -106,6 +108,7 @@ class Container(BaseModel):
     oom_killed: bool = Field(validation_alias=AliasPath("State", "OOMKilled"))
     exit_code: int | None = Field(None, validation_alias=AliasPath("State", "ExitCode"))
     started_at: AwareDatetime = Field(validation_alias=AliasPath("State", "StartedAt"))
+    finished_at: AwareDatetime = Field(NEVER, validation_alias=AliasPath("State", "FinishedAt"))
 
 
 class HostSample(Record):

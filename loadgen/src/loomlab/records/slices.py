@@ -12,9 +12,10 @@ class Slice(Record):
     ended: float
     requests: int
     cpu_s: float | None
-    jit_cpu_s: float | None
-    partner_cpu_s: float | None
-    threads_started: float | None = Field(None, description="Threads more after it than before it")
+    jit_cpu_s: float | None = Field(description="Of that the compilers'")
+    idle_cpu_s: float | None = Field(description="That the idle partner took meanwhile, without its compilers")
+    allocated_bytes: float | None
+    threads_started: float | None = Field(description="Threads more after it than before it")
 
 
 class SliceLog(Record):
@@ -25,3 +26,4 @@ class SliceLog(Record):
     ended: float
     slices: list[Slice]
     partners: list[Slice]
+    left_out: list[Slice] = Field(default_factory=list, description="Of this side, before those that count")

@@ -65,9 +65,9 @@ class LiveFigures:
     def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int = PORT) -> None:
         registry = CollectorRegistry()
         self._info = Gauge("lab_run_info", "The run that is going on", INFO, registry=registry)
+        self._connections = Gauge("lab_offered_connections", "Connections, at most", registry=registry)
         self.follow(request, run_dir)
         self._phase = Gauge("lab_run_phase", "1 for the phase the run is in", ["phase"], registry=registry)
-        Gauge("lab_offered_connections", "Connections, at most", registry=registry).set(request.load.connections)
         self._measuring_since: float | None = None
         elapsed = Gauge("lab_run_elapsed_seconds", "Since the measure phase began, else 0", registry=registry)
         elapsed.set_function(self._elapsed_s)
@@ -83,6 +83,7 @@ class LiveFigures:
 
     def follow(self, request: Request, run_dir: Path) -> None:
         """From now on it is of this run."""
+        self._connections.set(request.load.connections)
         self._info.clear()
         self._info.labels(
             run_dir.parent.parent.name, run_dir.name, request.service, request.scenario or "", request.tool,

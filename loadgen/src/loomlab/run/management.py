@@ -30,6 +30,7 @@ class Process:
     rss_bytes: float | None = None
     inflight: float | None = None  # unfinished requests
     threads: float | None = None
+    allocated_bytes: float | None = None  # in the heap, since its start
     cpus: float | None = None  # that it takes itself to have
     backend_connections: float | None = None  # of the backend: how many to it are open
 
@@ -53,6 +54,7 @@ class Management:
             rss_bytes=values.get("process_memory_rss_bytes"),
             inflight=values.get("lab_inflight_requests"),
             threads=values.get("jvm_threads_live_threads"),
+            allocated_bytes=values.get("lab_allocated_bytes_total"),
             cpus=values.get("system_cpu_count"),
             backend_connections=values.get("backend_open_connections"),
         )

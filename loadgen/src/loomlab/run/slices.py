@@ -7,35 +7,49 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import IO
 
-from loomlab.basics.errors import CannotMeasureError
+from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import LONGEST_SLICE_S, SHORTEST_SLICE_S, SLICE_WAVES
 from loomlab.records.files import write_json
+from loomlab.records.load import Closed
 from loomlab.records.models import HostLog, HostSample, Request, ToolRun
 from loomlab.records.slices import Slice, SliceLog
 from loomlab.run import hoststat
 from loomlab.run.bursts import LONGEST_DRAIN_S
 from loomlab.run.console import TICK_S, Stop
 from loomlab.run.live import LiveFigures
+from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import REPORT_GRACE_S, SAMPLE_EVERY_S
+from loomlab.tools.known import tool
 
-LEFT_OUT, LATER_LEFT_OUT = 2, 1
-"""Slices of each side that do not count: connections are new, pools fill, code is compiled. Fewer at a second load."""
+MOST_SLICES = 100
+LEFT_OUT = 2  # slices of each side that do not count: connections are new, pools fill, code is compiled
 
 
-def sides_in_turn(slices: int, left_out: int = LEFT_OUT) -> list[int]:
-    """The side of each slice: those that are left out, then ABBA. Drift favours neither, and each follows itself as
-    often as the other."""
-    return [*[1, 0] * left_out, *[0, 1, 1, 0] * (slices // 2)]
+def sides_in_turn(slices: int) -> list[int]:
+    """The side of each slice: those that are left out, then ABBA and BAAB in turn. Drift favours neither side, be it
+    straight or bent, and each follows itself as often as the other does."""
+    quarters = [[1, 0, 0, 1] if number % 2 else [0, 1, 1, 0] for number in range(slices // 2)]
+    counted = [side for quarter in quarters for side in quarter]
+    itself = [side for before, side in pairwise(counted) if before == side]
+    return [*([1, 0] if itself.count(0) < itself.count(1) else [0, 1]) * LEFT_OUT, *counted]
 
 
 def least_s(request: Request) -> float:
     """How long a slice takes at least."""
     return SHORTEST_SLICE_S if request.fit_duration else request.load.shape.duration_s / request.slices
+
+
+def fits_in(request: Request) -> bool:
+    """Whether it can be one side of a pair."""
+    closed = isinstance(request.load.shape, Closed) and tool(request.tool).keeps_open
+    return closed and request.partner is not None and 2 <= request.slices <= MOST_SLICES and request.slices % 2 == 0
 
 
 class Gate:
@@ -69,7 +83,8 @@ class Gate:
 
     def end(self) -> int:
         """The exit code, after its report."""
-        self._pipe(self.process.stdin).close()
+        with suppress(OSError):  # it has ended by itself
+            self._pipe(self.process.stdin).close()
         try:
             return self.process.wait(REPORT_GRACE_S)
         except subprocess.TimeoutExpired:
@@ -89,17 +104,25 @@ class Pair:
     live: LiveFigures
 
     def __post_init__(self) -> None:
+        """Raises UsageError for runs that are no pair: an order may be a stranger's."""
+        first, *others = [side.request for side in self.sides]
+        if len(others) != 1 or not all(fits_in(one) for one in (first, *others)) or first.partner != others[0].name:
+            raise UsageError(
+                f"{first.name} and what follows are no pair to be loaded in turn: plan the experiment anew."
+            )
         self._stop, self._progress = self.sides[0].stop, self.sides[0].progress
         self._samples: list[HostSample] = []
         self._slices: list[list[Slice]] = [[], []]
+        self._left_out: list[list[Slice]] = [[], []]
         self._waves = [SLICE_WAVES, SLICE_WAVES]
 
     def run(self) -> bool:
         """Leaves raw/ of both; True when they came to their end."""
         self.live.phase("warm-up")
         for side in self.sides:
-            self.live.follow(side.request, side.run_dir)
-            side.begin()
+            if not self._stop.requested:
+                self.live.follow(side.request, side.run_dir)
+                side.begin()
         for side in self.sides:
             if not self._stop.requested:
                 side.wait_for_samples()
@@ -117,15 +140,16 @@ class Pair:
         delays, peaks_reset = [side.backend.delay() for side in self.sides], [False, False]
         failed = False
         self.live.phase("measure")
-        left_out = LATER_LEFT_OUT if self.sides[0].earlier else LEFT_OUT
-        for number, place in enumerate(turns := sides_in_turn(self.sides[0].request.slices, left_out)):
-            if number == 2 * left_out:
-                self._slices, self._samples = [[], []], []
+        for number, place in enumerate(turns := sides_in_turn(self.sides[0].request.slices)):
+            if number == 2 * LEFT_OUT:
+                self._left_out, self._slices, self._samples = self._slices, [[], []], []
                 network_before = hoststat.network_counters()
                 peaks_reset = [side.approach.reset_peaks() for side in self.sides]
             self.live.follow(self.sides[place].request, self.sides[place].run_dir)
             self._progress.show("slices", f"{number + 1} of {len(turns)}, {self.sides[place].request.name}")
             if failed := not self._slice(gates[place], place):
+                self._slices = [[], []] if number < 2 * LEFT_OUT else self._slices
+                gates[place].process.send_signal(signal.SIGINT)
                 break
         self.live.phase("collect")
         codes = [gate.end() for gate in gates]
@@ -140,40 +164,51 @@ class Pair:
             run.stopped_by = ("interrupt" if self._stop.requested else "slice") if failed else None
             partner = self.sides[1 - place].request.service
             own, others = self._slices[place], self._slices[1 - place]
-            slices = SliceLog(partner=partner, started=started, ended=ended, slices=own, partners=others)
+            slices = SliceLog(
+                partner=partner, started=started, ended=ended, slices=own, partners=others,
+                left_out=self._left_out[place],
+            )  # fmt: skip
             write_json(side.files.slices, slices)
             side.keep(run, log.model_copy(update={"peaks_reset": peaks_reset[place]}), delays[place], partner)
 
     def _slice(self, gate: Gate, place: int) -> bool:
-        """Whether its requests ended in time; it begins and ends with nothing in flight."""
+        """Whether its requests ended in time and its process lives; it begins and ends with nothing in flight."""
         side = self.sides[place]
         load, waves = side.request.load, self._waves[place]
         requests = waves * load.connections
-        before = [one.approach.process() for one in self.sides]
+        before = [self._told(one) for one in self.sides]
         started, self._sampled_at = time.time(), 0.0
         whole = gate.send(requests, 2 * LONGEST_SLICE_S + load.timeout_s, self._stop, partial(self._sample, gate))
         self._sample(gate, at_once=True)
         ended = time.time()
         self._waves[place] = max(SLICE_WAVES, math.ceil(waves * least_s(side.request) / (ended - started)))
         side.drain(LONGEST_DRAIN_S)
-        after = [one.approach.process() for one in self.sides]
+        after = [self._told(one) for one in self.sides]
 
-        def grown(which: int, name: str) -> float | None:
+        def grown(name: str, which: int = place) -> float | None:
             values = [getattr(processes[which], name) for processes in (before, after)]
             return None if None in values else values[1] - values[0]
+
+        idle_s, idle_jit_s = grown("cpu_s", 1 - place), grown("jit_cpu_s", 1 - place)
 
         self._slices[place].append(
             Slice(
                 started=started,
                 ended=ended,
                 requests=requests,
-                cpu_s=grown(place, "cpu_s"),
-                jit_cpu_s=grown(place, "jit_cpu_s"),
-                partner_cpu_s=grown(1 - place, "cpu_s"),
-                threads_started=grown(place, "threads"),
+                cpu_s=grown("cpu_s"),
+                jit_cpu_s=grown("jit_cpu_s"),
+                idle_cpu_s=None if idle_s is None else idle_s - (idle_jit_s or 0.0),
+                allocated_bytes=grown("allocated_bytes"),
+                threads_started=grown("threads"),
             )
         )
-        return whole
+        return whole and after[place].cpu_s is not None
+
+    def _told(self, side: Measurement) -> Process:
+        """What its process tells, asked twice at most."""
+        told = side.approach.process()
+        return side.approach.process() if told.cpu_s is None else told
 
     def _sample(self, gate: Gate, at_once: bool = False) -> None:
         if at_once or time.monotonic() - self._sampled_at >= SAMPLE_EVERY_S:

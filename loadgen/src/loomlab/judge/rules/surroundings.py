@@ -10,7 +10,6 @@ from loomlab.records.measured import Measured
 
 LATE_MEAN_LIMIT, LATE_P99_LIMIT, RESOLVED_LATE_MS = 0.05, 0.10, 0.05  # the backend's first bucket ends there
 REOPENED_LIMIT = 0.01
-OWN_CONNECTIONS = 3  # to Prometheus, for progress
 BACKEND_REQUESTS_LIMIT = 0.02
 CLOCK_LIMIT_S = 0.5
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
@@ -137,11 +136,12 @@ def connections_lost(run: Measured) -> Iterator[str]:
         )
 
 
-@rule("suspect", f"> {percent(REOPENED_LIMIT)}, plus {OWN_CONNECTIONS} of the lab's own")
+@rule("suspect", f"> {percent(REOPENED_LIMIT)}, plus the lab's own")
 def connections_reopened(run: Measured) -> Iterator[str]:
     """Connections the generator opened beyond its concurrency."""
     opened = measured(run.connections_opened, "how many connections the load generator opened")
-    if opened > (1 + REOPENED_LIMIT) * run.concurrency + OWN_CONNECTIONS:
+    open_before = run.concurrency if run.partner else 0
+    if opened + open_before > (1 + REOPENED_LIMIT) * run.concurrency + run.lab_connections:
         yield (
             f"Connections were reopened: the load generator opened {opened} for {run.concurrency} at once "
             f"(the limit is {percent(REOPENED_LIMIT)} more)."
