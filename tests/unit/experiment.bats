@@ -20,6 +20,7 @@ setup() {
           \"\${PAIR:-run 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300\$'\\n'run 2-b b GC=zgc EXPECTED_S=60 LONGEST_S=150}\" ;;
       *'loadgen judge /results/e/runs/1-a') exit \$JUDGED ;;
       *'loadgen again '*) echo 'run 1-a-try-2 a GC=g1 EXPECTED_S=60 LONGEST_S=150' ;;
+      *'loadgen measure '*) for folder in $EXPERIMENT/runs/*; do touch \$folder/raw/request.json; done ;;
       *'loadgen summarise '*) touch $EXPERIMENT/summary.json ;;
       *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings && echo \"\$COMPOSE_FILE\" >>$BATS_TEST_TMPDIR/files ;;
       *' ps --all --quiet '*) echo 0123456789ab ;;
