@@ -61,7 +61,7 @@ setup_file() {
     '[[[20,"microhttp-async"],[20,"microhttp-virtual"]],[[40,"microhttp-async"],[40,"microhttp-virtual"]]]' ] ||
     { cat "$log"; return 1; }
   [ "$(run_of '[.runs[] | select(.throughput_rps > 0) | .run | sub("-try-[23]$"; "")] | unique | length')" -eq 4 ] || { cat "$log"; return 1; }
-  [ "$(run_of '[.runs[] | .slices | length] | unique | tojson')" = '[2]' ]
+  [ "$(run_of '[.runs[] | .slices | length] | unique | tojson')" = '[4]' ]
   [ "$(run_of '[.runs[] | .partner_cpus < 0.05 and .little_ratio > 0.95] | all')" = true ]
   [ "$(run_of '.missing | length')" -eq 0 ]
   [ "$(run_of '.contrasts | length')" -eq 1 ]
