@@ -187,22 +187,32 @@ def walk(folder: Path, spoils: set[str], moments: Iterator[bool]) -> None:
         if next(moments):
             raise KilledError
 
-    while left := [run.run for run in read_order(folder).runs if run.state == "planned"]:
-        may_be_killed()
-        set_state(folder / "runs" / left[0], "running")
-        may_be_killed()
-        make(folder, left[0], left[0] in spoils)
-        may_be_killed()
-        try_again(folder / "runs" / left[0])
+    while left := [run for run in read_order(folder).runs if run.state == "planned"]:
+        # Of pairs, a block at once.
+        block = [run.run for run in left if run.block == left[0].block and left[0].request.partner] or [left[0].run]
+        for name in block:
+            may_be_killed()
+            set_state(folder / "runs" / name, "running")
+            may_be_killed()
+            make(folder, name, name in spoils)
+        for name in block:
+            may_be_killed()
+            try_again(folder / "runs" / name)
 
 
-@given(seed=st.integers(0, 10**6), spoilt_share=st.sampled_from([0.0, 0.3, 1.0]), killed_share=st.floats(0, 0.1))
+IN_TURN = {"tool": "users", "approaches": ["tomcat-platform", "tomcat-virtual"]}
+
+
+@given(
+    seed=st.integers(0, 10**6), spoilt_share=st.sampled_from([0.0, 0.3, 1.0]), killed_share=st.floats(0, 0.1),
+    asked=st.sampled_from([{}, IN_TURN]),
+)  # fmt: skip
 def test_a_sweep_that_is_killed_at_any_moment_resumes_to_the_same_set_of_runs(
-    seed: int, spoilt_share: float, killed_share: float
+    seed: int, spoilt_share: float, killed_share: float, asked: dict[str, Any]
 ) -> None:
     draw = random.Random(seed)  # noqa: S311 - moments, no secret
     with TemporaryDirectory() as one, TemporaryDirectory() as other:
-        whole, cut = swept(Path(one)), swept(Path(other))
+        whole, cut = swept(Path(one), **asked), swept(Path(other), **asked)
         tries = [f"{name}{again_}" for name in names(whole) for again_ in ("", "-try-2", "-try-3")]
         spoils = {name for name in tries if draw.random() < spoilt_share}
         walk(whole, spoils, iter(lambda: False, True))
