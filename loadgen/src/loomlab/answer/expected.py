@@ -12,7 +12,7 @@ from loomlab.records.models import Summary
 from loomlab.records.order import Order
 from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS
 
-BLOCK_DEVIATION = 0.025  # of a block's log ratio of CPU per request, on the 2-CPU host of docs/statistics.md
+BLOCK_DEVIATION = 0.034  # of a block's log ratio of CPU per request: the first sweep of benchmarks/slices.jsonl
 MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 
@@ -50,5 +50,5 @@ def expectation(order: Order, results: Path) -> str | None:
         return None
     known = block_deviation(results, order.host.get("cpu_model"))
     percent = 100 * math.expm1(float(half_width(known or BLOCK_DEVIATION, blocks)))
-    basis = "earlier sweeps here" if known else "the host of docs/statistics.md"
+    basis = "earlier sweeps here" if known else "one sweep on a 2-CPU host"
     return f"With {blocks} blocks an interval of CPU per request reaches ± {percent:.1f} %, by {basis}."

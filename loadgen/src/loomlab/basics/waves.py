@@ -6,7 +6,7 @@ FEWEST_WAVES, SHORTEST_INTERIOR_S = 20, 15  # what the interior of a valid run h
 WAVES, ROUNDED_S = 29, 2  # 20 are kept even if they are a sixth longer than the warm-up's; ab rounds to seconds
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
-SLICES = 4  # of each side of a pair at a load: with five blocks, what an hour shows best (docs/statistics.md)
+SLICES = 4  # of each side of a pair at a load: two loads of two pairs then take an hour in five blocks
 SLICE_WAVES, SHORTEST_SLICE_S, LONGEST_SLICE_S = 11, 8, 50
 """Ten waves and a first one. Servers close no connection that idles for two slices of the partner (KEEP_ALIVE_MS)."""
 

@@ -11,7 +11,7 @@ from loomlab.records.measured import Measured
 EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
 GC_LIMIT = 0.20
 PARTNER_LIMIT, TRIMMED_LIMIT = 0.03, 0.05  # scrapes alone take 0.7 % of a CPU, of 2,000 threads 1.6 %
-SHIFT_LIMIT = 0.15  # four standard deviations of what equals show with four slices a side (docs/statistics.md)
+SHIFT_LIMIT = 0.15  # provisional: one of ten equal runs was beyond it (benchmarks/slices.jsonl)
 ALONE = "it was measured alone"
 
 
