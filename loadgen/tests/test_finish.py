@@ -200,19 +200,16 @@ def test_what_ran_before_a_resumption_stays_in_the_environment(tmp_path: Path) -
     assert doubt.endswith(": cpus, container_metrics, image of tomcat-virtual")
 
 
-def test_the_environment_has_the_cpu_the_tool_and_the_jvms(tmp_path: Path) -> None:
+def test_the_environment_has_the_cpu_and_the_tool(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "judged", "judged")
     with changing(folder) as order:
         order.host |= {"cpu_model": "AMD EPYC 7R32"}
         order.tool_version = "2.3"
-    about = {"jvm": {"version": "25.0.3", "vm_arguments": ["-Xmx700m"], "vendor": "Debian"}}
-    write_json(folder / "runs" / "2-tomcat-virtual" / "raw" / "about.json", about)
 
     environment = environment_of(folder)
 
     assert (environment["cpu_model"], environment["governor"]) == ("AMD EPYC 7R32", None)
     assert environment["tool_versions"] == {"ab": "2.3"}
-    assert environment["jvm"] == {"tomcat-virtual": {"version": "25.0.3", "arguments": ["-Xmx700m"]}}
 
 
 @pytest.mark.parametrize("third", ["planned", "running"])

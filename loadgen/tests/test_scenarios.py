@@ -15,7 +15,6 @@ from loomlab.plan.scenarios import (
     load_scenario,
     names,
     scenario_loads,
-    side_by_side,
 )
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from ordered import SCENARIOS, planned
@@ -126,43 +125,7 @@ def test_a_request_carries_its_headers_and_a_body_that_is_there(tmp_path: Path) 
     assert (post.headers, post.body) == (("Content-Type: application/json",), tmp_path / "m.json")
 
 
-@pytest.mark.parametrize(
-    ("name", "scaling", "expected"),
-    [
-        ("project-loom-comparison-spring", (0.02, 30), {
-            "tool": ("ab", "ab"),
-            "requests": ("GET /capabilities", "GET /capabilities"),
-            "backend's delay, ms": ("300", "300"),
-            "connections": ("1,000, 5,000, 10,000, 15,000, 20,000", "20, 100, 200, 300, 400"),
-            "requests in all": (
-                "120,000, 600,000, 1,200,000, 1,800,000, 2,400,000", "2,400, 12,000, 24,000, 36,000, 48,000",
-            ),
-            "duration, s": ("at most 600", "at most 30"),
-            "time-out, s": ("30", "30"),
-            "repeats": ("1", "1"),
-        }),
-        ("60k-vus-smooth-spike-get-post-movies", (0.01, None), {
-            "users at most": ("60,000", "600"), "think time, s": ("1 to 3", "1 to 3"),
-        }),
-        ("rate-ladder", (0.5, None), {"offered rate, requests/s": (
-            "250, 500, 1,000, 2,000, 4,000", "125, 250, 500, 1,000, 2,000",
-        )}),
-        ("virtual-threads-hey", (1, None), {"platform threads": ("4", "4")}),
-        ("slow-backend", (1, None), {"the backend hangs for, s": ("10", "10")}),
-    ],
-)  # fmt: skip
-def test_what_was_published_is_shown_beside_what_is_run(
-    name: str, scaling: tuple[float, int | None], expected: dict[str, Any]
-) -> None:
-    got = side_by_side(name, load_scenario(SCENARIOS, name), *scaling)
-    pairs = {one.name: (one.published, one.here) for one in got.parameters}
-
-    assert pairs.items() >= expected.items()
-    assert len(expected) in {1, 2, len(pairs)}
-    assert (got.scale, got.experiment is None) == (scaling[0], name in OWN)
-
-
-def test_a_scenario_has_a_block_for_each_load_and_what_was_published_beside_it(tmp_path: Path) -> None:
+def test_a_scenario_has_a_block_for_each_load_and_says_its_scale(tmp_path: Path) -> None:
     order = planned(tmp_path, scenario="project-loom-comparison-spring", scale="0.02", connections=None)
 
     assert order.experiment.endswith("-project-loom-comparison-spring")

@@ -40,7 +40,6 @@ SCENARIO: dict[str, Any] = {
     "run": None,
     "differs": [],
     "scale": 1,
-    "parameters": [],
 }
 RUN = ("runs", 0)
 LOAD = (*RUN, "request", "load")

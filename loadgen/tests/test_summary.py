@@ -18,7 +18,7 @@ from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, markdo
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
 from loomlab.records.memory import LiveBytes
-from loomlab.records.models import Episode, Gc, Latency, Parameter, Run, SideBySide, Step, Summary
+from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
 from loomlab.report import page
 from saying import exit_code
 
@@ -313,15 +313,14 @@ def test_steps_hangs_failures_and_the_collector_are_lines_of_both_outputs(
     assert "Collector" not in quiet
 
 
-def test_a_scenario_stands_beside_its_publication_or_its_design_and_says_what_differs(
+def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
     tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     summary = summed_up(tmp_path, [run(1)])
-    published = SideBySide(
+    published = ScaledScenario(
         name="loom-vs-webflux", title="10,000 requests a second", question="Which has the better tail?",
         experiment="loom-vs-webflux", run="vegeta, rate=10000", scale=0.02,
         differs=["The server is a fresh one.", "It is warmed up."],
-        parameters=[Parameter(name="tool", published="vegeta", here="vegeta")],
     )  # fmt: skip
     own = published.model_copy(update={"experiment": None, "run": None, "differs": [], "scale": 1.0})
 

@@ -123,7 +123,6 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("uneven", "suspect", rate(1000), rate(1000) | cpu_falling(0, peak=1.1), "110 100"),
     ("partner_busy", "suspect", paired(0.03, 0), paired(0.031, 0), "3.1 3"),
     ("pools_trimmed", "suspect", paired(0, 50), paired(0, 51), "51 5"),
-    ("ratio_shifted", "suspect", paired(0, 0, 0.139), paired(0, 0, -0.2), "18.1 15"),
 ]
 
 

@@ -120,7 +120,8 @@ def _cpu() -> Row:
     cost = Text(
         "CPU per request",
         "The container's CPU time divided by the requests it answered: of a run in its measured phase up to then, after"
-        " that as judged of the newest run that is not invalid; without a run over 10 s.",
+        " that as judged of the newest run that is not invalid (of a pair in slices without compilers and idle time);"
+        " without a run over 10 s.",
         "ms",
     )
     quota = Text("Throttled", "The share of the periods in which the CPU quota stopped the container.", "percentunit")

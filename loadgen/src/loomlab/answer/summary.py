@@ -15,7 +15,7 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.grouping import grouped
 from loomlab.records.files import RunFiles, read_json, read_record, write_json
 from loomlab.records.models import Run, Summary
-from loomlab.records.order import Order, order_of
+from loomlab.records.order import order_of
 
 FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
@@ -98,7 +98,6 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
         **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor")},
         "tool_versions": {request.tool: order.tool_version},
         "started": order.planned,
-        "jvm": _jvms(experiment_dir, order),
         **facts,
         "sizes": sizes,
         "suspect": order.suspect + facts.get("suspect", []),
@@ -122,14 +121,3 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
         facts |= later | {"images": images | later_images, "notes": notes}
     text = f"the experiment was resumed on a changed host or with changed images: {', '.join(changed)}"
     return facts | ({"suspect": [text]} if changed else {})
-
-
-def _jvms(experiment_dir: Path, order: Order) -> dict[str, dict[str, Any]]:
-    """Of each approach, as its first run that told it has it: version and arguments."""
-    found: dict[str, dict[str, Any]] = {}
-    for run in order.runs:
-        about = read_json(RunFiles(experiment_dir / "runs" / run.run).about)
-        jvm = about.get("jvm") if isinstance(about, dict) else None
-        if isinstance(jvm, dict) and run.request.approach not in found:
-            found[run.request.approach] = {"version": jvm.get("version"), "arguments": jvm.get("vm_arguments")}
-    return found

@@ -44,7 +44,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         host=host.model_dump(),
         note=" ".join(_notes(work)) or None,
         suspect=[suspicion] if suspicion else [],
-        scenario=work.side_by_side,
+        scenario=work.scenario,
         asked=asked.given,
         paper=asked.paper,
         sweep=asked.sweep,

@@ -11,7 +11,7 @@ from loomlab.basics.errors import UsageError
 from loomlab.records.endpoints import Endpoint, delay_of, endpoint_of
 from loomlab.records.files import Record
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
-from loomlab.records.models import Hang, Parameter, SideBySide
+from loomlab.records.models import Hang, ScaledScenario
 from loomlab.records.yamlfile import parse, path_of
 from loomlab.tools.known import ToolName
 
@@ -272,11 +272,10 @@ def hangs_of(scenario: Scenario, duration_s: int | None = None) -> list[Hang]:
     return hangs
 
 
-def side_by_side(name: str, scenario: Scenario, factor: float, duration_s: int | None) -> SideBySide:
-    """The scenario's parameters as they were published or designed, and as they are run."""
-    published, actual = _parameters(scenario), _parameters(scenario, factor, duration_s)
+def scaled_scenario(name: str, scenario: Scenario, factor: float) -> ScaledScenario:
+    """The scenario as it was published or designed, and how much of its load is run."""
     source = scenario.published
-    return SideBySide(
+    return ScaledScenario(
         name=name,
         title=scenario.title,
         question=scenario.question,
@@ -284,29 +283,4 @@ def side_by_side(name: str, scenario: Scenario, factor: float, duration_s: int |
         run=source and source.run,
         differs=source.differs if source else [],
         scale=factor,
-        parameters=[Parameter(name=key, published=published[key], here=actual[key]) for key in published],
     )
-
-
-def _parameters(scenario: Scenario, factor: float = 1, duration_s: int | None = None) -> dict[str, str]:
-    loads = list(scenario.shapes(factor, duration_s))
-    closed = [shape for _, shape in loads if isinstance(shape, Closed)]
-    users = [shape for _, shape in loads if isinstance(shape, Users)]
-    steps = [step for _, shape in loads if isinstance(shape, OpenRate) for step in shape.steps]
-    waits = any(endpoint.backend_calls for endpoint in scenario.endpoints)
-    values: dict[str, list[str]] = {
-        "tool": [scenario.tool],
-        "requests": [f"{'GET' if kind.get else 'POST'} {kind.target}" for kind in scenario.requests],
-        "connections": [f"{connections:,}" for connections, _ in loads],
-        "duration, s": [f"{'at most ' if closed else ''}{shape.duration_s}" for _, shape in loads],
-        "time-out, s": [f"{scenario.timeout}"],
-        "repeats": [f"{scenario.repeats}"],
-        "requests in all": [f"{shape.requests:,}" for shape in closed],
-        "offered rate, requests/s": [f"{step.rate_rps:,g}" for step in steps],
-        "users at most": [f"{shape.most:,}" for shape in users],
-        "think time, s": ["{:g} to {:g}".format(*shape.think_s) for shape in users],
-        "backend's delay, ms": [scenario.delay] if waits else [],
-        "platform threads": [f"{scenario.platform_threads}"] if scenario.platform_threads else [],
-        "the backend hangs for, s": [f"{hang.duration}" for hang in scenario.hangs[-1:]],
-    }
-    return {name: ", ".join(dict.fromkeys(texts)) for name, texts in values.items() if texts}

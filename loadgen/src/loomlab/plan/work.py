@@ -9,11 +9,11 @@ from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, SLICE_WAVES, SL
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, memory_mb_of, size_of
 from loomlab.plan.lab import Lab
-from loomlab.plan.scenarios import hangs_of, load_scenario, scenario_loads, side_by_side
+from loomlab.plan.scenarios import hangs_of, load_scenario, scaled_scenario, scenario_loads
 from loomlab.plan.variables import Asked
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users
-from loomlab.records.models import Hang, SideBySide
+from loomlab.records.models import Hang, ScaledScenario
 from loomlab.tools.known import SWEEPER, tool
 from loomlab.tools.tool import Tool
 
@@ -43,7 +43,7 @@ class Work:
     pairs: list[tuple[str, str]] = field(default_factory=list)  # services that are loaded in turn; none: each is alone
     why_alone: str | None = None
     hangs: list[Hang] = field(default_factory=list)
-    side_by_side: SideBySide | None = None
+    scenario: ScaledScenario | None = None
 
     @property
     def connections(self) -> int:
@@ -62,7 +62,7 @@ class Work:
     @property
     def free(self) -> bool:
         """Whether the lab may set duration and requests that were not asked for."""
-        return self.side_by_side is None and self.loads[0].closed_model
+        return self.scenario is None and self.loads[0].closed_model
 
     @property
     def together(self) -> int:
@@ -210,7 +210,7 @@ def _of_scenario(asked: Asked, host: Host, lab: Lab, name: str) -> Work:
         approaches=lab.named(asked.approach) if asked.approach else list(scenario.approaches),
         repeats=asked.repeats or scenario.repeats,
         hangs=hangs_of(scenario, asked.duration_s),
-        side_by_side=side_by_side(name, scenario, factor, asked.duration_s),
+        scenario=scaled_scenario(name, scenario, factor),
     )
 
 

@@ -276,16 +276,8 @@ class Run(Measured):
     raw_sha256: str | None = Field(None, description="Checksum of the raw files that the figures are of")
 
 
-class Parameter(Record):
-    """Of a scenario, as it was published or designed and as it was run."""
-
-    name: str
-    published: str
-    here: str
-
-
-class SideBySide(Record):
-    """A scenario and what was scaled."""
+class ScaledScenario(Record):
+    """A scenario, and how much of its load was run."""
 
     name: Name
     title: str
@@ -294,7 +286,6 @@ class SideBySide(Record):
     run: str | None
     differs: list[str]  # what of the publication is not followed
     scale: float
-    parameters: list[Parameter]
 
 
 class Summary(Record):
@@ -307,7 +298,7 @@ class Summary(Record):
     notes: list[str]
     environment: dict[str, Any]
     missing: list[str] = Field(default_factory=list)  # planned runs without a verdict
-    scenario: SideBySide | None = None
+    scenario: ScaledScenario | None = None
     margin: Margin | None = None  # None: each figure has its own
     contrasts: list[Contrast] = Field(default_factory=list)
     runs: list[Run]

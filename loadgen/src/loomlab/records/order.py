@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import Margin, Name, Record, read_record, write_json
-from loomlab.records.models import Request, SideBySide
+from loomlab.records.models import Request, ScaledScenario
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
 Setting = Annotated[str, Field(pattern="^[A-Z_]+$")]  # the host's shell knows which of them a plan may set
@@ -49,7 +49,7 @@ class Order(Record):
     host: dict[str, Any]
     note: Line | None = None
     suspect: list[str] = Field(default_factory=list, description="Reasons that hold for every run")
-    scenario: SideBySide | None = None
+    scenario: ScaledScenario | None = None
     sweep: bool = False
     tool_version: str | None = None
     lab_sha256: str | None = Field(None, description="Of the sources that make and judge runs")

@@ -1,9 +1,8 @@
-"""What a run did when: its phases, and its seconds by its raw files."""
+"""What a run did second by second, by its raw files."""
 
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 
 import numpy as np
 
@@ -35,32 +34,17 @@ class Course:
     """A run over time."""
 
     run: Run
-    phases: dict[str, Stretch]  # in their order; `edge` is the whole load
-    panels: dict[str, Points]  # second by second; of a run without raw files none
+    load: Stretch
+    panels: dict[str, Points]  # second by second
 
 
-def course_of(run: Run, files: RunFiles | None) -> Course:
-    """As far as the raw files tell, or without them run.json."""
+def course_of(run: Run, files: RunFiles | None) -> Course | None:
+    """As far as the raw files tell; None without them."""
     process = read_record(files.tool, ToolRun) if files else None
     if not (files and process):
-        return Course(run, _phases(run, None), {})
+        return None
     load = (process.started, process.ended)
-    return Course(run, _phases(run, load), _latencies(run, files, load[0]) | _samples(run, files, *load))
-
-
-def _phases(run: Run, load: Stretch | None) -> dict[str, Stretch]:
-    began = datetime.fromisoformat(run.started).timestamp()
-    interior = (run.interior.start, run.interior.start + run.interior.seconds) if run.interior else None
-    if run.slices:
-        interior = (run.slices[0].started, run.slices[-1].started + run.slices[-1].seconds)
-    phases = {"edge": load or interior, "interior": interior}
-    if run.warmup:
-        compiled, settled = began + run.warmup.compiling_s, began + run.warmup.duration_s
-        settled = (load or interior or [settled])[0]
-        phases = {"compile": (began, compiled), "settle": (compiled, max(settled, compiled)), **phases}
-    if run.start_s:
-        phases = {"start": (began - run.waited_s - run.start_s, began - run.waited_s), **phases}
-    return {name: stretch for name, stretch in phases.items() if stretch}
+    return Course(run, load, _latencies(run, files, load[0]) | _samples(run, files, *load))
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:

@@ -98,11 +98,11 @@ class Experiment:
         contrasts, margin = self.summary.contrasts, self.summary.margin
         return {figure.key: compared(figure, contrasts, self.loads, margin) for figure in FIGURES}
 
-    def comparisons(self, figure: Figure, load: str | None = None, *, every: bool = False) -> list[Comparison]:
-        """Those that the page shows, or every one, controlled ones first; none before all blocks are made."""
+    def comparisons(self, figure: Figure, load: str | None = None) -> list[Comparison]:
+        """Those that the page shows, controlled ones first; none before all blocks are made."""
         if self.early:
             return []
-        every = every or sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
+        every = sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
         return [
             comparison
             for comparison in self._comparisons[figure.key]

@@ -77,7 +77,7 @@ def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> d
     loads = experiment.loads
     compared = [figure for figure in figures if figure.compared]
     repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
-    courses = [course_of(run, experiment.raw.get(run.run)) for run in experiment.runs]
+    courses = [*filter(None, (course_of(run, experiment.raw.get(run.run)) for run in experiment.runs))]
     charts: dict[str, dict[str, list[Drawing | None]]] = {
         "ratios": {
             load.label: [plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared]
@@ -86,7 +86,6 @@ def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> d
         "repeats": {load.label: [plots.repeats(figure, load, look) for figure in repeated] for load in loads},
         "over_load": {"": [plots.over_load(figure, loads, look) for figure in compared]},
         "latencies": {"": [plots.distribution(load, look) for load in loads]},
-        "timeline": {"": [plots.timeline(courses)]},
         "courses": {"": [drawing for load in loads for drawing in plots.courses(load, courses, look)]},
     }
     return {

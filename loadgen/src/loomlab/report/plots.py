@@ -10,22 +10,15 @@ from loomlab.answer.loads import LoadGroup
 from loomlab.records.contrasts import Comparison
 from loomlab.records.requestlog import LEVELS
 from loomlab.report import chart
-from loomlab.report.chart import INK, SOFT, Drawing, Look, Looks
+from loomlab.report.chart import INK, SOFT, Drawing, Looks
 from loomlab.report.course import PANELS, Course
 from loomlab.report.experiment import effect_cell, with_interval
 
-ROW_IN, EFFECT_ROW_IN, EDGE_IN, LEGEND_ROW_IN, PLOT_IN = 0.23, 0.42, 0.62, 0.18, 3.0
+ROW_IN, EFFECT_ROW_IN, EDGE_IN, PLOT_IN = 0.23, 0.42, 0.62, 3.0
 LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25
 LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
 HEADROOM = 1.05
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
-PHASES = {
-    "start": ("the approach starts", "#c9ced5"),
-    "compile": ("warm-up: the compilers", "#e3b27c"),
-    "settle": ("warm-up: until it is steady", "#f0d9b5"),
-    "edge": ("connect wave and drain", "#9cc3e6"),
-    "interior": ("the interior, which the figures cover", "#2b6ca3"),
-}
 
 
 def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
@@ -139,22 +132,6 @@ def _nines(percent: float) -> float:
     return -math.log10(1 - percent / 100)
 
 
-def timeline(courses: Sequence[Course]) -> Drawing | None:
-    """A row for each run, in the order they were made, with its phases."""
-    bars = [(row, kind, *stretch) for row, one in enumerate(courses) for kind, stretch in one.phases.items()]
-    if not bars:
-        return None
-    first = min(start for _, _, start, _ in bars)
-    axes = chart.axes(ROW_IN * len(courses) + EDGE_IN + LEGEND_ROW_IN * len(PHASES))
-    for row, kind, start, end in bars:
-        axes.barh(row, (end - start) / 60, 0.7, (start - first) / 60, color=PHASES[kind][1])
-    chart.named_rows(axes, [course.run.run for course in courses])
-    axes.set_xlabel("minutes since the first run began")
-    meanings = {meaning: Look(colour, "o") for meaning, colour in PHASES.values()}
-    chart.legend(axes, meanings, meanings)
-    return chart.drawing(axes, "the runs over time, with their phases")
-
-
 def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Drawing]:
     """A chart for each figure recorded by the second, a line a run; dashed: where loads began and ended."""
     drawn = []
@@ -165,7 +142,7 @@ def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Draw
         axes = chart.axes(PLOT_IN)
         for course in measured:
             axes.plot(*course.panels[key], color=looks[course.run.approach].colour, linewidth=1)
-            started, ended = course.phases["edge"]
+            started, ended = course.load
             for second in (0.0, ended - started):
                 axes.axvline(second, color=SOFT, linestyle="--", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)

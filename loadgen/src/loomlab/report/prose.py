@@ -1,30 +1,22 @@
 """The page's sentences: what was found, and what to doubt."""
 
-import math
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import NamedTuple
 
 from loomlab.answer.differences import unknown_notes
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured_figures, spread
-from loomlab.answer.loads import LoadGroup, counting
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, measured_figures
+from loomlab.answer.loads import LoadGroup
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, remarks
 from loomlab.answer.tries import try_notes
-from loomlab.basics.format import number, percent
+from loomlab.basics.format import number
 from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Kind
-from loomlab.records.endpoints import answer_ms, delay_of, endpoint_of
-from loomlab.records.load import Users
-from loomlab.records.models import Run
 from loomlab.report.experiment import Experiment, verdict_counts
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
-NEAR_THROUGHPUT = 1.05  # the highest mean over the lowest, up to which it is said what sets them all
-LEAST_EFFECT = 1.01
-"""Of an interval that is told in a cause's place: whole requests in whole seconds alone make some narrow ones."""
-MOSTLY_DELAY = 1.25  # the median latency over the delays, up to which it is these that requests wait for
+LEAST_EFFECT = 1.01  # of a throughput that is told: whole requests in whole seconds make some intervals narrow
 
 
 class Opening(NamedTuple):
@@ -107,44 +99,20 @@ def _of_repeats(experiment: Experiment, asked: Kind) -> Iterator[str]:
 
 
 def _of_throughput(load: LoadGroup, experiment: Experiment, asked: Kind) -> Iterator[str]:
-    """Where an interval excludes equality, that sentence and the median latency's; else what sets them all."""
+    """That sentence, and the median latency's, where the interval excludes equality."""
     apart, latencies = (
         {
             (comparison.a, comparison.b): comparison
-            for comparison in experiment.comparisons(figure, load.label, every=True)
+            for comparison in experiment.comparisons(figure, load.label)
             if comparison.apart and (effect := comparison.effect) and max(effect, 1 / effect) >= LEAST_EFFECT
         }
         for figure in (THROUGHPUT, P50)
     )
-    offered = not load.runs[0].load.closed_model
-    if (offered or not apart) and (cause := _what_sets_throughput(load, offered)):
-        yield cause
-        return
     for pair, throughput in apart.items():
         if throughput.kind == asked:
             yield throughput.sentence
             if pair in latencies:
                 yield latencies[pair].sentence
-
-
-def _what_sets_throughput(load: LoadGroup, offered: bool) -> str | None:
-    """Where the rate does, or the delays: a request takes hardly longer than they. Not of users, who pause as well."""
-    means = [spread(THROUGHPUT, load.counted(name)) for name in {run.approach for run in load.runs}]
-    centres = [mean.centre for mean in means if mean and mean.centre > 0]
-    if len(centres) < max(2, len(means)) or max(centres) > NEAR_THROUGHPUT * min(centres):
-        return None
-    paused = isinstance(load.runs[0].load.shape, Users)
-    if not offered and (paused or not all(map(_waits_for_delays, counting(load.runs)))):
-        return None
-    apart = math.ceil(1000 * (max(centres) / min(centres) - 1)) / 10 or 0.1
-    cause = "the offered rate sets them" if offered else "mostly the delays set them"
-    return f"At {load.label} mean throughputs differ by {apart:.1f} % at most: {cause}."
-
-
-def _waits_for_delays(run: Run) -> bool:
-    delay, p50_ms = delay_of(run.delay), run.latency_ms.p50
-    delays_ms = min(answer_ms(endpoint_of(one.target, delay), delay) for one in run.load.targets)
-    return p50_ms is not None and p50_ms <= MOSTLY_DELAY * delays_ms
 
 
 class Doubts(NamedTuple):
@@ -167,19 +135,10 @@ def doubts_of(experiment: Experiment) -> Doubts:
         whole.insert(0, f"The experiment is unfinished: {missing} of {planned} runs were not made; {cure} them.")
     elif summary.finished is None:
         whole.insert(0, f"The experiment was interrupted; {cure} what it lacks.")
-    shares = {
-        "Other programs took up to {} of the time of an approach's CPUs ({}).": [
-            (run.foreign_cpu_share, run.run) for run in runs if run.foreign_cpu_share is not None
-        ],
-        "A hypervisor gave up to {} of the time of a part's CPUs to others ({}).": [
-            (max(run.steal_shares.values()), run.run) for run in runs if run.steal_shares
-        ],
-    }
-    worst = {text: max(known, key=itemgetter(0)) for text, known in shares.items() if known}
     return Doubts(
         whole,
         [sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
-        [*try_notes(runs), *(text.format(percent(share), name) for text, (share, name) in worst.items())],
+        try_notes(runs),
         remarks(runs),
         f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
     )

@@ -1,6 +1,5 @@
 """Rules on the container under test and its process."""
 
-import math
 from collections.abc import Iterator
 
 from loomlab.basics.format import percent
@@ -11,7 +10,6 @@ from loomlab.records.measured import Measured
 EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
 GC_LIMIT = 0.20
 PARTNER_LIMIT, TRIMMED_LIMIT = 0.03, 0.05  # scrapes alone take 0.7 % of a CPU, of 2,000 threads 1.6 %
-SHIFT_LIMIT = 0.15  # provisional: one of ten equal runs was beyond it (benchmarks/slices.jsonl)
 ALONE = "it was measured alone"
 
 
@@ -95,18 +93,6 @@ def partner_busy(run: Measured) -> Iterator[str]:
         yield (
             f"{run.partner} used {percent(cpus)} of a CPU while it was idle (the limit is {percent(PARTNER_LIMIT)}, of "
             "which the lab's own scrapes take half): it disturbed the one that was loaded; use DESIGN=alone."
-        )
-
-
-@rule("suspect", f"> {percent(SHIFT_LIMIT)}", host_cause=True)
-def ratio_shifted(run: Measured) -> Iterator[str]:
-    """Pair in slices: change of the ratio of CPU per request between the halves of its slices."""
-    skip_if(not run.partner, ALONE)
-    shift = abs(math.expm1(measured(run.ratio_shift, "what CPU each slice took")))
-    if shift > SHIFT_LIMIT:
-        yield (
-            f"CPU per request compared with {run.partner}'s changed by {percent(shift)} from the first half of the "
-            f"slices to the second (the limit is {percent(SHIFT_LIMIT)}): something disturbed one side; measure again."
         )
 
 
