@@ -219,3 +219,9 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
     assert "pairs more" not in contrast_notes(stacks[:4])[0]
     (note,) = contrast_notes(stacks)
     assert "a and 3; 2 pairs more" in note
+
+
+def test_of_pairs_that_were_loaded_in_turn_only_the_two_of_each_are_compared() -> None:
+    told = [subject(a, about(a), partner=b) for one in (TOMCATS, NETTYS) for a, b in (one, one[::-1])]
+
+    assert {frozenset((one.a, one.b)) for one in contrasts_of(told)} == {frozenset(TOMCATS), frozenset(NETTYS)}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loomlab.answer.finish import finish
-from loomlab.answer.loads import load_groups, torn_blocks, unmade_blocks
+from loomlab.answer.loads import load_groups, torn_runs, unmade_blocks
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run, Summary
@@ -65,8 +65,25 @@ def test_a_block_is_torn_that_took_over_an_hour_or_is_of_two_starts_of_the_host(
 ) -> None:
     runs = changed(folder, first, second)
 
-    assert list(torn_blocks(runs, read_order(folder))) == ([(1, 1)] if torn else [])
-    assert [list(load.torn) for load in load_groups(runs, read_order(folder))] == [[1] if torn else []]
+    expected = [run.run for run in runs[:2]] if torn else []
+    assert list(torn_runs(runs, read_order(folder))) == expected
+    assert [list(load.torn) for load in load_groups(runs, read_order(folder))] == [expected]
+
+
+def test_a_pair_is_a_block_of_its_own(folder: Path) -> None:
+    first, second, *_ = changed(folder, at(6, 0), at(6, 3))
+    pair = [
+        first.model_copy(update={"partner": second.approach}),
+        second.model_copy(update={"partner": first.approach}),
+    ]
+    later = [
+        run.model_copy(
+            update=at(8, 0, run=f"9-{run.approach}", approach=f"{run.approach}-b", partner=f"{run.partner}-b")
+        )
+        for run in pair
+    ]
+
+    assert torn_runs([*pair, *later], read_order(folder)) == {}
 
 
 def test_a_block_that_was_planned_to_take_long_may(folder: Path) -> None:
@@ -74,18 +91,18 @@ def test_a_block_that_was_planned_to_take_long_may(folder: Path) -> None:
 
     def torn(expected_s: int) -> bool:
         longer = [run.model_copy(update={"expected_s": expected_s}) for run in order.runs]
-        return bool(torn_blocks(runs, order.model_copy(update={"runs": longer})))
+        return bool(torn_runs(runs, order.model_copy(update={"runs": longer})))
 
     assert [torn(seconds) for seconds in (920, 940)] == [True, False]
-    assert list(torn_blocks(runs, None)) == [(1, 1)]
+    assert list(torn_runs(runs, None)) == [run.run for run in runs[:2]]
 
 
 def test_a_try_that_does_not_count_tears_no_block(folder: Path) -> None:
     first, *others = changed(folder, at(1, 0, verdict="invalid", rules=[STOLEN]), at(6, 3))
     again = first.model_copy(update=at(6, 0, run=f"{first.run}-try-2", verdict="valid", rules=[]))
 
-    assert torn_blocks([first, again, *others], read_order(folder)) == {}
-    assert list(torn_blocks([first, *others], read_order(folder))) == [(1, 1)]
+    assert torn_runs([first, again, *others], read_order(folder)) == {}
+    assert list(torn_runs([first, *others], read_order(folder))) == [first.run, others[0].run]
 
 
 def test_a_torn_block_counts_for_no_contrast_and_its_figures_do_not_either(folder: Path) -> None:

@@ -363,14 +363,14 @@ def test_a_twin_in_a_pair_is_a_service_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "changes", "why"),
     [
-        (UsageError, {"approaches": HEADLINE}, "no partner of webflux-netty"),
+        (UsageError, {"approaches": HEADLINE}, "webflux-netty has no partner"),
         (UsageError, {"tool": "ab"}, "ab connects anew"),
-        (UsageError, {"tool": "vegeta", "connections": None, "rate_rps": (100.0, 200.0)}, "a rate is offered"),
+        (UsageError, {"tool": "vegeta", "connections": None, "rate_rps": (100.0, 200.0)}, "RATE=100 is offered"),
         (UsageError, {"requests": 60_000}, "REQUESTS"),
         (UsageError, {"twin": True}, "AA=1"),
         (HostError, {"connections": (500, 6_000)}, "6000 platform threads"),
         (HostError, {"connections": (100, 900), "endpoint": FANNING_OUT}, "5400 platform threads"),
-        (HostError, {"connections": (500, 4_000), "host": SMALL_HOST}, "3024 MB do not fit"),
+        (HostError, {"connections": (500, 4_000), "host": SMALL_HOST}, "3024 MB need more"),
         (UsageError, {"endpoint": "/capabilities?cpuMicros=10000", "connections": (1, 500)}, "a slice would take 5"),
         (
             HostError,

@@ -12,10 +12,12 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pytest
 
 import loads
 from loads import rate
+from loomlab.basics.waves import SLICE_RAMP_S
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 from loomlab.run.prometheus import answered
@@ -277,3 +279,20 @@ def test_the_live_figures_of_rates_have_a_series_for_each_status(server: Misbeha
 
     assert all(text in page for text in ('status="200"', 'status="503"', "request_seconds_count"))
     assert "request_fail_count" not in page
+
+
+@TOOLS
+def test_users_send_a_slice_when_they_are_told_to_and_keep_their_connections(
+    server: Misbehaving, tmp_path: Path
+) -> None:
+    command = LabUsers().command(load_of(server, CLOSED, 5), tmp_path, in_slices=True)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdin and process.stdout
+        for done in (10, 20, 30):
+            process.stdin.write(b"10\n")
+            process.stdin.flush()
+            assert (process.stdout.readline(), len(server.asked), server.inflight) == (b"10\n", done, 0)
+
+    starts_s = np.sort(left(LabUsers(), tmp_path)[1].starts_s)[:5]
+    assert server.connections == 5
+    assert np.diff(starts_s) == pytest.approx(SLICE_RAMP_S / 5, abs=BUSY_S)

@@ -1,11 +1,14 @@
 """Pairs whose ratio still moved within their blocks."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from loomlab.answer.shifts import shift_doubts
+from loomlab.answer.summary import summarise
 from loomlab.records.models import Run
+from test_summary import experiment
 from test_summary import run as run_record
 
 
@@ -21,8 +24,9 @@ def blocks(shifts: Sequence[float | None], **changes: object) -> list[Run]:
 
 
 @pytest.mark.parametrize(("shifts", "said"), [
-    ([0.09, 0.10, 0.08], "moved by 9.42 %"), ([-0.09, -0.10, -0.08], "moved by -8.61 %"), ([0.1, -0.1, 0.11], ""),
-    ([0.03, 0.031, 0.029], ""), ([0.09, 0.10], ""), ([0.09, 0.1, None], ""),
+    ([0.09, 0.10, 0.08], "9.42 %"), ([-0.09, -0.10, -0.08], "-8.61 %"), ([0.1, -0.1, 0.11], ""),
+    ([0.2, -0.1, 0.2], ""), ([0.03, 0.031, 0.029], ""), ([0.041, 0.0411, 0.0412], "4.2 %"),
+    ([0.09, 0.10], ""), ([0.09, 0.1, None], ""),
 ])  # fmt: skip
 def test_a_ratio_that_moves_alike_in_every_block_makes_the_runs_of_the_pair_suspect(
     shifts: list[float | None], said: str
@@ -40,3 +44,9 @@ def test_invalid_runs_and_other_loads_do_not_count() -> None:
     assert shift_doubts(blocks(moving, verdict="invalid")) == {}
     assert shift_doubts([*blocks(moving[:2]), *blocks(moving[2:], cell=2)]) == {}
     assert shift_doubts([run_record(number) for number in range(3)]) == {}
+
+
+def test_the_summary_tells_it(tmp_path: Path) -> None:
+    runs = summarise(experiment(tmp_path, blocks([0.09, 0.10, 0.08])), interrupted=False).runs
+
+    assert all(run.verdict == "suspect" and "9.42 %" in run.reasons[-1] for run in runs if run.approach == "a")

@@ -5,6 +5,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,15 +14,19 @@ import pytest
 
 from loads import load_of, request_of
 from loomlab.basics.errors import UsageError
+from loomlab.basics.waves import SLICE_WAVES
+from loomlab.judge.judge import judge_run
 from loomlab.judge.slices import slice_figures
-from loomlab.records.files import RunFiles
+from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed
 from loomlab.records.requestlog import RequestLog
 from loomlab.records.slices import Slice, SliceLog
 from loomlab.run.console import Progress, Stop
+from loomlab.run.hoststat import STEAL
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
-from loomlab.run.slices import LEFT_OUT, Gate, Pair, sides_in_turn
+from loomlab.run.slices import LEFT_OUT, Gate, Pair, least_s, sides_in_turn
+from rawrun import APPROACH_CPU, BACKEND_CPU, RawRun, at, matrix, ramp
 
 SILENT = "import sys; [*sys.stdin]"
 ECHO = """
@@ -31,6 +36,10 @@ for line in sys.stdin:
         sys.exit(3)
     print(line.strip(), flush=True)
 """
+
+
+def test_two_slices_a_side_are_left_out_before_those_that_count() -> None:
+    assert sides_in_turn(4) == [0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1]
 
 
 @pytest.mark.parametrize("slices", [2, 4, 12])
@@ -48,61 +57,85 @@ def test_neither_drift_nor_the_slice_before_favours_a_side(slices: int) -> None:
 
 
 def side(folder: Path, name: str, counters: dict[str, float], deaf: str = "", silent: bool = False) -> Any:
-    """Stands in for a measurement whose process takes 2 CPU seconds for each of its own slices."""
+    """Stands in for a measurement whose process takes 4 CPU seconds for each of its own slices, and 2 until it rests;
+    an eighth of all is its compilers'."""
     files = RunFiles(folder / name)
     files.raw.mkdir(parents=True)
     load = load_of(Closed(30, 1), 1, origin=f"http://{name}:8080")
     request = request_of(load, approach=name, tool="users", partner="ab".replace(name, ""), slices=4)
     steps: list[str] = []
-    command = [sys.executable, "-c", SILENT if silent else ECHO.replace("{deaf}", deaf)]
+    command = [sys.executable, "-c", SILENT if silent else ECHO.replace("{deaf}", deaf), name]
     tool = SimpleNamespace(command=lambda *_, **__: command, output=lambda raw: raw / "tool.txt")
 
     def process() -> Process:
         counters[name] += 0.25  # of the reading itself
-        return Process(cpu_s=counters[name], jit_cpu_s=0.0, threads=12.0)
+        spent = counters[name]
+        return Process(cpu_s=spent, jit_cpu_s=spent / 8, allocated_bytes=1000 * spent, threads=spent)
 
     def drain(_: float) -> None:
         counters[name] += 2
+        steps.append("slice")
+
+    def reset_peaks() -> bool:
+        steps.append("reset")
+        return True
 
     kept: list[Any] = []
     return SimpleNamespace(
         request=request, files=files, run_dir=folder / name, tool=tool, stop=Stop(), progress=Progress(),
-        approach=SimpleNamespace(process=process, reset_peaks=lambda: True),
+        approach=SimpleNamespace(process=process, reset_peaks=reset_peaks),
         backend=SimpleNamespace(delay=lambda: "300"), drain=drain, earlier=None,
         begin=lambda: steps.append("begin"), wait_for_samples=lambda: steps.append("wait"),
         end=lambda: steps.append("end"), keep=lambda *told: kept.append(told), steps=steps, kept=kept,
     )  # fmt: skip
 
 
-def run_pair(folder: Path, deaf: str = "") -> tuple[list[Any], bool]:
-    counters = {"a": 100.0, "b": 7.0}
+def run_pair(folder: Path, patch: pytest.MonkeyPatch, deaf: str = "") -> tuple[list[Any], bool]:
+    counters, send = {"a": 100.0, "b": 7.0}, Gate.send
+
+    def serving(gate: Gate, *told: Any) -> bool:
+        counters[gate.command[-1]] += 4
+        return send(gate, *told)
+
+    patch.setattr(Gate, "send", serving)
     sides = [side(folder, "a", counters, deaf), side(folder, "b", counters)]
     live = SimpleNamespace(follow=lambda *_: None, phase=lambda _: None)
     return sides, Pair(cast("list[Measurement]", sides), cast("Any", live)).run()
 
 
-def test_each_side_keeps_its_own_slices_with_what_they_cost_it_and_its_partner(tmp_path: Path) -> None:
-    sides, whole = run_pair(tmp_path)
+def test_each_side_keeps_its_own_slices_with_what_they_cost_it_and_its_partner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides, whole = run_pair(tmp_path, monkeypatch)
 
     assert whole
     logs = [SliceLog.model_validate_json(one.files.slices.read_text()) for one in sides]
     for log in logs:
-        assert [(one.cpu_s, one.idle_cpu_s) for one in log.slices] == [(2.25, 0.25)] * 4
+        told = [
+            (one.cpu_s, one.jit_cpu_s, one.idle_cpu_s, one.allocated_bytes, one.threads_started) for one in log.slices
+        ]
+        assert told == [(6.25, 0.78125, 0.21875, 6250, 6.25)] * 4
+        assert all(one.requests > SLICE_WAVES for one in log.slices)
         assert len(log.left_out) == LEFT_OUT
     assert logs[0].partner == "b"
+    assert (logs[0].partners, logs[1].partners) == (logs[1].slices, logs[0].slices)
+    assert least_s(sides[0].request) == 0.25
     starts = sorted((one.started, place) for place, log in enumerate(logs) for one in log.slices)
     assert [place for _, place in starts] == sides_in_turn(4)[2 * LEFT_OUT :]
-    assert all(one.steps == ["begin", "wait", "end"] for one in sides)
+    assert all(one.steps == ["begin", "wait", *["slice"] * 2, "reset", *["slice"] * 4, "end"] for one in sides)
     for one in sides:
         run, host, delay, partner = one.kept[0]
         assert (run.started, run.exit_code, run.stopped_by) == (logs[0].started, 0, None)
+        assert run.ended == max(slice_.ended for log in logs for slice_ in log.slices)
         assert len(host.samples) >= 8
         assert (delay, host.peaks_reset) == ("300", True)
         assert partner != one.request.approach
 
 
-def test_a_generator_that_dies_ends_the_slices_of_both_and_is_told(tmp_path: Path) -> None:
-    sides, _ = run_pair(tmp_path, deaf="11")
+def test_a_generator_that_dies_ends_the_slices_of_both_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides, _ = run_pair(tmp_path, monkeypatch, deaf="11")
 
     assert [(one.kept[0][0].stopped_by, one.kept[0][0].exit_code) for one in sides] == [("slice", 3), ("slice", 0)]
 
@@ -156,7 +189,36 @@ def test_the_run_has_the_means_of_its_slices_without_first_and_last_waves_in_its
     assert fields["little_ratio"] == pytest.approx(1)
     assert fields["allocated_bytes_per_request"] == 100
     assert fields["threads_started"] == 0
+    assert fields["lab_connections"] == 3 + 6 * 6
     assert "tool_failure" not in fields
+
+
+def test_a_wave_that_runs_dry_is_in_no_latency() -> None:
+    whole, place = log_of((100, 1.0)), np.arange(50) % 10
+    last = whole.start_s == 103.5
+    log = RequestLog(whole.start_s + last * 0.01 * place, np.where(last, 300.0, whole.latency_ms))
+
+    fields = figures([slice_of(100, 1.0, 5.0)], log=log)
+    assert (fields["latency_ms"].min, fields["throughput_rps"]) == (1000, pytest.approx(10))
+
+
+def test_a_run_of_a_pair_is_judged_on_its_own_slices(tmp_path: Path) -> None:
+    raw = RawRun()
+    raw.put("approach", matrix("jvm_gc_pause_seconds_sum", ramp(0.1)))
+    raw.spend("0", STEAL, lambda second: 50 * min(max(second - 30, 0), 4))  # in the second slice of its own
+    own = [slice_of(at(4), 1.0, 5.0), slice_of(at(30), 1.0, 5.0)]
+    others = [slice_of(at(10), 2.0, 5.0), slice_of(at(20), 2.0, 5.0)]
+    log = SliceLog(partner="other", started=at(4), ended=at(35), slices=own, partners=others)
+    folder = raw.write(tmp_path / "1-app")
+    write_json(folder / "raw" / "slices.json", log)
+
+    run = judge_run(folder)
+    served = sum(one.requests for one in run.slices)
+    assert run.cpu_ms_per_request == pytest.approx(fmean(5000 / one.requests for one in run.slices))
+    assert run.cpu_seconds == pytest.approx(APPROACH_CPU * 9)
+    assert run.backend_cpu_ms_per_request == pytest.approx(BACKEND_CPU * 9000 / served)
+    assert (run.steal_shares or {})["approach"] == pytest.approx(200 / 900, abs=0.03)
+    assert run.gc.share == run.gc_share == pytest.approx((run.gc.pause_seconds or 0) / 9)
 
 
 def test_neither_compilers_nor_what_the_process_takes_when_it_idles_is_the_requests_cost() -> None:

@@ -14,13 +14,17 @@ from syrupy.assertion import SnapshotAssertion
 
 from loomlab.answer.finish import unfinished
 from loomlab.answer.loads import counting
+from loomlab.answer.summary import summarise
 from loomlab.answer.tries import MOST_TRIES, replaced, spoil_partners, try_again, try_notes
 from loomlab.basics.errors import UsageError
+from loomlab.cli import measuring
 from loomlab.records.files import write_json
 from loomlab.records.models import RuleResult, Run, Summary
 from loomlab.records.order import order_file, read_order, set_state
+from loomlab.run.measure import Measurement
 from ordered import planned, resume
 from saying import STOLEN, exit_code
+from test_summary import experiment
 from test_summary import run as run_record
 
 OWN = RuleResult(rule="oom_killed", outcome="failed", level="invalid")
@@ -258,15 +262,48 @@ def test_a_pair_that_the_host_disturbed_is_made_again_as_a_block_once_for_all_of
     assert {run.block for run in read_order(folder).runs[4:8]} == {1}
 
 
-def test_neither_side_of_a_try_counts_in_which_one_was_spoilt() -> None:
+def test_neither_side_of_a_try_counts_in_which_one_was_spoilt(tmp_path: Path) -> None:
     names = ["1-a", "2-b", "1-a-try-2", "2-b-try-2"]
     kinds = ["valid", "spoilt", "late", "valid"]
     runs = [
         run_record(1, run=name, approach=name[2], partner="ab".replace(name[2], ""), **KINDS[kind])
         for name, kind in zip(names, kinds, strict=True)
     ]
+    runs += [
+        run.model_copy(update={"run": f"3-{run.approach}", "repeat": 2, "verdict": "valid", "rules": []})
+        for run in runs[:2]
+    ]
+    summary = summarise(experiment(tmp_path, runs), interrupted=False)
     spoil_partners(runs)
 
-    assert replaced(runs) == {"1-a", "2-b"}
-    assert [run.verdict for run in runs] == ["invalid", "invalid", "invalid", "valid"]
-    assert "disturbed b" in runs[0].reasons[0]
+    assert replaced(runs) == replaced(summary.runs) == {"1-a", "2-b"}
+    assert [run.verdict for run in runs] == ["invalid", "invalid", "invalid", "valid", "valid", "valid"]
+    assert "the run of b" in runs[0].reasons[0]
+
+
+def test_the_pair_that_lacks_a_run_is_made_again_and_no_other(tmp_path: Path) -> None:
+    four = ["tomcat-platform", "tomcat-virtual", "webflux-netty", "virtual-netty"]
+    folder = swept(tmp_path, tool="users", approaches=four, repeats=2)
+    every = names(folder)
+    for name in every[1:]:
+        make(folder, name, is_spoilt=False)
+
+    assert [run.run for run in resume(folder).runs if run.state == "planned"] == every[:4]
+
+
+def test_at_a_later_load_each_side_goes_on_from_its_own_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, seen = swept(tmp_path, **IN_TURN), []
+
+    class Told:
+        def __init__(self, sides: list[Measurement], _: object) -> None:
+            self.sides = sides
+
+        def run(self) -> bool:
+            before = [(one.request.service, one.earlier and one.earlier.request.service) for one in self.sides]
+            return not seen.extend(before)  # type: ignore[func-returns-value]
+
+    monkeypatch.setattr(measuring, "Pair", Told)
+    monkeypatch.setattr(Measurement, "live", None)
+    measuring.measure([folder / "runs" / name for name in names(folder)])
+
+    assert [earlier for _, earlier in seen] == [None, None, *(service for service, _ in seen[2:])]

@@ -121,6 +121,13 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("cpu_grew", "suspect", rate(1000) | cpu_falling(-0.3, 0.21), rate(1000) | cpu_falling(-0.3, 0.19), "30 25"),
     ("uneven", "suspect", falling(0, peak=0.25) | cpu_falling(0, peak=1), falling(0, peak=0.26), "26 25"),
     ("uneven", "suspect", rate(1000), rate(1000) | cpu_falling(0, peak=1.1), "110 100"),
+    (
+        "connections_reopened",
+        "suspect",
+        paired(0, 0) | {"connections_opened": 13},
+        paired(0, 0) | {"connections_opened": 14},
+        "14 1000 1",
+    ),
     ("partner_busy", "suspect", paired(0.03, 0), paired(0.031, 0), "3.1 3"),
     ("pools_trimmed", "suspect", paired(0, 50), paired(0, 51), "51 5"),
 ]

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::{mpsc, watch};
 
-/// For each line of stdin, so many requests by all users at once; when the last has ended, the line is given back.
+/// For each line of stdin, so many requests by all users, who begin evenly within the ramp; when the last has ended, the line is
+/// given back.
 pub async fn serve(
     users: usize,
+    ramp: Duration,
     addresses: &Arc<[SocketAddr]>,
     timeout: Duration,
     shared: &Arc<Shared>,
@@ -22,7 +24,8 @@ pub async fn serve(
     let (ended, mut ends) = mpsc::channel(users);
     for number in 0..users {
         let client = Client::new(addresses.clone(), timeout);
-        tokio::spawn(user(number, client, begin.subscribe(), ended.clone(), shared.clone()));
+        let wait = ramp.mul_f64(number as f64 / users as f64);
+        tokio::spawn(user(number, wait, client, begin.subscribe(), ended.clone(), shared.clone()));
     }
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = lines.next_line().await? {
@@ -39,12 +42,14 @@ pub async fn serve(
 
 async fn user(
     number: usize,
+    wait: Duration,
     mut client: Client,
     mut begin: watch::Receiver<()>,
     ended: mpsc::Sender<std::io::Result<()>>,
     shared: Arc<Shared>,
 ) {
     while begin.changed().await.is_ok() {
+        tokio::time::sleep(wait).await;
         let mut written = Ok(());
         while let Some(message) = shared.next(number) {
             let start = Instant::now();

@@ -38,17 +38,16 @@ def compared(
         [_observation(figure, by, load, tries) for load in loads for tries in tries_of(load.runs)],
         declared,
         pairs[len(declared) :],
-        {(load.label, repeat): why for load in loads for repeat, why in load.torn.items()},
     )
 
 
 def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Sequence[Run]) -> Observation:
     """Tails of closed models are lower bounds. Where failures reach a percentile, their time limit is left out."""
     run = counting_try(tries)
-    counts, is_spoilt, percentile = run.verdict != "invalid", spoilt(run), by.percentile or 0
-    value = figure.of(run)
+    torn, is_spoilt, percentile = load.torn.get(run.run), spoilt(run), by.percentile or 0
+    counts, value = run.verdict != "invalid", None if torn else figure.of(run)
     left_out = None if counts else value
-    if value is None and percentile and (run.errors or run.dropped):
+    if value is None and percentile and (run.errors or run.dropped) and not torn:
         left_out = 1000.0 * run.load.timeout_s
     withheld = run.latency_ms.withheld.get(f"p{percentile:g}".replace(".", "_"))
     return Observation(
@@ -56,10 +55,10 @@ def _observation(figure: Figure, by: ComparedFigure, load: LoadGroup, tries: Seq
         run.approach,
         load.label,
         value if counts else None,
-        withheld if counts else f"run {run.run} is invalid",
+        torn or (withheld if counts else f"run {run.run} is invalid"),
         suspect=run.verdict == "suspect",
         left_out=None if is_spoilt else left_out,
-        lost=not (counts or is_spoilt) and left_out is None,
+        lost=not (counts or is_spoilt or torn) and left_out is None,
         made_again=len(tries) > 1,
         resolution=tool(run.tool).resolution_ms if percentile else 0,
         lower_bound=percentile > MEDIAN and run.load.closed_model,

@@ -50,5 +50,5 @@ def expectation(order: Order, results: Path) -> str | None:
         return None
     known = block_deviation(results, order.host.get("cpu_model"))
     percent = 100 * math.expm1(float(half_width(known or BLOCK_DEVIATION, blocks)))
-    basis = "earlier sweeps here" if known else "one sweep on a 2-CPU host"
-    return f"With {blocks} blocks an interval of CPU per request reaches ± {percent:.1f} %, by {basis}."
+    basis = "earlier sweeps on such a CPU" if known else "one sweep of tomcat-virtual against itself on a 2-CPU host"
+    return f"With {blocks} blocks expect intervals of CPU per request of about ± {percent:.1f} % (from {basis})."

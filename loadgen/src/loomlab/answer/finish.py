@@ -83,9 +83,6 @@ def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
         order.experiment = name
         lacking = _lacking(experiment_dir, order)
         blocks = {run.block for run in lacking}
-        if order.runs[0].request.partner:  # pairs of one repeat are made within one hour
-            repeats = {run.request.repeat for run in lacking}
-            blocks = {run.block for run in order.runs if run.request.repeat in repeats}
         if not blocks:
             raise UsageError(f"RESUME={name} has all of its {len(order.runs)} runs: see results/{name}/summary.md.")
         for run in order.runs:

@@ -24,7 +24,7 @@ class LoadGroup:
     amount: float
     unit: str
     runs: list[Run]
-    torn: Mapping[int, str]  # by repeat, why a block counts for no contrast
+    torn: Mapping[str, str]  # by run, why its block counts for no contrast
 
     def of(self, approach: str) -> list[Run]:
         return [run for run in self.runs if run.approach == approach]
@@ -43,14 +43,13 @@ def load_groups(runs: Sequence[Run], order: Order | None = None) -> list[LoadGro
     """Smallest first."""
     by_cell = grouped(runs, lambda run: run.cell)
     often = Counter(group[0].load.label for group in by_cell.values())
-    torn = torn_blocks(runs, order)
+    torn = torn_runs(runs, order)
     groups = []
     for cell, group in by_cell.items():
         load = group[0].load
         label = load.label if often[load.label] == 1 else f"{load.label} (load {cell})"
         amounts, unit = load.amounts
-        own = {repeat: why for (number, repeat), why in torn.items() if number == cell}
-        groups.append(LoadGroup(cell, label, max(amounts), unit, group, own))
+        groups.append(LoadGroup(cell, label, max(amounts), unit, group, torn))
     return sorted(groups, key=lambda group: (group.unit, group.amount, group.cell))
 
 
@@ -66,22 +65,26 @@ def unmade_blocks(order: Order | None, runs: Sequence[Run]) -> str | None:
     return f"{made} of {declared} blocks are made: approaches are compared when all of them are."
 
 
-def torn_blocks(runs: Sequence[Run], order: Order | None) -> dict[Block, str]:
-    """Those that count for no contrast, and why: the host may have been another from one of their runs to the next."""
+def torn_runs(runs: Sequence[Run], order: Order | None) -> dict[str, str]:
+    """Those of blocks that count for no contrast, and why: the host may have been another from run to run. Of pairs, a
+    block has the two that were loaded in turn."""
     others, planned = replaced(runs), _planned(order)
-    torn: dict[Block, str] = {}
-    for block, made in grouped(
-        (one for one in runs if one.run not in others), lambda run: (run.cell, run.repeat)
-    ).items():
-        times = [datetime.fromisoformat(time) for run in made for time in (run.started, run.finished) if time]
+    torn: dict[str, str] = {}
+    made = (run for run in runs if run.run not in others)
+    for block in grouped(made, lambda run: (run.cell, run.repeat, run.pair)).values():
+        times = [datetime.fromisoformat(time) for run in block for time in (run.started, run.finished) if time]
         taken_s = (max(times) - min(times)).total_seconds()
-        expected_s = sum(run.expected_s for run in planned.get(block, ()))
+        names = {run.approach for run in block}
+        alike = planned.get((block[0].cell, block[0].repeat), ())
+        expected_s = sum(run.expected_s for run in alike if not block[0].pair or run.request.name in names)
+        why = None
         # an unknown boot is another than those known, but not of an invalid run: what an approach breaks tears no block
-        if len({run.boot_id for run in made if run.boot_id or run.verdict != "invalid"}) > 1:
-            torn[block] = "the host was started again between its runs, or it is not known whether it was"
+        if len({run.boot_id for run in block if run.boot_id or run.verdict != "invalid"}) > 1:
+            why = "the host was started again between its runs, or it is not known whether it was"
         elif taken_s > max(LONGEST_SHARE * expected_s, LONGEST_S):
             asked = f"{expected_s / 60:,.0f}" if expected_s else "none"
-            torn[block] = f"it took {taken_s / 60:,.0f} min, and {asked} were planned"
+            why = f"it took {taken_s / 60:,.0f} min, and {asked} were planned"
+        torn |= {run.run: why for run in block if why}
     return torn
 
 

@@ -18,7 +18,7 @@ def shift_doubts(runs: Sequence[Run]) -> dict[str, str]:
 
     doubts: dict[str, str] = {}
     known = [run for run in counting(runs) if run.partner and run.ratio_shift is not None]
-    for (_, a, b), own in grouped(known, lambda run: (run.cell, *sorted((run.approach, run.partner or "")))).items():
+    for (_, a, b), own in grouped(known, lambda run: (run.cell, *run.pair)).items():
         shifts = [run.ratio_shift for run in own if run.approach == a and run.ratio_shift is not None]
         if len(shifts) < FEWEST_BLOCKS:
             continue
@@ -26,10 +26,10 @@ def shift_doubts(runs: Sequence[Run]) -> dict[str, str]:
         mean, half = float(found.mean), float(found.half_width)
         if abs(mean) > max(half, SHIFT_LIMIT):
             low, high = (percent(math.expm1(mean + end)) for end in (-half, half))
-            over = f"{low} to {high} over {len(shifts)} blocks; the limit is {percent(SHIFT_LIMIT)}"
+            over = f"95 % interval {low} to {high}, {len(shifts)} blocks; the limit is {percent(SHIFT_LIMIT)}"
             text = (
-                f"CPU per request of {a} compared with {b}'s moved by {percent(math.expm1(mean))} from the first half "
-                f"of the slices to the second ({over}): one of them was not yet warm; use a longer DURATION, or "
+                f"CPU per request of {a} ÷ {b}'s changed by {percent(math.expm1(mean))} from the first half of the "
+                f"slices to the second ({over}): one of them was probably not warm yet; use a longer DURATION, or "
                 "DESIGN=alone."
             )
             doubts |= {run.run: text for run in own}

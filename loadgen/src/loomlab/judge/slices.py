@@ -55,7 +55,8 @@ def slice_figures(
     latency, p50_ms = latency_of_due(pooled, pooled.from_due_ms), latency_figures(latencies_ms).p50
     costs, means_ms = ([getattr(one, name) for one in told] for name in ("cpu_ms_per_request", "mean_latency_ms"))
     threads = [one.threads_started for one in own if one.threads_started is not None]
-    failed = {"tool_failure": "Requests of a slice are missing: its clock was set, or its tool died."}
+    why = "the clock was set, or the load generator died; see raw/loomlab.log, and measure again"
+    failed = {"tool_failure": f"{sum(lost)} requests of the slices are missing: {why}."}
     return {
         **(failed if sum(lost) > errors else {}),
         "requests": requests + errors,

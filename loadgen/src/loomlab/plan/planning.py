@@ -62,13 +62,14 @@ def _notes(work: Work) -> Iterator[str]:
     interior_s = max(0.0, longest_s - waves.ROUNDED_S - 2 * wave_s)
     wanted_s = max(waves.FEWEST_WAVES * wave_s, waves.SHORTEST_INTERIOR_S)
     fewest, enough = waves.FEWEST_WAVES + 2, waves.WAVES
-    if work.free and interior_s < wanted_s:
+    free = work.free and not work.pairs
+    if free and interior_s < wanted_s:
         what = "DURATION={}s" if asked.duration_s else "The longest that a run lasts without DURATION, {} s,"
         yield (
             f"{what.format(longest_s)} is too short for a valid run: without its first and last wave {interior_s:g} s "
             f"are left, and {wanted_s:g} s are needed; use DURATION={waves.fitting_duration_s(wave_s)}s or longer."
         )
-    elif work.free and asked.requests and asked.requests < fewest * work.connections:
+    elif free and asked.requests and asked.requests < fewest * work.connections:
         if work.answer_ms >= 1:
             enough = max(enough, math.ceil(1000 * waves.SHORTEST_RUN_S / work.answer_ms))
         yield (
@@ -169,6 +170,7 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     longest_s = START_S + 2 * OVERHEAD_S + cap_s + most_s
     if work.pairs:
         slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / waves.SLICES)
+        slice_s += waves.SLICE_RAMP_S
         lasts_s, most_s = math.ceil((waves.SLICES + 2) * slice_s), math.ceil(3 * (waves.SLICES + 2) * slice_s)
         loads = len(work.loads)  # of one process
         expected_s = (START_S + min(cap_s, COMPILE_S)) // loads + lasts_s

@@ -138,7 +138,11 @@ class Asked(Record):
         "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
-        "DURATION", WITH_PAPER, "length of the measured part, such as `60s` or `2m`", "{duration}", "60s"
+        "DURATION",
+        WITH_PAPER,
+        "length of the measured part, such as `60s` or `2m`; in slices, of the four of each approach together",
+        "{duration}",
+        "60s",
     )
     requests: Whole | None = variable(
         "REQUESTS", OF_LOADS, "number of requests, instead of `DURATION`", "none", "120000", ge=1, le=100_000_000
@@ -206,7 +210,7 @@ class Asked(Record):
     design: Literal["slices", "alone"] | None = variable(
         "DESIGN", ("sweep",),
         "`slices`: pairs are up together and loaded in turn; `alone`: each approach by itself",
-        "`slices` where a pair fits", "alone",
+        "`slices` where [possible](docs/interfaces.md#a-sweep)", "alone",
     )  # fmt: skip
     scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, SLICE_WAVES, SLICES
+from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, SLICE_RAMP_S, SLICE_WAVES, SLICES
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, memory_mb_of, size_of
 from loomlab.plan.lab import Lab
@@ -135,7 +135,7 @@ def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
         *((HostError, why) for why in _no_room(work, host, lab, pairs)),
     ):
         if asked.design == "slices":
-            raise kind(f"DESIGN=slices cannot be: {why}, or DESIGN=alone.")
+            raise kind(f"DESIGN=slices is not possible: {why}, or DESIGN=alone.")
         return replace(work, why_alone=why.partition(":")[0])
     return replace(work, pairs=pairs)
 
@@ -144,19 +144,20 @@ def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
     """Why what is asked for cannot be loaded in turn, with cures."""
     asked = work.asked
     if asked.rates_rps:
-        yield "a rate is offered to one approach alone: use CONCURRENCY"
+        yield f"RATE={asked.rates_rps[0]:.9g} is offered to one approach at a time: use CONCURRENCY"
     if asked.requests:
-        yield "REQUESTS are of a run alone: use DURATION"
+        yield f"REQUESTS={asked.requests} has no meaning in slices: use DURATION"
     if not tool(asked.tool).keeps_open:
-        yield f"{asked.tool} connects anew for each load: use TOOL={SWEEPER}"
+        yield f"TOOL={asked.tool} connects anew for each slice: use TOOL={SWEEPER}"
     if asked.aa and len(work.approaches) > 1:
-        yield "AA=1 is of one approach: name it"
+        yield f"AA=1 takes one approach in slices: use for instance APPROACH={work.approaches[0]}"
     elif unpaired:
-        yield f"there is no partner of {', '.join(unpaired)}: name two approaches"
+        yield f"{', '.join(unpaired)} has no partner here: name two approaches"
     wave_s = max(work.answer_ms / 1000, *(wave_cpu_s(work, load, host) for load in work.loads))
-    slice_s = max(SLICE_WAVES * wave_s, (asked.duration_s or 0) / SLICES)
+    slice_s = SLICE_RAMP_S + max(SLICE_WAVES * wave_s, (asked.duration_s or 0) / SLICES)
     if slice_s > LONGEST_SLICE_S:
-        yield f"a slice would take {slice_s:.0f} s, and idle connections are closed: lower DELAY, DURATION or the load"
+        why = f"over the limit of {LONGEST_SLICE_S} s after which servers may close idle connections"
+        yield f"a slice would take {slice_s:.0f} s, {why}: lower DELAY, DURATION or CONCURRENCY"
 
 
 def _no_room(work: Work, host: Host, lab: Lab, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -166,17 +167,21 @@ def _no_room(work: Work, host: Host, lab: Lab, pairs: Sequence[tuple[str, str]])
     each = (work.asked.platform_threads or most) * (1 + calls)
     threads = max(sum("-platform" in name for name in pair) for pair in pairs) * each
     if threads > MOST_PAIRED_THREADS:
-        yield f"{threads} platform threads beside another approach do not fit: use fewer connections"
+        yield (
+            f"two approaches would use {threads} platform threads, and the limit is {MOST_PAIRED_THREADS}: lower "
+            "CONCURRENCY or PLATFORM_THREADS"
+        )
     if work.endpoint.backend_calls and files > min(host.open_files, PORTS):
         yield (
             f"the backend would need {files} connections and files for two approaches, and the limit is "
-            f"{min(host.open_files, PORTS)}: use fewer connections"
+            f"{min(host.open_files, PORTS)}: lower CONCURRENCY"
         )
     alone, both = (
         memory_mb_of(size_of(work.asked.size, host, most, lab.sizes, count)["APPROACH_MEMORY"]) for count in (1, 2)
     )
     if both < alone or ((lab.sizes / f"{work.asked.size}.env").exists() and both + alone > host.memory_mb):
-        yield f"two approaches of {alone} MB do not fit into the host's memory: use fewer connections or another SIZE"
+        need = f"two approaches of {alone} MB need more than this host's {host.memory_mb} MB"
+        yield f"{need}: lower CONCURRENCY, or use another SIZE"
 
 
 def wave_cpu_s(work: Work, load: Load, host: Host) -> float:

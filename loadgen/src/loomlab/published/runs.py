@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loomlab.answer.finish import foreign, planned
-from loomlab.answer.loads import torn_blocks, unmade_blocks
+from loomlab.answer.loads import torn_runs, unmade_blocks
 from loomlab.answer.tries import counting_try, tries_of
 from loomlab.basics.cpus import parse_cpu_list
 from loomlab.basics.errors import HostError
@@ -58,10 +58,10 @@ def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
             warnings.warn(f"{folder.name} is left out: {unmade}", stacklevel=2)
             continue
         asked[load_of(order)] = order.asked | ANY
-        levels, cpus, torn = _levels(order, paper.unit, scenarios), approach_cpus(order), torn_blocks(runs, order)
+        levels, cpus, torn = _levels(order, paper.unit, scenarios), approach_cpus(order), torn_runs(runs, order)
         for run in map(counting_try, tries_of(runs)):
             amount = _amount(run.load, paper.unit)
-            if amount not in levels or (run.cell, run.repeat) in torn:
+            if amount not in levels or run.run in torn:
                 continue
             failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
             found.append(

@@ -67,9 +67,9 @@ class Measured(Record):
     cpu_fall: Halves | None = None
     latency_fall: Halves | None = None
     partner: Name | None = Field(None, description="The approach that it was loaded in turn with")
-    partner_cpus: float | None = Field(None, description="CPU of the idle partner while this one was loaded")
-    threads_started: float | None = Field(None, description="Threads more after a slice than before it, the median")
-    ratio_shift: float | None = Field(None, description="Of the log of CPU per request to its partner's, by halves")
+    partner_cpus: float | None = Field(None, description="CPUs that the idle partner used, without its compilers")
+    threads_started: float | None = Field(None, description="Threads that a slice added, the median")
+    ratio_shift: float | None = Field(None, description="Growth of ln(CPU per request ÷ partner's), from half to half")
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
     process_restarts: int | None = None

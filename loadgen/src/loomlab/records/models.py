@@ -165,8 +165,8 @@ class SliceFigures(Record):
     started: float
     seconds: float
     requests: int = Field(description="Answered ones")
-    cpu_ms_per_request: float | None = Field(description="Of the process, from idle to idle")
-    mean_latency_ms: float | None = Field(description="Without the first request of each connection, as throughput")
+    cpu_ms_per_request: float | None = Field(description="By the process's own count, without compilers and idle use")
+    mean_latency_ms: float | None = Field(description="Without the first and the last wave, as throughput")
     throughput_rps: float | None
 
 
@@ -274,6 +274,11 @@ class Run(Measured):
     notes: list[str] = Field(default_factory=list, description="Figures that are missing; the verdict is the same")
     rules: list[RuleResult] = Field(default_factory=list, description="Every rule of the verdict and what it found")
     raw_sha256: str | None = Field(None, description="Checksum of the raw files that the figures are of")
+
+    @property
+    def pair(self) -> tuple[str, ...]:
+        """The two that were loaded in turn, in the order of their names; nothing of a run alone."""
+        return tuple(sorted((self.approach, self.partner))) if self.partner else ()
 
 
 class ScaledScenario(Record):

@@ -1,7 +1,7 @@
 """Compares approaches within blocks."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -20,17 +20,15 @@ def compare(
     observations: Iterable[Observation],
     declared: Sequence[Pair],
     exploratory: Sequence[Pair] = (),
-    torn: Mapping[tuple[str, int], str] | None = None,
 ) -> list[Comparison]:
     """Of the pairs in their order, those declared first; the words of these hold for all of them. A word is said only
     if it is the same with the runs that were left out for causes of their own, and if hardly any of these has no
-    figure: what a dear run brings about itself must not choose among runs. `torn`: why a block counts for no pair."""
-    torn = torn or {}
-    runs = [run for run in observations if (run.load, run.block) not in torn]
+    figure: what a dear run brings about itself must not choose among runs."""
+    runs = [*observations]
     with_left_out = [run if run.left_out is None else replace(run, value=run.left_out) for run in runs]
 
     def comparisons(runs: Sequence[Observation]) -> list[Comparison]:
-        found = [_without_word(figure, pair, runs, torn) for pair in (*declared, *exploratory)]
+        found = [_without_word(figure, pair, runs) for pair in (*declared, *exploratory)]
         p_holm = holm(np.array([float(estimated.p_value) for _, estimated in found[: len(declared)]]))
         worded = [_with_word(*one, len(declared), float(p)) for one, p in zip(found, p_holm, strict=False)]
         return worded + [comparison for comparison, _ in found[len(declared) :]]
@@ -42,16 +40,18 @@ def compare(
 
 
 def _without_word(
-    figure: ComparedFigure, pair: Pair, observations: Iterable[Observation], torn: Mapping[tuple[str, int], str]
+    figure: ComparedFigure, pair: Pair, observations: Iterable[Observation]
 ) -> tuple[Comparison, Estimates]:
     """Of differences, of ratios of their logarithms. Lower bounds have no margin: what they bound may differ."""
     runs = [run for run in observations if run.load == pair.load and run.approach in {pair.a, pair.b}]
-    dropped = {block: why for (load, block), why in torn.items() if load == pair.load}
+    dropped: dict[int, str] = {}
     counted: dict[int, list[Observation]] = {}
     for block in sorted({run.block for run in runs}):
         sides = {name: [run for run in runs if (run.block, run.approach) == (block, name)] for name in (pair.a, pair.b)}
         if faults := [fault for name, own in sides.items() if (fault := _fault(name, own, figure.unit is None))]:
-            dropped[block] = "; ".join(faults)
+            reasons = [own[0].reason for own in sides.values() if own]
+            alike = len(faults) == 2 and reasons[0] is not None and reasons == reasons[:1] * 2
+            dropped[block] = f"{reasons[0]}" if alike else "; ".join(faults)
         else:
             counted[block] = [own[0] for own in sides.values()]
     scaled = float if figure.unit else math.log

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
 from loomlab.basics.errors import ParseError
+from loomlab.basics.waves import SLICE_RAMP_S
 from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Load, OpenRate, Users, UserStage
 from loomlab.records.requestlog import RequestLog
@@ -62,7 +63,8 @@ class Program(Tool):
             for target in load.targets
         ]
         load_file = raw / f"{self.name}-load.json"
-        more = {"timeout_ms": load.timeout_s * 1000, "requests": requests} | ({"in_slices": True} if in_slices else {})
+        more = {"timeout_ms": load.timeout_s * 1000, "requests": requests}
+        more |= {"slice_ramp_seconds": SLICE_RAMP_S} if in_slices else {}
         write_json(load_file, {**self.settings(load), **more})
         return [self.program, str(load_file), str(self.rows(raw)), str(raw / f"{self.name}-report.json")]
 

@@ -91,20 +91,21 @@ def partner_busy(run: Measured) -> Iterator[str]:
     cpus = measured(run.partner_cpus, "what CPU the idle partner used")
     if cpus > PARTNER_LIMIT:
         yield (
-            f"{run.partner} used {percent(cpus)} of a CPU while it was idle (the limit is {percent(PARTNER_LIMIT)}, of "
-            "which the lab's own scrapes take half): it disturbed the one that was loaded; use DESIGN=alone."
+            f"{run.partner} used {percent(cpus)} of a CPU while idle (the limit is {percent(PARTNER_LIMIT)}; the "
+            "lab's scrapes take 0.4 to 1.6 %), which may have disturbed the one that was loaded: use DESIGN=alone."
         )
 
 
 @rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency")
 def pools_trimmed(run: Measured) -> Iterator[str]:
-    """Pair in slices: threads that a slice started, the median."""
+    """Pair in slices: threads that a slice added, the median."""
     skip_if(not run.partner, ALONE)
     started = measured(run.threads_started, "how many threads the process had")
     if started > TRIMMED_LIMIT * run.concurrency:
         yield (
-            f"Each slice started {started:.0f} threads (the limit is {percent(TRIMMED_LIMIT)} of the concurrency): "
-            "pools end idle ones between slices; use DESIGN=alone."
+            f"Slices added {started:.0f} threads (the limit is {percent(TRIMMED_LIMIT)} of the concurrency, "
+            f"{TRIMMED_LIMIT * run.concurrency:.0f}): the pool ends idle ones while the partner is loaded; use "
+            "DESIGN=alone."
         )
 
 
