@@ -17,7 +17,6 @@ import pytest
 
 import loads
 from loads import rate
-from loomlab.basics.waves import SLICE_RAMP_S
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.requestlog import RequestLog
 from loomlab.run.prometheus import answered
@@ -285,7 +284,7 @@ def test_the_live_figures_of_rates_have_a_series_for_each_status(server: Misbeha
 def test_users_send_a_slice_when_they_are_told_to_and_keep_their_connections(
     server: Misbehaving, tmp_path: Path
 ) -> None:
-    command = LabUsers().command(load_of(server, CLOSED, 5), tmp_path, in_slices=True)
+    command = LabUsers().command(load_of(server, CLOSED, 5), tmp_path, ramp_s=1, in_slices=True)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
         assert process.stdin and process.stdout
         for done in (10, 20, 30):
@@ -295,4 +294,4 @@ def test_users_send_a_slice_when_they_are_told_to_and_keep_their_connections(
 
     starts_s = np.sort(left(LabUsers(), tmp_path)[1].starts_s)[:5]
     assert server.connections == 5
-    assert np.diff(starts_s) == pytest.approx(SLICE_RAMP_S / 5, abs=BUSY_S)
+    assert np.diff(starts_s) == pytest.approx(0.2, abs=BUSY_S)

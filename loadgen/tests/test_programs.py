@@ -99,9 +99,9 @@ def test_without_a_report_the_last_words_are_known(tmp_path: Path) -> None:
     assert VEGETA.report(tmp_path) == ToolReport(aborted="lab-rates: no such host")
 
 
-def load_file(tool: Program, load: Load, raw: Path) -> dict[str, Any]:
+def load_file(tool: Program, load: Load, raw: Path, **how: Any) -> dict[str, Any]:
     """What the program is given."""
-    command = tool.command(load, raw)
+    command = tool.command(load, raw, **how)
     settings, *others = (raw / f"{tool.name}-{name}" for name in ("load.json", "requests.csv", "report.json"))
     assert command == [tool.program, str(settings), *map(str, others)]
     content: dict[str, Any] = json.loads(settings.read_text())
@@ -134,3 +134,5 @@ def test_what_users_is_given(tmp_path: Path) -> None:
     assert spike["stages"] == [{"users": 20, "seconds": 5}, {"users": 0, "seconds": 1}]
     assert (closed["think_seconds"], closed["most_requests"], closed["dealt_to_requests"]) == ([0, 0], 100, True)
     assert closed["stages"] == [{"users": 20, "seconds": 0}, {"users": 20, "seconds": 9}]
+    ramped = load_file(LabUsers(), load_of(Closed(100, 9)), tmp_path, ramp_s=1, in_slices=True)
+    assert (ramped["stages"], ramped["in_slices"]) == ([{"users": 20, "seconds": 1}, {"users": 20, "seconds": 8}], True)

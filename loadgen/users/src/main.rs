@@ -32,8 +32,9 @@ struct Load {
     stages: Vec<Stage>,
     think_seconds: (f64, f64),
     most_requests: u64,
-    /// Requests are sent in slices that stdin asks for; all users have begun one after so long.
-    slice_ramp_seconds: Option<f64>,
+    /// Requests are sent in slices that stdin asks for, each of which begins with the first stage.
+    #[serde(default)]
+    in_slices: bool,
 }
 
 /// What all users share: kinds of requests, how many may still be sent, and the rows.
@@ -98,8 +99,8 @@ fn run(load: &str, rows: &str, report: &str) -> Result<(), Box<dyn std::error::E
 async fn serve(load: &Load, shared: &Arc<Shared>) -> Result<(), Box<dyn std::error::Error>> {
     let addresses: Arc<[SocketAddr]> = tokio::net::lookup_host(&load.address).await?.collect();
     let timeout = Duration::from_millis(load.timeout_ms);
-    if let Some(ramp) = load.slice_ramp_seconds {
-        return slices::serve(load.stages[0].users, Duration::from_secs_f64(ramp), &addresses, timeout, shared).await;
+    if load.in_slices {
+        return slices::serve(&load.stages[0], &addresses, timeout, shared).await;
     }
     let begin = Instant::now() + START;
     let mut users = Vec::new();

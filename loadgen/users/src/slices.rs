@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::rows::Request;
+use crate::stays::Stage;
 use crate::Shared;
 use std::error::Error;
 use std::net::SocketAddr;
@@ -11,20 +12,20 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::sync::{mpsc, watch};
 
-/// For each line of stdin, so many requests by all users, who begin evenly within the ramp; when the last has ended, the line is
-/// given back.
+/// For each line of stdin, so many requests by all users, who begin evenly within the stage; when the last has ended, the line
+/// is given back.
 pub async fn serve(
-    users: usize,
-    ramp: Duration,
+    stage: &Stage,
     addresses: &Arc<[SocketAddr]>,
     timeout: Duration,
     shared: &Arc<Shared>,
 ) -> Result<(), Box<dyn Error>> {
+    let users = stage.users;
     let (begin, _) = watch::channel(());
     let (ended, mut ends) = mpsc::channel(users);
     for number in 0..users {
         let client = Client::new(addresses.clone(), timeout);
-        let wait = ramp.mul_f64(number as f64 / users as f64);
+        let wait = Duration::from_secs_f64(stage.seconds * number as f64 / users as f64);
         tokio::spawn(user(number, wait, client, begin.subscribe(), ended.clone(), shared.clone()));
     }
     let mut lines = BufReader::new(tokio::io::stdin()).lines();

@@ -8,7 +8,7 @@ SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
 SLICES = 4  # of each side of a pair at a load: two loads of two pairs then take an hour in five blocks
 SLICE_WAVES, SHORTEST_SLICE_S, LONGEST_SLICE_S = 11, 8, 50
-SLICE_RAMP_S = 1  # within it connections begin a slice, evenly: in step each wave would be a crowd
+RAMP_S = 1  # within it connections begin a measured load, evenly, if the tool can: in step each wave would be a crowd
 """Ten waves and a first one. Servers close no connection that idles for two slices of the partner (KEEP_ALIVE_MS)."""
 
 

@@ -170,7 +170,7 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     longest_s = START_S + 2 * OVERHEAD_S + cap_s + most_s
     if work.pairs:
         slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / waves.SLICES)
-        slice_s += waves.SLICE_RAMP_S
+        slice_s += waves.RAMP_S
         lasts_s, most_s = math.ceil((waves.SLICES + 2) * slice_s), math.ceil(3 * (waves.SLICES + 2) * slice_s)
         loads = len(work.loads)  # of one process
         expected_s = (START_S + min(cap_s, COMPILE_S)) // loads + lasts_s

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from loomlab.basics.errors import HostError, UsageError
-from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, SLICE_RAMP_S, SLICE_WAVES, SLICES
+from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, RAMP_S, SLICE_WAVES, SLICES
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, memory_mb_of, size_of
 from loomlab.plan.lab import Lab
@@ -154,7 +154,7 @@ def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
     elif unpaired:
         yield f"{', '.join(unpaired)} has no partner here: name two approaches"
     wave_s = max(work.answer_ms / 1000, *(wave_cpu_s(work, load, host) for load in work.loads))
-    slice_s = SLICE_RAMP_S + max(SLICE_WAVES * wave_s, (asked.duration_s or 0) / SLICES)
+    slice_s = RAMP_S + max(SLICE_WAVES * wave_s, (asked.duration_s or 0) / SLICES)
     if slice_s > LONGEST_SLICE_S:
         why = f"over the limit of {LONGEST_SLICE_S} s after which servers may close idle connections"
         yield f"a slice would take {slice_s:.0f} s, {why}: lower DELAY, DURATION or CONCURRENCY"

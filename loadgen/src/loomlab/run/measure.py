@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from loomlab.basics.waves import chosen_duration_s
+from loomlab.basics.waves import RAMP_S, chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed, Load
@@ -136,7 +136,7 @@ class Measurement:
         with hanging(self.request.hangs, self.backend, self.progress):
             live.phase("measure")
             run, samples = run_tool(
-                driver.command(load, files.raw),
+                driver.command(load, files.raw, ramp_s=RAMP_S),
                 driver.output(files.raw),
                 duration_s + load.timeout_s + margin_s,
                 STALL_S if driver.discards else math.inf,

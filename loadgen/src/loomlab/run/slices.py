@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import IO
 
 from loomlab.basics.errors import CannotMeasureError, UsageError
-from loomlab.basics.waves import LONGEST_SLICE_S, SHORTEST_SLICE_S, SLICE_WAVES
+from loomlab.basics.waves import LONGEST_SLICE_S, RAMP_S, SHORTEST_SLICE_S, SLICE_WAVES
 from loomlab.records.files import write_json
 from loomlab.records.load import Closed
 from loomlab.records.models import HostLog, HostSample, Request, ToolRun
@@ -57,7 +57,7 @@ class Gate:
 
     def __init__(self, side: Measurement) -> None:
         """Raises CannotMeasureError where it cannot be started."""
-        self.command = side.tool.command(side.request.load, side.files.raw, in_slices=True)
+        self.command = side.tool.command(side.request.load, side.files.raw, ramp_s=RAMP_S, in_slices=True)
         with side.tool.output(side.files.raw).open("wb") as said:
             try:
                 self.process = subprocess.Popen(  # noqa: S603 - the command is built by a Tool, no shell

@@ -44,7 +44,7 @@ class Ab(Tool):
         if load.targets[0].method != "GET":
             yield f"sends only GET requests here, not {load.targets[0].method}: use hey or users"
 
-    def command(self, load: Load, raw: Path, *, in_slices: bool = False) -> list[str]:  # noqa: ARG002
+    def command(self, load: Load, raw: Path, **_: int) -> list[str]:
         assert isinstance(load.shape, Closed)
         return [
             *("ab", "-k", "-l", "-r", "-s", str(load.timeout_s), "-t", str(load.shape.duration_s)),

@@ -62,7 +62,7 @@ class Hey(Tool):
     resolution_ms = 1e-3
     columns = REQUEST_COLUMNS
 
-    def command(self, load: Load, raw: Path, *, in_slices: bool = False) -> list[str]:  # noqa: ARG002
+    def command(self, load: Load, raw: Path, **_: int) -> list[str]:
         assert isinstance(load.shape, Closed)
         target = load.targets[0]
         # The same number for each connection: hey leaves the remainder out.

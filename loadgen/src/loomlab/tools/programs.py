@@ -3,7 +3,7 @@
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
 from loomlab.basics.errors import ParseError
-from loomlab.basics.waves import SLICE_RAMP_S
 from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Load, OpenRate, Users, UserStage
 from loomlab.records.requestlog import RequestLog
@@ -49,10 +48,10 @@ class Program(Tool):
     columns = COLUMNS
 
     @abstractmethod
-    def settings(self, load: Load) -> Mapping[str, Any]:
+    def settings(self, load: Load, ramp_s: int) -> dict[str, Any]:
         """What the load file holds beside the requests and their time-out."""
 
-    def command(self, load: Load, raw: Path, *, in_slices: bool = False) -> list[str]:
+    def command(self, load: Load, raw: Path, *, ramp_s: int = 0, in_slices: bool = False) -> list[str]:
         requests = [
             {
                 "method": target.method,
@@ -64,8 +63,7 @@ class Program(Tool):
         ]
         load_file = raw / f"{self.name}-load.json"
         more = {"timeout_ms": load.timeout_s * 1000, "requests": requests}
-        more |= {"slice_ramp_seconds": SLICE_RAMP_S} if in_slices else {}
-        write_json(load_file, {**self.settings(load), **more})
+        write_json(load_file, self.settings(load, ramp_s) | more | ({"in_slices": True} if in_slices else {}))
         return [self.program, str(load_file), str(self.rows(raw)), str(raw / f"{self.name}-report.json")]
 
     def report(self, raw: Path) -> ToolReport:
@@ -122,7 +120,7 @@ class Vegeta(Program):
     cpu_ms_per_request = 0.2
     counter = 'request_seconds_count{job="vegeta"}'
 
-    def settings(self, load: Load) -> Mapping[str, Any]:
+    def settings(self, load: Load, ramp_s: int) -> dict[str, Any]:  # noqa: ARG002
         assert isinstance(load.shape, OpenRate)
         return {
             "origin": load.origin,
@@ -150,11 +148,11 @@ class LabUsers(Program):
         if isinstance(load.shape, Users) and load.shape.most < (kinds := len(load.targets)):
             yield f"needs a user for each of {kinds} kinds of requests, got {load.shape.most}: raise SCALE"
 
-    def settings(self, load: Load) -> Mapping[str, Any]:
+    def settings(self, load: Load, ramp_s: int) -> dict[str, Any]:
         shape, most_requests = load.shape, self.max_requests
         if isinstance(shape, Closed):
             most_requests = shape.requests
-            shape = Users((UserStage(load.connections, 0), UserStage(load.connections, shape.duration_s)))
+            shape = Users((UserStage(load.connections, ramp_s), UserStage(load.connections, shape.duration_s - ramp_s)))
         assert isinstance(shape, Users)
         return {
             "address": urlsplit(load.origin).netloc,

@@ -99,8 +99,9 @@ class Tool(ABC):
             yield f"keeps the times of {most} requests, not of {shape.requests}: use REQUESTS={most} or less"
 
     @abstractmethod
-    def command(self, load: Load, raw: Path, *, in_slices: bool = False) -> list[str]:
-        """The command line; writes the files it needs. `in_slices`: it sends when it is told to, if it `keeps_open`."""
+    def command(self, load: Load, raw: Path, *, ramp_s: int = 0, in_slices: bool = False) -> list[str]:
+        """The command line; writes the files it needs. Connections begin evenly within the ramp, if it can; in slices it
+        sends when it is told to, if it `keeps_open`."""
 
     def version(self, checkout: Path) -> str | None:
         """What the image is built with, by the checkout's pins; None where that is not known."""
