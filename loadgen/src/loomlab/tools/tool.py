@@ -100,8 +100,8 @@ class Tool(ABC):
 
     @abstractmethod
     def command(self, load: Load, raw: Path, *, ramp_s: int = 0, in_slices: bool = False) -> list[str]:
-        """The command line; writes the files it needs. Connections begin evenly within the ramp, if it can; in slices it
-        sends when it is told to, if it `keeps_open`."""
+        """The command line; writes the files it needs. Connections begin evenly within the ramp, if it can; in slices
+        it sends when it is told to, if it `keeps_open`."""
 
     def version(self, checkout: Path) -> str | None:
         """What the image is built with, by the checkout's pins; None where that is not known."""
