@@ -1,51 +1,54 @@
 package io.loomlab.backend;
 
-import java.io.IOException;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
-import java.time.Duration;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.SocketChannel;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** Deals new connections out to the loops in turn. Runs on the loop that it listens on. */
-final class Acceptor {
-  private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
+final class Acceptor extends ChannelInboundHandlerAdapter {
+  private static final long PAUSE_MILLIS = 100;
 
-  private final ServerSocketChannel listener;
   private final List<EventLoop> loops;
   private final int maxConnections;
   private int next;
 
-  Acceptor(ServerSocketChannel listener, List<EventLoop> loops, int maxConnections) {
-    this.listener = listener;
+  Acceptor(List<EventLoop> loops, int maxConnections) {
     this.loops = loops;
     this.maxConnections = maxConnections;
   }
 
-  void accept(EventLoop loop, SelectionKey key) {
-    try {
-      while (openConnections() < maxConnections) {
-        SocketChannel channel = listener.accept();
-        if (channel == null) {
-          return;
-        }
-        loops.get(next).adopt(channel);
-        next = (next + 1) % loops.size();
-      }
-    } catch (IOException e) {
-      System.err.println("A connection could not be accepted: " + e.getMessage());
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object connection) {
+    loops.get(next).adopt((SocketChannel) connection);
+    next = (next + 1) % loops.size();
+    if (isFull()) {
+      pause(context);
     }
-    pause(loop, key);
   }
 
-  private long openConnections() {
-    return loops.stream().mapToLong(each -> each.counters().openConnections()).sum();
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    System.err.println("A connection could not be accepted: " + cause.getMessage());
+    pause(context);
   }
 
-  private static void pause(EventLoop loop, SelectionKey key) {
-    if (key.isValid()) {
-      key.interestOps(0);
-      loop.at(System.nanoTime() + PAUSE_NANOS, () -> key.interestOps(SelectionKey.OP_ACCEPT));
+  private void pause(ChannelHandlerContext context) {
+    context.channel().config().setAutoRead(false);
+    context.executor().schedule(() -> resume(context), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void resume(ChannelHandlerContext context) {
+    if (isFull()) {
+      pause(context);
+    } else {
+      context.channel().config().setAutoRead(true);
     }
+  }
+
+  private boolean isFull() {
+    return loops.stream().mapToLong(each -> each.counters().openConnections()).sum()
+        >= maxConnections;
   }
 }

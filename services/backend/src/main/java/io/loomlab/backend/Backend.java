@@ -1,13 +1,12 @@
 package io.loomlab.backend;
 
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.ManagementServer;
-import io.loomlab.core.UsageException;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.ManagementServer;
+import io.loomlab.core.settings.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.channel.socket.ServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.channels.ServerSocketChannel;
-import java.security.Security;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -28,9 +27,6 @@ public final class Backend implements AutoCloseable {
   public static void main(String[] args) {
     // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
     System.setProperty("slf4j.internal.verbosity", "ERROR");
-    // Who runs changes from one second to the next; java.security's default keeps names for 30 s.
-    Security.setProperty("networkaddress.cache.ttl", "0");
-    Security.setProperty("networkaddress.cache.negative.ttl", "0");
     UsageException.exitOnUsageError(() -> start(BackendSettings.from(System.getenv())));
   }
 
@@ -40,9 +36,6 @@ public final class Backend implements AutoCloseable {
    * @throws IOException if a port cannot be bound
    */
   public static Backend start(BackendSettings settings) throws IOException {
-    ServerSocketChannel listener = ServerSocketChannel.open();
-    listener.configureBlocking(false);
-    listener.bind(new InetSocketAddress(settings.port()), settings.backlog());
     Behaviour behaviour = new Behaviour(settings.delay(), settings.errorShare());
     List<EventLoop> loops = new ArrayList<>();
     for (int i = 0; i < settings.loops(); i++) {
@@ -50,26 +43,25 @@ public final class Backend implements AutoCloseable {
       SplittableRandom tokens = new SplittableRandom(settings.seed() + i).split();
       loops.add(new EventLoop(i, new LoopBehaviour(behaviour, random, tokens), new CpuWait()));
     }
-    loops.getFirst().listen(listener, new Acceptor(listener, loops, settings.maxConnections()));
     PrometheusMeterRegistry registry = LabRegistry.create("backend");
     BackendMetrics.bind(registry, behaviour, loops);
     loops.forEach(EventLoop::start);
+    ServerSocketChannel listener = EventLoop.newListener();
+    listener.config().setBacklog(settings.backlog());
+    listener.pipeline().addLast(new Acceptor(loops, settings.maxConnections()));
+    loops.getFirst().listen(listener);
+    listener.bind(new InetSocketAddress(settings.port())).syncUninterruptibly();
     ManagementServer management =
         ManagementServer.start(
             settings.managementPort(), registry, () -> loops.stream().allMatch(EventLoop::isAlive));
     management.serve(
         BehaviourEndpoint.PATH,
         new BehaviourEndpoint(behaviour, () -> loops.forEach(EventLoop::wakeUp)));
-    if (!settings.project().isEmpty()) {
-      Targets targets = new Targets("approach", settings.project(), Targets.DNS);
-      management.serve(Targets.PATH, targets);
-      targets.watch();
-    }
     return new Backend(loops, listener, management);
   }
 
   public int port() {
-    return listener.socket().getLocalPort();
+    return listener.localAddress().getPort();
   }
 
   public int managementPort() {
@@ -79,7 +71,7 @@ public final class Backend implements AutoCloseable {
   @Override
   public void close() throws IOException {
     management.close();
-    listener.close();
+    listener.close().syncUninterruptibly();
     loops.forEach(EventLoop::stop);
   }
 }

@@ -1,6 +1,6 @@
 package io.loomlab.backend;
 
-import io.loomlab.core.LabRegistry;
+import io.loomlab.core.metrics.LabRegistry;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

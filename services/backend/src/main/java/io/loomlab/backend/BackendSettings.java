@@ -1,7 +1,7 @@
 package io.loomlab.backend;
 
-import io.loomlab.core.Environment;
-import io.loomlab.core.UsageException;
+import io.loomlab.core.settings.Environment;
+import io.loomlab.core.settings.UsageException;
 import java.time.Duration;
 import java.util.Map;
 
@@ -13,7 +13,6 @@ import java.util.Map;
  * @param seed of the loops' random numbers; each loop adds its index
  * @param loops event loops, by default one per processor
  * @param maxConnections connections beyond this wait in the backlog
- * @param project Compose project whose approaches it tells Prometheus; empty: it tells nothing
  */
 public record BackendSettings(
     Delay delay,
@@ -23,8 +22,7 @@ public record BackendSettings(
     int maxConnections,
     int backlog,
     int port,
-    int managementPort,
-    String project) {
+    int managementPort) {
   private static final String ERROR_SHARE = "BACKEND_ERROR_SHARE";
   private static final String SEED = "BACKEND_SEED";
   private static final int DEFAULT_SEED = 1;
@@ -40,8 +38,7 @@ public record BackendSettings(
         maxConnections,
         backlog,
         port,
-        managementPort,
-        "");
+        managementPort);
   }
 
   /**
@@ -59,8 +56,7 @@ public record BackendSettings(
         environment.positive("LAB_MAX_CONNECTIONS"),
         environment.positive("LAB_BACKLOG"),
         environment.port("LAB_PORT", 8080),
-        environment.port("LAB_MANAGEMENT_PORT", 8081),
-        variables.getOrDefault("BACKEND_PROJECT", ""));
+        environment.port("LAB_MANAGEMENT_PORT", 8081));
   }
 
   private static long seed(String text) {

@@ -1,8 +1,8 @@
 package io.loomlab.backend;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.ManagementServer;
-import io.loomlab.core.UsageException;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.metrics.ManagementServer;
+import io.loomlab.core.settings.UsageException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.loomlab.backend;
 
-import io.loomlab.core.UsageException;
+import io.loomlab.core.settings.UsageException;
 import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.random.RandomGenerator;

@@ -1,6 +1,6 @@
 package io.loomlab.backend;
 
-import io.loomlab.core.UsageException;
+import io.loomlab.core.settings.UsageException;
 import java.math.BigDecimal;
 import java.util.random.RandomGenerator;
 import java.util.regex.Pattern;

@@ -1,41 +1,51 @@
 package io.loomlab.backend;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpRequestDecoder;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.PriorityQueue;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
-/** One thread with its selector, its connections and its deadlines. */
+/** One thread with its connections and its deadlines. */
 final class EventLoop {
   private static final long NANOS_PER_MILLI = 1_000_000;
-  private static final Duration SWEEP = Duration.ofSeconds(5);
+  private static final long SWEEP_NANOS = Duration.ofSeconds(5).toNanos();
 
   /** Linux's selector takes 1024 at once, a wake-up among them, and may leave others behind. */
   private static final int FULL_POLL = 1023;
 
-  private record TimedTask(long nanos, Runnable task) {}
+  /** Through the JDK, where Netty has no transport of its own, a call costs a fifth more. */
+  private static final boolean NATIVE = Epoll.isAvailable();
 
   private final Thread thread;
-  private final Selector selector;
+  private final ManualIoEventLoop io;
+
+  /** The same: what registers channels is deprecated in the class alone. */
+  private final EventLoopGroup group;
+
   private final LoopBehaviour behaviour;
-  private final ConnectionHandler handler;
   private final LongSupplier cpuWaitNanos;
   private final LoopCounters counters = new LoopCounters();
-  private final Queue<SocketChannel> arrivals = new ConcurrentLinkedQueue<>();
-  private final PriorityQueue<TimedTask> tasks =
-      new PriorityQueue<>(Comparator.comparingLong(TimedTask::nanos));
+  private final Set<Connection> connections = new HashSet<>();
   private final PriorityQueue<PendingAnswer> answers =
       new PriorityQueue<>(Comparator.comparingLong(PendingAnswer::deadlineNanos));
   private volatile boolean running = true;
+  private long sweepNanos = System.nanoTime() + SWEEP_NANOS;
   private boolean batchStarted;
+  private int batchSize;
   private long batchNanos;
   private long polledNanos = System.nanoTime();
   private boolean foundWaiting;
@@ -45,12 +55,18 @@ final class EventLoop {
   /**
    * @param cpuWaitNanos how long the thread that asks has waited for a CPU so far
    */
-  EventLoop(int number, LoopBehaviour behaviour, LongSupplier cpuWaitNanos) throws IOException {
-    selector = Selector.open();
+  EventLoop(int number, LoopBehaviour behaviour, LongSupplier cpuWaitNanos) {
     this.behaviour = behaviour;
     this.cpuWaitNanos = cpuWaitNanos;
-    handler = new ConnectionHandler(this, behaviour);
     thread = new Thread(this::run, "loop-" + number);
+    io =
+        new ManualIoEventLoop(
+            thread, NATIVE ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
+    group = io;
+  }
+
+  static ServerSocketChannel newListener() {
+    return NATIVE ? new EpollServerSocketChannel() : new NioServerSocketChannel();
   }
 
   LoopCounters counters() {
@@ -76,28 +92,50 @@ final class EventLoop {
 
   /** Looks at its deadlines anew, which a change of the behaviour may have moved. */
   void wakeUp() {
-    selector.wakeup();
+    io.wakeup();
   }
 
-  void listen(ServerSocketChannel listener, Acceptor acceptor) throws IOException {
-    listener.register(selector, SelectionKey.OP_ACCEPT, acceptor);
+  /** Serves a listener, from any thread. */
+  void listen(Channel listener) {
+    group.register(listener).syncUninterruptibly();
   }
 
   /** Takes over a connection, from any thread. */
   void adopt(SocketChannel channel) {
     counters.opened();
-    arrivals.add(channel);
-    wakeUp();
+    channel.config().setTcpNoDelay(true).setAllowHalfClosure(true);
+    channel
+        .pipeline()
+        .addLast(
+            new HttpRequestDecoder(new HttpDecoderConfig().setMaxInitialLineLength(8192)),
+            new Connection(this, behaviour));
+    group.register(channel);
   }
 
-  /** Runs a task on this loop at a time of {@link System#nanoTime}. To be called on this loop. */
-  void at(long nanos, Runnable task) {
-    tasks.add(new TimedTask(nanos, task));
+  /** To be called on this loop. */
+  void add(Connection connection) {
+    connections.add(connection);
+  }
+
+  /** To be called on this loop. */
+  void remove(Connection connection) {
+    connections.remove(connection);
+    counters.closed();
   }
 
   /** Has an answer sent when it is due. To be called on this loop. */
   void await(PendingAnswer answer) {
     answers.add(answer);
+  }
+
+  /** Of each connection that is read. The first one tells when the selector reported them. */
+  void beginReading() {
+    batchSize++;
+    if (!batchStarted) {
+      batchStarted = true;
+      batchNanos = System.nanoTime();
+      unreadNanos = foundWaiting ? batchNanos - polledNanos : waitedForCpuNanos();
+    }
   }
 
   /** When the selector reported the sockets that are being read: all their bytes were there. */
@@ -115,38 +153,36 @@ final class EventLoop {
   }
 
   private void run() {
-    sweep();
-    try (selector) {
-      while (running) {
-        registerArrivals();
-        poll();
-        meetDeadlines();
-      }
-      for (SelectionKey key : selector.keys()) {
-        key.channel().close();
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    while (running) {
+      poll();
+      meetDeadlines();
+    }
+    connections.forEach(Connection::close);
+    io.shutdownGracefully();
+    while (!io.isTerminated()) {
+      io.runNow();
     }
   }
 
   /**
    * Looks without waiting first, to tell what had come before from what the loop waited for. That
-   * takes a wake-up away, so it waits only with nothing left that could have been the reason.
+   * takes a wake-up away, so it waits only with nothing left that could have been the reason. A
+   * poll that only took over new connections has not read them: they may have waited since the one
+   * before.
    */
-  private void poll() throws IOException {
+  private void poll() {
     batchStarted = false;
+    batchSize = 0;
     foundWaiting = true;
-    int found = selector.selectNow(this::ready);
-    if (found == 0 && running && arrivals.isEmpty()) {
+    if (io.runNow() == 0 && running) {
       foundWaiting = false;
       waitedNanos = cpuWaitNanos.getAsLong();
-      found = selector.select(this::ready, millisToNextDeadline());
+      io.run(nanosToNextDeadline());
     }
-    if (!batchStarted) {
-      polledNanos = System.nanoTime() - (foundWaiting ? 0 : waitedForCpuNanos());
-    } else {
-      polledNanos = found < FULL_POLL ? batchNanos : batchNanos - unreadNanos;
+    if (batchStarted) {
+      polledNanos = batchSize < FULL_POLL ? batchNanos : batchNanos - unreadNanos;
+    } else if (!foundWaiting) {
+      polledNanos = System.nanoTime() - waitedForCpuNanos();
     }
   }
 
@@ -154,11 +190,10 @@ final class EventLoop {
     return cpuWaitNanos.getAsLong() - waitedNanos;
   }
 
-  /** Rounded up: a shorter wait would end in spinning, and look like a busy backend. */
-  private long millisToNextDeadline() {
-    long next = Math.min(tasks.element().nanos, nextAnswerNanos());
-    long nanos = next - System.nanoTime();
-    return Math.max(1, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+  /** Whole milliseconds: a shorter wait would end in spinning, and look like a busy backend. */
+  private long nanosToNextDeadline() {
+    long nanos = Math.min(sweepNanos, nextAnswerNanos()) - System.nanoTime();
+    return Math.max(1, (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI) * NANOS_PER_MILLI;
   }
 
   private long nextAnswerNanos() {
@@ -166,45 +201,18 @@ final class EventLoop {
     return next == null ? Long.MAX_VALUE : behaviour.dueNanos(next.deadlineNanos());
   }
 
-  private void ready(SelectionKey key) {
-    if (!batchStarted) {
-      batchStarted = true;
-      batchNanos = System.nanoTime();
-      unreadNanos = foundWaiting ? batchNanos - polledNanos : waitedForCpuNanos();
-    }
-    if (key.attachment() instanceof Acceptor acceptor) {
-      acceptor.accept(this, key);
-    } else {
-      handler.ready((Connection) key.attachment());
-    }
-  }
-
-  private void registerArrivals() {
-    for (SocketChannel channel = arrivals.poll(); channel != null; channel = arrivals.poll()) {
-      handler.register(selector, channel);
-    }
-  }
-
   private void meetDeadlines() {
     batchNanos = System.nanoTime();
     unreadNanos = 0;
-    while (tasks.element().nanos <= batchNanos) {
-      tasks.remove().task.run();
-    }
     long due = nextAnswerNanos();
     while (due <= batchNanos) {
-      handler.answerDue(answers.remove(), due);
+      PendingAnswer answer = answers.remove();
+      answer.connection().answerDue(answer, due);
       due = nextAnswerNanos();
     }
-  }
-
-  private void sweep() {
-    long now = System.nanoTime();
-    for (SelectionKey key : selector.keys()) {
-      if (key.attachment() instanceof Connection connection) {
-        handler.closeIfIdle(connection, now);
-      }
+    if (sweepNanos <= batchNanos) {
+      sweepNanos = batchNanos + SWEEP_NANOS;
+      Set.copyOf(connections).forEach(connection -> connection.closeIfIdle(batchNanos));
     }
-    at(now + SWEEP.toNanos(), this::sweep);
   }
 }

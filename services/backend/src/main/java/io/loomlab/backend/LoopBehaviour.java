@@ -19,20 +19,20 @@ final class LoopBehaviour {
   }
 
   /** The answer to a request target. */
-  Answer answer(String target) {
+  BackendAnswer answer(String target) {
     return Routes.answer(target, tokens);
   }
 
   /** How long the requester waits for this answer, a hang aside. */
-  long delayNanos(Answer answer) {
+  long delayNanos(BackendAnswer answer) {
     long nanos = answer.delayNanos();
-    return nanos == Answer.DELAY_AS_CONFIGURED ? behaviour.delay().nanos(random) : nanos;
+    return nanos == BackendAnswer.DELAY_AS_CONFIGURED ? behaviour.delay().nanos(random) : nanos;
   }
 
   /** The answer itself, or the failure that the error share makes of a success. */
-  Answer outcome(Answer answer) {
+  BackendAnswer outcome(BackendAnswer answer) {
     boolean fails = answer.status() == 200 && behaviour.errorShare().hits(random);
-    return fails ? Answer.FAILURE : answer;
+    return fails ? BackendAnswer.FAILURE : answer;
   }
 
   /** See {@link Behaviour#dueNanos}. */

@@ -12,19 +12,19 @@ final class Routes {
   private static final Pattern DECIMAL = Pattern.compile("\\d{1,2}(\\.\\d{1,9})?");
   private static final String AUTHORIZATION = "/authorization/";
   private static final String DELAY = "/delay/";
-  private static final Answer BAD_REQUEST = Answer.error(400);
-  private static final Answer NOT_FOUND = Answer.error(404);
-  private static final Answer AUTHENTICATION = Answer.text(new UUID(0, 0).toString());
-  private static final Answer ADMIN = Answer.text("ADMIN");
-  private static final Answer USER = Answer.text("USER");
-  private static final Map<String, Answer> FIXED =
+  private static final BackendAnswer BAD_REQUEST = BackendAnswer.error(400);
+  private static final BackendAnswer NOT_FOUND = BackendAnswer.error(404);
+  private static final BackendAnswer AUTHENTICATION = BackendAnswer.text(new UUID(0, 0).toString());
+  private static final BackendAnswer ADMIN = BackendAnswer.text("ADMIN");
+  private static final BackendAnswer USER = BackendAnswer.text("USER");
+  private static final Map<String, BackendAnswer> FIXED =
       Map.of(
-          "/capabilities/ADMIN", Answer.text("EVERYTHING"),
-          "/capabilities/USER", Answer.text("READ_ONLY"),
-          "/authenticate", Answer.json("{\"userId\":\"abc123\"}"),
-          "/authorize", Answer.json("{\"authorities\":[\"get-meetings\"]}"),
+          "/capabilities/ADMIN", BackendAnswer.text("EVERYTHING"),
+          "/capabilities/USER", BackendAnswer.text("READ_ONLY"),
+          "/authenticate", BackendAnswer.json("{\"userId\":\"abc123\"}"),
+          "/authorize", BackendAnswer.json("{\"authorities\":[\"get-meetings\"]}"),
           "/meetings",
-              Answer.json("{\"meetings\":[{\"time\":\"now\",\"subject\":\"tech-talk\"}]}"));
+              BackendAnswer.json("{\"meetings\":[{\"time\":\"now\",\"subject\":\"tech-talk\"}]}"));
 
   private Routes() {}
 
@@ -33,7 +33,7 @@ final class Routes {
    *
    * @param random makes the tokens of /authentication
    */
-  static Answer answer(String target, RandomGenerator random) {
+  static BackendAnswer answer(String target, RandomGenerator random) {
     int query = target.indexOf('?');
     String path = query < 0 ? target : target.substring(0, query);
     if (path.equals("/authentication")) {
@@ -48,19 +48,19 @@ final class Routes {
     return FIXED.getOrDefault(path, NOT_FOUND);
   }
 
-  private static Answer authorization(String token) {
+  private static BackendAnswer authorization(String token) {
     if (!isUuid(token)) {
       return BAD_REQUEST;
     }
     return Character.digit(token.charAt(token.length() - 1), 16) % 2 == 0 ? ADMIN : USER;
   }
 
-  private static Answer delay(String seconds) {
+  private static BackendAnswer delay(String seconds) {
     if (!DECIMAL.matcher(seconds).matches()
         || new BigDecimal(seconds).compareTo(LONGEST_DELAY_SECONDS) > 0) {
       return BAD_REQUEST;
     }
-    return Answer.text(seconds, new BigDecimal(seconds).movePointRight(9).longValue());
+    return BackendAnswer.text(seconds, new BigDecimal(seconds).movePointRight(9).longValue());
   }
 
   private static boolean isUuid(String token) {

@@ -3,7 +3,7 @@ package io.loomlab.backend;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.loomlab.core.UsageException;
+import io.loomlab.core.settings.UsageException;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -29,7 +29,7 @@ class BehaviourTest {
     backend =
         Backend.start(
             new BackendSettings(
-                new Delay.Constant(100), ErrorShare.NONE, SEED, 1, 5_000, 2_000, 0, 0, ""));
+                new Delay.Constant(100), ErrorShare.NONE, SEED, 1, 5_000, 2_000, 0, 0));
     management = new Management(backend.managementPort());
   }
 

@@ -2,14 +2,19 @@ package io.loomlab.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -34,13 +39,28 @@ class LatenessTest {
     final AtomicLong cpuWaitNanos = new AtomicLong(Duration.ofHours(1).toNanos());
     volatile long waitedPerLook;
     private final List<RawHttp> connections = new ArrayList<>();
-    private final ServerSocketChannel listener = ServerSocketChannel.open();
+    private final BlockingQueue<SocketChannel> accepted = new LinkedBlockingQueue<>();
+    private final ServerSocketChannel listener = EventLoop.newListener();
+    private final EventLoop accepting = new EventLoop(1, null, () -> 0);
     private final EventLoop loop;
 
-    HeldLoop() throws IOException {
-      listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    HeldLoop() {
       LoopBehaviour own = new LoopBehaviour(behaviour, this::nextLong, this::nextLong);
       loop = new EventLoop(0, own, () -> cpuWaitNanos.addAndGet(waitedPerLook));
+      listener
+          .pipeline()
+          .addLast(
+              new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext context, Object connection) {
+                  accepted.add((SocketChannel) connection);
+                }
+              });
+      accepting.start();
+      accepting.listen(listener);
+      listener
+          .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+          .syncUninterruptibly();
       loop.start();
     }
 
@@ -62,13 +82,17 @@ class LatenessTest {
 
     /** The loop does not know of it before it {@link #adopt}s it. */
     RawHttp connectUnseen() throws IOException {
-      RawHttp http = new RawHttp(listener.socket().getLocalPort());
+      RawHttp http = new RawHttp(listener.localAddress().getPort());
       connections.add(http);
       return http;
     }
 
-    void adopt() throws IOException {
-      loop.adopt(listener.accept());
+    void adopt() {
+      try {
+        loop.adopt(accepted.take());
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
     }
 
     /** So that the loop is known to have taken it over. */
@@ -104,10 +128,10 @@ class LatenessTest {
     public void close() throws IOException {
       released.countDown();
       loop.stop();
+      accepting.stop();
       for (RawHttp http : connections) {
         http.close();
       }
-      listener.close();
     }
   }
 

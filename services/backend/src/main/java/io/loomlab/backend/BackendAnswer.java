@@ -1,6 +1,6 @@
 package io.loomlab.backend;
 
-import java.nio.ByteBuffer;
+import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
  * @param head status line and headers, each with its line end
  * @param delayNanos how long the requester waits for it, or {@link #DELAY_AS_CONFIGURED}
  */
-record Answer(int status, byte[] head, byte[] body, long delayNanos) {
+record BackendAnswer(int status, byte[] head, byte[] body, long delayNanos) {
   static final long DELAY_AS_CONFIGURED = -1;
 
   private static final byte[] PERSISTENT = ascii("\r\n");
@@ -17,22 +17,22 @@ record Answer(int status, byte[] head, byte[] body, long delayNanos) {
   private static final byte[] CLOSE = ascii("Connection: close\r\n\r\n");
 
   /** What the error share makes of a success. */
-  static final Answer FAILURE = error("500 Internal Server Error", "");
+  static final BackendAnswer FAILURE = error("500 Internal Server Error", "");
 
-  static Answer text(String body) {
+  static BackendAnswer text(String body) {
     return text(body, DELAY_AS_CONFIGURED);
   }
 
-  static Answer text(String body, long delayNanos) {
+  static BackendAnswer text(String body, long delayNanos) {
     return of("200 OK", "text/plain;charset=UTF-8", body, delayNanos);
   }
 
-  static Answer json(String body) {
+  static BackendAnswer json(String body) {
     return of("200 OK", "application/json", body, DELAY_AS_CONFIGURED);
   }
 
   /** Answers at once. */
-  static Answer error(int status) {
+  static BackendAnswer error(int status) {
     return switch (status) {
       case 404 -> error("404 Not Found", "");
       case 405 -> error("405 Method Not Allowed", "Allow: GET\r\n");
@@ -43,26 +43,27 @@ record Answer(int status, byte[] head, byte[] body, long delayNanos) {
   }
 
   /** The same head with another body of the same length. */
-  Answer withBody(String text) {
-    return new Answer(status, head, ascii(text), delayNanos);
+  BackendAnswer withBody(String text) {
+    return new BackendAnswer(status, head, ascii(text), delayNanos);
   }
 
-  void writeTo(ByteBuffer output, boolean keepAlive, boolean http10) {
-    output.put(head).put(keepAlive ? http10 ? KEEP_ALIVE : PERSISTENT : CLOSE).put(body);
+  void writeTo(ByteBuf output, boolean keepAlive, boolean http10) {
+    output.writeBytes(head);
+    output.writeBytes(keepAlive ? http10 ? KEEP_ALIVE : PERSISTENT : CLOSE).writeBytes(body);
   }
 
-  private static Answer error(String status, String header) {
-    Answer plain = of(status, "text/plain;charset=UTF-8", status, 0);
+  private static BackendAnswer error(String status, String header) {
+    BackendAnswer plain = of(status, "text/plain;charset=UTF-8", status, 0);
     byte[] head = ascii(new String(plain.head, StandardCharsets.US_ASCII) + header);
-    return new Answer(plain.status, head, plain.body, 0);
+    return new BackendAnswer(plain.status, head, plain.body, 0);
   }
 
-  private static Answer of(String status, String type, String body, long delayNanos) {
+  private static BackendAnswer of(String status, String type, String body, long delayNanos) {
     String head =
         "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"
             .formatted(status, type, body.length());
     int code = Integer.parseInt(status.substring(0, 3));
-    return new Answer(code, ascii(head), ascii(body), delayNanos);
+    return new BackendAnswer(code, ascii(head), ascii(body), delayNanos);
   }
 
   private static byte[] ascii(String text) {
