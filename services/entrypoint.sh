@@ -29,14 +29,23 @@ esac
 [ "$GC" != g1 ] || collector="$collector -XX:MarkSweepDeadRatio=0"
 
 # Classes that the image has ready to be mapped, for each style. ZGC has no compressed references, which an archive was made with.
+# LAB_CLASS_ARCHIVE=off does without: for a comparison with a JVM that an option of its own keeps from using it.
 archive=
 classes=/app/classes-${LAB_STYLE:-lean}.jsa
-[ "$GC" = zgc ] || [ ! -e "$classes" ] || archive="-Xshare:auto -XX:SharedArchiveFile=$classes"
+[ "$GC" = zgc ] || [ "${LAB_CLASS_ARCHIVE:-}" = off ] || [ ! -e "$classes" ] || archive="-Xshare:auto -XX:SharedArchiveFile=$classes"
 
 # A connection is a descriptor here and one towards the backend.
 ulimit -S -n "$(ulimit -H -n)"
 
-# Every approach waits for its sockets through the JDK: Netty's own transport is off.
+# Options of the user's, with semicolons between them.
+: "${LAB_JVM_OPTS:=}"
+
+# Netty's transport: through the JDK, as every other server and client, or its own.
+case "${LAB_TRANSPORT:=nio}" in
+  nio | epoll) ;;
+  *) refuse "LAB_TRANSPORT is \"$LAB_TRANSPORT\"; use nio or epoll." ;;
+esac
+
 # Minimum counts where the limit is small, the others elsewhere: together they fix the heap's size.
 # shellcheck disable=SC2086  # one word an option
 exec java $collector $archive \
@@ -44,5 +53,6 @@ exec java $collector $archive \
   -XX:MinRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:MaxRAMPercentage="$LAB_HEAP_PERCENT" \
   -XX:+ExitOnOutOfMemoryError \
-  -Dreactor.netty.native=false \
+  -Dreactor.netty.native="$([ "$LAB_TRANSPORT" = nio ] && echo false || echo true)" \
+  ${LAB_CARRIERS:+-Djdk.virtualThreadScheduler.parallelism=$LAB_CARRIERS} ${LAB_JVM_OPTS//;/ } \
   -jar /app/app.jar

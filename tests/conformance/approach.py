@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
@@ -143,6 +144,10 @@ class Approach:
     def takes_the_next_backend_connection_early(self) -> bool:
         """reactor-netty hands an answer on before it gives the connection back, so a chain of calls uses two."""
         return self.client == "reactor-netty"
+
+    def skip_without_http10(self) -> None:
+        if self.server == "helidon":
+            pytest.skip("Helidon does not speak HTTP/1.0.")
 
     @property
     def ignores_connection_close(self) -> bool:

@@ -53,11 +53,12 @@ async def test_block_passes_the_seconds_on(approach: Approach, backend: Backend,
 
 @pytest.mark.parametrize("endpoint", BACKEND_ENDPOINTS)
 async def test_calls_are_plain_http_1_1_gets(approach: Approach, backend: Backend, endpoint: str) -> None:
-    allowed = {"host", "accept", "connection"} | ({"user-agent"} if approach.client == "jdk-httpclient" else set())
+    allowed = {"host", "accept", "connection", "user-agent"}
     await approach.ask(GOOD_REQUESTS[endpoint])
     for call in backend.calls:
         assert (call.method, call.version) == ("GET", "HTTP/1.1")
         assert call.names <= allowed
+        assert [value for name, value in call.headers if name.lower() == "user-agent"] == ["loom-lab"]
         assert {value.lower() for name, value in call.headers if name.lower() == "connection"} <= {"keep-alive"}
 
 

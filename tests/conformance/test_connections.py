@@ -47,6 +47,7 @@ async def test_closes_when_asked_to(approach: Approach, endpoint: str) -> None:
 
 @pytest.mark.parametrize("endpoint", GOOD_REQUESTS)
 async def test_http_1_0_closes(approach: Approach, endpoint: str) -> None:
+    approach.skip_without_http10()
     async with await approach.connect() as connection:
         answer = await connection.ask(older(GOOD_REQUESTS[endpoint]))
         assert answer.status == 200
@@ -55,6 +56,7 @@ async def test_http_1_0_closes(approach: Approach, endpoint: str) -> None:
 
 @pytest.mark.parametrize("endpoint", GOOD_REQUESTS)
 async def test_http_1_0_keeps_alive_when_asked_to(approach: Approach, endpoint: str) -> None:
+    approach.skip_without_http10()
     async with await approach.connect() as connection:
         for _ in range(5):
             answer = await connection.ask(older(GOOD_REQUESTS[endpoint], b"Connection: Keep-Alive\r\n"))
@@ -67,6 +69,7 @@ async def test_http_1_0_keeps_alive_when_asked_to(approach: Approach, endpoint: 
     "refusal", [each for each in ONE_REFUSAL_OF_EACH_KIND if each.status != 413], ids=lambda each: each.kind
 )
 async def test_http_1_0_is_kept_alive_after_a_refusal(approach: Approach, refusal: Refusal) -> None:
+    approach.skip_without_http10()
     async with await approach.connect() as connection:
         for _ in range(2):
             answer = await connection.ask(older(refusal.raw, b"Connection: keep-alive\r\n"))

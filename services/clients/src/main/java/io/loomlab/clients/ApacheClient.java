@@ -1,10 +1,10 @@
 package io.loomlab.clients;
 
-import io.loomlab.core.About;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.About;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.work.BackendPaths;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -28,7 +28,6 @@ import org.apache.hc.core5.http.io.SocketConfig;
 import org.apache.hc.core5.http.io.entity.EntityUtils;
 import org.apache.hc.core5.http.message.BasicClassicHttpRequest;
 import org.apache.hc.core5.io.CloseMode;
-import org.apache.hc.core5.pool.PoolConcurrencyPolicy;
 import org.apache.hc.core5.pool.PoolReusePolicy;
 import org.apache.hc.core5.util.TimeValue;
 import org.apache.hc.core5.util.Timeout;
@@ -42,11 +41,6 @@ public final class ApacheClient implements BlockingClient {
    * itself).
    */
   private static final TimeValue PROBE_AFTER = TimeValue.ofSeconds(10);
-
-  private static final PoolReusePolicy REUSE = PoolReusePolicy.LIFO;
-
-  /** Strict, the default, is one lock for all threads. */
-  private static final PoolConcurrencyPolicy CONCURRENCY = PoolConcurrencyPolicy.LAX;
 
   private final HttpHost backend;
   private final PoolingHttpClientConnectionManager pool;
@@ -73,9 +67,9 @@ public final class ApacheClient implements BlockingClient {
     pool =
         PoolingHttpClientConnectionManagerBuilder.create()
             .setConnectionFactory(strictConnections())
+            .setMaxConnTotal(settings.backendConnections())
             .setMaxConnPerRoute(settings.backendConnections())
-            .setConnPoolPolicy(REUSE)
-            .setPoolConcurrencyPolicy(CONCURRENCY)
+            .setConnPoolPolicy(PoolReusePolicy.LIFO)
             .setDefaultSocketConfig(socketConfig)
             .setDefaultConnectionConfig(connectionConfig)
             .build();
@@ -88,7 +82,7 @@ public final class ApacheClient implements BlockingClient {
             .disableCookieManagement()
             .disableAuthCaching()
             .disableContentCompression()
-            .disableDefaultUserAgent()
+            .setUserAgent(BackendPaths.USER_AGENT)
             .build();
   }
 
@@ -124,7 +118,7 @@ public final class ApacheClient implements BlockingClient {
         requestConfig.getConnectionRequestTimeout().toMilliseconds(),
         requestConfig.getConnectionKeepAlive().convert(TimeUnit.MILLISECONDS),
         socketConfig.isTcpNoDelay(),
-        poolPolicy(),
+        "last used first, one lock",
         null,
         Map.of());
   }
@@ -134,33 +128,17 @@ public final class ApacheClient implements BlockingClient {
     http.close(CloseMode.IMMEDIATE);
   }
 
-  private static String poolPolicy() {
-    String next = REUSE == PoolReusePolicy.LIFO ? "last used first" : "longest idle first";
-    return next + (CONCURRENCY == PoolConcurrencyPolicy.LAX ? ", no lock" : ", one lock");
-  }
-
   private static String okBody(ClassicHttpResponse response) throws IOException {
     HttpEntity entity = response.getEntity();
     if (response.getCode() != HttpStatus.SC_OK) {
       EntityUtils.consume(entity);
       throw BackendException.unusable("The backend answered " + response.getCode());
     }
-    byte[] body = entity == null ? new byte[0] : bytes(entity);
+    byte[] body = entity == null ? new byte[0] : EntityUtils.toByteArray(entity);
     if (body.length == 0) {
       throw BackendException.unusable("The backend answered nothing");
     }
     return new String(body, StandardCharsets.UTF_8);
-  }
-
-  /** {@link EntityUtils#toByteArray} allocates 4 KiB to read through, however short the body is. */
-  private static byte[] bytes(HttpEntity entity) throws IOException {
-    long length = entity.getContentLength();
-    if (length < 0) {
-      return EntityUtils.toByteArray(entity);
-    }
-    try (InputStream content = entity.getContent()) {
-      return content.readNBytes((int) Math.min(length, Integer.MAX_VALUE));
-    }
   }
 
   /** The client's own parser would skip garbage and go on waiting for a status line. */

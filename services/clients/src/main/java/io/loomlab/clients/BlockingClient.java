@@ -1,17 +1,11 @@
 package io.loomlab.clients;
 
-import io.loomlab.core.About;
-import io.loomlab.core.BlockingBackend;
-import io.loomlab.core.Settings;
-import io.loomlab.core.Settings.Client;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.settings.Settings.Client;
+import io.loomlab.core.work.BlockingBackend;
 
-/** A blocking backend client that tells what it is configured to do. */
-public interface BlockingClient extends BlockingBackend, AutoCloseable {
-  About.Outbound about();
-
-  @Override
-  void close();
-
+/** A client of the backend whose caller blocks. */
+public interface BlockingClient extends BlockingBackend, BackendClient {
   /** The one that the settings name, or Apache's. */
   static BlockingClient of(Settings settings) {
     return of(settings, Client.APACHE);

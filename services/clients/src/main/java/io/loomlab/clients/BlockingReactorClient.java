@@ -1,8 +1,8 @@
 package io.loomlab.clients;
 
-import io.loomlab.core.About;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.About;
+import io.loomlab.core.settings.Settings;
 import reactor.core.Exceptions;
 
 /** reactor-netty, whose caller blocks until the answer is there. */

@@ -1,8 +1,10 @@
 package io.loomlab.clients;
 
-import io.loomlab.core.About;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.About;
+import io.loomlab.core.settings.Approach;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.work.BackendPaths;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -10,15 +12,18 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The JDK's client, with its default executor for every approach. Its pool has no limit, so permits
- * bound the requests under way, which is the same over HTTP/1.1. It cannot be kept from sending a
- * User-Agent.
+ * The JDK's client. As Spring Boot builds it, it has an executor of virtual threads where handlers
+ * run on such, else its own. Its pool has no limit, so permits bound the requests under way, which
+ * is the same over HTTP/1.1.
  */
 final class JdkClient implements BlockingClient {
   private static final String KEEP_ALIVE_SECONDS = "jdk.httpclient.keepalive.timeout";
@@ -32,18 +37,27 @@ final class JdkClient implements BlockingClient {
   private final Settings settings;
   private final Semaphore permits;
   private final HttpClient http;
+  private final HttpResponse.BodyHandler<byte[]> body;
 
   JdkClient(Settings settings) {
     this.settings = settings;
     permits = new Semaphore(settings.backendConnections());
+    body =
+        settings.responseTimeout().isZero()
+            ? HttpResponse.BodyHandlers.ofByteArray()
+            : info -> new TimedBody(settings.responseTimeout());
     System.setProperty(KEEP_ALIVE_SECONDS, String.valueOf(settings.keepAlive().toSeconds()));
     System.setProperty(ATTEMPTS, "1");
-    http =
+    HttpClient.Builder builder =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(settings.connectTimeout())
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .build();
+            .followRedirects(HttpClient.Redirect.NEVER);
+    if (settings.approach().concurrency() == Approach.Concurrency.VIRTUAL_THREADS) {
+      ThreadFactory threads = Thread.ofVirtual().name("httpclient-", 0).factory();
+      builder.executor(Executors.newThreadPerTaskExecutor(threads));
+    }
+    http = builder.build();
   }
 
   @Override
@@ -53,7 +67,7 @@ final class JdkClient implements BlockingClient {
         throw BackendException.timeout(new TimeoutException("no free connection"));
       }
       try {
-        return okBody(http.send(request(path), info -> new TimedBody(settings.responseTimeout())));
+        return okBody(http.send(request(path), body));
       } finally {
         permits.release();
       }
@@ -76,13 +90,17 @@ final class JdkClient implements BlockingClient {
         settings.backendConnections(),
         null,
         http.connectTimeout().orElseThrow().toMillis(),
-        request("/").timeout().orElseThrow().toMillis(),
+        request("/").timeout().map(Duration::toMillis).orElse(0L),
         settings.poolTimeout().toMillis(),
         1000L * Integer.getInteger(KEEP_ALIVE_SECONDS),
         null,
         "longest idle first, one lock",
         SELECTOR,
-        Map.of("executor", "a pool of platform threads without a limit"));
+        Map.of(
+            "executor",
+            http.executor().isPresent()
+                ? "a virtual thread per task"
+                : "a pool of platform threads without a limit"));
   }
 
   @Override
@@ -91,10 +109,12 @@ final class JdkClient implements BlockingClient {
   }
 
   private HttpRequest request(String path) {
-    return HttpRequest.newBuilder(URI.create(settings.backendUrl() + path))
-        .timeout(settings.responseTimeout())
-        .header("Accept", "*/*")
-        .build();
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(settings.backendUrl() + path))
+            .headers("Accept", "*/*", "User-Agent", BackendPaths.USER_AGENT);
+    return settings.responseTimeout().isZero()
+        ? request.build()
+        : request.timeout(settings.responseTimeout()).build();
   }
 
   private static String okBody(HttpResponse<byte[]> response) {

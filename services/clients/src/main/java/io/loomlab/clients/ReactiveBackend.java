@@ -1,6 +1,6 @@
 package io.loomlab.clients;
 
-import io.loomlab.core.BackendException;
+import io.loomlab.core.http.BackendException;
 import reactor.core.publisher.Mono;
 
 /** A backend client that gives its answer later. */

@@ -1,8 +1,9 @@
 package io.loomlab.clients;
 
-import io.loomlab.core.About;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.About;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.work.BackendPaths;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -21,7 +22,7 @@ import reactor.netty.http.client.HttpClientResponse;
 import reactor.netty.resources.ConnectionProvider;
 
 /** reactor-netty, on the event loops that it shares with a Netty server of the same process. */
-public final class ReactorClient implements ReactiveBackend, AutoCloseable {
+public final class ReactorClient implements ReactiveBackend, BackendClient {
   private static final int UNBOUNDED = -1;
 
   private final ConnectionProvider pool;
@@ -44,13 +45,12 @@ public final class ReactorClient implements ReactiveBackend, AutoCloseable {
             .option(
                 ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) settings.connectTimeout().toMillis())
             .option(ChannelOption.TCP_NODELAY, true)
-            .responseTimeout(settings.responseTimeout())
+            .responseTimeout(
+                settings.responseTimeout().isZero() ? null : settings.responseTimeout())
             .disableRetry(true)
             .compress(false)
             .followRedirect(false)
-            .doOnRequest(
-                (request, connection) ->
-                    request.requestHeaders().remove(HttpHeaderNames.USER_AGENT));
+            .headers(headers -> headers.set(HttpHeaderNames.USER_AGENT, BackendPaths.USER_AGENT));
   }
 
   /** The client itself, for a framework that calls it. */
@@ -66,7 +66,7 @@ public final class ReactorClient implements ReactiveBackend, AutoCloseable {
         .onErrorMap(ReactorClient::failure);
   }
 
-  /** What pool and client are configured to do. */
+  @Override
   public About.Outbound about() {
     HttpClientConfig configuration = http.configuration();
     Map<ChannelOption<?>, ?> options = configuration.options();
@@ -77,7 +77,7 @@ public final class ReactorClient implements ReactiveBackend, AutoCloseable {
         pool.maxConnections(),
         null,
         ((Integer) options.get(ChannelOption.CONNECT_TIMEOUT_MILLIS)).longValue(),
-        configuration.responseTimeout().toMillis(),
+        configuration.responseTimeout() == null ? 0 : configuration.responseTimeout().toMillis(),
         settings.poolTimeout().toMillis(),
         settings.keepAlive().toMillis(),
         Boolean.TRUE.equals(options.get(ChannelOption.TCP_NODELAY)),

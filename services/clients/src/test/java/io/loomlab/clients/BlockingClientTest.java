@@ -3,13 +3,11 @@ package io.loomlab.clients;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.loomlab.backend.Backend;
-import io.loomlab.backend.BackendSettings;
 import io.loomlab.clients.FaultyBackend.Fault;
-import io.loomlab.core.About;
-import io.loomlab.core.Approach;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.About;
+import io.loomlab.core.settings.Approach;
+import io.loomlab.core.settings.Settings;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -70,38 +68,6 @@ class BlockingClientTest {
     assertThat(faulty.lastHead()).startsWith("GET /more?id=1 HTTP/1.1\r\n");
   }
 
-  @Test
-  void theConnectionThatWasUsedLastIsUsedNextButByTheJdk() throws Exception {
-    faulty.commit(Fault.IN_PARTS);
-    while (faulty.connections() < CONNECTIONS) {
-      List<Thread> atOnce = new ArrayList<>();
-      for (int i = 0; i < CONNECTIONS; i++) {
-        atOnce.add(Thread.ofVirtual().start(() -> client.get("/opens")));
-      }
-      for (Thread call : atOnce) {
-        call.join();
-      }
-    }
-    faulty.commit(Fault.FINE);
-    for (int i = 0; i < 50; i++) {
-      client.get("/any");
-    }
-    assertThat(faulty.anyCameOverTheLastUsedConnection()).isEqualTo(kind != Settings.Client.JDK);
-  }
-
-  @Test
-  void requestSaysNoMoreThanItMust() {
-    faulty.commit(Fault.FINE);
-    client.get("/any");
-    String head = faulty.lastHead().toLowerCase(Locale.ROOT);
-    assertThat(head)
-        .contains("\r\naccept: */*\r\n")
-        .doesNotContain("cookie", "accept-encoding", "upgrade", "content-length");
-    if (kind != Settings.Client.JDK) {
-      assertThat(head).doesNotContain("user-agent");
-    }
-  }
-
   @ParameterizedTest
   @EnumSource(
       mode = EnumSource.Mode.EXCLUDE,
@@ -136,25 +102,11 @@ class BlockingClientTest {
         failure.get();
       }
       assertThat(faulty.requests()).isEqualTo(CONNECTIONS);
-      faulty.leave();
+      faulty.close();
       for (Future<?> failure : holders) {
         failure.get();
       }
     }
-  }
-
-  @Test
-  void absentBackendIsABadGatewayAndItsReturnIsNoticed() throws IOException {
-    faulty.leave();
-    try {
-      for (int i = 0; i <= CONNECTIONS; i++) {
-        assertFails(client, 502);
-      }
-    } finally {
-      faulty.comeBack();
-    }
-    faulty.commit(Fault.FINE);
-    assertThat(client.get("/back")).isEqualTo("fine");
   }
 
   @Test
@@ -169,41 +121,17 @@ class BlockingClientTest {
   }
 
   @Test
-  void moreCallersThanConnectionsQueueForThem() throws Exception {
-    BackendSettings settings = new BackendSettings(Duration.ofMillis(20), 1, 100, 100, 0, 0);
-    int callers = 4 * CONNECTIONS;
-    try (Backend backend = Backend.start(settings);
-        BlockingClient patient = client(backend.port());
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      List<Future<String>> answers = new ArrayList<>();
-      long started = System.nanoTime();
-      for (int i = 0; i < callers; i++) {
-        answers.add(threads.submit(() -> patient.get("/capabilities/ADMIN")));
-      }
-      for (Future<String> answer : answers) {
-        assertThat(answer.get()).isEqualTo("EVERYTHING");
-      }
-      assertThat(millisSince(started)).isGreaterThanOrEqualTo(4 * 20);
-    }
-  }
-
-  @Test
-  void tellsWhatItIsConfiguredToDo() {
+  void tellsWhatIsItsOwn() {
     About.Outbound about = client.about();
     assertThat(about.client()).contains(kind.name().toLowerCase(Locale.ROOT));
     assertThat(about.version()).isNotEmpty();
-    assertThat(about.maxConnections()).isEqualTo(CONNECTIONS);
-    assertThat(about.maxConnectionsPerRoute()).isEqualTo(CONNECTIONS);
-    assertThat(about.maxPending()).isNull();
-    assertThat(about.connectTimeoutMs()).isEqualTo(CONNECT_TIMEOUT.toMillis());
-    assertThat(about.responseTimeoutMs()).isEqualTo(RESPONSE_TIMEOUT.toMillis());
-    assertThat(about.poolTimeoutMs()).isEqualTo(POOL_TIMEOUT.toMillis());
-    assertThat(about.keepAliveMs()).isEqualTo(KEEP_ALIVE.toMillis());
     assertThat(about.poolPolicy())
         .isEqualTo(
-            kind == Settings.Client.JDK
-                ? "longest idle first, one lock"
-                : "last used first, no lock");
+            switch (kind) {
+              case JDK -> "longest idle first, one lock";
+              case REACTOR -> "last used first, no lock";
+              default -> "last used first, one lock";
+            });
     Integer loops =
         switch (kind) {
           case JDK -> 1;

@@ -7,14 +7,10 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 
 /** A backend that answers every request in one chosen, wrong way. */
 final class FaultyBackend implements AutoCloseable {
@@ -43,61 +39,30 @@ final class FaultyBackend implements AutoCloseable {
     }
   }
 
+  private final ServerSocket listener = new ServerSocket(0);
   private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
-  private final Queue<Socket> served = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger requests = new AtomicInteger();
   private final AtomicInteger accepted = new AtomicInteger();
-  private final int port;
   private volatile String lastHead;
   private volatile Fault fault = Fault.SILENCE;
-  private ServerSocket listener;
-  private Thread acceptor;
 
   FaultyBackend() throws IOException {
-    listener = new ServerSocket(0);
-    port = listener.getLocalPort();
-    serve(listener);
+    Thread.ofPlatform().daemon().start(this::accept);
   }
 
   int port() {
-    return port;
-  }
-
-  /**
-   * Refuses connections and breaks off those there are. The kernel keeps a listener for as long as
-   * somebody accepts on it.
-   */
-  void leave() throws IOException {
-    listener.close();
-    try {
-      acceptor.join();
-    } catch (InterruptedException e) {
-      throw new IOException(e);
-    }
-    for (Socket connection : connections) {
-      connection.close();
-    }
-  }
-
-  void comeBack() throws IOException {
-    listener = new ServerSocket(port);
-    serve(listener);
+    return listener.getLocalPort();
   }
 
   /** Requests since the last {@link #commit}. */
   int requests() {
-    return served.size();
+    return requests.get();
   }
 
   void awaitRequests(int count) {
     while (requests() < count) {
       Thread.onSpinWait();
     }
-  }
-
-  /** Whether any of these came over the connection of the one before. */
-  boolean anyCameOverTheLastUsedConnection() {
-    List<Socket> order = List.copyOf(served);
-    return IntStream.range(1, order.size()).anyMatch(i -> order.get(i) == order.get(i - 1));
   }
 
   int connections() {
@@ -119,22 +84,22 @@ final class FaultyBackend implements AutoCloseable {
 
   void commit(Fault next) {
     fault = next;
-    served.clear();
+    requests.set(0);
   }
 
+  /** Refuses connections and breaks off those there are. */
   @Override
   public void close() throws IOException {
-    leave();
+    listener.close();
+    for (Socket connection : connections) {
+      connection.close();
+    }
   }
 
-  private void serve(ServerSocket open) {
-    acceptor = Thread.ofPlatform().daemon().start(() -> accept(open));
-  }
-
-  private void accept(ServerSocket open) {
+  private void accept() {
     try {
       while (true) {
-        Socket socket = open.accept();
+        Socket socket = listener.accept();
         connections.add(socket);
         accepted.incrementAndGet();
         Thread.ofPlatform().daemon().start(() -> serve(socket));
@@ -148,7 +113,7 @@ final class FaultyBackend implements AutoCloseable {
     try (socket) {
       while (readHead(socket.getInputStream())) {
         Fault committed = fault;
-        served.add(socket);
+        requests.incrementAndGet();
         if (committed == Fault.RESET) {
           socket.setSoLinger(true, 0);
           return;

@@ -4,7 +4,6 @@ import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.DirectHandler.TransportResponse;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
-import io.helidon.http.Headers;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
@@ -12,8 +11,8 @@ import io.helidon.webserver.http.DirectHandlers;
 import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
-import io.loomlab.core.Answer;
-import io.loomlab.core.Router;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Router;
 
 /** Sends answers. Helidon adds Content-Length and Date. */
 final class Answers {
@@ -40,11 +39,8 @@ final class Answers {
     if (answer.allow() != null) {
       response.header(HeaderNames.ALLOW, answer.allow());
     }
-    boolean http10 = Http10Reader.servesHttp10();
-    boolean keepAlive = isKept(http10, request.headers());
-    if (http10 && keepAlive) {
-      response.header(HeaderValues.CONNECTION_KEEP_ALIVE);
-    } else if (!keepAlive) {
+    boolean ends = request.headers().containsToken(HeaderValues.CONNECTION_CLOSE);
+    if (ends) {
       response.header(HeaderValues.CONNECTION_CLOSE);
     }
     if (request.prologue().method().equals(Method.HEAD)) {
@@ -53,20 +49,10 @@ final class Answers {
     } else {
       response.send(answer.body());
     }
-    if (!keepAlive) {
+    if (ends) {
       // Helidon itself would say so and keep the connection.
       throw new CloseConnectionException("The client wants no further request.");
     }
-  }
-
-  /**
-   * Over HTTP/1.0 a connection is kept for those who ask, over HTTP/1.1 unless one asks for its
-   * end.
-   */
-  private static boolean isKept(boolean http10, Headers headers) {
-    return http10
-        ? headers.containsToken(HeaderValues.CONNECTION_KEEP_ALIVE)
-        : !headers.containsToken(HeaderValues.CONNECTION_CLOSE);
   }
 
   private static TransportResponse problem(int status) {

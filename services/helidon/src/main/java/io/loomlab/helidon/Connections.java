@@ -10,7 +10,7 @@ import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Helidon's connections, counted, and open to HTTP/1.0, which ab speaks. */
+/** Helidon's connections, counted. */
 final class Connections implements ServerConnectionSelector {
   private final LongAdder open = new LongAdder();
   private final Http1ConnectionSelector http1;
@@ -24,12 +24,9 @@ final class Connections implements ServerConnectionSelector {
     return open.sum();
   }
 
-  /** Helidon asks the only selector before it has read anything. */
   @Override
   public ServerConnection connection(ConnectionContext context) {
-    ConnectionContext readable =
-        new Http10Context(context, new Http10Reader(context.serverSocket()));
-    return new CountedConnection((Http1Connection) http1.connection(readable), open);
+    return new CountedConnection((Http1Connection) http1.connection(context), open);
   }
 
   @Override

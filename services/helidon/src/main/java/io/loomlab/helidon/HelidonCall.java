@@ -2,8 +2,8 @@ package io.loomlab.helidon;
 
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
-import io.loomlab.core.RequestBody;
-import io.loomlab.core.Router;
+import io.loomlab.core.http.RequestBody;
+import io.loomlab.core.http.Router;
 
 /** A request as the router reads it. */
 record HelidonCall(ServerRequest request) implements Router.Call {

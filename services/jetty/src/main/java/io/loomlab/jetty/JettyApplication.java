@@ -1,16 +1,14 @@
 package io.loomlab.jetty;
 
-import io.loomlab.core.Approach.Concurrency;
-import io.loomlab.core.Settings.Style;
+import io.loomlab.core.settings.Approach.Concurrency;
+import io.loomlab.core.settings.Settings.Style;
 import io.loomlab.spring.LabApplication;
 import java.util.Set;
 import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Import;
 
 /** The approaches jetty-platform and jetty-virtual. */
 @SpringBootConfiguration(proxyBeanMethods = false)
-@EnableAutoConfiguration
 @Import(JettyConfiguration.class)
 public class JettyApplication {
   public static void main(String[] args) {

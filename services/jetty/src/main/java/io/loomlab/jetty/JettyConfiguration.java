@@ -1,7 +1,7 @@
 package io.loomlab.jetty;
 
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
+import io.loomlab.core.settings.Approach;
+import io.loomlab.core.settings.Settings;
 import io.loomlab.mvc.ContentType;
 import io.loomlab.mvc.MvcConfiguration;
 import org.eclipse.jetty.ee11.servlet.ServletContextResponse;
@@ -11,6 +11,8 @@ import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -19,6 +21,7 @@ import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
 @Import(MvcConfiguration.class)
+@ImportAutoConfiguration(JettyServletWebServerAutoConfiguration.class)
 class JettyConfiguration {
   @Bean
   LiveJetty liveJetty() {

@@ -1,15 +1,15 @@
 package io.loomlab.microhttp;
 
 import io.loomlab.clients.ReactiveBackend;
-import io.loomlab.core.Answer;
-import io.loomlab.core.BackendPaths;
-import io.loomlab.core.ContractException;
-import io.loomlab.core.CpuWork;
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.Movies;
-import io.loomlab.core.ParsedRequest;
-import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.ContractException;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.Endpoints;
+import io.loomlab.core.http.ParsedRequest;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.work.BackendPaths;
+import io.loomlab.core.work.CpuWork;
+import io.loomlab.core.work.Movies;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,7 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.Router;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Router;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;

@@ -1,6 +1,6 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.core.About;
+import io.loomlab.core.settings.About;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -1,6 +1,6 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.core.Router;
+import io.loomlab.core.http.Router;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import org.microhttp.Request;

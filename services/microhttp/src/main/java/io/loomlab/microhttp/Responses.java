@@ -1,8 +1,8 @@
 package io.loomlab.microhttp;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.HttpDate;
-import io.loomlab.core.Problem;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.HttpDate;
+import io.loomlab.core.http.Problem;
 import java.util.ArrayList;
 import java.util.List;
 import org.microhttp.Header;

@@ -2,11 +2,11 @@ package io.loomlab.microhttp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.Movies;
-import io.loomlab.core.ParsedRequest;
-import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.ParsedRequest;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.work.Movies;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Iterator;
 import java.util.List;

@@ -2,10 +2,10 @@ package io.loomlab.microhttp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.core.About;
-import io.loomlab.core.Answer;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.Router;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Endpoints;
+import io.loomlab.core.http.Router;
+import io.loomlab.core.settings.About;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;

@@ -1,6 +1,6 @@
 package io.loomlab.mvc;
 
-import io.loomlab.core.Answer;
+import io.loomlab.core.http.Answer;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.springframework.core.MethodParameter;

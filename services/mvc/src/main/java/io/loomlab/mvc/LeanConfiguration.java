@@ -5,7 +5,14 @@ import io.loomlab.spring.LabApplication;
 import jakarta.servlet.http.HttpServletResponse;
 import java.util.List;
 import java.util.Optional;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.http.converter.autoconfigure.HttpMessageConvertersAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -18,6 +25,14 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @Configuration(proxyBeanMethods = false)
 @Profile(LabApplication.LEAN)
 @Import({BlockingConfiguration.class, SaveMoviesController.class})
+@ImportAutoConfiguration({
+  DispatcherServletAutoConfiguration.class,
+  ErrorMvcAutoConfiguration.class,
+  HttpMessageConvertersAutoConfiguration.class,
+  LifecycleAutoConfiguration.class,
+  PropertyPlaceholderAutoConfiguration.class,
+  WebMvcAutoConfiguration.class
+})
 class LeanConfiguration implements WebMvcConfigurer {
   private final ContentType contentType;
 

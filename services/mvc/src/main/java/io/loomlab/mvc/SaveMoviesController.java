@@ -1,11 +1,11 @@
 package io.loomlab.mvc;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.Params;
-import io.loomlab.core.ParsedRequest;
-import io.loomlab.core.RequestBody;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.Endpoints;
+import io.loomlab.core.http.Params;
+import io.loomlab.core.http.ParsedRequest;
+import io.loomlab.core.http.RequestBody;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import org.springframework.stereotype.Controller;

@@ -1,7 +1,7 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.About;
-import io.loomlab.core.Endpoint;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.settings.About;
 import java.util.function.Supplier;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;

@@ -1,17 +1,15 @@
 package io.loomlab.spring;
 
 import io.loomlab.clients.BlockingClient;
-import io.loomlab.core.About;
-import io.loomlab.core.Answer;
-import io.loomlab.core.BlockingEndpoints;
-import io.loomlab.core.CpuWork;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.FanOut;
-import io.loomlab.core.Movies;
-import io.loomlab.core.RequestMetrics;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Endpoints;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.work.BlockingEndpoints;
+import io.loomlab.core.work.CpuWork;
+import io.loomlab.core.work.FanOut;
+import io.loomlab.core.work.Movies;
 import java.util.Optional;
-import java.util.function.Supplier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -37,15 +35,5 @@ public class BlockingConfiguration {
       CpuWork cpu) {
     FanOut fanOut = FanOut.of(settings.approach().concurrency());
     return new BlockingEndpoints(client, movies, requests, cpu, fanOut);
-  }
-
-  @Bean
-  Supplier<About> about(
-      Settings settings,
-      RequestMetrics requests,
-      CpuWork cpu,
-      LiveServer live,
-      BlockingClient client) {
-    return () -> About.of(settings, requests, cpu, live.about(), client.about());
   }
 }

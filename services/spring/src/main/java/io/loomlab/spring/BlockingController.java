@@ -1,7 +1,7 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.Endpoints;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Endpoints;
 import org.springframework.stereotype.Controller;
 
 @Controller

@@ -1,13 +1,16 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.CpuWork;
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.Movies;
-import io.loomlab.core.RequestMetrics;
-import io.loomlab.core.Settings;
+import io.loomlab.clients.BackendClient;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.settings.About;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.work.CpuWork;
+import io.loomlab.core.work.Movies;
 import io.loomlab.spring.idiomatic.ActuatorConfiguration;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.function.Supplier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -31,6 +34,16 @@ class CommonConfiguration {
   @Bean
   Movies movies(Settings settings) {
     return new Movies(settings.saveMovies());
+  }
+
+  @Bean
+  Supplier<About> about(
+      Settings settings,
+      RequestMetrics requests,
+      CpuWork cpu,
+      LiveServer server,
+      BackendClient client) {
+    return () -> About.of(settings, requests, cpu, server.about(), client.about());
   }
 
   @Configuration(proxyBeanMethods = false)

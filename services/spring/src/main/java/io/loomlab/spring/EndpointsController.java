@@ -1,10 +1,11 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.Params;
-import io.loomlab.core.ParsedRequest;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.Endpoints;
+import io.loomlab.core.http.Params;
+import io.loomlab.core.http.ParsedRequest;
 import org.springframework.http.HttpHeaders;
+import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestHeader;
@@ -12,7 +13,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 
 /**
  * Every GET; how a body is read depends on the web stack and is not here. Handlers return Object
- * and not T, because WebFlux would resolve the type variable for each request.
+ * and not T, because WebFlux would resolve the type variable for each request. They take the query
+ * as one argument: each is a look-up on MVC, but a chain of operators on WebFlux.
  *
  * @param <T> as of {@link Endpoints}
  */
@@ -24,12 +26,14 @@ public abstract class EndpointsController<T> {
   }
 
   @GetMapping(Endpoint.CAPABILITIES_PATH)
-  Object capabilities(
-      @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros,
-      @RequestParam(name = Params.CALLS, required = false) String calls,
-      @RequestParam(name = Params.PARALLEL, required = false) String parallel) {
+  Object capabilities(@RequestParam MultiValueMap<String, String> query) {
     return endpoints.answer(
-        Endpoint.CAPABILITIES, () -> ParsedRequest.capabilities(cpuMicros, calls, parallel));
+        Endpoint.CAPABILITIES,
+        () ->
+            ParsedRequest.capabilities(
+                query.getFirst(Params.CPU_MICROS),
+                query.getFirst(Params.CALLS),
+                query.getFirst(Params.PARALLEL)));
   }
 
   @GetMapping(Endpoint.MEETINGS_PATH)
@@ -39,28 +43,32 @@ public abstract class EndpointsController<T> {
   }
 
   @GetMapping(Endpoint.EPOCH_MILLIS_PATH)
-  Object epochMillis(
-      @RequestParam(name = Params.DELAY, required = false) String delay,
-      @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros) {
+  Object epochMillis(@RequestParam MultiValueMap<String, String> query) {
     return endpoints.answer(
-        Endpoint.EPOCH_MILLIS, () -> ParsedRequest.epochMillis(delay, cpuMicros));
+        Endpoint.EPOCH_MILLIS,
+        () ->
+            ParsedRequest.epochMillis(
+                query.getFirst(Params.DELAY), query.getFirst(Params.CPU_MICROS)));
   }
 
   @GetMapping(Endpoint.EPOCH_MILLIS_OF_PATH)
-  Object epochMillisOf(
-      @RequestParam(name = Params.DELAY_MILLIS, required = false) String delayMillis,
-      @RequestParam(name = Params.DELAY, required = false) String delayInMillis,
-      @RequestParam(name = Params.CPU_MICROS, required = false) String cpuMicros) {
+  Object epochMillisOf(@RequestParam MultiValueMap<String, String> query) {
     return endpoints.answer(
         Endpoint.EPOCH_MILLIS,
-        () -> ParsedRequest.epochMillisOf(delayMillis, delayInMillis, cpuMicros));
+        () ->
+            ParsedRequest.epochMillisOf(
+                query.getFirst(Params.DELAY_MILLIS),
+                query.getFirst(Params.DELAY),
+                query.getFirst(Params.CPU_MICROS)));
   }
 
   @GetMapping(Endpoint.MOVIES_PATH)
-  Object movies(
-      @RequestParam(name = Params.DIRECTOR, required = false) String director,
-      @RequestParam(name = Params.DELAY, required = false) String delay) {
-    return endpoints.answer(Endpoint.MOVIES, () -> ParsedRequest.findMovies(director, delay));
+  Object movies(@RequestParam MultiValueMap<String, String> query) {
+    return endpoints.answer(
+        Endpoint.MOVIES,
+        () ->
+            ParsedRequest.findMovies(
+                query.getFirst(Params.DIRECTOR), query.getFirst(Params.DELAY)));
   }
 
   @GetMapping(Endpoint.BLOCK_PATH)
@@ -69,7 +77,8 @@ public abstract class EndpointsController<T> {
   }
 
   @GetMapping(Endpoint.PINNED_PATH)
-  Object pinned(@RequestParam(name = Params.DELAY, required = false) String delay) {
-    return endpoints.answer(Endpoint.PINNED, () -> ParsedRequest.pinned(delay));
+  Object pinned(@RequestParam MultiValueMap<String, String> query) {
+    return endpoints.answer(
+        Endpoint.PINNED, () -> ParsedRequest.pinned(query.getFirst(Params.DELAY)));
   }
 }

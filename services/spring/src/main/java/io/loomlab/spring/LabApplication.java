@@ -1,11 +1,11 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.Approach.Concurrency;
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.ManagementServer;
-import io.loomlab.core.Settings;
-import io.loomlab.core.Settings.Style;
-import io.loomlab.core.UsageException;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.ManagementServer;
+import io.loomlab.core.settings.Approach.Concurrency;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.core.settings.Settings.Style;
+import io.loomlab.core.settings.UsageException;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.util.Map;
@@ -81,7 +81,13 @@ public final class LabApplication {
         .logStartupInfo(false)
         .profiles(settings.style() == Style.LEAN ? LEAN : IDIOMATIC)
         .properties(
-            Map.of(CONCURRENCY, settings.approach().concurrency(), "server.port", settings.port()))
+            Map.of(
+                CONCURRENCY,
+                settings.approach().concurrency(),
+                "spring.threads.virtual.enabled",
+                settings.approach().concurrency() == Concurrency.VIRTUAL_THREADS,
+                "server.port",
+                settings.port()))
         .initializers(
             context ->
                 ((GenericApplicationContext) context).registerBean(Settings.class, () -> settings))

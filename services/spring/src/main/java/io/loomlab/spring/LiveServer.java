@@ -1,6 +1,6 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.About;
+import io.loomlab.core.settings.About;
 
 /** The running server, to read effective values from. */
 public interface LiveServer {

@@ -1,9 +1,9 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.ContractException;
-import io.loomlab.core.Movies;
-import io.loomlab.core.RefusedException;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.ContractException;
+import io.loomlab.core.http.RefusedException;
+import io.loomlab.core.work.Movies;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;

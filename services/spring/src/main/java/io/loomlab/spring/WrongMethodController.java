@@ -1,7 +1,7 @@
 package io.loomlab.spring;
 
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.RefusedException;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.RefusedException;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;

@@ -1,6 +1,6 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.core.About;
+import io.loomlab.core.settings.About;
 import io.loomlab.mvc.MvcConfiguration;
 import io.loomlab.spring.LiveServer;
 import java.util.Map;

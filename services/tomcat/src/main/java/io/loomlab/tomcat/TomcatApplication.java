@@ -1,16 +1,14 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.core.Approach.Concurrency;
-import io.loomlab.core.Settings.Style;
+import io.loomlab.core.settings.Approach.Concurrency;
+import io.loomlab.core.settings.Settings.Style;
 import io.loomlab.spring.LabApplication;
 import java.util.EnumSet;
 import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Import;
 
 /** The approaches tomcat-platform and tomcat-virtual. */
 @SpringBootConfiguration(proxyBeanMethods = false)
-@EnableAutoConfiguration
 @Import(TomcatConfiguration.class)
 public class TomcatApplication {
   public static void main(String[] args) {

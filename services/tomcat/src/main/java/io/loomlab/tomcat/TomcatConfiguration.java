@@ -1,10 +1,10 @@
 package io.loomlab.tomcat;
 
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
+import io.loomlab.core.settings.Settings;
 import io.loomlab.mvc.MvcConfiguration;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
-import org.apache.tomcat.util.threads.VirtualThreadExecutor;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Import;
 
 @Configuration(proxyBeanMethods = false)
 @Import(MvcConfiguration.class)
+@ImportAutoConfiguration(TomcatServletWebServerAutoConfiguration.class)
 class TomcatConfiguration {
   /** By default no more than 200 idle processors are kept; others are built again, under a lock. */
   private static final int UNLIMITED = -1;
@@ -43,10 +44,6 @@ class TomcatConfiguration {
     protocol.setConnectionTimeout(keepAliveMillis);
     protocol.setUseKeepAliveResponseHeader(false);
     protocol.setProcessorCache(UNLIMITED);
-    if (settings.approach().concurrency() == Approach.Concurrency.VIRTUAL_THREADS) {
-      protocol.setExecutor(new VirtualThreadExecutor("tomcat-handler-"));
-    } else {
-      protocol.setMaxThreads(settings.platformThreads());
-    }
+    protocol.setMaxThreads(settings.platformThreads());
   }
 }

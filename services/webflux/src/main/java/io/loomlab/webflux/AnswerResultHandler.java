@@ -1,6 +1,7 @@
 package io.loomlab.webflux;
 
-import io.loomlab.core.Answer;
+import io.loomlab.core.http.Answer;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
@@ -10,8 +11,11 @@ import org.springframework.web.reactive.HandlerResultHandler;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** Writes the contract's answers as they are, given at once or later. */
-@Order(0)
+/**
+ * Writes the contract's answers as they are, given at once or later; asked after Spring's own, as
+ * on MVC, but for the one that would take any value for a view.
+ */
+@Order(Ordered.LOWEST_PRECEDENCE - 1)
 public class AnswerResultHandler implements HandlerResultHandler {
   @Override
   public boolean supports(HandlerResult result) {

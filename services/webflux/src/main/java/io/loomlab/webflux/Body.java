@@ -1,6 +1,6 @@
 package io.loomlab.webflux;
 
-import io.loomlab.core.RequestBody;
+import io.loomlab.core.http.RequestBody;
 import java.io.ByteArrayOutputStream;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;

@@ -1,7 +1,7 @@
 package io.loomlab.webflux;
 
 import io.loomlab.clients.ReactorClient;
-import io.loomlab.core.About;
+import io.loomlab.core.settings.About;
 import io.loomlab.spring.LiveServer;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;

@@ -1,10 +1,10 @@
 package io.loomlab.webflux;
 
-import io.loomlab.core.Answer;
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.Endpoints;
-import io.loomlab.core.Params;
-import io.loomlab.core.ParsedRequest;
+import io.loomlab.core.http.Answer;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.Endpoints;
+import io.loomlab.core.http.Params;
+import io.loomlab.core.http.ParsedRequest;
 import io.loomlab.spring.EndpointsController;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ServerHttpRequest;

@@ -1,6 +1,6 @@
 package io.loomlab.webflux;
 
-import io.loomlab.core.HttpDate;
+import io.loomlab.core.http.HttpDate;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpVersion;

@@ -2,7 +2,7 @@ package io.loomlab.webflux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.loomlab.core.About;
+import io.loomlab.core.settings.About;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;

@@ -3,12 +3,12 @@ package io.loomlab.webflux;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.clients.ReactiveBackend;
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.Movie;
-import io.loomlab.core.Movies;
-import io.loomlab.core.ParsedRequest;
-import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.ParsedRequest;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.work.Movie;
+import io.loomlab.core.work.Movies;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.AbstractList;

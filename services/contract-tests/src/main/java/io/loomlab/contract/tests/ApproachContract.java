@@ -1,28 +1,23 @@
 package io.loomlab.contract.tests;
 
-import static io.loomlab.contract.tests.Http.assertProblem;
 import static io.loomlab.contract.tests.Http.get;
 import static io.loomlab.contract.tests.Http.post;
-import static io.loomlab.contract.tests.Http.request;
-import static io.loomlab.contract.tests.Http.text;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.backend.Backend;
 import io.loomlab.backend.BackendSettings;
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.Problem;
+import io.loomlab.core.settings.Approach;
+import io.loomlab.core.settings.Settings;
 import java.io.IOException;
-import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -38,13 +33,11 @@ import tools.jackson.databind.json.JsonMapper;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ResourceLock("approach")
 public abstract class ApproachContract {
-  static final int MEBIBYTE = 1 << 20;
-  static final String JSON = "application/json";
-  private static final int DELAY_MILLIS = 50;
+  private static final int MEBIBYTE = 1 << 20;
 
-  final Approach approach;
-  final Settings.Style style;
-  Running running;
+  private final Approach approach;
+  private final Settings.Style style;
+  private Running running;
   private Backend backend;
 
   protected ApproachContract(Approach approach) {
@@ -61,49 +54,23 @@ public abstract class ApproachContract {
 
   @BeforeAll
   void startAll() throws IOException {
-    backend =
-        Backend.start(new BackendSettings(Duration.ofMillis(DELAY_MILLIS), 1, 1_000, 100, 0, 0));
+    backend = Backend.start(new BackendSettings(Duration.ZERO, 1, 1_000, 100, 0, 0));
     running = start(TestSettings.of(approach, style, backend.port()));
   }
 
   @AfterAll
-  void stopAll() throws IOException {
-    running.stop().run();
+  void stopAll() throws Exception {
+    running.application().close();
     backend.close();
   }
 
   @Test
-  void aboutTellsEffectiveValues() throws Exception {
-    JsonNode about = about();
-    assertThat(about.at("/inbound/backlog").asInt()).isEqualTo(TestSettings.BACKLOG);
-    assertThat(about.at("/inbound/keep_alive_ms").asLong())
-        .isEqualTo(TestSettings.KEEP_ALIVE.toMillis());
-    assertThat(about.at("/outbound/max_connections").asInt())
-        .isEqualTo(TestSettings.BACKEND_CONNECTIONS);
-    assertThat(about.at("/outbound/response_timeout_ms").asLong())
-        .isEqualTo(TestSettings.RESPONSE_TIMEOUT.toMillis());
-  }
-
-  @Test
-  void moreRequestsThanBackendConnectionsQueueForThem() throws InterruptedException {
-    int requests = 4 * TestSettings.BACKEND_CONNECTIONS;
-    List<Thread> answers = new ArrayList<>();
-    Queue<Integer> statuses = new ConcurrentLinkedQueue<>();
-    for (int i = 0; i < requests; i++) {
-      answers.add(Thread.ofVirtual().start(() -> statuses.add(status("/capabilities"))));
-    }
-    for (Thread answer : answers) {
-      answer.join();
-    }
-    assertThat(statuses).hasSize(requests).containsOnly(200);
-  }
-
-  @Test
   void whatIsRefusedBeforeAHandlerIsChosenIsNotRecorded() throws Exception {
-    postMovies(JSON, BodyPublishers.ofString("[]"));
-    request("POST", running.port(), "/capabilities");
+    String movies = "/movies?delayInMillis=0";
+    post(running.port(), movies, BodyPublishers.ofString("[]"));
+    post(running.port(), "/capabilities", BodyPublishers.noBody());
     get(running.port(), "/nothing");
-    postMovies(JSON, BodyPublishers.ofByteArray(new byte[MEBIBYTE + 1]));
+    post(running.port(), movies, BodyPublishers.ofByteArray(new byte[MEBIBYTE + 1]));
     List<String> recorded =
         metricsAtRest()
             .lines()
@@ -162,7 +129,10 @@ public abstract class ApproachContract {
 
   /** That a request whose handler fails in an unforeseen way is answered, and has ended. */
   protected void assertIsABug(String path) throws Exception {
-    assertProblem(get(running.port(), path), 500);
+    HttpResponse<String> answer = get(running.port(), path);
+    assertThat(answer.statusCode()).isEqualTo(500);
+    assertThat(answer.headers().firstValue("Content-Type")).contains(Problem.CONTENT_TYPE);
+    assertThat(answer.body()).isEqualTo(new String(Problem.of(500).bytes(), UTF_8));
     metricsAtRest();
   }
 
@@ -170,7 +140,10 @@ public abstract class ApproachContract {
     return JsonMapper.shared().readTree(get(running.port(), "/about").body());
   }
 
-  /** The metrics, once no request is in flight: its end may be recorded after its answer is out. */
+  /**
+   * The metrics, once no request is in flight: its end may be recorded after its answer is out.
+   * Asked for anew, because what a scrape tells last may have happened after what it tells first.
+   */
   private String metricsAtRest() throws IOException, InterruptedException {
     String atRest = "lab_inflight_requests{approach=\"%s\"} 0.0".formatted(approach.label());
     while (!metrics().contains(atRest)) {
@@ -180,18 +153,6 @@ public abstract class ApproachContract {
   }
 
   private String metrics() throws IOException, InterruptedException {
-    return text(get(running.managementPort(), "/actuator/prometheus"));
-  }
-
-  private int status(String path) {
-    try {
-      return get(running.port(), path).statusCode();
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  HttpResponse<byte[]> postMovies(String type, BodyPublisher body) throws Exception {
-    return post(running.port(), "/movies?delayInMillis=0", type, body);
+    return get(running.managementPort(), "/actuator/prometheus").body();
   }
 }

@@ -3,6 +3,6 @@ package io.loomlab.contract.tests;
 /**
  * An approach that was started for a test.
  *
- * @param stop ends it
+ * @param application is closed in the end
  */
-public record Running(int port, int managementPort, Runnable stop) {}
+public record Running(int port, int managementPort, AutoCloseable application) {}

@@ -1,20 +1,20 @@
 package io.loomlab.contract.tests;
 
-import io.loomlab.core.Approach;
-import io.loomlab.core.Settings;
+import io.loomlab.core.settings.Approach;
+import io.loomlab.core.settings.Settings;
 import java.net.URI;
 import java.time.Duration;
 
-/** Settings of an approach under test: any free ports, small and telling values. */
+/** Settings of an approach under test: any free ports, small values. */
 final class TestSettings {
-  static final int PLATFORM_THREADS = 31;
-  static final int BACKEND_CONNECTIONS = 3;
-  static final int MAX_CONNECTIONS = 777;
-  static final int BACKLOG = 99;
-  static final Duration CONNECT_TIMEOUT = Duration.ofMillis(4_001);
-  static final Duration RESPONSE_TIMEOUT = Duration.ofMillis(15_502);
-  static final Duration POOL_TIMEOUT = Duration.ofMillis(20_703);
-  static final Duration KEEP_ALIVE = Duration.ofMillis(60_004);
+  private static final int PLATFORM_THREADS = 31;
+  private static final int BACKEND_CONNECTIONS = 3;
+  private static final int MAX_CONNECTIONS = 777;
+  private static final int BACKLOG = 99;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(4);
+  private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(15);
+  private static final Duration POOL_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration KEEP_ALIVE = Duration.ofSeconds(60);
 
   private TestSettings() {}
 

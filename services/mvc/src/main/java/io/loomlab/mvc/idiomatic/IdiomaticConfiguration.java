@@ -1,16 +1,12 @@
 package io.loomlab.mvc.idiomatic;
 
 import io.loomlab.clients.ApacheClient;
-import io.loomlab.core.About;
-import io.loomlab.core.CpuWork;
-import io.loomlab.core.RequestMetrics;
-import io.loomlab.core.Settings;
+import io.loomlab.core.settings.Settings;
 import io.loomlab.spring.LabApplication;
-import io.loomlab.spring.LiveServer;
-import io.loomlab.spring.idiomatic.BlockingConfiguration;
+import io.loomlab.spring.idiomatic.IdiomaticBlockingConfiguration;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletResponse;
-import java.util.function.Supplier;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -20,7 +16,8 @@ import org.springframework.context.annotation.Profile;
 /** Beans of the idiomatic style on Spring MVC. */
 @Configuration(proxyBeanMethods = false)
 @Profile(LabApplication.IDIOMATIC)
-@Import({BlockingConfiguration.class, RestBackend.class, LongBodies.class})
+@EnableAutoConfiguration
+@Import({IdiomaticBlockingConfiguration.class, RestBackend.class, LongBodies.class})
 public class IdiomaticConfiguration {
   @Bean
   ApacheClient apacheClient(Settings settings) {
@@ -35,15 +32,5 @@ public class IdiomaticConfiguration {
                 chain.doFilter(request, new WithoutDisposition((HttpServletResponse) response)));
     registration.addUrlPatterns("/httpbin/block/*");
     return registration;
-  }
-
-  @Bean
-  Supplier<About> about(
-      Settings settings,
-      RequestMetrics requests,
-      CpuWork cpu,
-      LiveServer live,
-      ApacheClient client) {
-    return () -> About.of(settings, requests, cpu, live.about(), client.about());
   }
 }

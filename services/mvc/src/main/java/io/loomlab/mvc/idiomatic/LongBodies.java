@@ -1,8 +1,8 @@
 package io.loomlab.mvc.idiomatic;
 
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.RefusedException;
-import io.loomlab.core.RequestBody;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.RefusedException;
+import io.loomlab.core.http.RequestBody;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletException;

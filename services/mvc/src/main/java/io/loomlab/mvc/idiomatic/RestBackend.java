@@ -1,9 +1,9 @@
 package io.loomlab.mvc.idiomatic;
 
 import io.loomlab.clients.ApacheClient;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
-import io.loomlab.spring.idiomatic.Backend;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.Settings;
+import io.loomlab.spring.idiomatic.BackendCalls;
 import java.io.InterruptedIOException;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.client.HttpComponentsClientHttpRequestFactory;
@@ -12,7 +12,7 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 
 @Component
-class RestBackend implements Backend {
+class RestBackend implements BackendCalls {
   private final RestClient http;
 
   RestBackend(RestClient.Builder builder, ApacheClient client, Settings settings) {

@@ -1,8 +1,8 @@
 package io.loomlab.spring.idiomatic;
 
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.RequestMetrics;
-import io.loomlab.core.Settings;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.settings.Settings;
 import io.loomlab.spring.LabApplication;
 import io.loomlab.spring.LiveServer;
 import io.micrometer.core.instrument.LongTaskTimer;

@@ -1,15 +1,15 @@
 package io.loomlab.spring.idiomatic;
 
-import static io.loomlab.core.BackendPaths.segment;
+import static io.loomlab.core.work.BackendPaths.segment;
 
-import io.loomlab.core.CpuWork;
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.FanOut;
-import io.loomlab.core.Params;
-import io.loomlab.core.RequestMetrics;
-import io.loomlab.spring.idiomatic.Backend.Authorities;
-import io.loomlab.spring.idiomatic.Backend.Meetings;
-import io.loomlab.spring.idiomatic.Backend.User;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.Params;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.work.CpuWork;
+import io.loomlab.core.work.FanOut;
+import io.loomlab.spring.idiomatic.BackendCalls.Authorities;
+import io.loomlab.spring.idiomatic.BackendCalls.Meetings;
+import io.loomlab.spring.idiomatic.BackendCalls.User;
 import java.util.function.Supplier;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -20,12 +20,12 @@ import org.springframework.web.bind.annotation.RestController;
 /** What calls the backend, on a thread that waits for it. */
 @RestController
 public class BackendController {
-  private final Backend backend;
+  private final BackendCalls backend;
   private final FanOut fanOut;
   private final CpuWork cpu;
   private final RequestMetrics requests;
 
-  BackendController(Backend backend, FanOut fanOut, CpuWork cpu, RequestMetrics requests) {
+  BackendController(BackendCalls backend, FanOut fanOut, CpuWork cpu, RequestMetrics requests) {
     this.backend = backend;
     this.fanOut = fanOut;
     this.cpu = cpu;

@@ -1,6 +1,6 @@
 package io.loomlab.spring.idiomatic;
 
-import io.loomlab.core.Params;
+import io.loomlab.core.http.Params;
 import java.time.Duration;
 import org.springframework.core.convert.converter.Converter;
 import org.springframework.stereotype.Component;

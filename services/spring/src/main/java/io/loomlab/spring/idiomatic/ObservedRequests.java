@@ -1,8 +1,8 @@
 package io.loomlab.spring.idiomatic;
 
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.LabRegistry;
-import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.metrics.LabRegistry;
+import io.loomlab.core.metrics.RequestMetrics;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;

@@ -1,11 +1,11 @@
 package io.loomlab.spring.idiomatic;
 
-import io.loomlab.core.CpuWork;
-import io.loomlab.core.Endpoint;
-import io.loomlab.core.Movie;
-import io.loomlab.core.Movies;
-import io.loomlab.core.Params;
-import io.loomlab.core.RequestMetrics;
+import io.loomlab.core.http.Endpoint;
+import io.loomlab.core.http.Params;
+import io.loomlab.core.metrics.RequestMetrics;
+import io.loomlab.core.work.CpuWork;
+import io.loomlab.core.work.Movie;
+import io.loomlab.core.work.Movies;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

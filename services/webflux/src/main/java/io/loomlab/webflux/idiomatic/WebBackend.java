@@ -1,8 +1,8 @@
 package io.loomlab.webflux.idiomatic;
 
 import io.loomlab.clients.ReactorClient;
-import io.loomlab.core.BackendException;
-import io.loomlab.core.Settings;
+import io.loomlab.core.http.BackendException;
+import io.loomlab.core.settings.Settings;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.stereotype.Component;
@@ -27,7 +27,7 @@ class WebBackend {
             .build();
   }
 
-  /** As {@link io.loomlab.spring.idiomatic.Backend#get}, given later. */
+  /** As {@link io.loomlab.spring.idiomatic.BackendCalls#get}, given later. */
   <T> Mono<T> get(Class<T> type, String uri, Object... variables) {
     return http.get()
         .uri(uri, variables)

@@ -1,0 +1,103 @@
+package io.loomlab.core.settings;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Typed reading of environment variables; every error is a {@link UsageException}. */
+public final class Environment {
+  private static final int HIGHEST_PORT = 65_535;
+
+  private final Map<String, String> variables;
+
+  public Environment(Map<String, String> variables) {
+    this.variables = Map.copyOf(variables);
+  }
+
+  /** The value of a variable that must be set. */
+  public String text(String name) {
+    String value = variables.getOrDefault(name, "").strip();
+    if (value.isEmpty()) {
+      throw new UsageException(name + " is not set; set it in the container's environment.");
+    }
+    return value;
+  }
+
+  /** A whole number from 1. */
+  public int positive(String name) {
+    return between(name, text(name), 1, Integer.MAX_VALUE);
+  }
+
+  /** A whole number from 1, or the default where the variable is not set. */
+  public int positive(String name, int fallback) {
+    return between(name, variables.getOrDefault(name, "" + fallback), 1, Integer.MAX_VALUE);
+  }
+
+  /** A duration of at least the given number of milliseconds. */
+  public Duration millis(String name, int lowest) {
+    return Duration.ofMillis(between(name, text(name), lowest, Integer.MAX_VALUE));
+  }
+
+  /** A TCP port, 0 for any free one, or the default where the variable is not set. */
+  public int port(String name, int fallback) {
+    return between(name, variables.getOrDefault(name, "" + fallback), 0, HIGHEST_PORT);
+  }
+
+  /** The constant whose name is the value in upper case. */
+  public <E extends Enum<E>> E oneOf(String name, Class<E> kind) {
+    String value = text(name);
+    return EnumSet.allOf(kind).stream()
+        .filter(constant -> Names.kebab(constant).equals(value))
+        .findFirst()
+        .orElseThrow(() -> new UsageException(notOneOf(name, value, kind)));
+  }
+
+  /** {@code true} or {@code false}. */
+  public boolean flag(String name) {
+    String value = text(name);
+    if (value.equals("true") || value.equals("false")) {
+      return value.equals("true");
+    }
+    throw new UsageException("%s is \"%s\"; use true or false.".formatted(name, value));
+  }
+
+  /** An {@code http} URL without path, query or fragment. */
+  public URI httpOrigin(String name) {
+    String value = text(name);
+    try {
+      URI uri = URI.create(value);
+      if ("http".equals(uri.getScheme())
+          && uri.getHost() != null
+          && value.endsWith(uri.getRawAuthority())) {
+        return uri;
+      }
+    } catch (IllegalArgumentException e) {
+      // falls through to the one sentence for every unusable value
+    }
+    throw new UsageException(
+        "%s is \"%s\"; give an origin such as http://backend:8080.".formatted(name, value));
+  }
+
+  private static <E extends Enum<E>> String notOneOf(String name, String value, Class<E> kind) {
+    return "%s is \"%s\"; use one of %s."
+        .formatted(
+            name,
+            value,
+            EnumSet.allOf(kind).stream().map(Names::kebab).collect(Collectors.joining(", ")));
+  }
+
+  private static int between(String name, String value, int lowest, int highest) {
+    try {
+      int number = Integer.parseInt(value.strip());
+      if (number >= lowest && number <= highest) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // falls through to the one sentence for every unusable value
+    }
+    throw new UsageException(
+        "%s is \"%s\"; give a whole number from %d to %d.".formatted(name, value, lowest, highest));
+  }
+}

@@ -1,0 +1,108 @@
+package io.loomlab.core.settings;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What every approach is told, from its environment. Only the ports have defaults, so that a
+ * forgotten variable cannot become a difference between two approaches.
+ *
+ * @param platformThreads most worker threads of a server that uses platform threads
+ * @param backendConnections most connections to the backend, in all and per route
+ * @param maxConnections most inbound connections, where the server has such a limit
+ * @param backlog listen backlog asked for; the kernel cuts it to {@code net.core.somaxconn}
+ * @param responseTimeout longest silence of the backend, zero without a limit
+ * @param poolTimeout longest wait for a connection to the backend
+ * @param keepAlive how long an idle connection is kept, inbound and outbound
+ * @param httpClient backend client of the blocking approaches
+ * @param style how the endpoints are written
+ * @param saveMovies whether POST /movies stores what it reads
+ */
+public record Settings(
+    Approach approach,
+    URI backendUrl,
+    int platformThreads,
+    int backendConnections,
+    int maxConnections,
+    int backlog,
+    Duration connectTimeout,
+    Duration responseTimeout,
+    Duration poolTimeout,
+    Duration keepAlive,
+    Client httpClient,
+    Style style,
+    boolean saveMovies,
+    int port,
+    int managementPort) {
+
+  /** Backend clients that block their caller; DEFAULT is the approach's own. */
+  public enum Client {
+    DEFAULT,
+    APACHE,
+    JDK,
+    REACTOR
+  }
+
+  /** LEAN: as little as the contract needs; IDIOMATIC: as Spring's reference guide writes it. */
+  public enum Style {
+    LEAN,
+    IDIOMATIC
+  }
+
+  /**
+   * Reads the {@code LAB_*} variables.
+   *
+   * @throws UsageException at the first one that is missing or unusable, or does not go with
+   *     another
+   */
+  public static Settings from(Map<String, String> variables) {
+    Settings settings = read(new Environment(variables));
+    if (settings.style == Style.IDIOMATIC && settings.httpClient != Client.DEFAULT) {
+      throw new UsageException(
+          "LAB_HTTP_CLIENT is \"%s\", and in the idiomatic style there is one client an approach; use default."
+              .formatted(Names.kebab(settings.httpClient)));
+    }
+    return settings;
+  }
+
+  /**
+   * These settings, provided that the approach is written in their style.
+   *
+   * @throws UsageException if it is not
+   */
+  public Settings among(Set<Style> styles) {
+    if (!styles.contains(style)) {
+      throw new UsageException(
+          "LAB_STYLE is \"%s\", which %s does not have; use %s."
+              .formatted(
+                  Names.kebab(style),
+                  approach.label(),
+                  styles.stream().map(Names::kebab).collect(Collectors.joining(" or "))));
+    }
+    return this;
+  }
+
+  private static Settings read(Environment environment) {
+    return new Settings(
+        new Approach(
+            environment.text("LAB_APPROACH"),
+            environment.oneOf("LAB_CONCURRENCY", Approach.Concurrency.class)),
+        environment.httpOrigin("LAB_BACKEND_URL"),
+        environment.positive("LAB_PLATFORM_THREADS"),
+        environment.positive("LAB_BACKEND_CONNECTIONS"),
+        environment.positive("LAB_MAX_CONNECTIONS"),
+        environment.positive("LAB_BACKLOG"),
+        environment.millis("LAB_CONNECT_TIMEOUT_MS", 1),
+        environment.millis("LAB_RESPONSE_TIMEOUT_MS", 0),
+        environment.millis("LAB_POOL_TIMEOUT_MS", 1),
+        environment.millis("LAB_KEEP_ALIVE_MS", 1),
+        environment.oneOf("LAB_HTTP_CLIENT", Client.class),
+        environment.oneOf("LAB_STYLE", Style.class),
+        environment.flag("LAB_SAVE_MOVIES"),
+        environment.port("LAB_PORT", 8080),
+        environment.port("LAB_MANAGEMENT_PORT", 8081));
+  }
+}
