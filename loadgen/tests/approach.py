@@ -8,10 +8,10 @@ from typing import Any, cast
 from loads import load_of
 from loomlab.records.endpoints import Delay, delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, OpenRate, Shape
-from loomlab.records.warmup import Burst, BurstPhase, Warmup
-from loomlab.run.bursts import Bursts
+from loomlab.records.raw import Burst, BurstPhase, Warmup
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Backend, Process, Waits
+from loomlab.run.process import Bursts
 from loomlab.run.prometheus import UnreachableError
 from loomlab.run.warmer import Warmer
 from loomlab.tools.ab import Ab

@@ -12,12 +12,7 @@ from rawrun import RawRun, StandIn
 
 # A busy host is no failure: pytest-timeout ends a test that hangs.
 settings.register_profile(
-    "lab",
-    deadline=None,
-    derandomize=True,
-    database=None,
-    print_blob=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "lab", deadline=None, derandomize=True, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("nightly", settings.get_profile("lab"), derandomize=False, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lab"))

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from loomlab.answer import finish
-from loomlab.plan.host import Host
-from loomlab.plan.lab import Lab
+from loomlab.answer.summary import resume as resumed
+from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan
 from loomlab.plan.variables import Asked
 from loomlab.records.files import write_json
@@ -16,16 +15,18 @@ SCENARIOS = Path(__file__).parent.parent / "scenarios"
 TWO_CPUS = Host(cpus=2, memory_mb=24_000, open_files=20_000, cpu_order=[0, 1], free_mb=10_000)
 STAMP = "20260101T000000Z"
 SETTINGS = {"GC": "parallel", "HTTP_CLIENT": "default", "STYLE": "lean", "ERROR_SHARE": "0", "SAVE_MOVIES": "false"}
+SETTINGS |= {"RESPONSE_TIMEOUT_MS": "20000", "TRANSPORT": "nio"}
 ENV = {"JDK": "25", "DELAY": "300"} | SETTINGS
 AGAINST = {"tomcat-virtual": "tomcat-platform", "virtual-netty": "webflux-netty"}
 APPROACHES = (
     "tomcat-platform", "tomcat-virtual", "webflux-netty", "jetty-platform", "jetty-virtual", "virtual-netty",
     "microhttp-platform", "microhttp-virtual", "microhttp-async", "helidon-virtual",
 )  # fmt: skip
-SERVICES = {
+SERVICES: dict[str, dict[str, Any]] = {
     name: {"profiles": ["headline", "idiomatic", "all"] if number < 3 else ["all"], "x-against": AGAINST.get(name, "")}
     for number, name in enumerate(APPROACHES)
 }
+SERVICES["helidon-virtual"]["x-http10"] = False
 SMALL = """\
 # A small one.
 APPROACH_CPUS=0
@@ -73,7 +74,7 @@ def planned(folder: Path, host: Host = TWO_CPUS, scenarios: Path = SCENARIOS, **
 def resume(folder: Path, **host: Any) -> Order:
     """On the host and with the lab that it was begun with."""
     lab = lab_in(folder.parent.parent / "lab")
-    return finish.resume(folder, TWO_CPUS.model_copy(update=host), lab.checksum)
+    return resumed(folder, TWO_CPUS.model_copy(update=host), lab.checksum)
 
 
 def ordered(folder: Path, address: str, scenarios: Path = SCENARIOS, **changes: Any) -> Path:

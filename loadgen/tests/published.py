@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from abouts import PLAIN
-from loomlab.plan.lab import Lab
+from loomlab.plan.host import Lab
 from loomlab.plan.planning import plan
 from loomlab.published.answers import ClaimAnswer, answers_of
 from loomlab.published.paper import Paper, PublishedRun

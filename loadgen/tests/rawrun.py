@@ -17,7 +17,7 @@ from good import BURST
 from loomlab.judge.judge import judge_run
 from loomlab.records.models import Run
 from loomlab.records.requestlog import RequestLog
-from loomlab.run.hoststat import IDLE
+from loomlab.run.process import IDLE
 from loomlab.tools.ab import REQUEST_COLUMNS
 
 BEGIN = 1_795_000_000.5

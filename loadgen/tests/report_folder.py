@@ -23,9 +23,9 @@ from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.files import checksum, write_json
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
-from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run, Summary
 from loomlab.records.order import Order, PlannedRun, order_file
+from loomlab.records.raw import LiveBytes
 from loomlab.report.experiment import Experiment
 from loomlab.report.page import write_report
 from loomlab.tools.ab import REQUEST_COLUMNS

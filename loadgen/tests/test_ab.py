@@ -46,17 +46,12 @@ def test_a_command_line_whose_request_limit_comes_after_the_time_limit_which_wou
 @pytest.mark.parametrize(
     ("name", "attempted", "failed", "non_2xx", "keepalive"),
     [
-        ("well", 562, 0, 0, 562),
-        ("count", 200, 0, 0, 200),
-        ("non2xx", 562, 0, 28, 562),
-        ("noka", 571, 0, 0, 0),
-        ("reset", 562, 28, 0, 534),
-        ("close", 562, 0, 0, 534),
-        ("interrupted", 361, 0, 0, 361),
+        ("well", 562, 0, 0, 562), ("count", 200, 0, 0, 200), ("non2xx", 562, 0, 28, 562), ("noka", 571, 0, 0, 0),
+        ("reset", 562, 28, 0, 534), ("close", 562, 0, 0, 534), ("interrupted", 361, 0, 0, 361),
         ("refused", 4384, 4384, 0, 0),
     ],
-)
-def test_a_report_counts_each_request_once(
+)  # fmt: skip
+def test_requests_count_once(
     tmp_path: Path, name: str, attempted: int, failed: int, non_2xx: int, keepalive: int
 ) -> None:
     report = report_of(f"{name}.txt", tmp_path)
@@ -79,9 +74,7 @@ def test_a_report_counts_each_request_once(
         ("Completed 1000 requests\nCompleted 2000 requests\n", 2000, "ab ended without a report"),
     ],
 )
-def test_without_a_report_its_progress_and_last_words_are_known(
-    tmp_path: Path, text: str, completed: int | None, words: str
-) -> None:
+def test_without_a_report_last_words_are_known(tmp_path: Path, text: str, completed: int | None, words: str) -> None:
     assert report_of(text, tmp_path) == ToolReport(completed=completed, aborted=words)
 
 
@@ -107,7 +100,7 @@ def test_every_row_is_an_answer_or_a_connection_closed_before_it(tmp_path: Path,
 
 
 @pytest.mark.parametrize(("floor_ms", "wait_ms", "answers"), [(0, 0, 1), (1, 0, 1), (2, 0, 0), (100, 300, 1)])
-def test_only_where_answers_take_two_milliseconds_is_one_without_a_wait_none(
+def test_only_of_slow_answers_is_one_without_a_wait_none(
     tmp_path: Path, floor_ms: int, wait_ms: int, answers: int
 ) -> None:
     log = requests_of(file_of(f"Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t{wait_ms}"), tmp_path, floor_ms)

@@ -1,21 +1,26 @@
 """Repeats become blocks, blocks become sentences in the summary, and which runs count in them."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abouts import HEADLINE
+from compared import compared
 from loads import load_of, rate
-from loomlab.answer.comparisons import with_comparisons
+from loomlab.answer.comparisons import BLOCK_DEVIATION, block_deviation, expectation, with_comparisons
 from loomlab.answer.summary import summarise
 from loomlab.answer.text import footnotes
 from loomlab.records.contrasts import Comparison, Contrast
+from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Shape, Users, UserStage
 from loomlab.records.models import Latency, Run, Summary, Verdict
+from ordered import planned
 from saying import STOLEN, figures
 from test_summary import experiment, run
+from test_summary import run as run_record
 
 COSTS = {
     "tomcat-virtual": (0.240, 0.204, 0.220, 0.250, 0.206),
@@ -56,9 +61,7 @@ def blocks(found: Comparison) -> list[int]:
 @pytest.mark.parametrize(
     ("repeats", "changes"), [(2, {}), (3, {"cpu_ms_per_request": None, "latency_ms": Latency()})], ids=["few", "none"]
 )
-def test_two_repeats_or_a_figure_that_no_run_has_compare_nothing(
-    tmp_path: Path, repeats: int, changes: dict[str, Any]
-) -> None:
+def test_two_repeats_or_a_missing_figure_compare_nothing(tmp_path: Path, repeats: int, changes: dict[str, Any]) -> None:
     got = summed_up(tmp_path, repeats, dict.fromkeys(EVERY, changes))
 
     assert [one.comparisons for one in got.contrasts] == [[], [], []]
@@ -145,16 +148,9 @@ def test_a_run_that_was_spoilt_from_outside_counts_by_its_next_try_and_the_sente
 
 
 @pytest.mark.parametrize(
-    ("shape", "bound"),
-    [
-        (Closed(1_000, 60), True),
-        (Users((UserStage(8000, 240),), (1, 3)), True),
-        (rate(250), False),
-    ],
+    ("shape", "bound"), [(Closed(1_000, 60), True), (Users((UserStage(8000, 240),), (1, 3)), True), (rate(250), False)]
 )
-def test_the_tail_of_a_closed_load_is_a_lower_bound_that_no_margin_makes_the_same(
-    tmp_path: Path, shape: Shape, bound: bool
-) -> None:
+def test_the_tail_of_a_closed_load_is_a_lower_bound_without_margin(tmp_path: Path, shape: Shape, bound: bool) -> None:
     slow = {"latency_ms": Latency(p99=11_300)}
     changes = {name: {"load": load_of(shape)} | (slow if "virtual" in name else {}) for name in EVERY}
 
@@ -191,7 +187,7 @@ def test_a_block_without_a_p99_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("errors", "verdict"), [(0, "valid"), (80, "valid"), (0, "invalid"), (80, "invalid")])
-def test_one_tail_in_ten_that_failures_withheld_is_the_time_limit_whatever_the_verdict(
+def test_one_tail_in_ten_that_failures_withheld_is_the_time_limit(
     tmp_path: Path, errors: int, verdict: Verdict
 ) -> None:
     summary = summed_up(tmp_path, 5)
@@ -238,7 +234,7 @@ def pair(summary: Summary) -> Contrast:
     ],
     ids=["told nothing", "another model", "another style", "other bytes"],
 )
-def test_an_invalid_run_costs_its_block_and_leaves_the_contrasts_as_they_were(
+def test_an_invalid_run_costs_its_block_and_no_contrast(
     tmp_path: Path, about: Any, changes: dict[str, Any], kind: str
 ) -> None:
     before = summed_up(tmp_path, 5, {name: {"response_bytes_per_request": 150.0} for name in EVERY})
@@ -257,3 +253,44 @@ def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_pat
 
     assert pair(got).kind == "controlled"
     assert (of(got).effect, of(got).blocks, len(of(got).dropped)) == (None, [], 3)
+
+
+PAIR: dict[str, Any] = {"verb": "sweep", "tool": "users", "approaches": ("tomcat-platform", "tomcat-virtual")}
+
+
+def swept(results: Path, name: str, ratios: tuple[float, ...], cpu: str = "here", partner: str | None = "b") -> None:
+    """The summary of a sweep with a block for each of these ratios."""
+    comparison = compared(ratios, (1.0,) * len(ratios))
+    contrast = Contrast(a="a", b="b", kind="controlled", differs=[], comparisons=[comparison])
+    (results / name).mkdir()
+    summary = Summary(
+        experiment=name, started=None, finished=None, notes=[], environment={"cpu_model": cpu}, contrasts=[contrast],
+        runs=[run_record(1, partner=partner)],
+    )  # fmt: skip
+    write_json(results / name / "summary.json", summary)
+
+
+def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(tmp_path: Path) -> None:
+    assert block_deviation(tmp_path, "here") is None
+
+    swept(tmp_path, "1-sweep-users-c1", (math.exp(-0.02), 1.0, math.exp(0.02)))
+    swept(tmp_path, "2-sweep-users-c1", (math.exp(-0.04), 1.0, math.exp(0.04)))
+    swept(tmp_path, "3-sweep-users-c1", (0.5, 1.0, 2.0), cpu="elsewhere")
+    swept(tmp_path, "4-sweep-ab-c1", (0.5, 1.0, 2.0), partner=None)
+    swept(tmp_path, "5-sweep-users-c1", (0.5, 2.0))
+    (tmp_path / "6-sweep-users-c1").mkdir()
+    (tmp_path / "6-sweep-users-c1" / "summary.json").write_text("{")
+
+    assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
+
+
+def test_a_plan_in_slices_says_how_wide_its_intervals_will_be(tmp_path: Path) -> None:
+    order = planned(tmp_path, **PAIR)
+    said = expectation(order, tmp_path)
+
+    assert said is not None
+    # Student's quantile of four degrees of freedom is 2.776
+    assert f"± {100 * math.expm1(2.776 * BLOCK_DEVIATION / math.sqrt(5)):.1f} %" in said
+    assert "With 5 blocks" in said
+    assert expectation(planned(tmp_path, **PAIR, repeats=2), tmp_path) is None
+    assert expectation(planned(tmp_path, **PAIR, design="alone"), tmp_path) is None

@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from abouts import ALL, HEADLINE, NETTYS, TOMCATS, about, named, subject
-from loomlab.answer.differences import contrast_notes, contrasts_of
+from loomlab.answer.parity import contrast_notes, contrasts_of
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Answer, Probe
 
@@ -50,9 +50,7 @@ def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_wit
         ({"jvm__max_heap_bytes": 7}, "jvm.max_heap_bytes", "709885952", "7"),
     ],
 )  # fmt: skip
-def test_what_differs_besides_the_model_makes_it_a_contrast_of_stacks(
-    change: dict[str, Any], part: str, a: str, b: str
-) -> None:
+def test_what_differs_besides_the_model_makes_it_of_stacks(change: dict[str, Any], part: str, a: str, b: str) -> None:
     got = contrast(*TOMCATS, about(TOMCATS[0]), about(TOMCATS[1], **change))
 
     assert got.kind == "stack"
@@ -152,14 +150,10 @@ def test_without_a_load_in_common_everything_is_compared() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        None,
-        {"concurrency": None},
-        {"concurrency": ...},
-        {"outbound": "apache"},
-        {"inbound__server": None},
+        None, {"concurrency": None}, {"concurrency": ...}, {"outbound": "apache"}, {"inbound__server": None},
         {"inbound__framework": ...},
     ],
-)
+)  # fmt: skip
 def test_what_did_not_tell_is_not_compared(change: dict[str, Any] | None) -> None:
     untold, told = None if change is None else about(TOMCATS[0], **change), about(TOMCATS[1])
 

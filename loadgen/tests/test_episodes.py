@@ -196,9 +196,7 @@ def halves(
         ([math.exp(0.5 * part + noise) for part, noise in enumerate(NOISE)], -6.389, 1.787, 4.579),
     ],
 )
-def test_latency_that_falls_or_rises_with_its_margin(
-    factors: list[float], fall: float, margin: float, peak: float
-) -> None:
+def test_latency_that_falls_or_rises_with_margin(factors: list[float], fall: float, margin: float, peak: float) -> None:
     got, _ = halves(lambda second: 1000 * factors[int(second // 5)])
 
     assert got and (got.fall, got.margin, got.peak) == pytest.approx((fall, margin, peak), abs=0.001)
@@ -220,7 +218,7 @@ def test_latency_begins_when_a_request_was_due() -> None:
         (lambda second: 100 + 100 * second, lambda _: 0.5, None, 0),
     ],
 )
-def test_cpu_per_request(
+def test_cost(
     latency_ms: Callable[[float], float], cpu_s: Callable[[float], float], connections: int | None, fall: float
 ) -> None:
     _, got = halves(latency_ms, cpu_s, connections=connections)

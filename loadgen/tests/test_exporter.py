@@ -90,7 +90,7 @@ def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels_but_a_
     ],
     ids=["cgroups of version 2", "what the engine does not tell"],
 )
-def test_other_engines(
+def test_engines(
     engine: FakeEngine, registry: CollectorRegistry, stats: dict[str, Any], expected: dict[str, float | None]
 ) -> None:
     engine.stats[FREE] = stats
@@ -111,9 +111,7 @@ def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorReg
     assert stamps == pytest.approx([datetime.fromisoformat(STATS["read"]).timestamp()] * 2, abs=0.001)
 
 
-def test_one_that_has_ended_meanwhile_does_not_disturb_the_others(
-    engine: FakeEngine, registry: CollectorRegistry
-) -> None:
+def test_one_that_has_ended_meanwhile_does_not_disturb_others(engine: FakeEngine, registry: CollectorRegistry) -> None:
     engine.stats[FREE] = {"cpu_stats": {"cpu_usage": {}}}
 
     page = generate_latest(registry).decode()

@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.answer.figures import FIGURES, THREADS, THROUGHPUT, WAITING, Spread, spread
-from loomlab.basics.format import MOST_DECIMALS, number, ratio_text
-from loomlab.records.memory import LiveBytes
+from loomlab.basics.format import MOST_DECIMALS, number, percent, ratio_text
+from loomlab.basics.trend import trend
 from loomlab.records.models import Latency
+from loomlab.records.raw import LiveBytes
+from loomlab.records.requestlog import RequestLog, latency_figures, silences, silent_end_s
+from rawrun import log_of
 from report_folder import NAMES, blocks, run_of
 
 
@@ -76,3 +79,58 @@ def test_the_centre_where_a_value_is_0_is_the_arithmetic_mean() -> None:
     runs = [run_of(NAMES[0], throughput_rps=rps) for rps in (0.0, 1000.0, 2000.0)]
 
     assert spread(THROUGHPUT, runs) == Spread(1000, 0, 2000, 3)
+
+
+def test_latency_figures() -> None:
+    got = latency_figures([40, 10, 20, 30])
+
+    assert (got.min, got.mean, got.max, got.p50, got.p75, got.p99) == (10, 25, 40, 20, 30, 40)
+    assert got.stdev == pytest.approx(12.909944)
+    assert latency_figures([]).p50 is latency_figures([7]).stdev is None
+
+
+def test_the_silence_a_run_ends_with_counts_up_to_its_last_event() -> None:
+    log = log_of([*range(100, 130), 129], [100] * 30 + [20_000])
+
+    assert silent_end_s(log, 149.5) == 17
+    assert silent_end_s(log_of(range(100, 130), [100] * 30), 130.0) == 0
+    assert silent_end_s(RequestLog(), 130.0) == 0
+
+
+def test_every_silence_between_two_times_is_told() -> None:
+    seconds = [*range(100, 110), *range(118, 130), *range(135, 140)]
+    log = log_of(seconds, [100] * len(seconds))
+
+    assert silences(log, 100, 140) == [7, 4]
+    assert silences(log, 113.5, 131.5) == [4]
+    assert silences(log, 100, 145) == [7, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "0 %"), (0.05, "5 %"), (0.12345, "12.3 %"), (0.99951, "100 %"), (9.994, "999 %"), (9.996, "1,000 %"),
+        (27.0649, "2,706 %"), (-0.0519, "-5.19 %"), (-1.2345, "-123 %"),
+    ],
+)  # fmt: skip
+def test_a_share_has_three_digits_that_count_or_all_before_the_point(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_slope_and_error_are_those_of_least_squares() -> None:
+    got, straight = trend([math.exp(value) for value in (0.0, 0.1, 0.1, 0.4)]), trend([1, math.e, math.e**2])
+
+    assert got is not None
+    assert got.slope == pytest.approx(0.12)
+    assert got.freedom == 2
+    assert got.error == pytest.approx(math.sqrt((0.09 - 5 * 0.12**2) / 2 / 5))
+    assert got.margin(80) == pytest.approx(1.061 * got.error, rel=1e-3)
+    assert got.margin(95) == pytest.approx(2.920 * got.error, rel=1e-3)
+    assert straight is not None
+    assert straight.slope == pytest.approx(1)
+    assert straight.margin(80) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("values", [[], [1.0, 2.0], [1.0, None, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
+def test_too_few_values_or_missing_ones_tell_nothing(values: list[float | None]) -> None:
+    assert trend(values) is None

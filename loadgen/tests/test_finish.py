@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.finish import finish, killed, unfinished
-from loomlab.answer.summary import INTERRUPTED_NOTE, environment_of
+from loomlab.answer.summary import INTERRUPTED_NOTE, environment_of, finish, killed, unfinished
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import RunFiles, write_json
@@ -130,9 +129,7 @@ def test_a_judged_run_whose_verdict_is_gone_is_made_again_and_what_it_left_is_ne
         ("Xeon", {"cpu_model": "Xeon"}, None),
     ],
 )
-def test_an_experiment_of_another_host_is_not_resumed(
-    tmp_path: Path, begun_on: str | None, host: dict[str, Any], words: str | None
-) -> None:
+def test_no_other_host_resumes(tmp_path: Path, begun_on: str | None, host: dict[str, Any], words: str | None) -> None:
     folder = experiment(tmp_path, "judged", "planned")
     with changing(folder) as order:
         order.host["cpu_model"] = begun_on

@@ -55,19 +55,12 @@ def run(load: Load, raw: Path, end: signal.Signals | None = None) -> tuple[ToolR
 @pytest.mark.parametrize(
     ("name", "completed", "non_2xx", "failures"),
     [
-        ("well", 120, 0, {}),
-        ("noka", 120, 0, {}),
-        ("non2xx", 120, 6, {"503": 6}),
-        ("slow", 114, 0, {"time-out": 6}),
-        ("reset", 114, 0, {"connection reset": 6}),
-        ("close", 115, 0, {"connection closed": 5}),
-        ("refused", 0, 0, {"connection refused": 120}),
-        ("unknown-host", 0, 0, {"no address": 120}),
+        ("well", 120, 0, {}), ("noka", 120, 0, {}), ("non2xx", 120, 6, {"503": 6}), ("slow", 114, 0, {"time-out": 6}),
+        ("reset", 114, 0, {"connection reset": 6}), ("close", 115, 0, {"connection closed": 5}),
+        ("refused", 0, 0, {"connection refused": 120}), ("unknown-host", 0, 0, {"no address": 120}),
     ],
-)
-def test_each_request_is_counted_once(
-    tmp_path: Path, name: str, completed: int, non_2xx: int, failures: dict[str, int]
-) -> None:
+)  # fmt: skip
+def test_requests_count_once(tmp_path: Path, name: str, completed: int, non_2xx: int, failures: dict[str, int]) -> None:
     report, log = finished(golden(name), tmp_path), requests_in(tmp_path)
 
     assert (report.attempted, report.completed, report.failed) == (120, completed, 120 - completed)
@@ -160,9 +153,7 @@ def test_without_a_summary_its_first_words_are_known(tmp_path: Path, output: byt
         (4000, None, "hey counts 120 requests, but its rows hold "),
     ],
 )
-def test_rows_without_start_or_summary_and_lost_ones_are_told(
-    tmp_path: Path, kept: int | None, damaged: str | None, why: str
-) -> None:
+def test_rows_without_start_or_summary_tell(tmp_path: Path, kept: int | None, damaged: str | None, why: str) -> None:
     finished(golden("well")[:kept], tmp_path)
     if damaged:
         (tmp_path / damaged).write_text("{}")

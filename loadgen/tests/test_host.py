@@ -1,14 +1,19 @@
 """What the host has, and how it is shared out."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from loomlab.basics.cpus import parse_cpu_list
-from loomlab.basics.errors import HostError
-from loomlab.plan.host import Host, auto_size, size_of, this_host
-from ordered import SMALL
+from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.grouping import parse_cpu_list
+from loomlab.plan.capacity import Room, largest_scale, need_of, rounded_down
+from loomlab.plan.host import APPROACH_FILES, Host, auto_size, size_of, this_host
+from loomlab.plan.scenarios import RequestKind, Scenario, load_scenario, names
+from ordered import SCENARIOS, SMALL
 
 SIZES = next((path for path in (Path(__file__).parents[2] / "sizes", Path("/lab/sizes")) if path.exists()), Path())
 
@@ -80,13 +85,21 @@ def test_cpus_are_split_two_to_one_to_one_and_few_are_shared(given: Host, expect
     assert [size[f"{part}_CPUSET"] for part in ("APPROACH", "BACKEND", "LOADGEN", "MONITORING")] == expected
 
 
+def test_the_approach_gets_as_many_cpus_as_are_asked_for() -> None:
+    size = auto_size(host(8), 1000, own_cpus=6)
+
+    assert (size["APPROACH_CPUSET"], size["BACKEND_CPUSET"], size["LOADGEN_CPUSET"]) == ("0,1,2,3,4,5", "6", "7")
+    with pytest.raises(HostError, match="CPUS=2 of 2 leaves none"):
+        auto_size(host(2), 1000, own_cpus=2)
+    with pytest.raises(UsageError, match="SIZE=ec2"):
+        size_of("ec2", host(64, 70_000), 1, SIZES, own_cpus=2)
+
+
 @pytest.mark.parametrize(
     ("connections", "memory_mb", "expected"),
     [(10_000, 24_000, "6024m 1024m 6000m"), (200, 24_000, "1124m 1024m 2148m"), (10_000, 3000, "1500m 750m 750m")],
 )
-def test_memory_follows_the_connections_up_to_a_share_of_the_host(
-    connections: int, memory_mb: int, expected: str
-) -> None:
+def test_memory_follows_the_connections_up_to_a_share_of_host(connections: int, memory_mb: int, expected: str) -> None:
     size = auto_size(host(2, memory_mb), connections)
 
     assert " ".join(size[f"{part}_MEMORY"] for part in ("APPROACH", "BACKEND", "LOADGEN")) == expected
@@ -108,9 +121,7 @@ def test_the_sizes_of_the_lab_set_every_part() -> None:
         (host(32, 2560, order=[*range(1, 33)]), r"CPU 0\b"),
     ],
 )
-def test_a_named_size_needs_the_cpus_of_its_sets_and_the_sum_of_its_memories(
-    tmp_path: Path, given: Host, refusal: str | None
-) -> None:
+def test_a_named_size_needs_cpus_of_sets_and_sum_of_memories(tmp_path: Path, given: Host, refusal: str | None) -> None:
     (tmp_path / "big.env").write_text(SMALL.replace("CPUSET=1", "CPUSET=4-31"))
 
     if refusal is None:
@@ -118,3 +129,82 @@ def test_a_named_size_needs_the_cpus_of_its_sets_and_the_sum_of_its_memories(
     else:
         with pytest.raises(HostError, match=f"^SIZE=big .*{refusal}.*: use SIZE=auto"):
             size_of("big", given, 1, tmp_path)
+
+
+ALL = {name: load_scenario(SCENARIOS, name) for name in names(SCENARIOS)}
+HUGE = ALL["60k-vus-smooth-spike-get-post-movies"]
+SPIKE = HUGE.model_copy(update={"load": HUGE.load.model_copy(update={"users": 100_000})})
+WORK = ALL["cpu-work"].model_copy(update={"requests": [RequestKind(get="/capabilities?cpuMicros=4500")]})
+FANNING_OUT = SPIKE.model_copy(
+    update={
+        "approaches": ["tomcat-platform"],
+        "load": SPIKE.load.model_copy(update={"users": 10_000}),
+        "requests": [RequestKind(get="/capabilities?calls=5&parallel=true")],
+    }
+)
+BIG = Room(approach_cpus=256, generator_cpus=256, shared=False, generator_memory_mb=512_000, open_files=1_048_576)
+ROOMS = st.builds(
+    Room,
+    approach_cpus=st.integers(1, 64),
+    generator_cpus=st.integers(1, 64),
+    shared=st.booleans(),
+    generator_memory_mb=st.integers(256, 256_000),
+    open_files=st.integers(1024, 2_000_000),
+)
+
+
+@given(name=st.sampled_from(sorted(ALL)), room=ROOMS)
+def test_more_room_never_gives_a_smaller_scale(name: str, room: Room) -> None:
+    scale, limit = largest_scale(ALL[name], room)
+    larger = replace(room, approach_cpus=2 * room.approach_cpus, open_files=2 * room.open_files)
+
+    assert 0 < scale <= largest_scale(ALL[name], larger)[0] <= 1
+    assert (limit is None) is (scale == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "room", "scale", "limit"),
+    [
+        (ALL["loom-vs-webflux"], replace(BIG, approach_cpus=1), 0.1, "the approach's CPU"),
+        (ALL["loom-vs-webflux"], replace(BIG, generator_cpus=1), 0.25, "vegeta's CPU"),
+        (ALL["loom-vs-webflux"], replace(BIG, generator_cpus=1, shared=True), 0.16, "vegeta's CPU"),
+        (ALL["project-loom-comparison"], replace(BIG, open_files=10_500), 0.25, "open files"),
+        (HUGE, replace(BIG, open_files=30_500), 0.5, "open files"),
+        (HUGE, replace(BIG, generator_memory_mb=181), 0.1, "the memory of users"),
+        (SPIKE, BIG, 0.64, "the ports of one address"),
+        (SPIKE.model_copy(update={"approaches": ["tomcat-platform"]}), BIG, 0.32, "threads"),
+        (FANNING_OUT, BIG, 0.53, "threads"),
+        (ALL["cpu-work"], replace(BIG, approach_cpus=1), 1.0, None),
+        (WORK, replace(BIG, approach_cpus=1), 0.5, "the approach's CPU"),
+        (ALL["project-loom-comparison"], BIG, 0.49, "ab's CPU"),
+        (ALL["smoketest"], replace(BIG, approach_cpus=1, generator_cpus=1, shared=True), 1.0, None),
+        *((scenario, BIG, 1.0, None) for scenario in ALL.values() if scenario.tool != "ab"),
+    ],
+)
+def test_what_limits_the_scale_is_named(scenario: Scenario, room: Room, scale: float, limit: str | None) -> None:
+    assert largest_scale(scenario, room) == (scale, limit)
+
+
+@pytest.mark.parametrize(
+    ("name", "connections", "open_files", "rate_rps", "minutes"),
+    [
+        ("project-loom-comparison-spring", 20_000, 40_500, 20_000 / 0.9, 3 * 5 * (120 * 0.9 + 75 + 28) / 60),
+        ("loom-vs-webflux", 10_000, 10_500, 10_000, 2 * 2 * (60 + 75 + 28) / 60),
+        ("25k-vus-smooth-spike-get-movies", 25_000, 25_500, 25_000 / 2.1, 3 * (300 + 75 + 28) / 60),
+        ("fan-out", 1_000, 6 * 1_000 + APPROACH_FILES, 300, 4 * (60 + 75 + 28) / 60),
+        ("rate-ladder", 8_000, 16_500, 4000, 3 * (300 + 75 + 28) / 60),
+    ],
+)
+def test_a_need_is_of_all_runs(name: str, connections: int, open_files: int, rate_rps: float, minutes: float) -> None:
+    need = need_of(ALL[name])
+
+    assert (need.connections, need.open_files) == (connections, open_files)
+    assert (need.rate_rps, need.minutes) == pytest.approx((rate_rps, minutes))
+
+
+@pytest.mark.parametrize(
+    ("number", "figures", "expected"),
+    [(0.999, 2, 0.99), (0.29, 2, 0.29), (0.0216, 2, 0.021), (0.00079, 2, 0.00079), (1900, 1, 1000)],
+)
+def test_figures_are_rounded_down(number: float, figures: int, expected: float) -> None:
+    assert rounded_down(number, figures) == expected

@@ -14,7 +14,7 @@ import pytest
 
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
-from loomlab.records.memory import LiveBytes
+from loomlab.records.raw import LiveBytes
 from rawrun import (
     ANSWERED,
     CONCURRENCY,
@@ -84,9 +84,7 @@ def test_judging_a_copy_at_another_time_and_place_writes_the_same_bytes(run_dir:
 
 
 @pytest.mark.parametrize(("reset", "marks"), [(True, (700, 31)), (False, (None, None))])
-def test_high_water_marks_began_with_the_run(
-    reset: bool, marks: tuple[float | None, float | None], tmp_path: Path
-) -> None:
+def test_high_water_marks_began_with_run(reset: bool, marks: tuple[float | None, float | None], tmp_path: Path) -> None:
     run = RawRun(peaks_reset=reset)  # the marks are read in seven scrapes after the end
     run.request["gc"] = "zgc"
     for name, mark in (("process_memory_hwm_bytes", 700), ("jvm_threads_peak_threads", 31)):
@@ -197,13 +195,10 @@ def test_a_tool_that_was_told_to_stop_may_fail(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "rule"),
     [
-        ("container.json", "container_failed"),
-        ("host.json", "generator_cpus"),
-        ("backend.json", "backend_delay_other"),
-        ("warmup.json", "half_cold"),
-        ("about.json", "small_pool"),
+        ("container.json", "container_failed"), ("host.json", "generator_cpus"),
+        ("backend.json", "backend_delay_other"), ("warmup.json", "half_cold"), ("about.json", "small_pool"),
     ],
-)
+)  # fmt: skip
 def test_what_a_missing_file_would_have_told_is_not_known(run_dir: Path, file: str, rule: str) -> None:
     (run_dir / "raw" / file).unlink()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.run.hoststat import SOFTIRQ, STEAL
+from loomlab.run.process import SOFTIRQ, STEAL
 from rawrun import (
     CONCURRENCY,
     LATENCY_MS,
@@ -100,9 +100,7 @@ def answers(seconds: Iterable[int], each: int) -> list[tuple[int, int]]:
         (answers(range(4, 10), 3), 6, None),
     ],
 )
-def test_omissions_of_a_whole_run(
-    rows: list[tuple[int, int]], took_s: int, numbers: str | None, tmp_path: Path
-) -> None:
+def test_omissions_of_whole_run(rows: list[tuple[int, int]], took_s: int, numbers: str | None, tmp_path: Path) -> None:
     run = RawRun(rows=rows, report={"Time taken for tests": f"{took_s}.000 seconds"})
     run.tool["ended"] = at(10)
 

@@ -1,5 +1,6 @@
 """What can be seen of a run while it goes, over real HTTP."""
 
+import io
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +13,10 @@ from prometheus_client import CollectorRegistry
 from loads import CLOSED, load_of, request_of
 from loomlab.records.load import OpenRate, RateStep, Shape
 from loomlab.run import live
-from loomlab.run.console import Progress
-from loomlab.run.hoststat import CLOCK_TICKS
+from loomlab.run.console import CLEAR, Progress
 from loomlab.run.live import CpuSets, LiveFigures, LiveProgress
 from loomlab.run.management import exposed_values
+from loomlab.run.process import CLOCK_TICKS
 from loomlab.run.prometheus import answered
 from loomlab.tools.known import tool
 from served import NOBODY, prometheus
@@ -189,3 +190,34 @@ def test_idle_time_never_falls_and_a_backend_without_a_set_has_every_cpu(tmp_pat
         seconds += of_role(registry, "idle_cpu_seconds_total", "backend")
 
     assert seconds == [16, 16, 17]
+
+
+def test_a_phase_begins_at_once_and_then_speaks_now_and_then() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, "2/3 tomcat-virtual")
+
+    progress.show("warm-up", "burst 1")
+    progress.show("warm-up", "too early")
+    progress.show("measure", "10 requests", " 12 %")
+    progress.say("A message.")
+    progress.end()
+
+    assert stream.getvalue().splitlines() == [
+        "[2/3 tomcat-virtual] warm-up  burst 1",
+        "[2/3 tomcat-virtual] measure 12 %  10 requests",
+        "A message.",
+    ]
+
+
+def test_a_terminal_keeps_one_line_of_progress() -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, "1/1 x", terminal=True)
+
+    progress.show("measure", "10 requests")
+    progress.say("A message.")
+    progress.show("collect", "waiting")
+    progress.end()
+
+    assert stream.getvalue() == (
+        f"{CLEAR}[1/1 x] measure  10 requests{CLEAR}A message.\n{CLEAR}[1/1 x] collect  waiting{CLEAR}"
+    )

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.finish import finish
 from loomlab.answer.loads import load_groups, torn_runs, unmade_blocks
-from loomlab.answer.summary import summarise
+from loomlab.answer.summary import finish, summarise
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order, changing, read_order

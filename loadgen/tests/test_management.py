@@ -1,7 +1,11 @@
 """What processes tell over their management ports, and what they are asked to do there, over real HTTP."""
 
 import io
+import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +14,7 @@ from loads import CLOSED, load_of
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.models import Hang
 from loomlab.run.console import Progress
-from loomlab.run.management import Backend, Management, Process, Waits, exposed_values, hanging
+from loomlab.run.management import Backend, Management, Process, Waits, exposed_values, hanging, probe
 from loomlab.run.prometheus import UnreachableError
 from served import serving
 
@@ -118,3 +122,66 @@ def test_a_backend_that_takes_no_hang_is_told_and_harms_nothing(there: bool, why
         hangs = [Hang(at_s=0, duration_s=1)]
 
         assert why in said_while(hangs, server.port if there else 9, "could not be told to hang")
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc"
+
+
+@contextmanager
+def answering(*answers: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that gives a connection these answers, one a request, then closes it; and the requests it got."""
+    requests: list[bytes] = []
+
+    def serve(connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as reader:
+            for answer in answers:
+                requests.append(b"".join(iter(reader.readline, b"\r\n")))
+                connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=lambda: serve(listener.accept()[0]), daemon=True).start()
+        yield listener.getsockname()[1], requests
+
+
+@pytest.mark.parametrize(("version", "asks"), [("1.1", False), ("1.0", True)])
+def test_a_kept_connection_and_what_was_answered(version: str, asks: bool) -> None:
+    with answering(OK, OK) as (port, requests):
+        got = probe("127.0.0.1", port, "/meetings?x=1", ("Authorization: me",), 5, version)
+
+    assert got.error is None
+    answer = got.answers[version]
+    assert (answer.status, answer.body_bytes, answer.kept) == ("HTTP/1.1 200 OK", 3, True)
+    assert answer.headers == [("Content-Type", "text/plain"), ("Content-Length", "3")]
+    first, second = requests
+    assert first.startswith(f"GET /meetings?x=1 HTTP/{version}\r\n".encode())
+    assert b"Authorization: me\r\n" in first
+    assert second.startswith(f"GET /about HTTP/{version}\r\n".encode())
+    assert [b"Connection: keep-alive\r\n" in request for request in requests] == [asks] * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "body_bytes"),
+    [
+        (OK, 3),
+        (b"HTTP/1.1 200 OK\r\n\r\nuntil the end", 13),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", None),
+    ],
+)
+def test_a_connection_that_serves_no_second_request_was_not_kept(answer: bytes, body_bytes: int | None) -> None:
+    with answering(answer) as (port, _):
+        got = probe("127.0.0.1", port, "/", (), 5, "1.1")
+
+    assert [(one.body_bytes, one.kept) for one in got.answers.values()] == [(body_bytes, False)]
+
+
+@pytest.mark.parametrize("answer", [b"", b"SSH-2.0-x\r\n"])
+def test_what_is_no_answer_is_told(answer: bytes) -> None:
+    with answering(answer) as (port, _):
+        got = probe("127.0.0.1", port, "/x", (), 5, "1.0")
+
+    assert got.answers == {}
+    assert "127.0.0.1 did not answer /x over HTTP/1.0" in (got.error or "")
+
+
+def test_nobody_there() -> None:
+    assert "refused" in (probe("127.0.0.1", 9, "/x", (), 5, "1.1").error or "")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Run
+from loomlab.records.raw import LiveBytes
 from rawrun import RawRun, at, level, load, matrix
 
 CONNECTIONS = 200

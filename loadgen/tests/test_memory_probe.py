@@ -12,12 +12,11 @@ from loads import load_of, rate, request_of
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.load import Closed, Load
-from loomlab.records.memory import MemoryAnswer, MemoryLog
-from loomlab.records.warmup import Burst, Warmup
-from loomlab.run.bursts import Bursts
+from loomlab.records.raw import Burst, MemoryAnswer, MemoryLog, Warmup
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Backend, Process, Waits
 from loomlab.run.memory_probe import LEFTOVERS_S, LONGEST_WAIT_MS, SPARE_WAIT_MS, LiveSet, crowd_of, hold_s, wait_ms
+from loomlab.run.process import Bursts
 from loomlab.run.prometheus import UnreachableError
 from loomlab.tools.ab import Ab
 
@@ -146,9 +145,7 @@ def test_the_process_is_asked_while_all_requests_wait_and_when_none_does() -> No
         ("/capabilities?calls=2&cpuMicros=50000", "/capabilities?calls=2&cpuMicros=0", True),
     ],
 )
-def test_held_requests_say_themselves_how_long_they_wait_and_ask_for_no_cpu_work(
-    asked: str, sent: str, backend_told: bool
-) -> None:
+def test_held_requests_say_how_long_they_wait_and_ask_no_work(asked: str, sent: str, backend_told: bool) -> None:
     approach = Holding()
 
     measured(approach, asked)
@@ -197,9 +194,7 @@ def test_what_cannot_be_had_is_told_and_does_not_cost_the_run(changes: dict[str,
 
 
 @pytest.mark.parametrize(("leftovers_s", "delay", "left"), [(1.5, "1000", 0), (20, "60", 3)])
-def test_what_the_load_left_in_flight_is_waited_for_as_long_as_an_answer_takes(
-    leftovers_s: float, delay: str, left: int
-) -> None:
+def test_what_the_load_left_in_flight_is_waited_for(leftovers_s: float, delay: str, left: int) -> None:
     assert in_flight(measured(Holding(leftovers_s=leftovers_s), delay=delay).loaded) == left
 
 
@@ -243,17 +238,13 @@ def test_as_many_requests_wait_as_fill_what_pools_have_kept(
 @pytest.mark.parametrize(
     ("connections", "cost_ms", "cpus", "work_ms", "expected_ms"),
     [
-        (1000, 0.65, 1, 0, SPARE_WAIT_MS + 650),
-        (10_000, 0.65, 1, 0, SPARE_WAIT_MS + 6500),
-        (10_000, 0.65, 4, 0, SPARE_WAIT_MS + 1625),
-        (1000, None, 1, 0, SPARE_WAIT_MS),
-        (10_000, 9.0, 1, 0, LONGEST_WAIT_MS),
-        (200, 50.65, 1, 50, SPARE_WAIT_MS + 130),
-        (200, 49, 1, 50, SPARE_WAIT_MS),
+        (1000, 0.65, 1, 0, SPARE_WAIT_MS + 650), (10_000, 0.65, 1, 0, SPARE_WAIT_MS + 6500),
+        (10_000, 0.65, 4, 0, SPARE_WAIT_MS + 1625), (1000, None, 1, 0, SPARE_WAIT_MS),
+        (10_000, 9.0, 1, 0, LONGEST_WAIT_MS), (200, 50.65, 1, 50, SPARE_WAIT_MS + 130), (200, 49, 1, 50, SPARE_WAIT_MS),
         (200, 99, 1, 0, 7000),
     ],
-)
-def test_a_request_waits_until_all_others_have_come(
+)  # fmt: skip
+def test_requests_wait_for_all(
     connections: int, cost_ms: float | None, cpus: float, work_ms: float, expected_ms: int
 ) -> None:
     assert wait_ms(connections, warmed(cost_ms), cpus, work_ms) == expected_ms
@@ -285,9 +276,7 @@ FEWER = PLATFORM | {"inbound": {"max_threads": CONNECTIONS - 1}}
         ("/capabilities", VIRTUAL, {"before": MemoryAnswer(asked=1, answered=2, error="a 404")}, "a 404"),
     ],
 )
-def test_requests_that_cannot_wait_at_once_are_not_held(
-    target: str, about: Any, asked: dict[str, Any], hindrance: str | None
-) -> None:
+def test_what_cannot_wait_is_not_held(target: str, about: Any, asked: dict[str, Any], hindrance: str | None) -> None:
     approach = Holding()
 
     log = measured(approach, target, about=about, **asked)

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.differences import unknown_notes
 from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure
+from loomlab.answer.parity import unknown_notes
 from loomlab.records.contrasts import Contrast, Kind
-from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Latency, Run
-from loomlab.report.experiment import Experiment
-from loomlab.report.prose import opening_of
+from loomlab.records.raw import LiveBytes
+from loomlab.report.experiment import Experiment, opening_of
 from ordered import planned
 from report_folder import LOAD, NAMES, RATE, blocks, experiment_of, invalid, run_of
 from saying import figures
@@ -81,7 +80,7 @@ def factored(factors: Sequence[float], p50: float | None = None, **changes: Any)
     ],
     ids=["apart", "stacks that are apart", "just apart", "hardly apart", "by chance", "not compared"],
 )
-def test_a_throughput_whose_interval_excludes_equality_is_told_with_the_latency(
+def test_a_throughput_that_differs_is_told_with_the_latency(
     runs: list[Run], kind: Kind | None, told: list[set[str]]
 ) -> None:
     experiment = experiment_of(runs, kind)
@@ -94,19 +93,11 @@ def test_a_throughput_whose_interval_excludes_equality_is_told_with_the_latency(
 @pytest.mark.parametrize(
     ("repeats", "spoilt", "numbers"),
     [
-        (1, 0, {"5"}),
-        (4, 0, {"4", "5"}),
-        (5, 0, None),
-        (8, 3, None),
-        (5, 1, {"4", "5", "6"}),
-        (5, 3, {"2", "5", "8"}),
-        (5, 4, {"1", "5", "9"}),
-        (3, 1, {"2", "3", "6"}),
+        (1, 0, {"5"}), (4, 0, {"4", "5"}), (5, 0, None), (8, 3, None), (5, 1, {"4", "5", "6"}), (5, 3, {"2", "5", "8"}),
+        (5, 4, {"1", "5", "9"}), (3, 1, {"2", "3", "6"}),
     ],
-)
-def test_repeats_are_told_that_make_up_for_blocks_until_five_count(
-    repeats: int, spoilt: int, numbers: set[str] | None
-) -> None:
+)  # fmt: skip
+def test_repeats_that_make_up_for_blocks_are_told(repeats: int, spoilt: int, numbers: set[str] | None) -> None:
     told = [one for one in sentences(experiment_of(invalid(blocks(repeats), spoilt))) if "REPEATS" in one]
 
     assert [numbers <= figures(one.replace("REPEATS=", "")) for one in told] == [True] if numbers else told == []

@@ -65,7 +65,7 @@ def test_variables_become_an_order(tmp_path: Path) -> None:
     assert (order.margin, run.request.style, run.request.warmup_cap_s) == (0.05, "idiomatic", 45)
     assert run.request.load.shape == Closed(50, 120)
     assert run.settings == {"PLATFORM_THREADS": "4", "BACKEND_CONNECTIONS": "10"}
-    every = plan(lab.asked("run-ab", {"CONCURRENCY": "50", "APPROACH": "all"}), TWO_CPUS, lab, STAMP)
+    every = plan(lab.asked("run-hey", {"CONCURRENCY": "50", "APPROACH": "all"}), TWO_CPUS, lab, STAMP)
     assert sorted(approaches_of(every)) == sorted(lab.approaches)
 
 
@@ -118,9 +118,7 @@ def test_a_reader_is_told_block_by_block(tmp_path: Path) -> None:
         ({"requests": 2199}, "3000", "use REQUESTS=2900 "), ({"requests": 2199}, "0", "use REQUESTS=2900 "),
     ],
 )  # fmt: skip
-def test_what_cannot_make_a_valid_run_is_told_with_what_can(
-    tmp_path: Path, changes: dict[str, Any], delay: str, told: str
-) -> None:
+def test_what_makes_no_valid_run_has_a_cure(tmp_path: Path, changes: dict[str, Any], delay: str, told: str) -> None:
     note = planned(tmp_path, connections=100, delay=delay, **changes).note or ""
 
     assert (note == "") is (told == "")
@@ -138,9 +136,7 @@ def test_what_cannot_make_a_valid_run_is_told_with_what_can(
         ({"tool": "vegeta", "connections": None, "rate_rps": 500.0}, (164, 271)),
     ],
 )
-def test_a_plan_tells_how_long_a_run_takes_and_how_long_at_most(
-    tmp_path: Path, changes: dict[str, Any], seconds: tuple[int, int]
-) -> None:
+def test_a_plan_tells_how_long_a_run_takes(tmp_path: Path, changes: dict[str, Any], seconds: tuple[int, int]) -> None:
     run = planned(tmp_path, **changes).runs[0]
 
     assert (run.expected_s, run.longest_s) == seconds
@@ -190,9 +186,7 @@ def test_all_approaches_get_a_pool_that_holds_their_calls_or_it_is_told_why_not(
 @pytest.mark.parametrize(
     ("rate_rps", "connections", "given"), [(500, None, 1803), (200.5, None, 723), (0.5, None, 100), (0.5, 30, 30)]
 )
-def test_a_rate_gets_connections_to_spare_unless_they_are_asked_for(
-    tmp_path: Path, rate_rps: float, connections: int | None, given: int
-) -> None:
+def test_a_rate_gets_connections_to_spare(tmp_path: Path, rate_rps: float, connections: int | None, given: int) -> None:
     order = planned(tmp_path, tool="vegeta", rate_rps=rate_rps, connections=connections)
 
     assert (order.runs[0].request.load.rate_rps, connections_of(order)) == (rate_rps, [given])
@@ -225,7 +219,7 @@ VEGETA: dict[str, Any] = {"tool": "vegeta", "connections": None}
         (HostError, {"host": TWO_CPUS.model_copy(update={"free_mb": 12})}, "results/ 12"),
     ],
 )  # fmt: skip
-def test_what_tool_or_host_cannot_do_is_refused_in_one_sentence(
+def test_what_nothing_can_do_is_refused(
     tmp_path: Path, error: type[Exception], changes: dict[str, Any], parts: str
 ) -> None:
     with pytest.raises(error) as refused:
@@ -246,9 +240,7 @@ def test_what_tool_or_host_cannot_do_is_refused_in_one_sentence(
         (VEGETA | {"rate_rps": 1000.0, "duration_s": 3600}, "free the disk"),
     ],
 )
-def test_room_for_results_is_that_of_the_runs_asked_for(
-    tmp_path: Path, changes: dict[str, Any], refusal: str | None
-) -> None:
+def test_room_for_results_is_of_runs_asked_for(tmp_path: Path, changes: dict[str, Any], refusal: str | None) -> None:
     with pytest.raises(HostError, match=refusal) if refusal else nullcontext():
         planned(tmp_path, host=TWO_CPUS.model_copy(update={"free_mb": 400}), **changes)
 
@@ -358,6 +350,12 @@ def test_a_twin_in_a_pair_is_a_service_of_its_own(tmp_path: Path) -> None:
     twin = next(run for run in order.runs if run.request.twin)
     assert (twin.request.approach, twin.request.service) == ("tomcat-virtual", "tomcat-virtual-twin")
     assert twin.request.partner == "tomcat-virtual"
+
+
+def test_ab_is_not_used_with_a_server_that_does_not_speak_its_http(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"helidon-virtual does not: use run-hey .*APPROACH=jetty-virtual\."):
+        planned(tmp_path, approaches=["jetty-virtual", "helidon-virtual"])
+    assert planned(tmp_path, tool="hey", approaches=["helidon-virtual"]).runs
 
 
 @pytest.mark.parametrize(

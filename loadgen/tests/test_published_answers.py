@@ -117,9 +117,7 @@ def test_only_what_is_a_test_counts(condition: dict[str, Any], fields: dict[str,
         ("errors much_foreign_cpu", 10.0, REPRODUCED),
     ],
 )
-def test_runs_that_are_invalid_for_a_cause_of_their_own_choose_no_answer(
-    failed: str, value: float, outcome: Outcome
-) -> None:
+def test_runs_that_are_invalid_by_themselves_choose_no_answer(failed: str, value: float, outcome: Outcome) -> None:
     left_out = run("tomcat-virtual", 7, value, verdict="invalid", failed=failed)
 
     assert answered([*blocks(SLOW, []), left_out], VALUE).outcome == outcome

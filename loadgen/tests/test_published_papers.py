@@ -7,11 +7,9 @@ import pytest
 
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.cli import main
-from loomlab.judge.verdict import RULES
-from loomlab.plan.host import Host
-from loomlab.plan.lab import Lab
-from loomlab.published.paper import Paper, keep, read_paper, read_papers
-from loomlab.published.runs import claimed_figures, missing_steps, runs_in
+from loomlab.judge.rules import RULES
+from loomlab.plan.host import Host, Lab
+from loomlab.published.paper import Paper, claimed_figures, keep, missing_steps, read_paper, read_papers, runs_in
 from loomlab.records.order import read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, paper_lab, run, run_of, small
@@ -70,9 +68,7 @@ def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> Non
         ([{"DURATION": "30s"}, {"SCALE": "0.5"}, {"GC": "g1"}, {"PAPER": ""}], ["3"]),
     ],
 )
-def test_blocks_of_the_same_demand_are_not_made_again(
-    lab: Lab, others: list[dict[str, Any]], repeats: list[str]
-) -> None:
+def test_blocks_of_same_demand_are_not_made_again(lab: Lab, others: list[dict[str, Any]], repeats: list[str]) -> None:
     for other in others:
         begun(lab, results_of(lab), **other)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.tries import spoilt
+from loomlab.answer.loads import spoilt
 from loomlab.judge.judge import judge_run
 from loomlab.records.measured import Measured
 

@@ -16,10 +16,9 @@ from xml.etree import ElementTree
 import pytest
 
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
-from loomlab.records.memory import LiveBytes
-from loomlab.report.experiment import read_experiment
+from loomlab.records.raw import LiveBytes
+from loomlab.report.experiment import doubts_of, read_experiment
 from loomlab.report.page import write_report
-from loomlab.report.prose import doubts_of
 from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of
 from saying import exit_code
 
@@ -201,9 +200,7 @@ def test_what_cannot_be_reported_is_refused_with_the_cure(
         (change_summary(finished=None), "was interrupted; make finish RESUME="),
     ],
 )
-def test_what_is_wrong_with_a_folder_stands_among_the_doubts(
-    folder: Path, spoil: Callable[[Path], object], doubt: str
-) -> None:
+def test_what_is_wrong_with_a_folder_is_doubted(folder: Path, spoil: Callable[[Path], object], doubt: str) -> None:
     sound = doubts_of(read_experiment(folder)).whole
 
     spoil(folder)
@@ -258,9 +255,7 @@ def test_a_figure_of_0_is_in_no_ratio(folder: Path) -> None:
     assert "nan" not in page_of(folder).text.split()
 
 
-def test_the_command_says_where_the_page_is_or_why_there_is_none(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_where_page_is_or_why_there_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (exit_code("report", str(folder)), *capsys.readouterr()) == (0, f"report: {folder}/report.html\n", "")
     assert Page((folder / "report.html").read_text()).open == []
 

@@ -17,11 +17,9 @@ from loomlab.plan.planning import plan
 from loomlab.records.contrasts import Comparison
 from loomlab.records.files import RunFiles
 from loomlab.records.models import Latency, Run
-from loomlab.report import chart, plots
-from loomlab.report.chart import Drawing, looks
-from loomlab.report.course import course_of
-from loomlab.report.experiment import Experiment, csv_of, effect_cell, markdown_of, read_experiment
-from loomlab.report.prose import doubts_of, opening_of
+from loomlab.report import chart
+from loomlab.report.chart import Drawing, course_of, looks
+from loomlab.report.experiment import Experiment, csv_of, doubts_of, effect_cell, opening_of, read_experiment, table_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, edit, experiment_of, folder_of, holding, run_of
@@ -82,7 +80,7 @@ def test_an_invalid_run_spoils_its_block_is_listed_and_is_a_hollow_dot(experimen
     spoilt = next(run for run in experiment.runs if run.approach == "tomcat-virtual" and run.cell == 1).run
     runs = [run.model_copy(update={"verdict": "invalid"}) if run.run == spoilt else run for run in experiment.runs]
     known = with_runs(experiment, runs)
-    drawn = dots(plots.repeats(CPU, known.loads[0], looks(experiment.approaches, {})))
+    drawn = dots(chart.repeats(CPU, known.loads[0], looks(experiment.approaches, {})))
 
     assert sorted(len(one.blocks) for one in controlled(known)) == [3, 4, 4, 4]
     assert any(f"tomcat-virtual: run {spoilt} is invalid" in line for line in doubts_of(known).dropped)
@@ -142,7 +140,7 @@ def test_the_tables_have_the_mean_and_the_range() -> None:
         "2000,connections,tomcat-platform,3,0,0,62.0,60.0,63.0",
         "2000,connections,tomcat-virtual,3,0,0,-6.0,-30.0,10.0",
     ]
-    assert markdown_of(rows, [WAITING])[2:] == [
+    assert table_of(rows, [WAITING])[2:] == [
         "| 2,000 connections | tomcat-platform | 62 (60 to 63) | 3 valid |",
         "| 2,000 connections | tomcat-virtual | -6.00 (-30 to 10) | 3 valid |",
     ]
@@ -169,7 +167,7 @@ def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:
 
 
 def test_text_of_charts_stays_text() -> None:
-    axes = chart.axes(1)
+    axes = chart.new_axes(1)
     axes.set_title("<b>&")
 
     drawing = chart.drawing(axes, 'x" onload="y')
@@ -181,17 +179,17 @@ def test_text_of_charts_stays_text() -> None:
 def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
     look, (first, _) = looks(experiment.approaches, {}), experiment.loads
 
-    assert plots.repeats(WAITING, first, look) is None
-    assert plots.effects(WAITING, experiment.comparisons(WAITING, first.label), look) is None
-    assert plots.over_load(WAITING, experiment.loads, look) is None
-    assert plots.over_load(CPU, [first], look) is None
-    assert plots.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
+    assert chart.repeats(WAITING, first, look) is None
+    assert chart.effects(WAITING, experiment.comparisons(WAITING, first.label), look) is None
+    assert chart.over_load(WAITING, experiment.loads, look) is None
+    assert chart.over_load(CPU, [first], look) is None
+    assert chart.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
     assert course_of(experiment.runs[0], None) is None
 
 
 def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
     comparisons = experiment.comparisons(CPU, "500 connections")[:1]
-    drawn = [x for x, *_ in dots(plots.effects(CPU, comparisons, looks(experiment.approaches, {})))]
+    drawn = [x for x, *_ in dots(chart.effects(CPU, comparisons, looks(experiment.approaches, {})))]
     effects = [block.effect for block in comparisons[0].blocks]
 
     assert len(drawn) == 4
@@ -202,15 +200,15 @@ def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
 def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ...]]) -> None:
     experiment = holding(heaps)
     look, (at,) = looks(experiment.approaches, {}), experiment.loads
-    difference = plots.effects(WAITING, experiment.comparisons(WAITING), look)
+    difference = chart.effects(WAITING, experiment.comparisons(WAITING), look)
     other = load_groups([run.model_copy(update={"cell": 2, "run": f"9{run.run}"}) for run in experiment.runs])
     double = replace(other[0], amount=4000)
 
     repeats = len(heaps["tomcat-virtual"])
     for drawing, count in (
-        (plots.repeats(WAITING, at, look), 2),
+        (chart.repeats(WAITING, at, look), 2),
         (difference, 1),
-        (plots.over_load(WAITING, [at, double], look), 4),
+        (chart.over_load(WAITING, [at, double], look), 4),
     ):
         drawn = dots(drawing)
         assert len(drawn) == count * repeats

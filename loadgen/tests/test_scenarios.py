@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
-from loomlab.plan.scenarios import (
-    FEWEST_PER_SPIKE,
-    Scenario,
-    hangs_of,
-    load_scenario,
-    names,
-    scenario_loads,
-)
+from loomlab.plan.scenarios import FEWEST_PER_SPIKE, Scenario, hangs_of, load_scenario, names, scenario_loads
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Users, UserStage
 from ordered import SCENARIOS, planned
 
@@ -101,7 +94,7 @@ def test_a_duration_too_short_for_the_shape_is_refused(load: dict[str, Any], las
     ("load", "lasts_s", "at_s"),
     [(RATE, None, 60), (RATE, 60, 30), (RATE, 21, 10.5), (RATE, 20, None), (RATE, 240, 120), (LADDER, 62, 20)],
 )
-def test_a_hang_keeps_its_share_of_the_run_and_its_length_as_long_as_it_fits(
+def test_a_hang_keeps_its_share_and_length_while_it_fits(
     load: dict[str, Any], lasts_s: int | None, at_s: float | None
 ) -> None:
     hanging = scenario(load, hangs=[{"at": "60s", "duration": "10s"}])
@@ -159,9 +152,7 @@ def test_auto_is_the_largest_scale_the_host_can_hold(tmp_path: Path) -> None:
         ("slow-backend", "at: 60s", "at: 110s", "10 120 DURATION"),
     ],
 )
-def test_a_scenario_that_is_wrong_in_itself_is_refused(
-    tmp_path: Path, name: str, old: str, new: str, parts: str
-) -> None:
+def test_scenario_that_is_wrong_in_itself_is_refused(tmp_path: Path, name: str, old: str, new: str, parts: str) -> None:
     text = (SCENARIOS / f"{name}.yaml").read_text()
     assert old in text
     (tmp_path / f"{name}.yaml").write_text(text.replace(old, new))

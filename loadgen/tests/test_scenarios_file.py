@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loomlab.basics.errors import UsageError
 from loomlab.plan.scenarios import Scenario, load_scenario, names, rate_rps, seconds, span_seconds
-from loomlab.records.yamlfile import parse
+from loomlab.records.files import parse
 from ordered import SCENARIOS
 
 RATE = """\
@@ -44,63 +44,53 @@ def refused(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("good", "part", "mistake", "line", "where"),
+    ("good", "part", "mistake", "where"),
     [
-        (RATE, "tool: vegeta", "tool: vegeta\nspeed: 9", 4, "speed: "),
-        (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", 10, "load.users: "),
-        (RATE, "tool: vegeta", "tool: wrk", 3, "tool is 'wrk': "),
-        (RATE, "[tomcat-virtual]", "[]", 4, "approaches is []: "),
-        (RATE, "tool: vegeta", "tool: vegeta\njdk: 17", 4, "jdk is 17: "),
-        (RATE, "get: /capabilities", "get: capabilities", 6, "requests.0.get is 'capabilities': "),
-        (RATE, "get: /capabilities", "post: /x", 6, "requests.0: use either get"),
-        (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", 7, "body is '../x.json': "),
-        (RATE, "rate: 500/s", "rate: 500", 9, "load.rate.0 is 500: use a rate above 0"),
-        (RATE, "  rate: 500/s\n", "", 7, "load.rate: Field required"),
-        (RATE, "shape: rate", "shape: ramp", 7, "load: "),
-        (RATE, "connections: 1000", "connections: 0", 10, "connections.0 is 0: "),
-        (RATE, "connections: 1000", "connections: 1000001", 10, "is 1000001: "),
-        (RATE, "rate: 500/s\n  connections: 1000", LISTS, 7, "load: only one of rate and connections"),
-        (RATE, "duration: 60s", "duration: 0s", 11, "load.duration is '0s': "),
-        (RATE, "at: 20s\n    duration: 10s", "at: 20s\n    duration: 61s", 14, "hangs.0.duration is 61: "),
-        (RATE, "tool: vegeta", "tool: vegeta\ndelay: 300ms", 4, "delay is '300ms': "),
-        (RATE, "tool: vegeta", "tool: vegeta\nrepeats: 1\nrepeats: 2", 5, "repeats is there twice"),
-        (RATE, "  - get: /capabilities", "  - get: /a\n  - get: /a\n    get: /b", 8, "get is there twice"),
-        (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", 9, "load.rates is ['250/s', '250/s']: "),
-        (SPIKE, "1s-3s", "3s-1s", 10, "load.think_time is '3s-1s': use two times"),
-        (RATE, RATE, "title: a\n\ttool: b", 2, "not YAML"),
-        (RATE, RATE, "--- 1\n--- 2\n", 2, "not YAML"),
-        (RATE, RATE, "", 1, "the file is None: "),
+        (RATE, "tool: vegeta", "tool: vegeta\nspeed: 9", "speed: "),
+        (RATE, "rate: 500/s", "rate: 500/s\n  users: 3", "load.users: "),
+        (RATE, "tool: vegeta", "tool: wrk", "tool is 'wrk': "),
+        (RATE, "[tomcat-virtual]", "[]", "approaches is []: "),
+        (RATE, "tool: vegeta", "tool: vegeta\njdk: 17", "jdk is 17: "),
+        (RATE, "get: /capabilities", "get: capabilities", "requests.0.get is 'capabilities': "),
+        (RATE, "get: /capabilities", "post: /x", "requests.0: use either get"),
+        (RATE, "get: /capabilities", "post: /x\n    body: ../x.json", "body is '../x.json': "),
+        (RATE, "rate: 500/s", "rate: 500", "load.rate.0 is 500: use a rate above 0"),
+        (RATE, "  rate: 500/s\n", "", "load.rate: Field required"),
+        (RATE, "shape: rate", "shape: ramp", "load: "),
+        (RATE, "connections: 1000", "connections: 0", "connections.0 is 0: "),
+        (RATE, "connections: 1000", "connections: 1000001", "is 1000001: "),
+        (RATE, "rate: 500/s\n  connections: 1000", LISTS, "load: only one of rate and connections"),
+        (RATE, "duration: 60s", "duration: 0s", "load.duration is '0s': "),
+        (RATE, "at: 20s\n    duration: 10s", "at: 20s\n    duration: 61s", "hangs.0.duration is 61: "),
+        (RATE, "tool: vegeta", "tool: vegeta\ndelay: 300ms", "delay is '300ms': "),
+        (LADDER, "[250/s, 500/s]", "[250/s, 250/s]", "load.rates is ['250/s', '250/s']: "),
+        (SPIKE, "1s-3s", "3s-1s", "load.think_time is '3s-1s': use two times"),
+        (RATE, RATE, "title: a\n\ttool: b", "not YAML"),
+        (RATE, RATE, "--- 1\n--- 2\n", "not YAML"),
+        (RATE, RATE, "", "the file is None: "),
     ],
 )
-def test_a_mistake_is_told_with_file_line_field_and_value(
-    good: str, part: str, mistake: str, line: int, where: str
-) -> None:
+def test_a_mistake_is_told_with_file_field_and_value(good: str, part: str, mistake: str, where: str) -> None:
     assert parse(good, "good.yaml", Scenario, "load").repeats == 1
     assert good.count(part) == 1
 
-    said = [one for one in refused(good.replace(part, mistake)) if one.startswith(f"bad.yaml, line {line}")]
+    said = refused(good.replace(part, mistake))
 
     assert any(where in one for one in said)
-    assert all(one.endswith(".") for one in said)
+    assert all(one.startswith("bad.yaml") and one.endswith(".") for one in said)
 
 
 def test_every_mistake_of_a_file_is_told_at_once() -> None:
     said = refused(RATE.replace("tool: vegeta", "tool: wrk").replace("500/s", "fast").replace("60s", "soon"))
 
     assert [one.split(":")[0] for one in said] == [
-        "bad.yaml, line 3, tool is 'wrk'",
-        "bad.yaml, line 9, load.rate.0 is 'fast'",
-        "bad.yaml, line 11, load.duration is 'soon'",
+        "bad.yaml, tool is 'wrk'",
+        "bad.yaml, load.rate.0 is 'fast'",
+        "bad.yaml, load.duration is 'soon'",
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("smoketset", "smoketest"),
-        ("§§§", "`make scenarios` lists them"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [("smoketset", "smoketest"), ("§§§", "`make scenarios` lists them")])
 def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> None:
     with pytest.raises(UsageError) as error:
         load_scenario(SCENARIOS, name)
@@ -143,7 +133,7 @@ def test_times_and_rates_are_read_with_their_unit(read: Callable[[object], Any],
         (rate_rps, ("500", "500/m", "-500/s", "9" * 400 + "/s", 500), "500/s"),
     ],
 )
-def test_what_has_no_known_unit_is_refused_with_what_is_allowed(
+def test_what_has_no_known_unit_is_refused(
     read: Callable[[object], object], values: tuple[object, ...], allowed: str
 ) -> None:
     for value in values:

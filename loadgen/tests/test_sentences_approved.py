@@ -9,7 +9,7 @@ from typing import Any
 from syrupy.assertion import SnapshotAssertion
 
 from good import BURST, LADDER, OPEN, fast, judge, rate, warmup
-from loomlab.judge.verdict import RULES
+from loomlab.judge.rules import RULES
 from loomlab.records.models import RuleResult
 from rawrun import RawRun
 from test_verdict import CASES, MISSING, cpu_falling, delays, falling

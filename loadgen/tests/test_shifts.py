@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loomlab.answer.shifts import shift_doubts
+from loomlab.answer.comparisons import shift_doubts
 from loomlab.answer.summary import summarise
 from loomlab.records.models import Run
 from test_summary import experiment
@@ -28,9 +28,7 @@ def blocks(shifts: Sequence[float | None], **changes: object) -> list[Run]:
     ([0.2, -0.1, 0.2], ""), ([0.03, 0.031, 0.029], ""), ([0.041, 0.0411, 0.0412], "4.2 %"),
     ([0.09, 0.10], ""), ([0.09, 0.1, None], ""),
 ])  # fmt: skip
-def test_a_ratio_that_moves_alike_in_every_block_makes_the_runs_of_the_pair_suspect(
-    shifts: list[float | None], said: str
-) -> None:
+def test_a_ratio_that_moves_alike_in_every_block_makes_runs_suspect(shifts: list[float | None], said: str) -> None:
     runs = blocks(shifts)
     doubts = shift_doubts(runs)
 

@@ -78,9 +78,7 @@ def test_each_figure_of_a_run_that_was_measured_is_that_of_its_run_json(tmp_path
     }  # fmt: skip
 
 
-def test_verdict_and_reasons_are_those_of_the_summary_unless_the_run_was_measured_again(
-    tmp_path: Path, get: Get
-) -> None:
+def test_verdict_and_reasons_are_those_of_the_summary_unless_run_was_measured_again(tmp_path: Path, get: Get) -> None:
     folder = one_run(tmp_path, verdict="valid", reasons=[])
     doubted = {"verdict": "suspect", "reasons": ["The engine is odd.", 'So is "the" host.']}
     edit(folder / "summary.json", lambda summary: summary["runs"][0].update(doubted))
@@ -95,9 +93,7 @@ def test_verdict_and_reasons_are_those_of_the_summary_unless_the_run_was_measure
     assert (later["verdict"], later["reasons"]) == ("invalid", "It restarted.")
 
 
-def test_every_two_approaches_have_the_kind_of_their_contrast_and_what_differs_once_they_are_summed_up(
-    tmp_path: Path, get: Get
-) -> None:
+def test_every_two_approaches_have_the_kind_of_their_contrast_once_they_are_summed_up(tmp_path: Path, get: Get) -> None:
     folder = folder_of(tmp_path, approaches=(*PAIR, "webflux-netty"), repeats=1)
     contrasts = [labels for labels, value in samples(get)["lab_contrast_info"] if value == 1]
     (folder / "summary.json").unlink()
@@ -112,9 +108,7 @@ def test_every_two_approaches_have_the_kind_of_their_contrast_and_what_differs_o
     assert samples(get)["lab_contrast_info"] == []
 
 
-def test_only_so_many_runs_are_told_and_those_are_the_newest(
-    tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_so_many_runs_are_told_the_newest(tmp_path: Path, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
     new = folder_of(tmp_path, PAIR, repeats=5, raw=False).rename(tmp_path / "20991231T000000Z-newest")
     old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20991230T000000Z-older")
     monkeypatch.setattr(server, "MOST_RUNS", 11)

@@ -13,19 +13,18 @@ import numpy as np
 import pytest
 
 from loads import load_of, request_of
-from loomlab.basics.errors import UsageError
 from loomlab.basics.waves import SLICE_WAVES
 from loomlab.judge.judge import judge_run
-from loomlab.judge.slices import slice_figures
+from loomlab.judge.request_figures import slice_figures
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed
+from loomlab.records.raw import Slice, SliceLog
 from loomlab.records.requestlog import RequestLog
-from loomlab.records.slices import Slice, SliceLog
 from loomlab.run.console import Progress, Stop
-from loomlab.run.hoststat import STEAL
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
-from loomlab.run.slices import LEFT_OUT, Gate, Pair, least_s, sides_in_turn
+from loomlab.run.process import STEAL
+from loomlab.run.slices import LEFT_OUT, Gate, Pair, sides_in_turn
 from rawrun import APPROACH_CPU, BACKEND_CPU, RawRun, at, matrix, ramp
 
 SILENT = "import sys; [*sys.stdin]"
@@ -103,9 +102,7 @@ def run_pair(folder: Path, patch: pytest.MonkeyPatch, deaf: str = "") -> tuple[l
     return sides, Pair(cast("list[Measurement]", sides), cast("Any", live)).run()
 
 
-def test_each_side_keeps_its_own_slices_with_what_they_cost_it_and_its_partner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sides, whole = run_pair(tmp_path, monkeypatch)
 
     assert whole
@@ -119,7 +116,6 @@ def test_each_side_keeps_its_own_slices_with_what_they_cost_it_and_its_partner(
         assert len(log.left_out) == LEFT_OUT
     assert logs[0].partner == "b"
     assert (logs[0].partners, logs[1].partners) == (logs[1].slices, logs[0].slices)
-    assert least_s(sides[0].request) == 0.25
     starts = sorted((one.started, place) for place, log in enumerate(logs) for one in log.slices)
     assert [place for _, place in starts] == sides_in_turn(4)[2 * LEFT_OUT :]
     assert all(one.steps == ["begin", "wait", *["slice"] * 2, "reset", *["slice"] * 4, "end"] for one in sides)
@@ -132,9 +128,7 @@ def test_each_side_keeps_its_own_slices_with_what_they_cost_it_and_its_partner(
         assert partner != one.request.approach
 
 
-def test_a_generator_that_dies_ends_the_slices_of_both_and_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_generator_that_dies_ends_slices_of_both_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sides, _ = run_pair(tmp_path, monkeypatch, deaf="11")
 
     assert [(one.kept[0][0].stopped_by, one.kept[0][0].exit_code) for one in sides] == [("slice", 3), ("slice", 0)]
@@ -234,9 +228,7 @@ def test_neither_compilers_nor_what_the_process_takes_when_it_idles_is_the_reque
 @pytest.mark.parametrize(("costs", "others", "grew"), [
     ((5, 5, 6, 6), (5, 5, 5, 5), 1.2), ((5, 6, 6, 7), (10, 12, 12, 14), 1.0), ((6, 6, 5, 5), (6, 6, 6, 6), 5 / 6),
 ])  # fmt: skip
-def test_the_ratio_to_the_partner_is_watched_over_the_slices(
-    costs: tuple[float, ...], others: tuple[float, ...], grew: float
-) -> None:
+def test_the_ratio_to_the_partner_is_watched(costs: tuple[float, ...], others: tuple[float, ...], grew: float) -> None:
     own, partners = (
         [slice_of(100 * place, 1.0, cpu_s) for place, cpu_s in enumerate(side, 1)] for side in (costs, others)
     )
@@ -267,16 +259,3 @@ def test_what_one_slice_lacks_the_run_does_not_have() -> None:
 
     assert fields["cpu_ms_per_request"] is fields["allocated_bytes_per_request"] is fields["cpu_fall"] is None
     assert fields["ratio_shift"] is None
-
-
-@pytest.mark.parametrize(
-    "changes", [{"tool": "ab"}, {"partner": "c"}, {"slices": 3}, {"slices": 0}, {"slices": 10**6}, {"partner": None}]
-)
-def test_what_is_no_pair_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
-    sides = [side(tmp_path, name, {name: 0.0}) for name in ("a", "b")]
-    sides[0].request = sides[0].request.model_copy(update=changes)
-
-    with pytest.raises(UsageError, match="no pair"):
-        Pair(sides, cast("Any", None))
-    with pytest.raises(UsageError, match="no pair"):
-        Pair(sides[1:], cast("Any", None))

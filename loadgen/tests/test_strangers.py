@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.finish import finish
+from loomlab.answer.summary import finish
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, write_json, write_text
@@ -33,14 +33,7 @@ def made(tmp_path: Path, stamp: str = "20260101T000000Z", runs: int = 1) -> Path
     return folder
 
 
-SCENARIO: dict[str, Any] = {
-    "title": "",
-    "question": "",
-    "experiment": None,
-    "run": None,
-    "differs": [],
-    "scale": 1,
-}
+SCENARIO: dict[str, Any] = {"title": "", "question": "", "experiment": None, "run": None, "differs": [], "scale": 1}
 RUN = ("runs", 0)
 LOAD = (*RUN, "request", "load")
 WORDS = (
@@ -192,9 +185,7 @@ def test_an_experiment_whose_name_is_no_word_does_not_go_on(tmp_path: Path, name
 @pytest.mark.parametrize(
     "damage", [lambda _: b"", lambda log: log[: len(log) // 2], lambda log: log[: len(log) // 2] + b"\xff" * 99]
 )
-def test_a_damaged_log_makes_its_run_invalid_and_the_experiment_goes_on(
-    tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_damaged_log_makes_run_invalid_and_experiment_goes_on(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     folder = made(tmp_path, runs=2)
     log = folder / "runs" / "1-tomcat-virtual" / "raw" / "ab-requests.tsv.gz"
     log.write_bytes(damage(log.read_bytes()))
@@ -215,7 +206,7 @@ def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path, monkeyp
             raise AttributeError
         return judge_run(run_dir)
 
-    monkeypatch.setattr("loomlab.answer.finish.judge_run", judge_all_but_the_first)
+    monkeypatch.setattr("loomlab.answer.summary.judge_run", judge_all_but_the_first)
 
     with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged: AttributeError"):
         summary = finish(folder)
@@ -233,7 +224,7 @@ def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
         raise OSError(errno.ENOSPC, "No space left on device", str(run_dir / "run.json"))
 
     with monkeypatch.context() as patched:
-        patched.setattr("loomlab.answer.finish.judge_run", full)
+        patched.setattr("loomlab.answer.summary.judge_run", full)
         assert exit_code("finish", "--results", str(folder.parent)) == 4
         with pytest.raises(OSError, match=r"run\.json"):
             resume(folder)
@@ -244,9 +235,7 @@ def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
     assert [run.state for run in read_order(folder).runs] == ["judged"]
 
 
-def test_whatever_one_experiment_fails_at_the_others_are_summed_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_whatever_one_experiment_fails_at_others_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken, deep, whole = (made(tmp_path, f"2026010{day}T000000Z") for day in (1, 2, 3))
     (broken / "engine.json").write_text('{"notes": -1}')
     order_file(deep).write_text("[" * 100_000)

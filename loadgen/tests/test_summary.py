@@ -17,8 +17,8 @@ from loomlab.answer.summary import summarise
 from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, markdown, show, stretch_lines
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
-from loomlab.records.memory import LiveBytes
 from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
+from loomlab.records.raw import LiveBytes
 from loomlab.report import page
 from saying import exit_code
 
@@ -85,9 +85,7 @@ def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
     ],
     ids=["whole", "no style", "nothing", "an error", "a list"],
 )
-def test_which_rows_compare_models_is_in_the_summary_and_beside_the_table(
-    tmp_path: Path, told: Any, kind: str, note: str
-) -> None:
+def test_which_rows_compare_models_is_in_summary_and_table(tmp_path: Path, told: Any, kind: str, note: str) -> None:
     summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
 
     assert [one.kind for one in summary.contrasts] == [kind]
@@ -147,9 +145,7 @@ def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
         (SOME_USERS, "≤8,000 u.", (8000, "users")),
     ],
 )
-def test_a_load_is_shown_by_its_connections_its_rates_or_its_users_and_amounts_to_the_last(
-    load: Load, cell: str, amount: tuple[float, str]
-) -> None:
+def test_a_load_is_shown_by_connections_rates_or_users(load: Load, cell: str, amount: tuple[float, str]) -> None:
     assert cells(run(1, load=load))[HEADINGS.index("load")] == cell
     assert [(group.amount, group.unit) for group in load_groups([run(1, load=load)])] == [amount]
 
@@ -235,10 +231,7 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
     ("changes", "notes"),
     [
         ([{}, {"live_requests": 1000}], ["ab was used in a closed", "Held is"]),
-        (
-            [{}, {"tool": "users", "load": SOME_USERS}],
-            ["ab was used in a closed", "users was used in", "Held is"],
-        ),
+        ([{}, {"tool": "users", "load": SOME_USERS}], ["ab was used in a closed", "users was used in", "Held is"]),
         ([{"style": "lean"}, {"style": "idiomatic"}], ["ab was used", "Held is", "Style lean", "Style idiomatic"]),
         (
             [{"load": ONE_RATE, "live_requests": 1250}, {"load": ONE_RATE, "live_requests": 321}],
@@ -250,7 +243,7 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
         ),
     ],
 )
-def test_how_each_tool_style_and_memory_figure_is_to_be_read_stands_once(
+def test_how_tools_and_figures_are_read_stands_once(
     tmp_path: Path, changes: list[dict[str, Any]], notes: list[str]
 ) -> None:
     runs = [run(number, **change) for number, change in enumerate(changes, 1)]
@@ -330,7 +323,7 @@ def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(
     assert "## " not in markdown(summary)
 
 
-def test_a_report_that_fails_does_not_fail_what_sums_up(
+def test_a_failing_report_fails_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = experiment(tmp_path, [run(1)])

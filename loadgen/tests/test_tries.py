@@ -12,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.finish import unfinished
-from loomlab.answer.loads import counting
-from loomlab.answer.summary import summarise
-from loomlab.answer.tries import MOST_TRIES, replaced, spoil_partners, try_again, try_notes
+from loomlab.answer.loads import MOST_TRIES, counting, replaced, spoil_partners, try_again, try_notes
+from loomlab.answer.summary import summarise, unfinished
 from loomlab.basics.errors import UsageError
 from loomlab.cli import measuring
 from loomlab.records.files import write_json
@@ -42,16 +40,11 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     ("kinds", "counts"),
     [
-        (["late"], []),
-        (["spoilt", "valid"], ["-try-2"]),
-        (["both", "suspect"], ["-try-2"]),
-        (["spoilt", "spoilt", "valid"], ["-try-3"]),
-        (["spoilt"] * 3, []),
-        (["spoilt", "late"], []),
-        (["spoilt", "late", "valid"], []),
-        (["valid", "suspect"], [""]),
+        (["late"], []), (["spoilt", "valid"], ["-try-2"]), (["both", "suspect"], ["-try-2"]),
+        (["spoilt", "spoilt", "valid"], ["-try-3"]), (["spoilt"] * 3, []), (["spoilt", "late"], []),
+        (["spoilt", "late", "valid"], []), (["valid", "suspect"], [""]),
     ],
-)
+)  # fmt: skip
 def test_the_first_try_counts_that_was_not_spoilt_from_outside_and_one_sentence_says_so(
     kinds: list[str], counts: list[str], snapshot: SnapshotAssertion
 ) -> None:
@@ -124,9 +117,7 @@ def test_other_runs_are_not_made_again(tmp_path: Path, verb: str, is_spoilt: boo
     assert len(names(folder)) == 2
 
 
-def test_the_host_is_told_the_next_try_and_the_time_that_is_left(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_host_is_told_next_try_and_time_that_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = swept(tmp_path)
     first, second, *_ = names(folder)
     make(folder, first, is_spoilt=True)

@@ -1,19 +1,20 @@
 """What the user's variables may be."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from loomlab.basics.errors import UsageError
+from loomlab.cli import COMMANDS
 from loomlab.plan.variables import VARIABLES, model_of
 from ordered import ENV
+from saying import exit_code
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
-KNOWN = {
-    "approaches": ["tomcat-virtual", "webflux-netty"],
-    "sizes": ["ec2", "smoke"],
-    "papers": ["smoketest", "soak"],
-}
+KNOWN = {"approaches": ["tomcat-virtual", "webflux-netty"], "sizes": ["ec2", "smoke"], "papers": ["smoketest", "soak"]}
 EXAMPLES = [f"taken {name}={each.example}" for name, each in VARIABLES.items() if name not in {"APPROACH", "PAPER"}]
 
 
@@ -71,3 +72,56 @@ def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -
     assert (asked.delay, asked.size, asked.endpoint) == ("uniform:1:2", "auto", "/capabilities")
     assert (asked.tool, asked.rates_rps) == ("vegeta", [100, 200.5])
     assert model_of("sweep", {"CONCURRENCY": "7"}, KNOWN, ENV).tool == "users"
+
+
+def test_options_of_the_jvm_are_one_word_for_the_shell() -> None:
+    asked = model_of("run-ab", {"CONCURRENCY": "7", "JVM_OPTS": " -Xss256k  -Da=b "}, KNOWN, ENV)
+
+    assert asked.settings["JVM_OPTS"] == "-Xss256k;-Da=b"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [], ["juggle"], ["judge"], ["judge", "no/such"], ["summarise", "no/such"], ["measure", "no/such"],
+        ["measure", "no/such", "--speed", "9"], ["finish", "no/such"], ["resume", "latest", "--results", "no/such"],
+        ["warm-backend", "--delay", "uniform:400:200"], ["keep-published"], ["claims", "no-such"],
+    ],
+)  # fmt: skip
+def test_a_wrong_command_is_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert exit_code(*words) == 2
+
+    problem = capsys.readouterr().err.strip()
+    assert problem.startswith("loom-lab: ")
+    assert len(problem.splitlines()) == 1
+
+
+def test_the_labs_own_fault_is_no_invalid_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("loomlab.cli.results.judge_run", broken)
+
+    assert exit_code("judge", "no/such") == 4
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_command_imports_what_it_needs() -> None:
+    script = (
+        "import sys; from loomlab.cli import program; before = {*sys.modules}; program('measure'); "
+        "print({'pydantic', 'numpy', 'scipy', 'matplotlib', 'jinja2'} & before, "
+        "[name for name in sys.modules if name.startswith('loomlab.plan')])"
+    )
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=path)  # noqa: S603
+
+    assert done.stdout == "set() []\n"
+
+
+def test_without_a_command_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code("--help") == 0
+
+    told = capsys.readouterr().out
+    assert [name for name in COMMANDS if f" {name} " not in told] == []

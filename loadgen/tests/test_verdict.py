@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from good import LADDER, OPEN, fast, judge, lag, rate, warmup
-from loomlab.judge.verdict import RULES
+from loomlab.judge.rules import RULES
 from loomlab.records.measured import BackendDelays, Halves
 from saying import failed, figures, speaking, unknown
 

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from approach import Approach, phase, sent_in, warmed
+from good import BURST
 from loads import LADDER, rate
 from loomlab.basics.errors import CannotMeasureError
 from loomlab.records.endpoints import delay_of
 from loomlab.records.load import OpenRate, RateStep, Shape
-from loomlab.records.warmup import ENOUGH_REQUESTS
+from loomlab.records.raw import ENOUGH_REQUESTS, REST_CORES, Burst
 from loomlab.run.console import Stop
-from loomlab.run.warmer import MOST_CONNECTIONS
+from loomlab.run.warmer import MOST_CONNECTIONS, at_rest, describe_change, first_wait_ms, next_wait_ms
+from saying import figures
 
 
 @pytest.mark.parametrize("connections", [1, 10, 200, 1000, 10_000])
@@ -122,9 +124,7 @@ def test_where_a_first_phase_is_not_to_be_had_there_is_the_second_only(approach:
     ("target", "same_at_first"),
     [("/pinned?delayInMillis=300", True), ("/epoch-millis?delayInMillis=900", True), ("/httpbin/block/0.9", False)],
 )
-def test_requests_that_say_how_long_they_wait_say_so_in_the_first_phase_too_and_no_more_at_first(
-    target: str, same_at_first: bool
-) -> None:
+def test_requests_that_say_how_long_they_wait_say_so_in_the_first_phase_too(target: str, same_at_first: bool) -> None:
     approach = Approach()
 
     got = warmed(approach, 1000, target)
@@ -179,16 +179,11 @@ def test_a_rate_settles_at_that_rate_on_all_of_its_connections() -> None:
 @pytest.mark.parametrize(
     ("rate_rps", "wait_ms", "settles_at"),
     [
-        (100, 0, RateStep(100, 4)),
-        (100, 5, RateStep(100, 4)),
-        (3, 900, RateStep(10, 4)),
-        (1, 9000, RateStep(10, 9)),
+        (100, 0, RateStep(100, 4)), (100, 5, RateStep(100, 4)), (3, 900, RateStep(10, 4)), (1, 9000, RateStep(10, 9)),
         (3000, 900, RateStep(444.444, 4)),
     ],
-)
-def test_a_rate_settles_at_its_own_however_soon_requests_are_answered(
-    rate_rps: float, wait_ms: int, settles_at: RateStep
-) -> None:
+)  # fmt: skip
+def test_a_rate_settles_at_its_own_however_soon_answered(rate_rps: float, wait_ms: int, settles_at: RateStep) -> None:
     """But at ten a second at least, and at no more than 400 connections can carry."""
     approach = Approach()
 
@@ -222,7 +217,7 @@ def test_requests_of_a_rate_do_not_pile_up_far_beyond_what_the_load_keeps_in_fli
     ("connections", "rate_rps", "targets", "used"),
     [(400, 200, ["/epoch-millis?delayInMillis=10", "/capabilities"], 225), (5, 5, ["/capabilities"], 5)],
 )
-def test_the_longest_answer_tells_how_many_connections_a_rate_warms_up_on(
+def test_the_longest_answer_tells_connections_of_a_rate(
     connections: int, rate_rps: float, targets: list[str], used: int
 ) -> None:
     approach = Approach()
@@ -263,3 +258,116 @@ def test_a_ladder_whose_first_phase_is_not_to_be_had_does_not_queue_for_the_work
     warmed(approach, 8000, "/capabilities?cpuMicros=4000", cap_s=400, shape=LADDER)
 
     assert {load.rate_rps for load in approach.sent} == {400}
+
+
+FLAT = [1.0] * 8
+
+
+def burst(
+    latency: float = 1.0,
+    cpu: float | None = 1.0,
+    memory: float | None = 1.0,
+    jit_s: float | None = 0.1,
+    requests: int = 4000,
+) -> Burst:
+    """Of five seconds."""
+    changes: dict[str, float | None] = {"requests": requests, "mean_latency_ms": 920 * latency, "jit_cpu_s": jit_s}
+    changes |= {"cpu_s": None if cpu is None else cpu + (jit_s or 0), "rss_bytes": memory and 1e9 * memory}
+    return BURST.model_copy(update=changes)
+
+
+def falling(share: float, count: int = 8) -> list[float]:
+    return [(1 - share) ** place for place in range(count)]
+
+
+def noisy(most: float) -> list[float]:
+    """Without a trend in the last six."""
+    return [math.exp(most * sign) for sign in (0, 0, 1, -1, 0, 0, -1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("latency", "cpu", "memory", "said"),
+    [
+        (FLAT, FLAT, FLAT, None), (falling(0.029), FLAT, FLAT, None), (falling(0.031), FLAT, FLAT, "latency 3.1 0.0"),
+        (FLAT, falling(0.029), FLAT, None), (FLAT, falling(0.031), FLAT, "CPU 3.1"),
+        (FLAT, FLAT, falling(-0.149), None), (FLAT, FLAT, falling(-0.151), "memory 15.1"),
+        (falling(-0.2), falling(-0.2), falling(0.3), None), (noisy(0.135), noisy(0.135), FLAT, None),
+        (noisy(0.136), FLAT, FLAT, "latency"), (FLAT, noisy(0.136), FLAT, "CPU"),
+    ],
+)  # fmt: skip
+def test_a_fall_beyond_its_limit_or_that_noise_may_hide_is_told(
+    latency: list[float], cpu: list[float], memory: list[float], said: str | None
+) -> None:
+    got = describe_change([burst(*values) for values in zip(latency, cpu, memory, strict=True)])
+
+    assert (got is None) is (said is None)
+    if said:
+        what, *numbers = said.split()
+        assert (got or "").startswith(what)
+        assert set(numbers) <= figures(got)
+
+
+def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
+    assert describe_change([burst()] * 4) is not None
+    assert describe_change([burst()] * 5) is None
+    assert describe_change([burst(latency=9, cpu=9, memory=0.1)] + [burst()] * 4) is None
+
+
+def test_what_lies_six_bursts_back_no_longer_counts() -> None:
+    cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
+
+    assert describe_change(cold + [burst()] * 5) is not None
+    assert describe_change(cold + [burst()] * 6) is None
+
+
+def test_the_compilers_cpu_is_not_that_of_the_requests() -> None:
+    assert describe_change([burst(jit_s=jit) for jit in (2, 1, 0.5, 0.2, 0.1, 0.1)]) is None
+
+
+def test_without_figures_of_the_process_latency_alone_tells() -> None:
+    assert describe_change([burst(cpu=None, memory=None, jit_s=None)] * 5) is None
+
+
+@pytest.mark.parametrize("missing", [{"cpu": None}, {"memory": None}, {"cpu": -0.1}])
+def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_steady(missing: dict[str, float]) -> None:
+    bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
+    bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
+
+    assert describe_change(bursts) is not None
+
+
+@pytest.mark.parametrize(
+    ("bursts", "cpus", "rest"),
+    [
+        ([burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=5 * REST_CORES)], 1, True),
+        ([burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=5.1 * REST_CORES)], 1, False),
+        ([burst(requests=10_000, jit_s=4), burst(requests=9_999, jit_s=5 * REST_CORES)], 1, False),
+        ([burst(requests=10_000, jit_s=0.1), burst(requests=10_000, jit_s=4)], 1, False),
+        ([burst(requests=30_000, jit_s=None)], 1, False),
+        ([burst(requests=30_000, cpu=None)], 1, False),
+        ([burst(requests=30_000, cpu=4.0)], 1, True),
+        ([burst(requests=30_000, cpu=4.01)], 1, False),
+        ([burst(requests=30_000, cpu=4.01)], 2, True),
+    ],
+)
+def test_compilers_rest_after_enough_requests_that_left_them_some(bursts: list[Burst], cpus: float, rest: bool) -> None:
+    assert at_rest(bursts, cpus) is rest
+
+
+@pytest.mark.parametrize(
+    ("cpu_s", "latency", "wait_ms", "cpus", "following_ms"),
+    [
+        (2.5, 920, 900, 1, 900), (1.25, 920, 900, 1, 440), (2.5, 920, 900, 2, 440), (5.0, 920, 900, 1, 1820),
+        (0.1, 920, 900, 1, 287), (4.5, 5000, 900, 1, 4900), (1.0, 920, 100, 1, 1), (50, 9000, 5900, 1, 6000),
+        (None, 920, 700, 1, 700),
+    ],
+)  # fmt: skip
+def test_the_next_burst_waits_so_long_that_its_requests_take_half_of_the_cpu(
+    cpu_s: float | None, latency: float, wait_ms: int, cpus: float, following_ms: int
+) -> None:
+    assert next_wait_ms(burst(latency=latency / 920, cpu=cpu_s), wait_ms, cpus) == following_ms
+
+
+def test_the_first_burst_waits_by_what_cold_requests_cost() -> None:
+    assert first_wait_ms(500, 2, 2.0) == first_wait_ms(250, 1, 2.0) == first_wait_ms(500, 1, 1.0) == 1000
+    assert first_wait_ms(10_000, 1, 2.0) == 6000

@@ -1,1 +1,0 @@
-"""From judged runs to tables."""

@@ -1,19 +1,27 @@
-"""Approaches held against one another within blocks: a block has every approach once, at one load, in one repeat."""
+"""What differs between approaches, by how much, and how sure that is: within blocks of one repeat at one load."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, variance
 
 from loomlab.answer.figures import SUMMED_UP, Figure
-from loomlab.answer.loads import LoadGroup, load_groups
-from loomlab.answer.tries import counting_try, spoilt, tries_of
+from loomlab.answer.loads import LoadGroup, counting, counting_try, load_groups, spoilt, tries_of
+from loomlab.basics.errors import ParseError
+from loomlab.basics.format import percent
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Contrast
-from loomlab.records.models import Run
+from loomlab.records.files import read_record
+from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
-from loomlab.statistics.comparison import FEWEST_BLOCKS, ComparedFigure, Observation, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, FEWEST_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.tools.known import tool
 
 MEDIAN = 50
+SHIFT_LIMIT = 0.04  # from the first half of the slices to the second: it moves the block's ratio by half of that
+BLOCK_DEVIATION = 0.034  # of a block's log ratio of CPU per request: the first sweep of benchmarks/slices.jsonl
+MOST_SWEEPS = 10  # the newest, that tell what the host shows
 
 
 def compared(
@@ -76,3 +84,60 @@ def with_comparisons(
     comparisons = [one for figure in figures for one in compared(figure, contrasts, loads, margin)]
     by_pair = grouped(comparisons, lambda one: (one.a, one.b))
     return [one.model_copy(update={"comparisons": by_pair.get((one.a, one.b), [])}) for one in contrasts]
+
+
+def shift_doubts(runs: Sequence[Run]) -> dict[str, str]:
+    """A sentence for each run of a pair whose ratio moved by more than that, beyond chance at 95 %, by its name."""
+    from loomlab.statistics.student import estimates  # noqa: PLC0415 - most commands need no scipy, which loads slowly
+
+    doubts: dict[str, str] = {}
+    known = [run for run in counting(runs) if run.partner and run.ratio_shift is not None]
+    for (_, a, b), own in grouped(known, lambda run: (run.cell, *run.pair)).items():
+        shifts = [run.ratio_shift for run in own if run.approach == a and run.ratio_shift is not None]
+        if len(shifts) < FEWEST_BLOCKS:
+            continue
+        found = estimates(shifts)
+        mean, half = float(found.mean), float(found.half_width)
+        if abs(mean) > max(half, SHIFT_LIMIT):
+            low, high = (percent(math.expm1(mean + end)) for end in (-half, half))
+            over = f"95 % interval {low} to {high}, {len(shifts)} blocks; the limit is {percent(SHIFT_LIMIT)}"
+            text = (
+                f"CPU per request of {a} ÷ {b}'s changed by {percent(math.expm1(mean))} from the first half of the "
+                f"slices to the second ({over}): one of them was probably not warm yet; use a longer DURATION, or "
+                "DESIGN=alone."
+            )
+            doubts |= {run.run: text for run in own}
+    return doubts
+
+
+def block_deviation(results: Path, cpu_model: object) -> float | None:
+    """The standard deviation of a block's log ratio in earlier sweeps in slices on such CPUs; None without one."""
+    found: list[float] = []
+    for path in sorted(results.glob("*-sweep-*/summary.json"), reverse=True):
+        try:
+            summary = read_record(path, Summary)
+        except (OSError, ParseError):
+            continue
+        if summary and summary.environment.get("cpu_model") == cpu_model and any(run.partner for run in summary.runs):
+            found += [
+                variance(math.log(block.effect) for block in one.blocks)
+                for contrast in summary.contrasts
+                for one in contrast.comparisons
+                if one.figure == CPU_PER_REQUEST.name and len(one.blocks) >= FEWEST_BLOCKS
+            ]
+        if len(found) >= MOST_SWEEPS:
+            break
+    return math.sqrt(fmean(found)) if found else None
+
+
+def expectation(order: Order, results: Path) -> str | None:
+    """How wide intervals will be, in a sentence; None of an order without pairs, or with too few blocks."""
+    from loomlab.statistics.student import half_width  # noqa: PLC0415 - most commands need no scipy, which loads slowly
+
+    blocks = max(run.request.repeat for run in order.runs)
+    if not order.runs[0].request.partner or blocks < FEWEST_BLOCKS:
+        return None
+    known = block_deviation(results, order.host.get("cpu_model"))
+    percent = 100 * math.expm1(float(half_width(known or BLOCK_DEVIATION, blocks)))
+    basis = "earlier sweeps on such a CPU" if known else "one sweep of tomcat-virtual against itself on a 2-CPU host"
+    return f"With {blocks} blocks expect intervals of CPU per request of about ± {percent:.1f} % (from {basis})."

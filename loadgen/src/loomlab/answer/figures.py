@@ -23,8 +23,6 @@ class Exported:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a run."""
-
     key: str  # names its column in table.csv, with the unit
     title: str
     unit: str
@@ -48,13 +46,11 @@ class Figure:
         return None if value is None else value / self.divisor
 
     def cell(self, run: Run) -> str:
-        """Of the table of runs; empty where it has no column."""
         _, form = self.column or ("", 0)
         return fixed(self.of(run), form) if isinstance(form, int) else form(run)
 
     @property
     def label(self) -> str:
-        """The title with the unit."""
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
@@ -158,8 +154,6 @@ def measured_figures(runs: Iterable[Run]) -> list[Figure]:
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over the repeats of an approach at a load."""
-
     centre: float
     lowest: float
     highest: float

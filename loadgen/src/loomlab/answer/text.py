@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loomlab.answer.differences import contrast_notes
 from loomlab.answer.figures import EVERY
+from loomlab.answer.parity import contrast_notes
 from loomlab.basics.format import fixed
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
@@ -23,14 +23,12 @@ WIDEST_TABLE = 120
 
 
 def load_cell(load: Load) -> str:
-    """Connections of a closed load, users at most, or rates."""
     amounts, unit = load.amounts
     text = "–".join(f"{amount:,.9g}" for amount in amounts)
     return {"requests/s": f"{text}/s", "users": f"≤{text} u."}.get(unit, text)
 
 
 def cells(run: Run) -> tuple[str, ...]:
-    """One row of the table, in the order of the headings."""
     number = run.run.partition("-")[0]
     return (number, run.approach, load_cell(run.load), *(figure.cell(run) for figure in COLUMNS), run.verdict)
 
@@ -45,7 +43,6 @@ class Remark:
 
 
 def _doubts(run: Run) -> list[str]:
-    """Why its verdict is what it is, and percentiles are missing."""
     withheld = ((name, run.latency_ms.withheld.get(name)) for name in ("p50", "p99"))
     return [*run.reasons, *(f"Its {name} is not given: {why}." for name, why in withheld if why)]
 
@@ -60,13 +57,12 @@ def remarks(runs: Sequence[Run], texts_of: Callable[[Run], list[str]] = _doubts)
 
 
 def model_notes(runs: Sequence[Run]) -> list[str]:
-    """What figures are of, and how each tool sent its requests."""
-    return _lines("methods.txt", tools=_tools(runs), in_turn=any(run.partner for run in runs))
+    return _lines("methods.txt", **_methods(runs))
 
 
-def _tools(runs: Sequence[Run]) -> list[tuple[str, bool]]:
-    """Each with whether it was used in a closed model."""
-    return [*dict.fromkeys((run.tool, run.load.closed_model) for run in runs)]
+def _methods(runs: Sequence[Run]) -> dict[str, object]:
+    tools = [*dict.fromkeys((run.tool, run.load.closed_model) for run in runs)]
+    return {"tools": tools, "in_turn": any(run.partner for run in runs)}
 
 
 def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
@@ -80,8 +76,7 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
         declared=[one for one in comparisons if one.word != "exploratory"],
         with_declared=contrasts,
         notes=summary.notes,
-        tools=_tools(runs),
-        in_turn=any(run.partner for run in runs),
+        **_methods(runs),
         waiting=[f"{run.run} {run.live_requests:,}" for run in runs if run.live_requests and not run.load.closed_model],
         styles={run.style for run in runs},
     )
@@ -93,7 +88,6 @@ def stretch_lines(runs: Sequence[Run]) -> list[str]:
 
 
 def host_line(environment: Mapping[str, Any]) -> str:
-    """The host in one line."""
     return _lines("host.txt", host=defaultdict(lambda: None, environment))[0]
 
 
@@ -101,7 +95,7 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
     """summary.md; `opening` stands before the table, in place of the contrasts; names stay plain text."""
     return _rendered(
         "summary.md",
-        _as_text,
+        lambda value: _one_line(value).replace("<", "&lt;").replace("[", "\\["),  # no HTML, link, picture or other line
         summary=summary,
         opening=opening,
         table=table_lines(HEADINGS, [cells(run) for run in summary.runs], TEXT_COLUMNS),
@@ -141,11 +135,6 @@ def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: fr
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (headings, *rows)]
     rule = "|".join(":--" if heading in left else "--:" for heading in headings)
     return [lines[0], f"|{rule}|", *lines[1:]]
-
-
-def _as_text(value: object) -> str:
-    """Text in which nothing begins HTML, a link or a picture, nor another line."""
-    return _one_line(value).replace("<", "&lt;").replace("[", "\\[")
 
 
 def show(summary: Summary, console: Console) -> None:

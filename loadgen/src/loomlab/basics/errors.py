@@ -20,8 +20,6 @@ class UsageError(LoomlabError, ValueError):
 
 
 class HostError(LoomlabError):
-    """The host cannot do it."""
-
     exit_code = EXIT_HOST
 
 

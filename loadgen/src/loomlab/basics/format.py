@@ -9,7 +9,6 @@ MOST_PERCENT = 1000  # that a sentence counts
 
 
 def fixed(value: float | None, decimals: int = 0) -> str:
-    """With so many decimals."""
     return UNKNOWN if value is None else f"{value:,.{decimals}f}"
 
 

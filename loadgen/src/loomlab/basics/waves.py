@@ -23,7 +23,6 @@ def chosen_duration_s(wave_s: float) -> int:
 
 
 def has_warmup(cap_s: float) -> bool:
-    """Whether the cap leaves time for a warm-up."""
     return cap_s >= SHORTEST_WARMUP_S
 
 

@@ -11,7 +11,7 @@ from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
 
 COMMANDS = {
     "plan": "cli.planning:plan_experiment",
-    "scenarios": "plan.commands:scenarios",
+    "scenarios": "cli.planning:scenarios",
     "measure": "cli.measuring:measure",
     "warm-backend": "cli.measuring:warm_backend",
     "judge": "cli.results:judge",
@@ -20,10 +20,10 @@ COMMANDS = {
     "finish": "cli.results:finish_killed",
     "report": "cli.results:report",
     "resume": "cli.results:resume_experiment",
-    "papers": "published.commands:list_papers",
-    "reproduce": "published.commands:plan_paper",
-    "claims": "published.commands:show_claims",
-    "keep-published": "published.commands:keep_runs",
+    "papers": "cli.planning:list_papers",
+    "reproduce": "cli.planning:plan_paper",
+    "claims": "cli.planning:show_claims",
+    "keep-published": "cli.planning:keep_runs",
     "export-containers": "exporter.engine:export_containers",
     "sees-containers": "exporter.engine:sees_containers",
     "serve-results": "show.server:serve_results",

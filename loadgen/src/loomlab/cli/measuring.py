@@ -11,10 +11,10 @@ from loomlab.basics.waves import LONGEST_RUN_S
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.load import Closed, Load, Target
 from loomlab.records.order import read_order, set_state
-from loomlab.run.bursts import Bursts
 from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Backend, Waits
 from loomlab.run.measure import Measurement
+from loomlab.run.process import Bursts
 from loomlab.run.slices import Pair
 from loomlab.run.warmer import Warmer
 from loomlab.tools.known import WARMER, tool
@@ -25,7 +25,7 @@ BACKEND_BURST_S = 2  # the first approach waits for the backend's warm-up
 
 def measure(
     run_dirs: list[Path],
-    prometheus_url: str = "http://prometheus:9090",
+    prometheus_url: str = "http://prometheus.monitoring:9090",
     start_s: float = 0,
     waited_s: float = 0,
     label: str = "",
@@ -38,12 +38,9 @@ def measure(
     beforehand = {"started": time.time(), "start_s": start_s or None, "waited_s": waited_s}
     stop, progress = Stop(), Progress(label=label, terminal=terminal)
     stop.install()
-    runs = [
-        Measurement(
-            order.run(run_dir.name).request.model_copy(update=beforehand), run_dir, prometheus_url, stop, progress
-        )
-        for run_dir in run_dirs
-    ]
+    requests = [order.run(run_dir.name).request.model_copy(update=beforehand) for run_dir in run_dirs]
+    both = zip(requests, run_dirs, strict=True)
+    runs = [Measurement(request, run_dir, prometheus_url, stop, progress) for request, run_dir in both]
     for sides in batched(runs, 2, strict=False):
         for side in sides:
             set_state(side.run_dir, "running")

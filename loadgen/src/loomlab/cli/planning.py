@@ -1,17 +1,28 @@
-"""The command that plans an experiment."""
+"""The commands that plan experiments, and tell of scenarios and published experiments."""
 
 import os
+import sys
+from collections.abc import Container, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loomlab.answer.expected import expectation
-from loomlab.plan.host import this_host
-from loomlab.plan.lab import Lab
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from loomlab.answer.comparisons import expectation
+from loomlab.plan.capacity import largest_scale, need_of, room_of
+from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import description, plan, shell_lines
+from loomlab.plan.scenarios import load_scenario, names
+from loomlab.published.answers import COLUMNS, answers_of, row_of
+from loomlab.published.paper import keep, missing_steps, read_paper, read_papers, runs_in
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file
 
-RESULTS = Path("/results")
+WIDTH = 140
+LOADGEN, RESULTS = Path("/lab/loadgen"), Path("/results")
 
 
 def plan_experiment(verb: str, tell: bool = False) -> None:
@@ -28,3 +39,57 @@ def plan_experiment(verb: str, tell: bool = False) -> None:
         write_json(order_file(folder), order)
     lines = description(order, expectation(order, RESULTS)) if tell else shell_lines(order)
     print("\n".join(lines))  # noqa: T201
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[str] = ()) -> None:
+    """Rows of text are set apart, columns of numbers are aligned right."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0)
+    for title in columns:
+        table.add_column(title, justify="right" if title in numbers else "left")
+    for row in rows:
+        table.add_row(*map(escape, row), end_section=not numbers)
+    Console(width=WIDTH).print(table)
+
+
+def scenarios() -> None:
+    """List the scenarios, what each needs at full size, and how much of it this host can hold."""
+    lab, rows = Lab(), []
+    room = room_of(this_host(Path("/")), os.environ.get("SIZE") or "auto", lab.sizes)
+    for name in names(lab.scenarios):
+        scenario = load_scenario(lab.scenarios, name)
+        need = need_of(scenario)
+        scale, limit = largest_scale(scenario, room)
+        figures = (need.connections, need.open_files, need.rate_rps, need.minutes)
+        held = f"{scale:g} for {limit}" if limit else "1"
+        rows.append((name, scenario.tool, *(f"{figure:,.0f}" for figure in figures), held))
+    numbers = ("connections", "open files", "requests/s", "minutes")
+    print_table(("scenario", "tool", *numbers, "SCALE=auto on this host"), rows, numbers)
+
+
+def list_papers(loadgen: Path = LOADGEN) -> None:
+    """List the published experiments and the scenarios that run them."""
+    rows = (
+        (one.name, one.title, one.author or "not named", str(one.year), str(len(one.claims)), "\n".join(one.scenarios))
+        for one in read_papers(loadgen / "published")
+    )
+    print_table(("paper", "title", "author", "year", "claims", "scenarios"), rows)
+
+
+def plan_paper(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
+    """Print which experiments of a paper are still to be made on this host: lines that the host's shell walks."""
+    lab = Lab(loadgen.parent, loadgen / "scenarios")
+    lines, sentences = missing_steps(read_paper(lab.papers, name), os.environ, results, this_host(results), lab)
+    print("\n".join(sentences), file=sys.stderr)  # noqa: T201
+    print("\n".join(lines))  # noqa: T201
+
+
+def show_claims(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
+    """Print a paper's claims with their answers, from the experiments of results/."""
+    paper = read_paper(loadgen / "published", name)
+    print_table(COLUMNS, map(row_of, answers_of(paper, runs_in(results, paper, loadgen / "scenarios"))))
+
+
+def keep_runs(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
+    """Put the runs of results/ that were made for a paper in place of older ones that the repository keeps."""
+    paper = read_paper(loadgen / "published", name)
+    keep(loadgen / "published", paper, runs_in(results, paper, loadgen / "scenarios"))

@@ -6,15 +6,13 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from loomlab.answer.finish import finish, killed, resume, unfinished
-from loomlab.answer.summary import summarise
+from loomlab.answer.loads import replaced, try_again
+from loomlab.answer.summary import finish, killed, resume, summarise, unfinished
 from loomlab.answer.text import WIDEST_TABLE, markdown, show
-from loomlab.answer.tries import replaced, try_again
 from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, LoomlabError
 from loomlab.cli import say
 from loomlab.judge.judge import judge_run
-from loomlab.plan.host import this_host
-from loomlab.plan.lab import Lab
+from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import shell_line, shell_lines
 from loomlab.records.files import write_text
 from loomlab.records.models import Summary

@@ -57,7 +57,10 @@ class ContainerFigures(Collector):
             with suppress(CannotMeasureError, KeyError):  # it has ended meanwhile
                 stats = ask(self._engine, f"/containers/{container['Id']}/stats?stream=false&one-shot=true")
                 details = ask(self._engine, f"/containers/{container['Id']}/json")
-                readings.append((labels_of(details), container_figures(stats, details), stats))
+                name, image = details["Name"].removeprefix("/"), details["Config"]["Image"]
+                own = {label: details["Config"]["Labels"].get(key, "") for key, label in COMPOSE.items()}
+                labels = {"id": f"/docker/{details['Id']}", "name": name, "image": image} | own
+                readings.append((labels, container_figures(stats, details), stats))
         if readings:
             stats = readings[-1][2]
             readings.append(({"id": "/"}, host_figures(stats, self._meminfo.read_text(encoding="ascii")), stats))
@@ -69,13 +72,6 @@ class ContainerFigures(Collector):
                     metric = metrics.setdefault(name, Metric(name, "As cAdvisor tells it", "unknown"))
                     metric.add_sample(name, labels | ({"cpu": "total"} if name == CPU else {}), value, timestamp=read_s)
         yield from metrics.values()
-
-
-def labels_of(details: Any) -> dict[str, str]:
-    """A container's."""
-    config = details["Config"]
-    labels = {"id": f"/docker/{details['Id']}", "name": details["Name"].removeprefix("/"), "image": config["Image"]}
-    return labels | {label: config["Labels"].get(name, "") for name, label in COMPOSE.items()}
 
 
 def container_figures(stats: Any, details: Any) -> dict[str, float | None]:
@@ -101,9 +97,7 @@ def container_figures(stats: Any, details: Any) -> dict[str, float | None]:
 
 def host_figures(stats: Any, meminfo: str) -> dict[str, float | None]:
     """The host's, which is the root cgroup; its CPU time stands in the figures of any container."""
-    total, available = (
-        1024 * int(kib) for kib in re.findall(r"^Mem(?:Total|Available): +(\d+) kB$", meminfo, re.MULTILINE)
-    )
+    total, available = (1024 * int(kib) for kib in re.findall(r"(?m)^Mem(?:Total|Available): +(\d+) kB$", meminfo))
     spent_ns = stats["cpu_stats"].get("system_cpu_usage")
     return {
         CPU: spent_ns / NANO if spent_ns else None,

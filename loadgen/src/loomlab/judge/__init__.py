@@ -1,1 +1,0 @@
-"""From raw files to figures and a verdict."""

@@ -1,19 +1,32 @@
-"""What the containers and their processes took: the one under test, the backend, the load generator, and the host."""
+"""What the containers and their processes took, the host too; and what a waiting request held in the one under test."""
 
 import math
 from functools import partial
 from typing import Any
 
-from loomlab.basics.cpus import parse_cpu_list
+import numpy as np
+
+from loomlab.basics.grouping import parse_cpu_list
 from loomlab.judge import series
-from loomlab.judge.cpu_time import CpuShares, busiest_thread_full_share, cpu_waits_ms, cpus_full_share, shares_of
 from loomlab.judge.facts import Facts
 from loomlab.judge.request_figures import Counted
-from loomlab.judge.series import ratio
-from loomlab.records.memory import about_number, platform_threads
+from loomlab.judge.series import CpuShares, busiest_thread_full_share, cpu_waits_ms, cpus_full_share, ratio, shares_of
 from loomlab.records.models import Container
+from loomlab.records.raw import LiveBytes, MemoryLog, about_number, platform_threads
 
 COUNTED_APART = 0.02  # so much of a CPU may the kernel's two counters of it differ
+FEWEST_WAITING, MOST_LEFT = 0.9, 0.1  # of the short load's connections; and requests of the load before it
+MOST_KEPT, SPARE, SPARE_PER_CPU = 1.1, 10, 2
+"""Threads, or backend connections, for each waiting request; and those that no request accounts for."""
+FEWEST_REQUESTS = 100  # of which stacks, off-heap and kernel are told: other memory moves by 1 MB and more
+MOST_SHRUNK = 0.1  # of the heap that requests held: pools that close connections free memory that no request held
+TOO_FEW = f"its memory was not reported, fewer than {FEWEST_REQUESTS} requests waited, or"
+UNKNOWN = {
+    "heap": "its memory was not reported, or shrank meanwhile",
+    "stacks_off_heap": f"{TOO_FEW} threads were kept for more",
+    "kernel": f"{TOO_FEW} threads or backend connections were kept for more",
+}
+"""Why a part may not be known."""
 
 
 def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
@@ -24,13 +37,9 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
     for prefix, service in {"": facts.request.service, "backend_": "backend", "generator_": "loadgen"}.items():
         cpu_s = counted.sum(partial(facts.metrics.cpu_seconds, service=service))
         figures[f"{prefix}cpu_ms_per_request"] = ratio(cpu_s and 1000 * cpu_s, each)
-    return (
-        figures
-        | _under_test(facts, counted)
-        | _cpu(facts, counted)
-        | _backend(facts, counted)
-        | _generator(facts, counted)
-    )
+    for part in (_under_test, _cpu, _backend, _generator):
+        figures |= part(facts, counted)
+    return figures
 
 
 def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
@@ -68,7 +77,6 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
-    """The approach's CPU and its compilers', what it was given, and what others took of it."""
     metrics, request, samples = facts.metrics, facts.request, facts.host.samples
     compilers_s = partial(metrics.scraped_growth, "lab_jit_cpu_seconds_total")
     jit_s, (early_s, late_s) = compilers_s(facts.start, facts.end), (half.sum(compilers_s) for half in counted.halves())
@@ -140,7 +148,7 @@ def _backend(facts: Facts, counted: Counted) -> dict[str, Any]:
     }
     if not facts.endpoint.backend_calls:
         return figures
-    calm_until = min([counted.span[1], *(start + hang.at_s for hang in facts.request.hangs)])
+    calm_until = min([counted.spans[-1][1], *(start + hang.at_s for hang in facts.request.hangs)])
     mean_ms, p99_ms = metrics.backend_lateness_ms([(begin, min(end, calm_until)) for begin, end in counted.spans])
     return figures | {
         **_limits(facts, "backend", "backend", facts.request.backend_cpus),
@@ -177,8 +185,7 @@ def _limits(facts: Facts, prefix: str, service: str, cpus: str) -> dict[str, Any
 
 
 def container_failure(container: Container | None, started: float, answered: float = math.inf) -> str | None:
-    """Why the state of the container under test invalidates a run begun at `started`, whose process last `answered`
-    then: what ended it later is of another load."""
+    """Why its state invalidates a run begun at `started`; what ended it once it last `answered` is of another load."""
     if container is None or (not container.running and container.finished_at.timestamp() > answered):
         return None
     begun = container.started_at.timestamp()
@@ -192,3 +199,70 @@ def container_failure(container: Container | None, started: float, answered: flo
     if begun > started:
         return f"The container under test was started {begun - started:.1f} s after the run began."
     return None
+
+
+def live_set_of(facts: Facts) -> dict[str, Any]:
+    """Fields of Run: heap and off-heap against the process after the load, what pools keep against that before it."""
+    log = facts.memory
+    if log is None:
+        return {}
+    at_rest = "loaded" if _figure(log, "loaded", "requests_in_flight") == 0 else "idle"
+    heap_kept = {"heap_kept_bytes": _known(_growth(log, "heap_used_bytes", "before", at_rest))}
+    hindrance = _hindrance(log)
+    if hindrance:
+        return heap_kept | {"notes": [f"What a waiting request holds is not known: {hindrance}."]}
+    requests = _figure(log, "waiting", "requests_in_flight")
+    stacks, kernel = (_growth(log, name, "before", "waiting") for name in ("thread_stack_bytes", "kernel_bytes"))
+    heap, anonymous, heap_rss, idle_stacks = (
+        _growth(log, name, "idle", "waiting")
+        for name in ("heap_used_bytes", "rss_anon_bytes", "heap_rss_anon_bytes", "thread_stack_bytes")
+    )
+    shrunk = _growth(log, "heap_used_bytes", "idle", "loaded")
+    of_load = heap * _figure(log, "loaded", "requests_in_flight") / requests
+    if log.loaded and not shrunk - of_load <= MOST_SHRUNK * heap:
+        heap = math.nan
+    sent = log.hold.connections if log.hold else 0
+    cpus = about_number(facts.about, "jvm", "available_processors") or 1
+    most = MOST_KEPT * sent + SPARE + SPARE_PER_CPU * cpus
+    threads = _growth(log, "threads", "before", "waiting")
+    if requests < FEWEST_REQUESTS or (platform_threads(facts.about) is not None and threads > most):
+        stacks = kernel = math.nan
+    kept = series.latest(facts.metrics.backend("backend_open_connections"), facts.end)
+    most *= 2 if facts.slices else 1  # the partner's pool is as large
+    if facts.endpoint.backend_calls and (facts.endpoint.at_once > 1 or kept is None or kept > most):
+        kernel = math.nan
+    held = {"heap": heap, "stacks_off_heap": stacks + anonymous - heap_rss - idle_stacks, "kernel": kernel}
+    each = {part: _known(grown / requests) for part, grown in held.items()}
+    unknown = [f"{part}, because {UNKNOWN[part]}" for part, value in each.items() if value is None]
+    return heap_kept | {
+        "live_bytes_per_request": LiveBytes(**each),
+        "live_requests": round(requests),
+        "notes": [f"What a waiting request holds is not known: {'; '.join(unknown)}."] if unknown else [],
+    }
+
+
+def _hindrance(log: MemoryLog) -> str | None:
+    if error := log.error or next((one.error for one in (log.waiting, log.idle) if one and one.error), None):
+        return error
+    sent = log.hold.connections if log.hold else 0
+    loaded, waiting, idle = (_figure(log, when, "requests_in_flight") for when in ("loaded", "waiting", "idle"))
+    if FEWEST_WAITING * sent <= waiting <= sent and idle == 0 and not loaded > MOST_LEFT * sent:
+        return None
+    if math.isnan(waiting + idle):
+        return "the process did not report its requests in flight"
+    return f"{waiting:.0f} of {sent} requests were in flight, and {np.nansum([loaded, idle]):.0f} before or after them"
+
+
+def _growth(log: MemoryLog, name: str, earlier: str, later: str) -> float:
+    return _figure(log, later, name) - _figure(log, earlier, name)
+
+
+def _figure(log: MemoryLog, when: str, name: str) -> float:
+    """What the process told then; not a number where it did not."""
+    answer = getattr(log, when)
+    figure = answer.figure(name) if answer else None
+    return math.nan if figure is None else figure
+
+
+def _known(figure: float) -> float | None:
+    return None if math.isnan(figure) else figure

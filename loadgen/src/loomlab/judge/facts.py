@@ -13,11 +13,9 @@ from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.load import Closed
 from loomlab.records.measured import BackendDelays
-from loomlab.records.memory import MemoryLog
 from loomlab.records.models import Container, HostLog, Request, ToolRun
+from loomlab.records.raw import MemoryLog, SliceLog, Warmup
 from loomlab.records.requestlog import RequestLog, latency_figures
-from loomlab.records.slices import SliceLog
-from loomlab.records.warmup import Warmup
 from loomlab.run.process import STALL_S
 from loomlab.tools.known import tool
 from loomlab.tools.tool import ToolReport, requests_of
@@ -89,18 +87,14 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         "failures": dict(logged.failures),
         "failed_latency_ms": latency_figures(logged.failed_latency_ms),
         "duration_s": process.ended - process.started if report.duration_s is None else report.duration_s,
-        "response_bytes_per_request": ratio(
-            report.received_bytes, report.completed and report.completed - logged.unanswered
-        ),
+        "response_bytes_per_request": ratio(report.received_bytes, (report.completed or 0) - logged.unanswered),
     }, log
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
-    """Why the tool left no figures, or only some."""
     if process.stopped_by == "stall":
-        return (
-            f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped: the figures cover the time before."
-        )
+        fact = f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped"
+        return f"{fact}: the figures cover the time before."
     if process.stopped_by == "hard cap":
         return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
     if process.stopped_by == "slice":

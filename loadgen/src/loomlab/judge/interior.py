@@ -139,7 +139,6 @@ def _spread_ms(log: RequestLog, start_s: Numbers, ordered_ms: Numbers, wave_s: f
 
 
 def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms: float, unplaced: int) -> float | str:
-    """The figure, or why there is none."""
     known = len(ordered_ms) + len(log.failed_start_s)
     lowest, highest = rank(known, percent), rank(known + unplaced, percent) + log.unmarked
     above = known - lowest
@@ -154,10 +153,8 @@ def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms:
         return f"the requests above it are of fewer than {FEWEST_WAVES_ABOVE} waves"
     if high_ms - low_ms > unsure_ms:
         limit = "" if math.isinf(high_ms) else f" and at most {high_ms:,.0f} ms"
-        return (
-            f"it is at least {low_ms:,.0f} ms{limit}: {unplaced + log.unmarked:,} requests failed or were "
-            "not sent, and it is not known which"
-        )
+        fact = f"it is at least {low_ms:,.0f} ms{limit}: {unplaced + log.unmarked:,} requests failed"
+        return f"{fact} or were not sent, and it is not known which"
     return high_ms
 
 

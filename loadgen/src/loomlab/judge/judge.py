@@ -5,12 +5,10 @@ from pathlib import Path
 from statistics import fmean, harmonic_mean
 
 from loomlab.basics.errors import UsageError
-from loomlab.judge import verdict
-from loomlab.judge.containers import container_figures
+from loomlab.judge import rules
+from loomlab.judge.containers import container_figures, live_set_of
 from loomlab.judge.facts import Facts, tool_figures
-from loomlab.judge.live_set import live_set_of
-from loomlab.judge.request_figures import request_figures
-from loomlab.judge.slices import slice_figures
+from loomlab.judge.request_figures import request_figures, slice_figures
 from loomlab.records.endpoints import delay_of
 from loomlab.records.files import RunFiles, checksum, read_record, write_json
 from loomlab.records.load import Users
@@ -65,6 +63,6 @@ def judge_run(run_dir: Path) -> Run:
         "raw_sha256": checksum(files.raw),
     }
     run = Run.model_validate(asked | figures)
-    run = run.model_copy(update=verdict.judge(run))
+    run = run.model_copy(update=rules.judge(run))
     write_json(files.run, run)
     return run

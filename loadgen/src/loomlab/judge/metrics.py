@@ -1,13 +1,12 @@
 """What the samples of a run (raw/metrics.json) say about the containers and their processes."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from loomlab.judge import series
-from loomlab.judge.cpu_time import full_share
 from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
-from loomlab.judge.series import Series
+from loomlab.judge.series import Series, full_share
 from loomlab.records.models import Gc
 
 START_TIME = "process_start_time_seconds"
@@ -28,20 +27,16 @@ class Metrics:
 
     def __init__(self, record: dict[str, Any] | None, approach: str) -> None:
         self._approach = approach
-        self._containers, self._own, self._backend = (
-            series.parse_result((record or {}).get(part, [])) for part in ("containers", "approach", "backend")
-        )
+        parts = [series.parse_result((record or {}).get(part, [])) for part in ("containers", "approach", "backend")]
+        self._containers, self._own, self._backend = parts
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
-        """Samples of a metric of a service's containers, by default of the approach's."""
         return series.select(self._containers, f"container_{metric}", service=service or self._approach)
 
     def process(self, metric: str) -> list[Series]:
-        """Samples of a metric that the approach's process tells."""
         return series.select(self._own, metric)
 
     def backend(self, metric: str) -> list[Series]:
-        """Samples of a metric that the backend tells."""
         return series.select(self._backend, metric)
 
     def cpu_seconds(self, start: float, end: float, service: str | None = None) -> float | None:
@@ -50,15 +45,11 @@ class Metrics:
         return series.increase(usage, start, end) if usage else None
 
     def missing_ratio(self, service: str, start: float, end: float) -> float:
-        """The share of the window without samples of the service's CPU time."""
         return series.missing_ratio(self._cpu(service, start, end), start, end)
 
     def quota(self, service: str, start: float, end: float) -> Quota:
-        """The CPU quota of a service's container."""
         usage = self._cpu(service, start, end)
-        limit, period = (
-            series.latest(self.container(f"spec_cpu_{name}", service), end) for name in ("quota", "period")
-        )
+        limit, period = (series.latest(self.container(f"spec_cpu_{one}", service), end) for one in ("quota", "period"))
         cpus = series.ratio(limit, period) if limit and limit > 0 else None
         full = full_share(series.stretches(usage, start, end, cpus)) if usage and cpus else None
         throttled, periods = (
@@ -88,7 +79,7 @@ class Metrics:
         if spans[0][1] <= spans[0][0]:
             return None, None
         late_s, answers = (
-            _together(series.total(self.backend(f"backend_lateness_seconds_{name}"), *span) for span in spans)
+            series.together(series.total(self.backend(f"backend_lateness_seconds_{name}"), *span) for span in spans)
             for name in ("sum", "count")
         )
         scraped = _scraped_before(self._backend, spans[0][0])
@@ -97,7 +88,6 @@ class Metrics:
         return series.ratio(late_s and 1000 * late_s, answers), p99_s and 1000 * p99_s
 
     def served_requests(self, label: str, start: float, end: float) -> int | None:
-        """Answers the approach itself counted under that endpoint label."""
         count = self._events("lab_requests_seconds_count", start, end, endpoint=label)
         return None if count is None else round(count)
 
@@ -134,7 +124,6 @@ class Metrics:
         return series.total(series.select(self._own, name, **labels), start, end, "zero") or 0.0
 
     def _last_scrape(self, end: float) -> float:
-        """The last time, up to the end of the window, at which the approach was scraped."""
         return min(end, max((own.samples[-1][0] for own in self._own if own.samples), default=0.0))
 
     def _cpu(self, service: str, start: float, end: float) -> Series | None:
@@ -145,9 +134,3 @@ class Metrics:
 
 def _scraped_before(group: list[Series], start: float) -> bool:
     return any(member.samples and member.samples[0][0] <= start for member in group)
-
-
-def _together(values: Iterable[float | None]) -> float | None:
-    """The sum; None where one is not known."""
-    every = [*values]
-    return None if None in every else sum(value or 0.0 for value in every)

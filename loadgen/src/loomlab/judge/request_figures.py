@@ -1,9 +1,10 @@
-"""What the requests show: figures of the interior, steps, episodes, silences, and whether it still got faster."""
+"""What requests, and slices, show: figures of the interior, steps, episodes, silences, and whether it got faster."""
 
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from statistics import median
+from itertools import pairwise
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,12 @@ from loomlab.basics.format import percent
 from loomlab.basics.trend import trend
 from loomlab.judge import limits
 from loomlab.judge.facts import Facts
-from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, window_figures
-from loomlab.judge.series import ratio
+from loomlab.judge.interior import OF_ONE_LOAD, InteriorFigures, figures_of, latency_of_due, window_figures
+from loomlab.judge.series import ratio, together
 from loomlab.records.load import Closed, OpenRate
 from loomlab.records.measured import Halves
-from loomlab.records.models import Episode, Hang, Interior, Latency, Step
+from loomlab.records.models import Episode, Hang, Interior, Latency, SliceFigures, Step
+from loomlab.records.raw import Slice, SliceLog
 from loomlab.records.requestlog import RequestLog, by_seconds, latency_figures, silences, silent_end_s
 
 SETTLE_S = 2  # of a step's beginning; starts are known to the second
@@ -24,9 +26,11 @@ BACK_LIMIT, BACK_FOR_S = 1.2, 3
 MOST_PARTS, FEWEST_PARTS = 8, 4
 SHORTEST_PART_S, WAVES_A_PART = 2, 2
 CONFIDENCE = 95
-
 type Span = tuple[float, float]  # epoch seconds
+type Fields = tuple[dict[str, Any], "Counted"]  # of Run, and what other figures are taken on
 type CpuSeconds = Callable[[float, float], float | None]  # the approach's CPU time between two times
+CALLS = 6  # that the lab makes to processes and backend around a slice, each over a connection of its own
+MARGIN_S = 0.5  # around a slice, in which its requests may begin by the tool's clock
 
 
 class Counted(NamedTuple):
@@ -37,33 +41,25 @@ class Counted(NamedTuple):
     one_load: bool = True
 
     @property
-    def span(self) -> Span:
-        """From the first moment to the last."""
-        return self.spans[0][0], self.spans[-1][1]
-
-    @property
     def seconds(self) -> float:
         return sum(end - start for start, end in self.spans)
 
     def sum(self, grown: Callable[[float, float], float | None]) -> float | None:
         """Of what grew in the spans; None where that of one is not known."""
-        values = [grown(*span) for span in self.spans]
-        return None if None in values else sum(value or 0.0 for value in values)
+        return together(grown(*span) for span in self.spans)
 
     def halves(self) -> tuple["Counted", "Counted"]:
         """By time; of slices, the first half of them and the others."""
-        if len(self.spans) == 1:
-            start, end = self.span
-            middle = start + (end - start) / 2
-            return self._replace(spans=((start, middle),)), self._replace(spans=((middle, end),))
-        half = len(self.spans) // 2
-        return self._replace(spans=self.spans[:half]), self._replace(spans=self.spans[half:])
+        spans = self.spans
+        if len(spans) == 1:
+            middle = sum(spans[0]) / 2
+            spans = ((spans[0][0], middle), (middle, spans[0][1]))
+        half = len(spans) // 2
+        return self._replace(spans=spans[:half]), self._replace(spans=spans[half:])
 
 
-def request_figures(
-    facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float
-) -> tuple[dict[str, Any], Counted]:
-    """Fields of Run, and what other figures are taken on: of a run without a log, so many requests in that time."""
+def request_figures(facts: Facts, log: RequestLog | None, requests: int | None, duration_s: float) -> Fields:
+    """Of a run without a log: of so many requests in that time."""
     counted = Counted(((facts.start, facts.end),), requests)
     if log is None:
         return {"latency_ms": Latency(), "interior": None, "counted_requests": requests}, counted
@@ -82,12 +78,11 @@ def request_figures(
             last = first + window.seconds
     held, missed = [step for step in steps if step.held], [step for step in steps if not step.held]
     if held:  # that whose starts lagged most for its latency
-        answers = [log.between(step.start, step.start + step.seconds).from_due_ms for step in held]
-        p99s_ms = [latency_figures(latencies_ms).p99 or 0 for latencies_ms in answers]
-        limits_ms = [max(limits.LAG_LIMIT * p99_ms, limits.RESOLVED_LAG_MS) for p99_ms in p99s_ms]
-        lags = [(step.start_lag_p99_ms or 0) / limit_ms for step, limit_ms in zip(held, limits_ms, strict=True)]
-        most = lags.index(max(lags))
-        fields |= {"worst_start_lag_p99_ms": held[most].start_lag_p99_ms, "lagged_p99_ms": p99s_ms[most]}
+        answers = (log.between(step.start, step.start + step.seconds).from_due_ms for step in held)
+        lags = [(step.start_lag_p99_ms, latency_figures(ms).p99 or 0) for step, ms in zip(held, answers, strict=True)]
+        least_ms, share = limits.RESOLVED_LAG_MS, limits.LAG_LIMIT
+        lag_ms, p99_ms = max(lags, key=lambda lag: (lag[0] or 0) / max(share * lag[1], least_ms))
+        fields |= {"worst_start_lag_p99_ms": lag_ms, "lagged_p99_ms": p99_ms}
     p50_ms = latency_figures(log.from_due_ms).p50
     # ab rounds starts down to whole seconds.
     waited_ms = log.between(math.floor(first), last).latencies_ms
@@ -158,7 +153,6 @@ def steps_of(log: RequestLog, shape: OpenRate, cpu_seconds: CpuSeconds, started:
 
 
 def _missed(log: RequestLog, rate_rps: float, figures: InteriorFigures, errors: int) -> str | None:
-    """Why the step did not hold."""
     seconds, started_rps, lag_ms = figures.window.seconds, figures.started_rps or 0.0, figures.start_lag_p99_ms or 0
     if abs(started_rps - rate_rps) > max(limits.RATE_LIMIT * rate_rps, 1 / seconds):
         return f"{started_rps:.0f}/s were started"
@@ -226,3 +220,101 @@ def episode_of(log: RequestLog, hang: Hang, started: float) -> Episode:
         worst_ms=max(during, default=None),
         recovery_s=max(min(back) - end, 0.0) if back else None,
     )
+
+
+def slice_figures(slices: SliceLog, log: RequestLog, connections: int, floors_ms: Sequence[float]) -> Fields:
+    """Means of its slices. CPU is of whole slices, without compilers and idle use; latency and throughput leave out the
+    first and the last request of each connection."""
+    own, idle_cpus = slices.slices, idle_cpus_of(slices.partners)
+    told, busy, parts, errors = list[SliceFigures](), list[float](), list[RequestLog](), 0
+    for one, (begin, end) in zip(own, _windows(own), strict=True):
+        every = log.between(begin, end)
+        starts_s, ends_s = every.starts_s, every.starts_s + every.latencies_ms / 1000
+        order = np.sort(starts_s)
+        first_s, last_s = (order[connections], order[-connections]) if len(order) > 2 * connections else (begin, end)
+        busy_s = (np.clip(ends_s, first_s, last_s) - np.clip(starts_s, first_s, last_s)).sum()
+        busy.append(ratio(float(busy_s), connections * float(last_s - first_s)) or 0.0)
+        parts.append(every.between(first_s, last_s))
+        mean_ms = latency_figures(parts[-1].from_due_ms).mean
+        errors += len(every.failed_start_s)
+        told.append(
+            SliceFigures(
+                started=one.started,
+                seconds=one.ended - one.started,
+                requests=len(every),
+                cpu_ms_per_request=ratio(cost_s(one, idle_cpus), len(every) / 1000),
+                mean_latency_ms=mean_ms,
+                throughput_rps=ratio(1000 * connections, mean_ms),
+            )
+        )
+    lost = [abs(one.requests - shown.requests) for one, shown in zip(own, told, strict=True)]
+    latencies_ms = np.concatenate([part.from_due_ms for part in parts])
+    waits_ms = np.concatenate([part.latencies_ms for part in parts])
+    seconds, requests = sum(one.seconds for one in told), sum(one.requests for one in told)
+    kept_s = np.concatenate([part.starts_s for part in parts])
+    pooled = log.where(np.isin(log.start_s, kept_s), np.isin(log.failed_start_s, kept_s))
+    latency, p50_ms = latency_of_due(pooled, pooled.from_due_ms), latency_figures(latencies_ms).p50
+    costs, means_ms = ([getattr(one, name) for one in told] for name in ("cpu_ms_per_request", "mean_latency_ms"))
+    threads = [one.threads_started for one in own if one.threads_started is not None]
+    why = "the clock was set, or the load generator died; see raw/loomlab.log, and measure again"
+    failed = {"tool_failure": f"{sum(lost)} requests of the slices are missing: {why}."}
+    return {
+        **(failed if sum(lost) > errors else {}),
+        "requests": requests + errors,
+        "errors": errors,
+        "slices": told,
+        "latency_ms": latency,
+        "interior": Interior(start=own[0].started, seconds=seconds, requests=requests, whole_run=False),
+        "interior_s": seconds,
+        "evaluated_s": seconds,
+        "mean_ms": latency.mean or 0,
+        "p50_ms": p50_ms,
+        "p99_ms": latency_figures(latencies_ms).p99,
+        "waves": seconds / latency.mean * 1000 if latency.mean else None,
+        "little_ratio": fmean(busy),
+        "throughput_rps": ratio(together(one.throughput_rps for one in told), len(told)),
+        "cpu_ms_per_request": ratio(together(costs), len(told)),
+        "allocated_bytes_per_request": ratio(together(one.allocated_bytes for one in own), requests),
+        "cpu_fall": fall(costs),
+        "latency_fall": fall(means_ms),
+        "counted_requests": requests,
+        "silences_s": tuple(length for one in own for length in silences(log, one.started, one.ended)),
+        "slow_ms": tuple(waits_ms[waits_ms > limits.SLOW_P50S * max(p50_ms or 0, *floors_ms)].tolist()),
+        "partner_cpus": idle_cpus_of(own),
+        "threads_started": median(threads) if threads else None,
+        "ratio_shift": ratio_shift(slices),
+        "lab_connections": limits.OWN_CONNECTIONS + CALLS * (len(own) + len(slices.partners)),
+    }, Counted(tuple((one.started, one.ended) for one in own), requests)
+
+
+def _windows(slices: list[Slice]) -> list[tuple[float, float]]:
+    """When the requests of each may begin: up to half way to the next one of that side."""
+    gaps_s = [(later.started - one.ended) / 2 for one, later in pairwise(slices)]
+    ends = [MARGIN_S, *gaps_s, MARGIN_S]
+    return [
+        (one.started - min(before, MARGIN_S), one.ended + min(after, MARGIN_S))
+        for one, before, after in zip(slices, ends, ends[1:], strict=False)
+    ]
+
+
+def idle_cpus_of(slices: list[Slice]) -> float | None:
+    """CPU seconds a second that the partner of these took while it idled."""
+    return ratio(together(one.idle_cpu_s for one in slices), sum(one.ended - one.started for one in slices))
+
+
+def cost_s(one: Slice, idle_cpus: float | None) -> float | None:
+    """CPU time of its requests: without compilers, and what the process takes without requests."""
+    if one.cpu_s is None or idle_cpus is None:
+        return None
+    return one.cpu_s - (one.jit_cpu_s or 0.0) - idle_cpus * (one.ended - one.started)
+
+
+def ratio_shift(slices: SliceLog) -> float | None:
+    """By how much the log of the ratio of CPU per request to the partner's grew from the slices' first half on."""
+    sides = ((slices.slices, idle_cpus_of(slices.partners)), (slices.partners, idle_cpus_of(slices.slices)))
+    costs = [[ratio(cost_s(one, idle), one.requests) or 0.0 for one in own] for own, idle in sides]
+    half = len(slices.slices) // 2
+    if not half or len(slices.slices) != len(slices.partners) or min(map(min, costs)) <= 0:
+        return None
+    logs = np.log(costs[0]) - np.log(costs[1])
+    return float(logs[half:].mean() - logs[:half].mean())

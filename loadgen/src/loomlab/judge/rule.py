@@ -41,11 +41,9 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """The name that run.json has."""
         return self.check.__name__
 
     def result(self, run: Measured) -> RuleResult:
-        """What the rule finds of a run."""
         outcome: RuleOutcome
         try:
             reason = next(self.check(run), None)
@@ -56,5 +54,4 @@ class Rule:
 
 
 def rule(level: Level, limit: str = "any", *, host_cause: bool = False) -> Callable[[Check], Rule]:
-    """A decorator that makes a rule of a check."""
     return lambda check: Rule(level, limit, check, host_cause)

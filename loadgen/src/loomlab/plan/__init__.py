@@ -1,1 +1,0 @@
-"""From what is asked for to the loads that are run."""

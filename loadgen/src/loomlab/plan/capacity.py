@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context
 from pathlib import Path
 
-from loomlab.basics.cpus import parse_cpu_list
+from loomlab.basics.grouping import parse_cpu_list
 from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, THREADS, Host, memory_mb_of, size_of
 from loomlab.plan.scenarios import Scenario
 from loomlab.records.load import Closed, OpenRate, Users
@@ -22,8 +22,6 @@ SCENARIO_CONNECTIONS = 60_000  # of the largest one
 
 @dataclass(frozen=True)
 class Room:
-    """What a host of some size gives."""
-
     approach_cpus: int
     generator_cpus: int
     shared: bool  # the backend has the generator's CPUs, too
@@ -34,9 +32,8 @@ class Room:
 def room_of(host: Host, size_name: str, sizes: Path) -> Room:
     """What a host of that size gives loads that are yet to be fitted to it."""
     size = size_of(size_name, host, SCENARIO_CONNECTIONS, sizes)
-    approach, backend, generator = (
-        parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")
-    )
+    cpus = [parse_cpu_list(size[f"{part}_CPUSET"]) or set() for part in ("APPROACH", "BACKEND", "LOADGEN")]
+    approach, backend, generator = cpus
     shared = not backend or bool(backend & generator)
     memory_mb = memory_mb_of(size["LOADGEN_MEMORY"])
     return Room(len(approach) or 1, len(generator) or 1, shared, memory_mb, host.open_files)
@@ -55,7 +52,6 @@ class Need:
 
 
 def need_of(scenario: Scenario) -> Need:
-    """What the scenario takes."""
     endpoints, loads = scenario.endpoints, list(scenario.shapes())
     answer_s = max(sum(endpoint.mean_ms for endpoint in endpoints) / len(endpoints) / 1000, 0.001)
     rates_rps: list[float] = []
@@ -114,5 +110,4 @@ def most_of(
 
 
 def rounded_down(number: float, figures: int) -> float:
-    """The number with so many significant figures."""
     return float(Context(prec=figures, rounding=ROUND_DOWN).create_decimal(repr(number)))

@@ -1,20 +1,34 @@
-"""What the host has, as a container sees it (a virtual machine's, where the engine is in one), and how it is shared."""
+"""What the host has, as a container sees it, and how it is shared; and what the lab has, read from the checkout."""
 
+import hashlib
 import os
 import re
 import resource
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
-from loomlab.basics.cpus import parse_cpu_list
-from loomlab.basics.errors import HostError
+import yaml
+
+from loomlab.basics.errors import HostError, UsageError
+from loomlab.basics.grouping import parse_cpu_list
+from loomlab.plan.scenarios import names
+from loomlab.plan.variables import Asked, model_of
 from loomlab.records.files import Record
 
 MOST_FILES = 1_048_576
 PORTS = 64_511  # 1024 to 65535 of one address, which compose.yaml gives every container
 GENERATOR_FILES, APPROACH_FILES = 50, 500  # descriptors of the tool and of a JVM beside those of their connections
 THREADS = 32_000  # Linux' default vm.max_map_count leaves room for so many
+SOURCES = (
+    "compose.yaml", ".env", "services", "loadgen/Dockerfile", "loadgen/entrypoint", "loadgen/requirements.txt",
+    "loadgen/src", "loadgen/tools", "loadgen/users",
+)  # fmt: skip
+NO_SOURCES = frozenset(
+    {"target", "test", "tests", "contract-tests", "__pycache__", "answer", "published", "report", "show", "statistics"}
+)
+"""Folders of those that change no run: of no image, or of what is said of judged runs. Nor are hidden ones taken."""
 
 
 class Host(Record):
@@ -36,7 +50,6 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
     governors = [file.read_text().strip() for file in sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))]
 
     def core_of(cpu: int) -> list[int]:
-        """Its package and core, 0 where the kernel does not tell them; then its number."""
         files = (folder / f"cpu{cpu}" / "topology" / name for name in ("physical_package_id", "core_id"))
         return [*(int(file.read_text()) if file.exists() else 0 for file in files), cpu]
 
@@ -52,11 +65,14 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
     )
 
 
-def size_of(name: str, host: Host, connections: int, folder: Path, together: int = 1) -> dict[str, str]:
-    """Compose's variables for each part's CPUs and memory: `auto`, for so many approaches together, or a file's;
-    HostError if these are too many for one."""
+def size_of(
+    name: str, host: Host, connections: int, folder: Path, together: int = 1, own_cpus: int | None = None
+) -> dict[str, str]:
+    """Compose's variables for each part's CPUs and memory: `auto`, for so many approaches together, or a file's."""
     if name == "auto":
-        return auto_size(host, connections, together)
+        return auto_size(host, connections, together, own_cpus)
+    if own_cpus:
+        raise UsageError(f"CPUS={own_cpus} does not go with SIZE={name}, whose file has them: use SIZE=auto.")
     size = dict(re.findall(r"^([A-Z_]+)=(.*)$", (folder / f"{name}.env").read_text(encoding="utf-8"), re.MULTILINE))
     sets = [parse_cpu_list(value) or set() for key, value in size.items() if key.endswith("_CPUSET")]
     cpus = {int(cpu) for each in sets for cpu in each}
@@ -71,10 +87,13 @@ def size_of(name: str, host: Host, connections: int, folder: Path, together: int
     return size
 
 
-def auto_size(host: Host, connections: int, together: int = 1) -> dict[str, str]:
-    """CPU sets split 2:1:1 between approach, backend and load generator, the last two on one where there are few. No
-    quota: even one as large as the set throttles at times. Memory follows the connections: 10,000 want some 6 GB."""
-    half, quarter = max(1, host.cpus // 2), max(1, (host.cpus - host.cpus // 2) // 2)
+def auto_size(host: Host, connections: int, together: int = 1, own_cpus: int | None = None) -> dict[str, str]:
+    """CPU sets split 2:1:1 between approach (or so many), backend and load generator, the last two on one if there are
+    few. No quota: even one as large as the set throttles at times. Memory follows the connections: 10,000 want 6 GB."""
+    half = own_cpus or max(1, host.cpus // 2)
+    if own_cpus and own_cpus >= host.cpus > 1:
+        raise HostError(f"CPUS={own_cpus} of {host.cpus} leaves none to backend and load generator: use fewer.")
+    quarter = max(1, (host.cpus - half) // 2)
     approach = host.cpu_order[:half]
     backend = host.cpu_order[half : half + quarter] or approach
     loadgen = host.cpu_order[half + quarter :] or backend
@@ -94,5 +113,45 @@ def _listed(cpus: Iterable[int]) -> str:
 
 
 def memory_mb_of(text: str) -> int:
-    """The megabytes of `1536m` or `2g`."""
     return int(text[:-1]) * (1024 if text.endswith("g") else 1)
+
+
+class Lab:
+    """The checkout at `root`; the scenarios are where the load generator finds the bodies of their requests, too."""
+
+    def __init__(self, root: Path = Path("/lab"), scenarios: Path = Path("/scenarios")) -> None:
+        self.root = root
+        self.sizes = root / "sizes"
+        self.papers = root / "loadgen" / "published"
+        self.scenarios = scenarios
+        lines = (root / ".env").read_text(encoding="utf-8").splitlines()
+        self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        services = yaml.safe_load((root / "compose.yaml").read_text(encoding="utf-8"))["services"]
+        self.approaches, self.headline, self.idiomatic = (
+            [name for name, service in services.items() if profile in service.get("profiles", [])]
+            for profile in ("all", "headline", "idiomatic")
+        )
+        self.against = {name: services[name]["x-against"] for name in self.approaches if "x-against" in services[name]}
+        self.without_http10 = [name for name in self.approaches if services[name].get("x-http10") is False]
+        self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
+
+    def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
+        files = {"sizes": names(self.sizes, "env"), "papers": names(self.papers)}
+        return model_of(verb, given, {"approaches": self.approaches} | files, self.defaults)
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of what makes and judges runs."""
+        whole = hashlib.sha256()
+        for source in (self.root / name for name in SOURCES):
+            for path in [source] if source.is_file() else sorted(source.rglob("*")):
+                parts = path.relative_to(source).parts
+                if path.is_file() and not NO_SOURCES & {*parts} and not any(part[0] == "." for part in parts[:-1]):
+                    whole.update(f"{path.relative_to(self.root)}\0".encode())
+                    whole.update(hashlib.sha256(path.read_bytes()).digest())
+        return whole.hexdigest()
+
+    def named(self, approaches: str) -> list[str]:
+        """The approaches of `headline`, `all`, or names with commas between them."""
+        every = {"headline": self.headline, "all": self.approaches}.get(approaches) or approaches.split(",")
+        return list(dict.fromkeys(every))

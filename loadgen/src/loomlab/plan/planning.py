@@ -5,12 +5,11 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from loomlab.basics import waves
 from loomlab.plan.capacity import LIVE_SET_S, OVERHEAD_S, START_S
-from loomlab.plan.host import THREADS, Host, size_of
-from loomlab.plan.lab import Lab
+from loomlab.plan.host import THREADS, Host, Lab, size_of
 from loomlab.plan.variables import Asked
 from loomlab.plan.work import SWEEP_REPEATS, Work, backend_pool, check_space, handover, wave_cpu_s, work_of
 from loomlab.records.load import Load
@@ -30,7 +29,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
     """The order; `stamp` is the time. Raises UsageError or HostError for what cannot be run."""
     work = work_of(asked, host, lab)
     asked, generator = work.asked, tool(work.asked.tool)
-    size = size_of(asked.size, host, work.connections, lab.sizes, work.together)
+    size = size_of(asked.size, host, work.connections, lab.sizes, 2 if work.pairs else 1, asked.cpus)
     pool, suspicion = backend_pool(work, host)
     check_space(work, host, generator)
     loads = [f"r{load.rate_rps:.9g}" if load.rate_rps else f"c{load.connections}" for load in work.loads]
@@ -78,10 +77,8 @@ def _notes(work: Work) -> Iterator[str]:
             "more."
         )
     if asked.sweep and work.repeats < FEWEST_REPEATS:
-        yield (
-            f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more, and "
-            f"REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
-        )
+        fact = f"REPEATS={work.repeats} gives no interval: use REPEATS={FEWEST_REPEATS} or more"
+        yield f"{fact}, and REPEATS={SWEEP_REPEATS} or more for one that is not coarse."
     if work.why_alone:
         yield f"Each approach is measured alone, because {work.why_alone}."
     if asked.sweep and len(work.subjects) == 1:
@@ -104,53 +101,33 @@ def _runs(work: Work, host: Host, size: dict[str, str], pool: int) -> Iterator[P
     }
     number = 0
     for block, runs in enumerate(_blocks(work, draw), 1):
-        most = max(work.loads[cell - 1].connections for _, cell, _ in runs)
+        most = max(work.loads[cell - 1].connections for _, cell, *_ in runs)
         settings = {
             "PLATFORM_THREADS": str(asked.platform_threads or min(most, THREADS)),
             "BACKEND_CONNECTIONS": str(min(most * work.endpoint.at_once + handover(host.cpus), pool)),
         }
-        for repeat, cell, subject in runs:
+        for repeat, cell, name, partner in runs:
             number += 1
-            load = work.loads[cell - 1]
-            expected_s, longest_s = _seconds(work, load, host, cap_s, fitted=fitted)
-            target = replace(load, origin=f"http://{subject.service}:8080")
-            who = {"approach": subject.approach, "twin": subject.twin, "partner": subject.partner}
-            slices = waves.SLICES if subject.partner else 0
-            request = Request(**who, slices=slices, load=target, cell=cell, repeat=repeat, **same)
-            yield PlannedRun(
-                run=f"{number}-{request.name}",
-                block=block,
-                expected_s=expected_s,
-                longest_s=longest_s,
-                settings=settings,
-                request=request,
-            )
+            load, approach = work.loads[cell - 1], name.removesuffix("-twin")
+            request = Request(
+                **same, approach=approach, twin=name != approach, partner=partner, cell=cell, repeat=repeat,
+                slices=waves.SLICES if partner else 0,
+                load=replace(load, origin=f"http://{name if partner else approach}:8080"),
+            )  # fmt: skip
+            times = _seconds(work, load, host, cap_s, fitted=fitted)
+            yield PlannedRun(run=f"{number}-{name}", block=block, settings=settings, request=request, **times)
 
 
-class Subject(NamedTuple):
-    """What a run is of."""
-
-    service: str
-    approach: str
-    twin: bool = False
-    partner: str | None = None
-
-
-def _blocks(work: Work, draw: random.Random) -> Iterator[list[tuple[int, int, Subject]]]:
-    """The repeat, the load and the subject of each run, block by block, in an order that is drawn. Of a pair, a block
-    has all loads, from the smallest on, and which side begins alternates."""
+def _blocks(work: Work, draw: random.Random) -> Iterator[list[tuple[int, int, str, str | None]]]:
+    """Repeat, load, approach and partner of each run, block by block, in an order that is drawn. Of a pair, a block has
+    all loads, from the smallest on, and which side begins alternates."""
     cells = sorted(range(1, len(work.loads) + 1), key=lambda cell: work.loads[cell - 1].connections)
     for repeat in range(1, work.repeats + 1):
         for pair in draw.sample(work.pairs, len(work.pairs)):
             sides = pair if (repeat + work.asked.seed) % 2 else pair[::-1]
-            subjects = [
-                Subject(name, name.removesuffix("-twin"), name.endswith("-twin"), partner)
-                for name, partner in zip(sides, sides[::-1], strict=True)
-            ]
-            yield [(repeat, cell, subject) for cell in cells for subject in subjects]
+            yield [(repeat, cell, *side) for cell in cells for side in (sides, sides[::-1])]
         for cell in () if work.pairs else range(1, len(work.loads) + 1):
-            drawn = draw.sample(work.subjects, len(work.subjects))
-            yield [(repeat, cell, Subject(approach, approach, twin)) for approach, twin in drawn]
+            yield [(repeat, cell, name, None) for name in draw.sample(work.subjects, len(work.subjects))]
 
 
 def default_cap_s(connections: int, answer_ms: float) -> int:
@@ -158,7 +135,7 @@ def default_cap_s(connections: int, answer_ms: float) -> int:
     return 120 + connections // 50 + int(max(0.0, answer_ms - 1000) / 100)
 
 
-def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) -> tuple[int, int]:
+def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) -> dict[str, int]:
     """How long a run takes with all around it, and at most; `fitted`: the lab chooses the duration."""
     cpu_s = wave_cpu_s(work, load, host)
     wave_s = max(work.answer_ms / 1000, cpu_s)
@@ -178,7 +155,7 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     if waves.has_warmup(cap_s):
         expected_s += LIVE_SET_S + int(2 * cpu_s)
         longest_s += waves.most_live_set_s(load.connections, work.answer_ms / 1000)
-    return expected_s, longest_s
+    return {"expected_s": expected_s, "longest_s": longest_s}
 
 
 def shell_lines(order: Order) -> Iterator[str]:

@@ -9,10 +9,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from loomlab.basics.errors import UsageError
 from loomlab.records.endpoints import Endpoint, delay_of, endpoint_of
-from loomlab.records.files import Record
+from loomlab.records.files import Record, parse, path_of
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Shape, Target, Users, UserStage
 from loomlab.records.models import Hang, ScaledScenario
-from loomlab.records.yamlfile import parse, path_of
 from loomlab.tools.known import ToolName
 
 NUMBER = r"(\d{1,9}(?:\.\d{1,9})?)"
@@ -34,7 +33,6 @@ def seconds(value: object) -> float:
 
 
 def whole_seconds(value: object) -> int:
-    """The seconds of a time of at least 1 s."""
     time_s = seconds(value)
     if time_s < 1 or time_s != int(time_s):
         raise ValueError("use whole seconds such as 60s or 5m, at least 1s")
@@ -223,7 +221,6 @@ class Scenario(Record):
 
     @property
     def endpoints(self) -> list[Endpoint]:
-        """That of each kind of request."""
         return [endpoint_of(kind.target, delay_of(self.delay)) for kind in self.requests]
 
     def shapes(self, factor: float = 1, duration_s: int | None = None) -> Shapes:
@@ -238,7 +235,6 @@ def load_scenario(folder: Path, name: str) -> Scenario:
 
 
 def names(folder: Path, suffix: str = "yaml") -> list[str]:
-    """The names of all files of a kind there, in order."""
     return sorted(path.stem for path in folder.glob(f"*.{suffix}"))
 
 
@@ -265,22 +261,11 @@ def hangs_of(scenario: Scenario, duration_s: int | None = None) -> list[Hang]:
     hangs = [Hang(at_s=hang.at * lasts_s / load.duration, duration_s=hang.duration) for hang in scenario.hangs]
     for hang in hangs:
         if hang.at_s + hang.duration_s >= lasts_s:
-            raise UsageError(
-                f"The backend's hang of {hang.duration_s:.0f} s does not end within the run's {lasts_s} s: use a "
-                "longer DURATION."
-            )
+            fact = f"The backend's hang of {hang.duration_s:.0f} s does not end within the run's {lasts_s} s"
+            raise UsageError(f"{fact}: use a longer DURATION.")
     return hangs
 
 
 def scaled_scenario(name: str, scenario: Scenario, factor: float) -> ScaledScenario:
-    """The scenario as it was published or designed, and how much of its load is run."""
-    source = scenario.published
-    return ScaledScenario(
-        name=name,
-        title=scenario.title,
-        question=scenario.question,
-        experiment=source and source.experiment,
-        run=source and source.run,
-        differs=source.differs if source else [],
-        scale=factor,
-    )
+    source = scenario.published.model_dump() if scenario.published else {}
+    return ScaledScenario(name=name, title=scenario.title, question=scenario.question, scale=factor, **source)

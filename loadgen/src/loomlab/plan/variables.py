@@ -20,6 +20,7 @@ OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
 MEASURING = (*RUNS, "sweep", "scenario")
 OF_LOADS = (*RUNS, "sweep")
 WITH_PAPER = (*MEASURING, "reproduce")
+SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
 MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
 PATHS = ("/capabilities", "/meetings", "/epoch-millis", "/movies", "/pinned")
@@ -33,7 +34,6 @@ QUERY = {
 
 
 def _written(pattern: str, what: str) -> BeforeValidator:
-    """A check of how a value is written."""
 
     def check(text: Any) -> Any:
         if isinstance(text, str) and not re.fullmatch(pattern, text):
@@ -58,7 +58,6 @@ def _known(kind: str, *others: str) -> AfterValidator:
 
 
 def _endpoint(text: str) -> str:
-    """The path with its query, as it is written."""
     path, _, query = text.partition("?")
     block = re.fullmatch(r"/httpbin/block/((?:0|[1-9][0-9]?)(?:\.[0-9]{1,3})?)", path)
     if not (float(block[1]) <= 60 if block else path in PATHS):
@@ -73,6 +72,18 @@ def _endpoint(text: str) -> str:
     return text
 
 
+def _jvm_options(text: str) -> str:
+    """Options of a JVM, with spaces between them; none that has a variable of its own."""
+    for option in text.split():
+        if not re.fullmatch(r"-[A-Za-z][A-Za-z0-9:+.=,_-]*", option):
+            raise ValueError(f"{option!r} is no option: use for instance -XX:+UseCompactObjectHeaders")
+        if re.match(r"-Xm[nsx]|-XX:[A-Za-z]*(RAMPercentage|RAMFraction|HeapSize|NewSize)", option):
+            raise ValueError(f"{option} is the heap's size, which follows the memory limit: use SIZE")
+        if re.match(r"-XX:[+-]Use[A-Za-z]*GC$", option):
+            raise ValueError(f"{option} is a collector: use GC")
+    return " ".join(text.split())
+
+
 class Variable(NamedTuple):
     name: str
     example: str
@@ -82,36 +93,25 @@ class Variable(NamedTuple):
     meaning: str
     handed_on: bool = False  # to Compose, for every run, or for the run that needs it
 
-    def goes_with(self, verb: str) -> bool:
-        return verb in self.verbs.replace("!", "").split()
-
 
 VARIABLES: dict[str, Variable] = {}  # the fields of Asked, in the order in which they are told
 
 
 def variable(
-    name: str,
-    verbs: Sequence[str],
-    meaning: str,
-    default: str,
-    example: str,
-    value: Any = None,
-    handed_on: bool = False,
-    **limits: Any,
+    name: str, verbs: Sequence[str], meaning: str, default: str, example: str, value: Any = None, **limits: Any
 ) -> Any:
     """The field of a variable; the model has `value` without it."""
+    handed_on = name == "SEED" or ("up" in verbs and verbs is not STARTING)
     VARIABLES[name] = Variable(name, example, " ".join(verbs), default, meaning, handed_on)
     return Field(value, alias=name, **limits)
 
 
 Whole = Annotated[int, _written("0|[1-9][0-9]{0,8}", "a whole number")]
-Rate = Annotated[
-    float, _written(r"[0-9]{1,6}(\.[0-9]{1,3})?", "a number with up to three decimals"), Field(gt=0, le=100_000)
-]
+Decimal = _written(r"[0-9]{1,6}(\.[0-9]{1,3})?", "a number with up to three decimals")
+Rate = Annotated[float, Decimal, Field(gt=0, le=100_000)]
 Share = _written(r"0|0?\.[0-9]{1,4}|1(\.0{1,4})?", "a share from 0 to 1, with up to four decimals")
-Seconds = Annotated[
-    int, BeforeValidator(lambda text: whole_seconds(f"{text}s" if f"{text}".isdecimal() else text)), Field(le=3600)
-]
+Plain = BeforeValidator(lambda text: whole_seconds(f"{text}s" if f"{text}".isdecimal() else text))
+Seconds = Annotated[int, Plain, Field(le=3600)]
 Port = Annotated[Whole, Field(ge=1, le=65535)] | None
 Flag = Literal["1"] | None
 Parts = BeforeValidator(lambda text: text.split(",") if isinstance(text, str) else text)
@@ -134,24 +134,26 @@ class Asked(Record):
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
         "RATE", (*(f"{verb}!" for verb in OF_RATES), "sweep"),
-        "offered rate, requests per second, sent on schedule even if answers are late",
-        "none", "500", [],
+        "offered rate, requests per second, sent on schedule even if answers are late", "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
-        "DURATION",
-        WITH_PAPER,
+        "DURATION", WITH_PAPER,
         "length of the measured part, such as `60s` or `2m`; in slices, of the four of each approach together",
-        "{duration}",
-        "60s",
-    )
+        "{duration}", "60s",
+    )  # fmt: skip
     requests: Whole | None = variable(
         "REQUESTS", OF_LOADS, "number of requests, instead of `DURATION`", "none", "120000", ge=1, le=100_000_000
     )
     repeats: Whole | None = variable(
-        "REPEATS", WITH_PAPER, "how often each approach is measured at each load", "{repeats}", "3",
-        ge=1, le=MOST_REPEATS,
-    )  # fmt: skip
-    seed: Whole = variable("SEED", WITH_PAPER, "seed of the random order", "random", "1", 0, handed_on=True)
+        "REPEATS",
+        WITH_PAPER,
+        "how often each approach is measured at each load",
+        "{repeats}",
+        "3",
+        ge=1,
+        le=MOST_REPEATS,
+    )
+    seed: Whole = variable("SEED", WITH_PAPER, "seed of the random order", "random", "1", 0)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_LOADS,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
@@ -162,39 +164,62 @@ class Asked(Record):
     delay: Annotated[str, AfterValidator(lambda text: delay_of(text) and text)] = variable(
         "DELAY", (*OF_LOADS, "up"),
         "how long the backend waits before it answers, in ms: `300`, `uniform:200:400` (from, to), `lognormal:300:900` "
-        "(median, p99)", "{env}", "300", handed_on=True,
+        "(median, p99)", "{env}", "300",
     )  # fmt: skip
     error_share: Annotated[str, Share] = variable(
-        "ERROR_SHARE", (*MEASURING, "up"), "share of backend calls that fail, 0 to 1", "{env}", "0.01", handed_on=True
+        "ERROR_SHARE", SERVING, "share of backend calls that fail, 0 to 1", "{env}", "0.01"
     )
     style: Literal["lean", "idiomatic"] = variable(
-        "STYLE", (*MEASURING, "up"),
+        "STYLE", SERVING,
         "`lean`: the least code that does the work; `idiomatic`: the code as Spring's guides write it "
         "([what it is](docs/cost-per-request.md#as-people-write-it)), in the headline set only", "{env}", "idiomatic",
-        handed_on=True,
     )  # fmt: skip
-    jdk: Literal["25", "21"] = variable(
-        "JDK", (*MEASURING, "up"), "Java version, `25` or `21`", "{env}", "21", handed_on=True
-    )
+    jdk: Literal["25", "21", "26", "27"] = variable(
+        "JDK", SERVING, "Java version: `25`, `21`, or, where a registry answers, `26` or `27` (not tried yet)",
+        "{env}", "21",
+    )  # fmt: skip
     gc: Literal["g1", "parallel", "serial", "zgc"] = variable(
-        "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1", handed_on=True
+        "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
     )
     http_client: Literal["default", "apache", "jdk", "reactor"] = variable(
         "HTTP_CLIENT", (*WITH_PAPER, "up"),
         "the client of the backend in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
-        "{env}: `reactor` for virtual-netty, else `apache`", "reactor", handed_on=True,
+        "{env}: `reactor` for virtual-netty, else `apache`", "reactor",
     )  # fmt: skip
+    response_timeout_ms: Annotated[Whole, Field(le=60_000)] = variable(
+        "RESPONSE_TIMEOUT_MS", SERVING,
+        "the longest silence of the backend that clients bear, in ms; `0`: any", "{env}", "0",
+    )  # fmt: skip
+    transport: Literal["nio", "epoll"] = variable(
+        "TRANSPORT", SERVING,
+        "sockets of the approaches on Netty: `nio`, the JDK's, or `epoll`, Netty's own", "{env}", "epoll",
+    )  # fmt: skip
+    carriers: Whole | None = variable(
+        "CARRIERS", SERVING, "carrier threads of virtual ones", "as many as the approach has CPUs", "2", ge=1, le=256
+    )
+    jvm_opts: Annotated[str, AfterValidator(_jvm_options)] | None = variable(
+        "JVM_OPTS", SERVING,
+        "options of the approaches' JVMs beside those of the lab, with spaces between them", "none",
+        "-XX:+UseCompactObjectHeaders",
+    )  # fmt: skip
+    cpus: Whole | None = variable(
+        "CPUS", MEASURING, "CPUs of the approach, with `SIZE=auto`", "half of the host's", "4", ge=1, le=1024
+    )
     save_movies: Literal["true", "false"] = variable(
-        "SAVE_MOVIES", (*MEASURING, "up"), "`true`: movies that are posted are kept in memory", "{env}", "true",
-        handed_on=True,
-    )  # fmt: skip
+        "SAVE_MOVIES", SERVING, "`true`: movies that are posted are kept in memory", "{env}", "true"
+    )
     platform_threads: Whole | None = variable(
-        "PLATFORM_THREADS", (*MEASURING, "up"), "size of the thread pool", "as many as `CONCURRENCY` needs", "1000",
-        handed_on=True, ge=1, le=32_000,
-    )  # fmt: skip
+        "PLATFORM_THREADS",
+        SERVING,
+        "size of the thread pool",
+        "as many as `CONCURRENCY` needs",
+        "1000",
+        ge=1,
+        le=32_000,
+    )
     backend_connections: Whole | None = variable(
-        "BACKEND_CONNECTIONS", (*MEASURING, "up"), "size of the pool of connections to the backend",
-        "as many as `CONCURRENCY` needs", "1000", handed_on=True, ge=1, le=MOST_CONNECTIONS,
+        "BACKEND_CONNECTIONS", SERVING, "size of the pool of connections to the backend",
+        "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
     size: Annotated[str, _known("sizes", "auto")] = variable(
         "SIZE", (*WITH_PAPER, "scenarios"),
@@ -217,8 +242,7 @@ class Asked(Record):
     )
     paper: Annotated[str, _known("papers")] | None = variable(
         "PAPER", ("reproduce!", "keep-published!", "scenario", *RUNS),
-        "the published experiment, as `make papers` lists it",
-        "required", "virtual-threads-hey",
+        "the published experiment, as `make papers` lists it", "required", "virtual-threads-hey",
     )  # fmt: skip
     scale: Annotated[str, _written(r"auto|1|0?\.(?!0+$)[0-9]{1,4}", "a factor from 0.0001 to 1")] = variable(
         "SCALE", ("scenario", "reproduce"),
@@ -226,9 +250,12 @@ class Asked(Record):
     )  # fmt: skip
     plan: Flag = variable("PLAN", WITH_PAPER, "`1` prints the runs and their time, and starts nothing", "off", "1")
     aa: Flag = variable(
-        "AA", MEASURING, "`1` measures the first approach twice in every block, which shows the lab's own noise",
-        "off", "1",
-    )  # fmt: skip
+        "AA",
+        MEASURING,
+        "`1` measures the first approach twice in every block, which shows the lab's own noise",
+        "off",
+        "1",
+    )
     margin: Annotated[float, Share] | None = variable(
         "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
@@ -240,17 +267,16 @@ class Asked(Record):
 
     @property
     def sweep(self) -> bool:
-        """Whether it may have several loads."""
         return self.verb == "sweep"
 
     @property
     def settings(self) -> dict[str, str]:
         """Variables of Compose for every run."""
         values = {name: getattr(self, name.lower()) for name, each in VARIABLES.items() if each.handed_on}
-        return {name: f"{value}" for name, value in values.items() if value is not None}
+        return {name: f"{value}".replace(" ", ";") for name, value in values.items() if value is not None}
 
 
-BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals"
+BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor"
 OTHERS = (
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
@@ -261,8 +287,7 @@ OTHERS = (
     Variable("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for who wants to change dashboards"),
 )
 """Those that plan no experiment."""
-OF_NO_RUN = {"PLAN", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}
-"""Variables that change nothing that is measured."""
+OF_NO_RUN = {"PLAN", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}  # they change nothing that is measured
 
 
 def model_of(
@@ -270,7 +295,8 @@ def model_of(
 ) -> Asked:
     """What is asked for with a verb of make; `names` are the lab's of each kind, `defaults` those of .env. Raises
     UsageError for a wrong value. That a variable goes with its verb, and none lacks, is checked by bin/variables.sh."""
-    asked = {name: value for name, each in VARIABLES.items() if each.goes_with(verb) and (value := given.get(name))}
+    taken = [name for name, each in VARIABLES.items() if verb in each.verbs.replace("!", "").split()]
+    asked = {name: value for name in taken if (value := given.get(name))}
     fields: dict[str, Any] = {"SEED": str(random.SystemRandom().randrange(1_000_000)), "verb": verb}
     fields["given"] = {name: value for name, value in asked.items() if name not in OF_NO_RUN}
     own = {name for name, each in VARIABLES.items() if each.default.startswith("{env}")}
@@ -287,10 +313,11 @@ def model_of(
         if len(loads) > 1 and not model.sweep:
             cure = f"use one of them, or make sweep {name}={asked[name]}"
             raise UsageError(f"{name}={asked[name]} is more than one load: {cure}.")
-    if model.rates_rps and model.requests:
-        raise UsageError(f"REQUESTS={model.requests} does not go with RATE={asked['RATE']}: use DURATION.")
-    if model.rates_rps and len(model.connections) > 1:
-        both = f"CONCURRENCY={asked['CONCURRENCY']} does not go with RATE={asked['RATE']}"
-        raise UsageError(f"{both}: use one number, or leave it out.")
+    for name, many, cure in (
+        ("REQUESTS", model.requests, "use DURATION"),
+        ("CONCURRENCY", len(model.connections) > 1, "use one number, or leave it out"),
+    ):
+        if model.rates_rps and many:
+            raise UsageError(f"{name}={asked[name]} does not go with RATE={asked['RATE']}: {cure}.")
     usual = RATE_TOOLS[0] if model.rates_rps else SWEEPER
     return model.model_copy(update={"tool": (model.tool or usual) if model.sweep else verb.removeprefix("run-")})

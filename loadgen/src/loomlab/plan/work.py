@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.basics.waves import LONGEST_RUN_S, LONGEST_SLICE_S, RAMP_S, SLICE_WAVES, SLICES
 from loomlab.plan.capacity import Room, largest_scale, most_of, room_of, rounded_down
-from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, memory_mb_of, size_of
-from loomlab.plan.lab import Lab
+from loomlab.plan.host import APPROACH_FILES, GENERATOR_FILES, PORTS, Host, Lab, memory_mb_of, size_of
 from loomlab.plan.scenarios import hangs_of, load_scenario, scaled_scenario, scenario_loads
 from loomlab.plan.variables import Asked
 from loomlab.records.endpoints import Endpoint, answer_ms, completed, delay_of, endpoint_of
@@ -47,12 +46,10 @@ class Work:
 
     @property
     def connections(self) -> int:
-        """The most of a load."""
         return max(load.connections for load in self.loads)
 
     @property
     def endpoint(self) -> Endpoint:
-        """That of the first kind of request."""
         return endpoint_of(self.loads[0].targets[0].target, delay_of(self.asked.delay))
 
     @property
@@ -65,15 +62,9 @@ class Work:
         return self.scenario is None and self.loads[0].closed_model
 
     @property
-    def together(self) -> int:
-        """How many approaches are up at once."""
-        return 2 if self.pairs else 1
-
-    @property
-    def subjects(self) -> list[tuple[str, bool]]:
-        """What a block holds: each approach, and whether it is the first one's twin."""
-        twin = [(self.approaches[0], True)] if self.asked.aa else []
-        return [(name, False) for name in self.approaches] + twin
+    def subjects(self) -> list[str]:
+        """What a block holds: each approach, and the first one's twin."""
+        return [*self.approaches, *([f"{self.approaches[0]}-twin"] if self.asked.aa else [])]
 
 
 def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
@@ -83,12 +74,15 @@ def work_of(asked: Asked, host: Host, lab: Lab) -> Work:
         cure = f"use STYLE=lean, or APPROACH={','.join(lab.idiomatic)}"
         raise UsageError(f"STYLE=idiomatic does not exist for {others[0]}: {cure}.")
     if asked.style == "idiomatic" and asked.http_client != "default":
-        raise UsageError(
-            f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic, where each approach has its own "
-            "client: use HTTP_CLIENT=default, or STYLE=lean."
-        )
+        fact = f"HTTP_CLIENT={asked.http_client} does not go with STYLE=idiomatic"
+        raise UsageError(f"{fact}, where each approach has its own client: use HTTP_CLIENT=default, or STYLE=lean.")
+    driver = tool(work.asked.tool)
+    if driver.http == "1.0" and (without := [name for name in work.approaches if name in lab.without_http10]):
+        rest = ",".join(name for name in work.approaches if name not in without)
+        cure = "use run-hey or run-vegeta" + (f", or APPROACH={rest}" if rest else "")
+        raise UsageError(f"{driver.name} speaks HTTP/1.0, which {without[0]} does not: {cure}.")
     for load in work.loads:
-        tool(work.asked.tool).check(load)
+        driver.check(load)
     if work.answer_ms > ANSWER_MS:
         raise UsageError(
             f"ENDPOINT={work.loads[0].targets[0].target} with DELAY={work.asked.delay} answers after at least "
@@ -130,14 +124,12 @@ def in_pairs(work: Work, host: Host, lab: Lab) -> Work:
     if asked.aa:
         pairs = [(names[0], f"{names[0]}-twin")]
     unpaired = [name for name in names if all(name not in pair for pair in pairs)]
-    for kind, why in (
-        *((UsageError, why) for why in _no_pairs(work, host, unpaired)),
-        *((HostError, why) for why in _no_room(work, host, lab, pairs)),
-    ):
-        if asked.design == "slices":
-            raise kind(f"DESIGN=slices is not possible: {why}, or DESIGN=alone.")
-        return replace(work, why_alone=why.partition(":")[0])
-    return replace(work, pairs=pairs)
+    why = next(_no_pairs(work, host, unpaired), None)
+    kind: type[Exception] = UsageError if why else HostError
+    why = why or next(_no_room(work, host, lab, pairs), None)
+    if why and asked.design == "slices":
+        raise kind(f"DESIGN=slices is not possible: {why}, or DESIGN=alone.")
+    return replace(work, why_alone=why.partition(":")[0]) if why else replace(work, pairs=pairs)
 
 
 def _no_pairs(work: Work, host: Host, unpaired: Sequence[str]) -> Iterator[str]:
@@ -167,18 +159,13 @@ def _no_room(work: Work, host: Host, lab: Lab, pairs: Sequence[tuple[str, str]])
     each = (work.asked.platform_threads or most) * (1 + calls)
     threads = max(sum("-platform" in name for name in pair) for pair in pairs) * each
     if threads > MOST_PAIRED_THREADS:
-        yield (
-            f"two approaches would use {threads} platform threads, and the limit is {MOST_PAIRED_THREADS}: lower "
-            "CONCURRENCY or PLATFORM_THREADS"
-        )
+        fact = f"two approaches would use {threads} platform threads, and the limit is {MOST_PAIRED_THREADS}"
+        yield f"{fact}: lower CONCURRENCY or PLATFORM_THREADS"
     if work.endpoint.backend_calls and files > min(host.open_files, PORTS):
-        yield (
-            f"the backend would need {files} connections and files for two approaches, and the limit is "
-            f"{min(host.open_files, PORTS)}: lower CONCURRENCY"
-        )
-    alone, both = (
-        memory_mb_of(size_of(work.asked.size, host, most, lab.sizes, count)["APPROACH_MEMORY"]) for count in (1, 2)
-    )
+        fact = f"the backend would need {files} connections and files for two approaches, and the limit is"
+        yield f"{fact} {min(host.open_files, PORTS)}: lower CONCURRENCY"
+    sizes = (size_of(work.asked.size, host, most, lab.sizes, count) for count in (1, 2))
+    alone, both = (memory_mb_of(size["APPROACH_MEMORY"]) for size in sizes)
     if both < alone or ((lab.sizes / f"{work.asked.size}.env").exists() and both + alone > host.memory_mb):
         need = f"two approaches of {alone} MB need more than this host's {host.memory_mb} MB"
         yield f"{need}: lower CONCURRENCY, or use another SIZE"
@@ -239,10 +226,8 @@ def backend_pool(work: Work, host: Host) -> tuple[int, str | None]:
         raise HostError(f"{what} needs more than the {PORTS} ports of one address, enough for {most}: {cure}.")
     room = min(files - connections - APPROACH_FILES, PORTS)
     if room < 1:
-        raise HostError(
-            f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}, enough for "
-            f"{files * 9 // 10 - APPROACH_FILES} connections: {raising}."
-        )
+        fact = f"{what} needs {connections + APPROACH_FILES + 1} open files and the hard limit is {files}"
+        raise HostError(f"{fact}, enough for {files * 9 // 10 - APPROACH_FILES} connections: {raising}.")
     busy = connections * endpoint.at_once
     wanted = asked.backend_connections or busy + handover(host.cpus)
     pool = min(room, wanted)
@@ -278,7 +263,5 @@ def check_space(work: Work, host: Host, generator: Tool) -> None:
     kept = work.repeats * len(work.subjects) * (sum(requests) * KEPT_BYTES + samples)
     need_mb = SPARE_MB + (kept + max(requests) * generator.bytes_per_request) // 2**20
     if host.free_mb < need_mb:
-        raise HostError(
-            f"results/ has {host.free_mb} MB free and this experiment may need {need_mb} MB: "
-            "delete old experiments, free the disk, or use a shorter DURATION or fewer REPEATS."
-        )
+        fact = f"results/ has {host.free_mb} MB free and this experiment may need {need_mb} MB:"
+        raise HostError(f"{fact} delete old experiments, free the disk, or use a shorter DURATION or fewer REPEATS.")

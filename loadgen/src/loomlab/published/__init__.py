@@ -1,1 +1,0 @@
-"""Published experiments: what is run for them, and whether their claims are reproduced."""

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from statistics import fmean
 
-from loomlab.judge.verdict import RULES
+from loomlab.judge.rules import RULES
 from loomlab.published.paper import Claim, Outcome, Paper, PublishedRun
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 type Runs = Sequence[PublishedRun]
-
 QUEUED = 1.25  # the mean latency over the shortest, from which on requests are said to queue
 TIMED_OUT = 0.01  # the share of requests, from which on those that time out have queued
 SAME_LOAD = 0.01  # by which the load of a CPU may differ from the published one: connections are whole
@@ -54,8 +53,6 @@ class Finding:
 
 @dataclass(frozen=True)
 class ClaimAnswer:
-    """A claim with all that was found of it."""
-
     claim: Claim
     findings: list[Finding]
 
@@ -66,7 +63,6 @@ class ClaimAnswer:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the claim is reproduced."""
         return self.deciding.outcome if self.deciding else Outcome.UNTESTED
 
 
@@ -137,7 +133,6 @@ def _objection(paper: Paper, claim: Claim, figure: str, run: PublishedRun, unspo
 
 
 def _cpu_load(paper: Paper, run: PublishedRun) -> float:
-    """The load for each CPU of the approach, by the published one."""
     return run.amount / run.cpus * paper.cpus / run.level if paper.cpus else 1
 
 
@@ -206,7 +201,6 @@ def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
 
 
 def _number(value: float, figure: str, claim: Claim) -> str:
-    """A figure in a unit that people read, or a ratio."""
     if claim.to:
         return f"{value:.3g}"
     if claim.from_level:

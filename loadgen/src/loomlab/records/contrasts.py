@@ -1,6 +1,6 @@
 """What two approaches differ in, and by how much."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import ConfigDict, Field
 
@@ -14,11 +14,6 @@ class Difference(Record):
     part: str = Field(description="Of a stack")
     a: str = Field(description="What a has there")
     b: str = Field(description="What b has there")
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
 
 
 class BlockEffect(Record):
@@ -62,18 +57,16 @@ class Comparison(Record):
     sentence: str = ""
 
     @property
-    def interval(self) -> Interval | None:
-        return None if self.low is None or self.high is None else Interval(self.low, self.high)
+    def interval(self) -> tuple[float, float] | None:
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def even(self) -> float:
-        """The effect between equals."""
         return 1.0 if self.unit is None else 0.0
 
     @property
     def apart(self) -> bool:
-        """Whether the interval excludes equality."""
-        return self.interval is not None and not self.interval.low <= self.even <= self.interval.high
+        return self.interval is not None and not self.interval[0] <= self.even <= self.interval[1]
 
 
 class Contrast(Record):

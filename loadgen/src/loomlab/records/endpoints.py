@@ -32,10 +32,8 @@ def delay_of(text: str) -> Delay:
     kind, first, last = match.groups() if match else (None, None, str(LONGEST_MS + 1))
     low, high = int(first or last), int(last)
     if high > LONGEST_MS or low > high or (kind == "lognormal" and not 0 < low < high):
-        raise UsageError(
-            f"The delay {text!r} is not valid: use milliseconds up to {LONGEST_MS} such as 300, uniform:200:400 "
-            "(from, to) or lognormal:300:900 (median, 99th percentile)."
-        )
+        fact = f"The delay {text!r} is not valid: use milliseconds up to {LONGEST_MS} such as 300, uniform:200:400"
+        raise UsageError(f"{fact} (from, to) or lognormal:300:900 (median, 99th percentile).")
     written = f"{kind}:{low}:{high}" if kind else str(low)
     if kind == "lognormal":
         sigma = math.log(high / low) / NORMAL_P99

@@ -1,5 +1,6 @@
-"""Where a run's files lie, and reading and writing them."""
+"""Where a run's files lie, reading and writing them, and typed YAML."""
 
+import difflib
 import hashlib
 import json
 import os
@@ -10,13 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
-from loomlab.basics.errors import ParseError
+from loomlab.basics.errors import ParseError, UsageError
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # of a file or a service: one word to a shell, and no way out of its folder
 Name = Annotated[str, Field(pattern=NAME)]
 Margin = Annotated[float, Field(gt=0, le=0.5)]  # of equivalence, a share
+EXTRA = "extra_forbidden"
 
 
 class Record(BaseModel):
@@ -24,8 +28,6 @@ class Record(BaseModel):
 
 
 class RunFiles:
-    """The paths below RUN_DIR."""
-
     def __init__(self, run_dir: Path) -> None:
         self.run_dir = run_dir
         self.raw = run_dir / "raw"
@@ -53,7 +55,6 @@ def write_json(path: Path, value: BaseModel | dict[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """As `write_json`."""
     with whole(path) as sink:
         sink.write(text.encode("utf-8"))
 
@@ -73,16 +74,14 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def strange(folder: Path) -> str | None:
-    """What below it is neither a file nor a folder, in a sentence: who writes through a link writes elsewhere."""
+def check_links(folder: Path) -> None:
+    """Raises UsageError where there is neither a file nor a folder: who writes through a link writes elsewhere."""
     paths = (parent / name for parent, folders, files in folder.walk() for name in (*folders, *files))
-    odd = next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None)
-    if odd is None:
-        return None
-    return (
-        f"{folder.name} has {str(odd.relative_to(folder))!r}, which is neither a file nor a folder, so the lab writes "
-        "nothing there: remove that, or move the experiment out of results/."
-    )
+    if odd := next((path for path in paths if path.is_symlink() or not (path.is_file() or path.is_dir())), None):
+        fact = f"{folder.name} has {str(odd.relative_to(folder))!r}, which is neither a file nor a folder"
+        raise UsageError(
+            f"{fact}, so the lab writes nothing there: remove that, or move the experiment out of results/."
+        )
 
 
 def checksum(folder: Path) -> str:
@@ -116,15 +115,45 @@ def read_record[R: BaseModel](path: Path, record: type[R]) -> R | None:
     try:
         known = record.model_validate(value, extra="ignore")
     except ValidationError as error:
-        raise ParseError(
-            f"{path} is damaged, or of another version of the lab, by {_fields(error)}: use that version, or move its "
-            "folder out of results/."
-        ) from error
+        fact = f"{path} is damaged, or of another version of the lab, by {_fields(error)}"
+        raise ParseError(f"{fact}: use that version, or move its folder out of results/.") from error
     warnings.warn(f"{path}: left out what this version does not know: {unknown}", stacklevel=2)
     return known
 
 
 def _fields(error: ValidationError) -> str:
-    """The places of its mistakes, without the numbers of items."""
     names = (".".join(part for part in one["loc"] if isinstance(part, str)) for one in error.errors())
     return ", ".join(sorted({name or "the whole" for name in names}))
+
+
+def path_of(folder: Path, name: str, kind: str, verb: str) -> Path:
+    """The file of that name; raises UsageError with the nearest names for another one."""
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+        hint = f"the nearest are {', '.join(near)}" if near else f"`{verb}` lists them"
+        raise UsageError(f"There is no {kind} {name!r}: {hint}.")
+    return folder / f"{name}.yaml"
+
+
+def parse[M: BaseModel](text: str, file: str, model: type[M], union: str) -> M:
+    """The text of a file; `union` is the field that has several models. Raises UsageError, a line for each mistake."""
+    try:
+        value = yaml.safe_load(text)
+    except Exception as error:  # also for values that do not suit their tags, and for what refers to itself
+        raise UsageError(f"{file}: this is not YAML ({' '.join(str(error).split())}).") from None
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise UsageError("\n".join(_sentence(mistake, file, union) for mistake in error.errors())) from None
+
+
+def _sentence(error: ErrorDetails, file: str, union: str) -> str:
+    """File, field, value and what is allowed; pydantic puts the name of the model behind that of the field."""
+    path = [str(part) for before, part in zip(("", *error["loc"]), error["loc"], strict=False) if before != union]
+    name = ".".join(part if part.isprintable() else repr(part) for part in path) or "the file"
+    unshown = error["type"] in {"missing", EXTRA} or isinstance(error["input"], dict)
+    value = "" if unshown else f" is {error['input']!r:.60}"
+    message = "there is no such field; the schema beside the file has all" if error["type"] == EXTRA else error["msg"]
+    message = " ".join(message.removeprefix("Value error, ").split()).removesuffix(".")
+    return f"{file}, {name}{value}: {message}."

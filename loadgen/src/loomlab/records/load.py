@@ -66,7 +66,6 @@ class Users:
 
     @property
     def most(self) -> int:
-        """The most users at once."""
         return max(stage.users for stage in self.stages)
 
 
@@ -75,8 +74,6 @@ Shape = Annotated[Closed | OpenRate | Users, Field(discriminator="kind")]
 
 @dataclass(frozen=True, config=STRICT)
 class Target:
-    """One kind of request."""
-
     target: Annotated[str, Field(pattern=r"^/[!-~]*$")]  # path and query
     method: Literal["GET", "POST"] = "GET"
     headers: tuple[Annotated[str, Field(pattern=r"^[ -~]*$")], ...] = ()
@@ -91,11 +88,6 @@ class Load:
     connections: Count  # all are in use in the closed model; in the open one there are no more
     shape: Shape
     timeout_s: Count  # when a request has failed
-
-    @property
-    def url(self) -> str:
-        """The address of the first target."""
-        return self.origin + self.targets[0].target
 
     @property
     def rate_rps(self) -> float | None:
@@ -115,7 +107,6 @@ class Load:
 
     @property
     def label(self) -> str:
-        """The load as sentences say it."""
         amounts, unit = self.amounts
         return f"{'up to ' * (unit == 'users')}{' to '.join(f'{amount:,.9g}' for amount in amounts)} {unit}"
 

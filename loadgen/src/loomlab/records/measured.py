@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from loomlab.records.files import Name, Record
-from loomlab.records.warmup import WarmupDigest
+from loomlab.records.raw import WarmupDigest
 
 
 class Halves(Record):
@@ -130,5 +130,4 @@ class Measured(Record):
 
     @property
     def cold(self) -> bool:
-        """Whether nothing was sent before the run."""
         return self.warmup is not None and not self.warmup.bursts

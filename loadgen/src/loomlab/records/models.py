@@ -10,7 +10,7 @@ from loomlab.records.contrasts import Contrast
 from loomlab.records.files import Margin, Name, Record
 from loomlab.records.load import Load
 from loomlab.records.measured import Measured
-from loomlab.records.memory import LiveBytes
+from loomlab.records.raw import LiveBytes
 
 Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
@@ -58,7 +58,6 @@ class Request(Record):
 
     @property
     def name(self) -> str:
-        """What tables call the approach."""
         return f"{self.approach}-twin" if self.twin else self.approach
 
     @property
@@ -160,8 +159,6 @@ class Interior(Record):
 
 
 class SliceFigures(Record):
-    """One slice of a run that was loaded in turn with its partner."""
-
     started: float
     seconds: float
     requests: int = Field(description="Answered ones")
@@ -188,8 +185,6 @@ class Step(Record):
 
 
 class Episode(Record):
-    """A hang of the backend."""
-
     start: float
     end: float
     before_p50_ms: float | None
@@ -210,8 +205,6 @@ class Gc(Record):
 
 
 class RuleResult(Record):
-    """What a rule of the verdict found."""
-
     rule: str
     outcome: RuleOutcome
     level: Literal["invalid", "suspect"] = Field(description="What its failure makes of a run")
@@ -277,25 +270,20 @@ class Run(Measured):
 
     @property
     def pair(self) -> tuple[str, ...]:
-        """The two that were loaded in turn, in the order of their names; nothing of a run alone."""
         return tuple(sorted((self.approach, self.partner))) if self.partner else ()
 
 
 class ScaledScenario(Record):
-    """A scenario, and how much of its load was run."""
-
     name: Name
     title: str
     question: str
-    experiment: str | None  # where it was published; None: one of the lab's own
-    run: str | None
-    differs: list[str]  # what of the publication is not followed
+    experiment: str | None = None  # where it was published; None: one of the lab's own
+    run: str | None = None
+    differs: list[str] = Field(default_factory=list)  # what of the publication is not followed
     scale: float
 
 
 class Summary(Record):
-    """summary.json."""
-
     schema_: Literal["loom-lab/summary/v1"] = Field("loom-lab/summary/v1", alias="schema")
     experiment: str
     started: str | None

@@ -16,7 +16,7 @@ from loomlab.records.models import Request, ScaledScenario
 
 State = Literal["planned", "running", "finished", "judged", "failed"]
 Setting = Annotated[str, Field(pattern="^[A-Z_]+$")]  # the host's shell knows which of them a plan may set
-Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:,_-]*$")]
+Value = Annotated[str, Field(pattern=r"^[A-Za-z0-9.:;,=+_-]*$")]
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
@@ -86,9 +86,8 @@ def read_order(experiment_dir: Path) -> Order:
     """The order; raises UsageError where there is none, and ParseError as `order_of`."""
     order = order_of(experiment_dir)
     if order is None:
-        raise UsageError(
-            f"{experiment_dir} has no order.json: it was not planned by this version of the lab; measure again."
-        )
+        fact = f"{experiment_dir} has no order.json"
+        raise UsageError(f"{fact}: it was not planned by this version of the lab; measure again.")
     return order
 
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from loomlab.records.models import Latency
 
 type Numbers = NDArray[np.float64]
-
 LEVELS = {"p50": 50, "p66": 66, "p75": 75, "p80": 80, "p90": 90, "p95": 95, "p98": 98, "p99": 99, "p99_9": 99.9}
 """Percentiles, by their names in `Latency`."""
 COLUMNS = ("start_s", "latency_ms", "failed_start_s", "failed_latency_ms", "lag_ms", "failed_lag_ms")
@@ -83,7 +82,6 @@ def rank(count: int, percent: float) -> int:
 
 
 def percentile(ordered: Sequence[float] | Numbers, percent: float) -> float:
-    """The value of `ordered` (ascending) at the nearest rank."""
     return float(ordered[rank(len(ordered), percent) - 1])
 
 

@@ -7,18 +7,15 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.answer.differences import what_differs
 from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured_figures
-from loomlab.answer.parity import flat
+from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
 from loomlab.basics.format import fixed, number
 from loomlab.records.files import read_json, write_text
-from loomlab.report import plots
-from loomlab.report.chart import Drawing, Looks, looks
-from loomlab.report.course import course_of
-from loomlab.report.experiment import Experiment, csv_of, effect_cell, markdown_of, read_experiment
-from loomlab.report.prose import doubts_of, opening_of
+from loomlab.report import chart
+from loomlab.report.chart import Drawing, Looks, course_of, looks
+from loomlab.report.experiment import Experiment, csv_of, doubts_of, effect_cell, opening_of, read_experiment, table_of
 
 TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
@@ -34,7 +31,7 @@ def write_report(folder: Path) -> Path:
     figures, rows = measured_figures(experiment.runs), experiment.rows
     opening, doubts = opening_of(experiment), doubts_of(experiment)
     sentences = [f"- {sentence}" for sentence in (*opening.answers, *opening.more, *doubts.dropped)]
-    lines = [*sentences, "", *markdown_of(rows, figures), "", "Every run:"]
+    lines = [*sentences, "", *table_of(rows, figures), "", "Every run:"]
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
     write_text(folder / "table.csv", csv_of(rows, figures))
     compared = [figure for figure in figures if figure.compared]
@@ -80,13 +77,13 @@ def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> d
     courses = [*filter(None, (course_of(run, experiment.raw.get(run.run)) for run in experiment.runs))]
     charts: dict[str, dict[str, list[Drawing | None]]] = {
         "ratios": {
-            load.label: [plots.effects(one, experiment.comparisons(one, load.label), look) for one in compared]
+            load.label: [chart.effects(one, experiment.comparisons(one, load.label), look) for one in compared]
             for load in loads
         },
-        "repeats": {load.label: [plots.repeats(figure, load, look) for figure in repeated] for load in loads},
-        "over_load": {"": [plots.over_load(figure, loads, look) for figure in compared]},
-        "latencies": {"": [plots.distribution(load, look) for load in loads]},
-        "courses": {"": [drawing for load in loads for drawing in plots.courses(load, courses, look)]},
+        "repeats": {load.label: [chart.repeats(figure, load, look) for figure in repeated] for load in loads},
+        "over_load": {"": [chart.over_load(figure, loads, look) for figure in compared]},
+        "latencies": {"": [chart.distribution(load, look) for load in loads]},
+        "courses": {"": [drawing for load in loads for drawing in chart.courses(load, courses, look)]},
     }
     return {
         section: {load: drawn for load, drawings in by_load.items() if (drawn := [*filter(None, drawings)])}

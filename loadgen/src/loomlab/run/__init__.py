@@ -1,1 +1,0 @@
-"""The measurement: warm-up, tool, samples, raw files."""

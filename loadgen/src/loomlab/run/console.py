@@ -52,7 +52,6 @@ class Progress:
         self._write(f"{self._begin}{message}\n")
 
     def end(self) -> None:
-        """Leaves no half line."""
         self._write(self._begin)
 
     def _write(self, text: str) -> None:

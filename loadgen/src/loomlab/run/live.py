@@ -11,12 +11,11 @@ from prometheus_client import CollectorRegistry, Gauge, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from loomlab.basics.cpus import parse_cpu_list
+from loomlab.basics.grouping import parse_cpu_list
 from loomlab.records.load import Load, OpenRate
 from loomlab.records.models import Request
-from loomlab.run import hoststat
 from loomlab.run.console import Progress
-from loomlab.run.hoststat import IDLE, IOWAIT, NICE, STEAL, SYSTEM, USER
+from loomlab.run.process import CLOCK_TICKS, IDLE, IOWAIT, NICE, PROC, STEAL, SYSTEM, USER, cpu_jiffies
 from loomlab.run.prometheus import Prometheus, UnreachableError
 from loomlab.tools.tool import Tool
 
@@ -30,22 +29,19 @@ SPENT = {"idle": (IDLE, IOWAIT), "busy": (USER, NICE, SYSTEM), "stolen": (STEAL,
 class CpuSets(Collector):
     """`lab_available_cpus` and `lab_{idle,busy,stolen}_cpu_seconds_total` by role: approach, if its CPUs are own."""
 
-    def __init__(
-        self, backend_cpus: str, approach_cpus: str, monitoring_cpus: str | None = None, proc: Path = hoststat.PROC
-    ) -> None:
+    def __init__(self, backend: str, approach: str, monitoring: str | None = None, proc: Path = PROC) -> None:
         self._proc = proc
-        every = set(hoststat.cpu_jiffies(proc))
+        every = set(cpu_jiffies(proc))
         own = {str(cpu) for cpu in os.sched_getaffinity(0)}
-        self._sets = {"loadgen": own, "backend": parse_cpu_list(backend_cpus) or every}
-        approach = parse_cpu_list(approach_cpus) or every
-        monitoring = set() if monitoring_cpus is None else parse_cpu_list(monitoring_cpus) or every
-        if not approach & (own | self._sets["backend"] | monitoring):
-            self._sets["approach"] = approach
+        self._sets = {"loadgen": own, "backend": parse_cpu_list(backend) or every}
+        others = own | self._sets["backend"] | (set() if monitoring is None else parse_cpu_list(monitoring) or every)
+        if not others & (cpus := parse_cpu_list(approach) or every):
+            self._sets["approach"] = cpus
         self._spent_s: dict[tuple[str, str], float] = defaultdict(float)
 
     def collect(self) -> Iterator[Metric]:
         """The kernel's own counters may fall a little; these do not."""
-        cpus = hoststat.cpu_jiffies(self._proc)
+        cpus = cpu_jiffies(self._proc)
         count = GaugeMetricFamily("lab_available_cpus", "CPUs that the role may run on", labels=["role"])
         for role, members in self._sets.items():
             count.add_metric([role], len(members))
@@ -54,7 +50,7 @@ class CpuSets(Collector):
             spent = CounterMetricFamily(f"lab_{what}_cpu_seconds", f"{what} time of these CPUs", labels=["role"])
             for role, members in self._sets.items():
                 jiffies = sum(cpus[cpu][column] for cpu in members & cpus.keys() for column in columns)
-                self._spent_s[role, what] = max(self._spent_s[role, what], jiffies / hoststat.CLOCK_TICKS)
+                self._spent_s[role, what] = max(self._spent_s[role, what], jiffies / CLOCK_TICKS)
                 spent.add_metric([role], self._spent_s[role, what])
             yield spent
 
@@ -82,7 +78,6 @@ class LiveFigures:
             progress.say(f"The run's live figures cannot be served on port {port}: {error.strerror}.")
 
     def follow(self, request: Request, run_dir: Path) -> None:
-        """From now on it is of this run."""
         self._connections.set(request.load.connections)
         self._info.clear()
         self._info.labels(
@@ -91,7 +86,6 @@ class LiveFigures:
         ).set(1)  # fmt: skip
 
     def phase(self, current: str) -> None:
-        """Of PHASES."""
         for phase in PHASES:
             self._phase.labels(phase).set(phase == current)
         self._measuring_since = time.monotonic() if current == "measure" else None
@@ -120,7 +114,6 @@ class LiveProgress:
         self._source = tool.name if tool.counter else "the server's count"
 
     def show(self, elapsed_s: float) -> None:
-        """The line of that moment."""
         text = "requests a second: unknown"
         with suppress(UnreachableError):
             result = self._prometheus.query(self._query, time.time())

@@ -1,24 +1,27 @@
 """The management ports of approach and backend: what they tell of themselves, and what they are asked to do."""
 
+import socket
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from http.client import HTTPException, HTTPResponse
 from urllib.parse import urlencode
 
 from loomlab.basics.errors import UsageError
 from loomlab.records.endpoints import Delay, Endpoint, delay_of, with_wait
 from loomlab.records.load import Load
-from loomlab.records.memory import MemoryAnswer
-from loomlab.records.models import Hang
+from loomlab.records.models import Answer, Hang, Probe
+from loomlab.records.raw import MemoryAnswer
 from loomlab.run.console import Progress
 from loomlab.run.prometheus import UnreachableError, answered, json_object, samples_of
 
 PORT = 8081
 LEASE_MS = 60_000  # the longest that the backend lends a delay
 MEMORY_TIMEOUT_S = 30.0  # a full collection that looks at 10,000 stacks takes seconds
+FAILURES = (OSError, ValueError, HTTPException)
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,6 @@ class Process:
 
 
 class Management:
-    """Of one service."""
-
     def __init__(self, host: str, port: int = PORT) -> None:
         self.origin = f"http://{host}:{port}"
 
@@ -78,8 +79,6 @@ class Management:
 
 
 class Backend(Management):
-    """The management port of the backend."""
-
     def delay(self) -> str | None:
         """The one that holds now; None where the backend does not tell one."""
         with suppress(UnreachableError, KeyError, UsageError):
@@ -111,7 +110,6 @@ class Waits:
         self._change("cut short", delay=1, delay_for_ms=LEASE_MS)
 
     def restore(self) -> None:
-        """The backend's own delay."""
         self._change("reset, and the temporary one will end by itself", delay=self.delay.text)
 
     def _change(self, what: str, **changes: str | int) -> None:
@@ -150,3 +148,33 @@ def exposed_values(page: str) -> dict[str, float]:
     for sample in samples_of(page):
         values[sample.name] += sample.value
     return values
+
+
+def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float, version: str) -> Probe:
+    """One request over that version of HTTP, which asks for its connection to be kept."""
+    record = Probe(target=target)
+
+    try:
+        with socket.create_connection((host, port), timeout_s) as connection:
+            answer = record.answers[version] = _exchange(connection, host, target, version, headers)
+            if answer.body_bytes is not None:
+                with suppress(*FAILURES):  # closed: that is the finding
+                    _exchange(connection, host, "/about", version, ())  # is answered at once
+                    answer.kept = True
+    except FAILURES as error:
+        record.error = f"{host} did not answer {target} over HTTP/{version} ({error})"
+    return record
+
+
+def _exchange(connection: socket.socket, host: str, target: str, version: str, headers: tuple[str, ...]) -> Answer:
+    keep = ("Connection: keep-alive",) if version == "1.0" else ()
+    lines = (f"GET {target} HTTP/{version}", f"Host: {host}", "Accept: */*", *keep, *headers, "", "")
+    connection.sendall("\r\n".join(lines).encode("ascii"))
+    response = HTTPResponse(connection, method="GET")
+    response.begin()
+    return Answer(
+        status=f"HTTP/{response.version / 10} {response.status} {response.reason}",
+        headers=response.getheaders(),
+        body_bytes=None if response.chunked else len(response.read()),
+        kept=False,
+    )

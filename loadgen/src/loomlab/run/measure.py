@@ -12,17 +12,13 @@ from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.measured import BackendDelays
-from loomlab.records.memory import MemoryAnswer
 from loomlab.records.models import HostLog, Request, ToolRun
-from loomlab.records.warmup import Warmup
-from loomlab.run import hoststat
-from loomlab.run.bursts import Bursts
+from loomlab.records.raw import MemoryAnswer, Warmup
 from loomlab.run.console import Progress, Stop
 from loomlab.run.live import LiveFigures, LiveProgress
-from loomlab.run.management import Backend, Management, Waits, hanging
+from loomlab.run.management import Backend, Management, Waits, hanging, probe
 from loomlab.run.memory_probe import LEFTOVERS_S, LiveSet
-from loomlab.run.probe import probe
-from loomlab.run.process import STALL_S, run_tool
+from loomlab.run.process import STALL_S, Bursts, boot_id, network_counters, run_tool
 from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
 from loomlab.run.warmer import Warmer, latency_ms
 from loomlab.tools.known import HOLDER, tool
@@ -35,8 +31,6 @@ SPARE_REQUESTS = 2  # so many times those that fit: time ends the run
 
 @dataclass
 class Measurement:
-    """Of one run: what was asked for, by what it is driven, and where its files go."""
-
     request: Request
     run_dir: Path
     prometheus_url: str
@@ -83,11 +77,9 @@ class Measurement:
         write_json(self.files.request, self.request)
 
     def wait_for_samples(self) -> None:
-        """Until Prometheus has what came since the run began."""
         self.prometheus.wait_for_samples(self.request.service, self._began, self.stop)
 
     def drain(self, longest_s: float) -> None:
-        """Until the approach has nothing in flight."""
         Bursts(self.tool, self.approach, self.stop).drain(longest_s)
 
     def end(self) -> None:
@@ -104,7 +96,7 @@ class Measurement:
         approach, request = self.request.service, self.request
         timeout_s = self.endpoint.floor_ms / 1000 + PROBE_MARGIN_S
         headers = request.load.targets[0].headers
-        write_json(self.files.probe, probe(approach, 8080, request.endpoint, headers, timeout_s))
+        write_json(self.files.probe, probe(approach, 8080, request.endpoint, headers, timeout_s, self.tool.http))
         try:
             about = self.earlier.about if self.earlier else json_object(f"http://{approach}:8080/about")
         except UnreachableError as error:
@@ -132,7 +124,7 @@ class Measurement:
         progress = LiveProgress(approach, load, driver, self.prometheus_url, self.progress)
         delay_before = self.backend.delay()
         peaks_reset = self.approach.reset_peaks()
-        network_before = hoststat.network_counters()
+        network_before = network_counters()
         with hanging(self.request.hangs, self.backend, self.progress):
             live.phase("measure")
             run, samples = run_tool(
@@ -147,9 +139,9 @@ class Measurement:
         host = HostLog(
             samples=samples,
             network_before=network_before,
-            network_after=hoststat.network_counters(),
+            network_after=network_counters(),
             peaks_reset=peaks_reset,
-            boot_id=hoststat.boot_id(),
+            boot_id=boot_id(),
         )
         self.keep(run, host, delay_before)
 

@@ -12,11 +12,10 @@ from loomlab.basics.errors import CannotMeasureError
 from loomlab.basics.waves import has_warmup, most_live_set_s
 from loomlab.records.endpoints import Endpoint, with_work
 from loomlab.records.load import Closed, Load
-from loomlab.records.memory import Hold, MemoryAnswer, MemoryLog, platform_threads
 from loomlab.records.models import Request
-from loomlab.records.warmup import Warmup
-from loomlab.run.bursts import Bursts, busy_connections
+from loomlab.records.raw import Hold, MemoryAnswer, MemoryLog, Warmup, platform_threads
 from loomlab.run.management import Management, Waits
+from loomlab.run.process import Bursts, busy_connections
 from loomlab.run.prometheus import UnreachableError
 
 SPARE_WAIT_MS, LONGEST_WAIT_MS = 2_000, 12_000

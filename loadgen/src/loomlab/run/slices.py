@@ -11,24 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import IO
 
-from loomlab.basics.errors import CannotMeasureError, UsageError
 from loomlab.basics.waves import LONGEST_SLICE_S, RAMP_S, SHORTEST_SLICE_S, SLICE_WAVES
 from loomlab.records.files import write_json
-from loomlab.records.load import Closed
-from loomlab.records.models import HostLog, HostSample, Request, ToolRun
-from loomlab.records.slices import Slice, SliceLog
-from loomlab.run import hoststat
-from loomlab.run.bursts import LONGEST_DRAIN_S
+from loomlab.records.models import HostLog, HostSample, ToolRun
+from loomlab.records.raw import Slice, SliceLog
 from loomlab.run.console import TICK_S, Stop
 from loomlab.run.live import LiveFigures
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
-from loomlab.run.process import REPORT_GRACE_S, SAMPLE_EVERY_S
-from loomlab.tools.known import tool
+from loomlab.run.process import EVERY_S, LONGEST_DRAIN_S, REPORT_GRACE_S, begun, boot_id, network_counters, sample
 
-MOST_SLICES = 100
 LEFT_OUT = 2  # slices of each side that do not count: connections are new, pools fill, code is compiled
 
 
@@ -41,59 +34,39 @@ def sides_in_turn(slices: int) -> list[int]:
     return [*([1, 0] if itself.count(0) < itself.count(1) else [0, 1]) * LEFT_OUT, *counted]
 
 
-def least_s(request: Request) -> float:
-    """How long a slice takes at least."""
-    return SHORTEST_SLICE_S if request.fit_duration else request.load.shape.duration_s / request.slices
-
-
-def fits_in(request: Request) -> bool:
-    """Whether it can be one side of a pair."""
-    closed = isinstance(request.load.shape, Closed) and tool(request.tool).keeps_open
-    return closed and request.partner is not None and 2 <= request.slices <= MOST_SLICES and request.slices % 2 == 0
-
-
 class Gate:
     """The tool of one side, which sends a slice when it is told to."""
 
     def __init__(self, side: Measurement) -> None:
         """Raises CannotMeasureError where it cannot be started."""
         self.command = side.tool.command(side.request.load, side.files.raw, ramp_s=RAMP_S, in_slices=True)
-        with side.tool.output(side.files.raw).open("wb") as said:
-            try:
-                self.process = subprocess.Popen(  # noqa: S603 - the command is built by a Tool, no shell
-                    self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, start_new_session=True
-                )
-            except OSError as error:
-                raise CannotMeasureError(f"{self.command[0]} cannot be started ({error.strerror}).") from error
+        pipe = subprocess.PIPE
+        self.process = begun(self.command, side.tool.output(side.files.raw), stdin=pipe, stdout=pipe)
+        assert self.process.stdin and self.process.stdout
+        self._told, self._answers = self.process.stdin, self.process.stdout
 
     def send(self, requests: int, longest_s: float, stop: Stop, tick: Callable[[], None]) -> bool:
         """Whether all ended in time."""
-        told, until = self._pipe(self.process.stdin), time.monotonic() + longest_s
+        until = time.monotonic() + longest_s
         try:
-            told.write(f"{requests}\n".encode())
-            told.flush()
+            self._told.write(f"{requests}\n".encode())
+            self._told.flush()
         except OSError:
             return False
-        answers = self._pipe(self.process.stdout)
-        while not select.select([answers], [], [], TICK_S)[0]:
+        while not select.select([self._answers], [], [], TICK_S)[0]:
             tick()
             if stop.requested or time.monotonic() > until:
                 return False
-        return answers.readline().strip() == str(requests).encode()
+        return self._answers.readline().strip() == str(requests).encode()
 
     def end(self) -> int:
-        """The exit code, after its report."""
         with suppress(OSError):  # it has ended by itself
-            self._pipe(self.process.stdin).close()
+            self._told.close()
         try:
             return self.process.wait(REPORT_GRACE_S)
         except subprocess.TimeoutExpired:
             os.kill(self.process.pid, signal.SIGKILL)
             return self.process.wait()
-
-    def _pipe(self, pipe: IO[bytes] | None) -> IO[bytes]:
-        assert pipe is not None
-        return pipe
 
 
 @dataclass
@@ -104,12 +77,6 @@ class Pair:
     live: LiveFigures
 
     def __post_init__(self) -> None:
-        """Raises UsageError for runs that are no pair: an order may be a stranger's."""
-        first, *others = [side.request for side in self.sides]
-        if len(others) != 1 or not all(fits_in(one) for one in (first, *others)) or first.partner != others[0].name:
-            raise UsageError(
-                f"{first.name} and what follows are no pair to be loaded in turn: plan the experiment anew."
-            )
         self._stop, self._progress = self.sides[0].stop, self.sides[0].progress
         self._samples: list[HostSample] = []
         self._slices: list[list[Slice]] = [[], []]
@@ -143,7 +110,7 @@ class Pair:
         for number, place in enumerate(turns := sides_in_turn(self.sides[0].request.slices)):
             if number == 2 * LEFT_OUT:
                 self._left_out, self._slices, self._samples = self._slices, [[], []], []
-                network_before = hoststat.network_counters()
+                network_before = network_counters()
                 peaks_reset = [side.approach.reset_peaks() for side in self.sides]
             self.live.follow(self.sides[place].request, self.sides[place].run_dir)
             self._progress.show("slices", f"{number + 1} of {len(turns)}, {self.sides[place].request.name}")
@@ -154,9 +121,8 @@ class Pair:
         self.live.phase("collect")
         codes = [gate.end() for gate in gates]
         log = HostLog(
-            samples=self._samples, network_before=network_before, network_after=hoststat.network_counters(),
-            boot_id=hoststat.boot_id(),
-        )  # fmt: skip
+            samples=self._samples, network_before=network_before, boot_id=boot_id(), network_after=network_counters()
+        )
         every = sorted((one for own in self._slices for one in own), key=lambda one: one.started)
         started, ended = (every[0].started, every[-1].ended) if every else (time.time(), time.time())
         for place, side in enumerate(self.sides):
@@ -164,10 +130,8 @@ class Pair:
             run.stopped_by = ("interrupt" if self._stop.requested else "slice") if failed else None
             partner = self.sides[1 - place].request.service
             own, others = self._slices[place], self._slices[1 - place]
-            slices = SliceLog(
-                partner=partner, started=started, ended=ended, slices=own, partners=others,
-                left_out=self._left_out[place],
-            )  # fmt: skip
+            slices = SliceLog(partner=partner, started=started, ended=ended, slices=own, partners=others)
+            slices.left_out = self._left_out[place]
             write_json(side.files.slices, slices)
             side.keep(run, log.model_copy(update={"peaks_reset": peaks_reset[place]}), delays[place], partner)
 
@@ -181,7 +145,8 @@ class Pair:
         whole = gate.send(requests, 2 * LONGEST_SLICE_S + load.timeout_s, self._stop, partial(self._sample, gate))
         self._sample(gate, at_once=True)
         ended = time.time()
-        self._waves[place] = max(SLICE_WAVES, math.ceil(waves * least_s(side.request) / (ended - started)))
+        least_s = SHORTEST_SLICE_S if side.request.fit_duration else load.shape.duration_s / side.request.slices
+        self._waves[place] = max(SLICE_WAVES, math.ceil(waves * least_s / (ended - started)))
         side.drain(LONGEST_DRAIN_S)
         after = [self._told(one) for one in self.sides]
 
@@ -190,7 +155,6 @@ class Pair:
             return None if None in values else values[1] - values[0]
 
         idle_s, idle_jit_s = grown("cpu_s", 1 - place), grown("jit_cpu_s", 1 - place)
-
         self._slices[place].append(
             Slice(
                 started=started,
@@ -211,6 +175,6 @@ class Pair:
         return side.approach.process() if told.cpu_s is None else told
 
     def _sample(self, gate: Gate, at_once: bool = False) -> None:
-        if at_once or time.monotonic() - self._sampled_at >= SAMPLE_EVERY_S:
+        if at_once or time.monotonic() - self._sampled_at >= EVERY_S:
             self._sampled_at = time.monotonic()
-            self._samples.append(hoststat.sample(gate.process.pid))
+            self._samples.append(sample(gate.process.pid))

@@ -9,9 +9,9 @@ from loomlab.basics.trend import trend
 from loomlab.basics.waves import SHORTEST_WARMUP_S
 from loomlab.records.endpoints import endpoint_of, with_work
 from loomlab.records.load import Load, OpenRate
-from loomlab.records.warmup import ENOUGH_REQUESTS, REST_CORES, Burst, BurstPhase, Warmup, requests_of
-from loomlab.run.bursts import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, busy_connections
+from loomlab.records.raw import ENOUGH_REQUESTS, REST_CORES, Burst, BurstPhase, Warmup
 from loomlab.run.management import Waits
+from loomlab.run.process import FEWEST_CONNECTIONS, Bursts, at_rate, burst_of, busy_connections
 from loomlab.run.prometheus import UnreachableError
 
 COMPILE_SHARE = 0.6  # of the cap: what is left after it is for the load itself
@@ -174,14 +174,13 @@ def next_wait_ms(last: Burst, wait_ms: int, cpus: float) -> int:
 
 
 def waves_within(seconds: float, latency_ms: float, fewest: int) -> int:
-    """As many as take so many seconds, and `fewest` at least."""
     return max(fewest, round(1000 * seconds / max(latency_ms, 1)))
 
 
 def at_rest(bursts: Sequence[Burst], cpus: float) -> bool:
     """Whether the compilers, after enough requests, hardly took CPU time in the last burst, which left them some."""
     last = bursts[-1]
-    rests = requests_of(bursts) >= ENOUGH_REQUESTS and last.jit_cores <= REST_CORES
+    rests = sum(burst.requests or 0 for burst in bursts) >= ENOUGH_REQUESTS and last.jit_cores <= REST_CORES
     return rests and last.request_cores <= CROWDED * cpus
 
 

@@ -1,1 +1,0 @@
-"""What was measured, for browsers and for Prometheus."""

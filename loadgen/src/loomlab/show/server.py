@@ -13,8 +13,8 @@ import typer
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import MetricsHandler
 
-from loomlab.answer.differences import what_differs
 from loomlab.answer.figures import EVERY
+from loomlab.answer.parity import what_differs
 from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.files import read_record
@@ -39,8 +39,6 @@ def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
         raise UsageError(f"--url {url} is no address of a web page: use for instance http://127.0.0.1:9080.")
 
     class Handler(SimpleHTTPRequestHandler, MetricsHandler):
-        """The files of the folder, and /metrics."""
-
         def do_GET(self) -> None:
             if self.path == "/metrics":
                 self.registry = metrics_of(results, url.rstrip("/"))

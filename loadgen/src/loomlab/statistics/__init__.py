@@ -1,1 +1,0 @@
-"""From the figures of runs to what may be said of two approaches."""

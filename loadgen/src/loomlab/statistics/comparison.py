@@ -32,8 +32,6 @@ P99 = ComparedFigure("p99 latency", P99_MARGIN, "has", "lower", "higher", percen
 
 @dataclass(frozen=True)
 class Observation:
-    """A figure of one run, in the figure's unit."""
-
     block: int
     approach: str
     load: str  # tells loads apart and is how sentences call them, such as "2,000 connections"

@@ -1,4 +1,4 @@
-"""Compares approaches within blocks."""
+"""Compares approaches within blocks, and says in words what may be said of them."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -7,9 +7,9 @@ from statistics import fmean
 
 import numpy as np
 
+from loomlab.basics.format import amount, counted, decimals_beside, rough_percent
 from loomlab.records.contrasts import BlockEffect, Comparison
-from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS, ComparedFigure, Observation, Pair
-from loomlab.statistics.sentences import sentence
+from loomlab.statistics.comparison import FEWEST_BLOCKS, FEWEST_FINE_BLOCKS, POWER, ComparedFigure, Observation, Pair
 from loomlab.statistics.student import Estimates, blocks_likely, blocks_needed, estimates, holm, within, words
 
 LOST_LIMIT = 0.1  # of a side's runs: where more are left out for their own cause, without a figure, nothing is said
@@ -21,9 +21,8 @@ def compare(
     declared: Sequence[Pair],
     exploratory: Sequence[Pair] = (),
 ) -> list[Comparison]:
-    """Of the pairs in their order, those declared first; the words of these hold for all of them. A word is said only
-    if it is the same with the runs that were left out for causes of their own, and if hardly any of these has no
-    figure: what a dear run brings about itself must not choose among runs."""
+    """Of the pairs, those declared first, whose words hold for all of them. A word is said only if it is the same with
+    the runs that were left out for causes of their own: what a dear run brings about must not choose among runs."""
     runs = [*observations]
     with_left_out = [run if run.left_out is None else replace(run, value=run.left_out) for run in runs]
 
@@ -97,7 +96,6 @@ def _with_word(comparison: Comparison, found: Estimates, declared: int, p_holm: 
 
 
 def _fault(approach: str, runs: Sequence[Observation], by_ratio: bool) -> str | None:
-    """What spoils the approach's figure in a block."""
     if len(runs) != 1:
         return f"{approach} has {len(runs) or 'no'} run{'s' if runs else ''}"
     value = runs[0].value
@@ -114,9 +112,8 @@ def _rounding(run: Observation) -> float:
 
 def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observation]) -> Comparison:
     """The comparison of the runs that count, without a word where all runs say another."""
-    sides = [
-        [run for run in runs if (run.load, run.approach) == (counted.load, name)] for name in (counted.a, counted.b)
-    ]
+    of_load = [run for run in runs if run.load == counted.load]
+    sides = [[run for run in of_load if run.approach == name] for name in (counted.a, counted.b)]
     changes: dict[str, object] = {
         "made_again": tuple(sum(run.made_again for run in side) for side in sides),
         "left_out": tuple(sum(run.lost or run.left_out is not None for run in side) for side in sides),
@@ -138,3 +135,92 @@ def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
     has_side = comparison.apart or comparison.interval is None
     says = (comparison.within_margin, has_side and comparison.effect > comparison.even)
     return says if has_side or comparison.within_margin else None
+
+
+def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
+    """One sentence, with the interval and the number of blocks it rests on."""
+    a, b, load, effect = comparison.a, comparison.b, comparison.load, comparison.effect
+    if effect is None:
+        why = "; the blocks left out say why" if comparison.dropped else ""
+        return f"Not compared at {load}: no block has the {figure.name} of both {a} and {b}{why}."
+    one, other = (f"{figure.subject} of {a}", f"one of {b}") if figure.subject else (a, b)
+    name = "" if figure.unit else f" {figure.name}"
+    basis, margin, why = f"({_basis(figure, comparison)})", f"{100 * (comparison.margin or 0):g} %", _why(comparison)
+    question = f"whether {one} {figure.verb} {figure.less} or {figure.more}{name} than {other}"
+    match comparison.word:
+        case "no difference":
+            same = f"{a} {figure.verb} the same {figure.name} as {b}"
+            return f"No difference at {load}: {same}, within {margin} {basis}."
+        case "equivalent":
+            near = f"{a} differs from {b} in {figure.name} by less than the margin of {margin}"
+            return f"Equivalent at {load}: {near} {basis}; the direction is not shown{why}."
+        case "not resolved":
+            return f"Not resolved at {load}: {question} {basis}{why}{_cure(comparison)}."
+        case "exploratory" if comparison.swayed:
+            return f"Exploratory, not resolved at {load}: {question} {basis}{why}."
+    begin = "Exploratory: at" if comparison.word == "exploratory" else "At"
+    name += " (a lower bound)" if name and comparison.lower_bounds else ""
+    if effect == comparison.even:
+        change = f"the same{name} as" if name else "as much as"
+    else:
+        word = figure.less if effect < comparison.even else figure.more
+        change = f"{_size(comparison, effect)} {figure.unit or '%'} {word}{name} than"
+    inside = f": {'less than the margin of' if comparison.apart else 'the same within'} {margin}"
+    return f"{begin} {load} {one} {figure.verb} {change} {other} {basis}{inside if comparison.within_margin else ''}."
+
+
+def _size(comparison: Comparison, effect: float) -> str:
+    """Of the mean or of an end: all with as many decimals as show on which side of the margin each end is."""
+    if comparison.unit is not None:
+        return amount(effect)
+    decimals = 0
+    if comparison.margin is not None:
+        above, below = comparison.margin, 1 - 1 / (1 + comparison.margin)
+        ends = comparison.interval or ()
+        decimals = max((decimals_beside(abs(end - 1), above if end > 1 else below) for end in ends), default=0)
+    return rough_percent(abs(effect - 1), decimals)
+
+
+def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
+    basis = counted(len(comparison.blocks), "block")
+    if suspect := sum(block.suspect for block in comparison.blocks):
+        basis += f", {'each' if suspect == len(comparison.blocks) else suspect} with a suspect run"
+    if runs := _runs(comparison, comparison.made_again):
+        basis += f", {runs} made again"
+    if comparison.interval is None:
+        return f"{basis}; an interval needs {FEWEST_BLOCKS}"
+    low, high = (_size(comparison, end) for end in comparison.interval)
+    unit, less, more = figure.unit or "%", figure.less, figure.more
+    span = f"{low} {unit} {less} to {high} {unit} {more}"
+    if comparison.apart:
+        span = (
+            f"{low} to {high} {unit} {more}"
+            if comparison.interval[0] > comparison.even
+            else f"{high} to {low} {unit} {less}"
+        )
+    return f"{'coarse ' if comparison.coarse else ''}95 % interval {span}, {basis}"
+
+
+def _why(comparison: Comparison) -> str:
+    if comparison.swayed:
+        runs = _runs(comparison, comparison.left_out) or "the runs of other contrasts"
+        return f"; with {runs} left out for causes of their own, the answer would be another"
+    return f"; one of {comparison.declared} contrasts may look like this by chance" if comparison.apart else ""
+
+
+def _runs(comparison: Comparison, counts: tuple[int, int]) -> str:
+    sides = zip(counts, (comparison.a, comparison.b), strict=True)
+    return " and ".join(f"{counted(count, 'run')} of {name}" for count, name in sides if count)
+
+
+def _cure(comparison: Comparison) -> str:
+    if comparison.interval is None:
+        spoilt = ", or without what spoilt the blocks left out" if comparison.dropped else ""
+        return f"; measure again with more repeats{spoilt}"
+    if not comparison.blocks_needed or not comparison.blocks_likely:
+        return ""
+    least = f"; with this spread, {comparison.blocks_likely:,} blocks would resolve it"
+    if comparison.blocks_likely == comparison.blocks_needed:
+        return f"{least} whatever the difference is"
+    power = f"{100 * POWER:g} % power"
+    return f"{least} with {power} if the difference is as seen, and at most {comparison.blocks_needed:,} whatever it is"

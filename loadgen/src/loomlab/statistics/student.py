@@ -12,14 +12,11 @@ from loomlab.basics.format import NEAREST
 from loomlab.statistics.comparison import CONFIDENCE, ERROR_RATE, FEWEST_BLOCKS, POWER
 
 type Numbers = NDArray[np.float64]
-
 SLICES = (np.arange(200) + 0.5) / 200  # middles of equally likely parts of a distribution
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Of each set of differences."""
-
     blocks: NDArray[np.int64]
     mean: Numbers  # NaN without a block
     deviation: Numbers

@@ -1,1 +1,0 @@
-"""The load generators: one module each, one interface."""

@@ -30,6 +30,7 @@ class Ab(Tool):
     shapes = ("closed",)
     instead = "vegeta or users"
     one_target = True
+    http = "1.0"
     max_connections = 20_000
     bytes_per_request = 60
     cpu_ms_per_request = 0.05
@@ -50,7 +51,7 @@ class Ab(Tool):
             *("ab", "-k", "-l", "-r", "-s", str(load.timeout_s), "-t", str(load.shape.duration_s)),
             *("-n", str(load.shape.requests), "-c", str(load.connections), "-g", str(self.rows(raw))),
             *(word for header in load.targets[0].headers for word in ("-H", header)),
-            load.url,
+            load.origin + load.targets[0].target,
         ]
 
     def version(self, checkout: Path) -> str | None:  # noqa: ARG002 - it is the distribution's

@@ -27,7 +27,6 @@ COLUMNS{{ range $i, $latency := .Lats }}
 (index $.ReqLats $i) (index $.DelayLats $i) (index $.ResLats $i) (index $.StatusCodes $i) (index $.Offsets $i) }}\
 {{ end }}""".replace("COLUMNS", REQUEST_COLUMNS)
 """hey's `-o` takes a Go template, of which `csv` is one: its columns, with microseconds, below what it counted."""
-
 _REQUESTS = re.compile(r"^  Requests:\t([0-9]{1,12})$", re.MULTILINE)
 _TOTAL = re.compile(r"^  Total:\t([0-9]{1,9}\.[0-9]{6}) secs$", re.MULTILINE)
 _STATUS = re.compile(r"^  \[([0-9]{3})\]\t([0-9]{1,12}) responses$", re.MULTILINE)
@@ -74,7 +73,7 @@ class Hey(Tool):
             *("-t", str(load.timeout_s), "-o", TEMPLATE, "-m", target.method),
             *(word for header in target.headers for word in ("-H", header)),
             *(("-D", str(target.body)) if target.body else ()),
-            load.url,
+            load.origin + target.target,
         ]
 
     def finish(self, raw: Path) -> None:

@@ -1,6 +1,6 @@
 """The load generators by name."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from loomlab.basics.errors import UsageError
 from loomlab.tools.ab import Ab
@@ -13,10 +13,7 @@ WARMER, HOLDER, SWEEPER = "ab", "hey", "users"
 KNOWN: dict[str, Tool] = {one.name: one for one in (Ab(), Hey(), Vegeta(), LabUsers())}
 CLOSED_TOOLS = [one.name for one in KNOWN.values() if "closed" in one.shapes]
 RATE_TOOLS = [one.name for one in KNOWN.values() if "open-rate" in one.shapes]
-if TYPE_CHECKING:
-    ToolName = str
-else:
-    ToolName = Literal[tuple(KNOWN)]
+ToolName = Literal["ab", "hey", "vegeta", "users"]
 
 
 def tool(name: str) -> Tool:

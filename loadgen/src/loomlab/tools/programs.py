@@ -22,8 +22,6 @@ COLUMNS = "due_ns,start_ns,latency_ns,status,bytes,error"
 _UNANSWERED = re.compile(rb",0,0,([^,\n]+)\n")
 METRICS_PORT = 8880
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1_000_000
-
-
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 

@@ -59,6 +59,7 @@ class Tool(ABC):
     shapes: tuple[str, ...]  # kinds of load that it offers
     instead: str  # what to use for the other kinds
     one_target = False  # it sends one kind of request only
+    http = "1.1"  # the version that it speaks
     max_connections = sys.maxsize
     max_requests = sys.maxsize  # in one run
     bytes_per_request = 70  # that it writes while its run goes
@@ -79,7 +80,7 @@ class Tool(ABC):
 
     def check(self, load: Load) -> None:
         """Raises UsageError for what the tool cannot do."""
-        for problem in self.problems(load):
+        if problem := next(self.problems(load), None):
             raise UsageError(f"{self.name} {problem}.")
 
     def problems(self, load: Load) -> Iterator[str]:
@@ -100,8 +101,7 @@ class Tool(ABC):
 
     @abstractmethod
     def command(self, load: Load, raw: Path, *, ramp_s: int = 0, in_slices: bool = False) -> list[str]:
-        """The command line; writes the files it needs. Connections begin evenly within the ramp, if it can; in slices
-        it sends when it is told to, if it `keeps_open`."""
+        """Writes the files it needs. Connections begin evenly within the ramp, if it can; slices begin when told to."""
 
     def version(self, checkout: Path) -> str | None:
         """What the image is built with, by the checkout's pins; None where that is not known."""
@@ -110,7 +110,6 @@ class Tool(ABC):
         return match and match[1]
 
     def output(self, raw: Path) -> Path:
-        """Where the tool's stdout and stderr are kept."""
         return raw / f"{self.name}.txt"
 
     def rows(self, raw: Path, packed: str = "") -> Path:
@@ -143,9 +142,8 @@ class Tool(ABC):
             head, _, rows = gzip.decompress(packed.read_bytes()).partition(b"\n")
             log = self.read(rows, raw, floor_ms)
         except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, DeprecationWarning) as error:
-            raise ParseError(
-                f"{packed.name} has lines that are no requests, or was cut off ({error}): measure again."
-            ) from error
+            fact = f"{packed.name} has lines that are no requests, or was cut off"
+            raise ParseError(f"{fact} ({error}): measure again.") from error
         if (head or rows) and head != self.columns.encode():
             raise ParseError(f"This is not {self.name}'s file of requests: the first line does not name the columns.")
         known = len(log.starts_s) + log.unanswered
@@ -156,6 +154,20 @@ class Tool(ABC):
     @abstractmethod
     def read(self, rows: bytes, raw: Path, floor_ms: int) -> RequestLog:
         """The lines below the columns' names; raises ParseError or ValueError for what are no requests."""
+
+
+def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:
+    """As `Tool.requests`; parsed once, then kept beside the raw files, for as long as these are the same."""
+    path, sources = files.run_dir / "requests.npz", sorted(files.raw.glob(f"{tool.name}*"))
+    made_from = json.dumps([[one.name, one.stat().st_size, one.stat().st_mtime_ns] for one in sources])
+    with suppress(OSError, ValueError, KeyError), np.load(path) as kept:
+        if str(kept["made_from"]) == made_from:
+            return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
+    if (log := tool.requests(files.raw, floor_ms)) is not None:
+        head = json.dumps({name: value for name, value in vars(log).items() if name not in COLUMNS})
+        with whole(path) as sink:
+            np.savez(sink, made_from=made_from, head=head, **{name: vars(log)[name] for name in COLUMNS})
+    return log
 
 
 def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArray[np.generic]:
@@ -171,19 +183,3 @@ def reason(error: str) -> str:
     text = _REQUEST.sub("", error)
     kind = next((kind for kind, words in _REASONS.items() if re.search(words, text)), None)
     return kind or _ADDRESSES.sub("", text).strip()[:LONGEST_REASON] or "no reason given"
-
-
-def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:
-    """As `Tool.requests`; parsed once, then kept beside the raw files, for as long as these are the same."""
-    path, sources = files.run_dir / "requests.npz", sorted(files.raw.glob(f"{tool.name}*"))
-    made_from = json.dumps([[one.name, one.stat().st_size, one.stat().st_mtime_ns] for one in sources])
-    with suppress(OSError, ValueError, KeyError), np.load(path) as kept:
-        if str(kept["made_from"]) == made_from:
-            return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
-    log = tool.requests(files.raw, floor_ms)
-    if log is not None:
-        columns = {name: vars(log)[name] for name in COLUMNS}
-        head = {name: value for name, value in vars(log).items() if name not in COLUMNS}
-        with whole(path) as sink:
-            np.savez(sink, made_from=np.array(made_from), head=np.array(json.dumps(head)), **columns)
-    return log

@@ -48,10 +48,8 @@ def too_many_errors(run: Measured) -> Iterator[str]:
     skip_if(run.missed_steps and run.held_steps, "errors are judged step by step")
     errors = measured(run.errors, "how many requests failed")
     if errors / run.requests > limits.ERROR_LIMIT:
-        yield (
-            f"{percent(errors / run.requests)} of the requests failed or were not answered 2xx "
-            f"({errors} of {run.requests}; the limit is {percent(limits.ERROR_LIMIT)})."
-        )
+        fact = f"{percent(errors / run.requests)} of the requests failed or were not answered 2xx"
+        yield f"{fact} ({errors} of {run.requests}; the limit is {percent(limits.ERROR_LIMIT)})."
     elif (errors + run.doubtful) / run.requests > limits.ERROR_LIMIT:
         cut = f"because {run.tool} counts those that are cut, and {run.doubtful} connections were lost"
         measured(None, f"how many answers were whole, {cut}")
@@ -67,10 +65,8 @@ def littles_law(run: Measured) -> Iterator[str]:
     ratio = _little_ratio(run)
     limit = max(LITTLE_LIMIT, IDLE_LIMIT + run.rounding, 1 / run.waves if run.waves else 0)
     if abs(ratio - 1) > limit:
-        yield (
-            f"Little's law is broken: throughput × mean latency is {ratio:.3f} of the {run.concurrency} "
-            f"connections (the limit is ±{percent(limit)})."
-        )
+        fact = f"Little's law is broken: throughput × mean latency is {ratio:.3f} of the {run.concurrency}"
+        yield f"{fact} connections (the limit is ±{percent(limit)})."
 
 
 @rule("suspect", f"off by > {percent(IDLE_LIMIT)}, under ab plus 0.5 ms ÷ mean latency")
@@ -132,10 +128,8 @@ def started_too_late(run: Measured) -> Iterator[str]:
     lag_ms = _lag_ms(run)
     if lag_ms > limits.LONGEST_LAG_MS:
         cure = "CPU; lower CONCURRENCY." if run.closed_model else f"{NO_CONNECTION}."
-        yield (
-            f"{run.tool} started requests {lag_ms / 1000:.1f} s late at p99 "
-            f"(the limit is {limits.LONGEST_LAG_MS / 1000:.0f} s): it had no {cure}"
-        )
+        fact = f"{run.tool} started requests {lag_ms / 1000:.1f} s late at p99"
+        yield f"{fact} (the limit is {limits.LONGEST_LAG_MS / 1000:.0f} s): it had no {cure}"
 
 
 @rule("suspect", f"> {percent(limits.LAG_LIMIT)}, and over {limits.RESOLVED_LAG_MS} ms")
@@ -144,10 +138,8 @@ def started_late(run: Measured) -> Iterator[str]:
     lag_ms, latency_ms = _lag_ms(run), measured(run.lagged_p99_ms, "how late requests started")
     skip_if(lag_ms > limits.LONGEST_LAG_MS, "the lag is over the larger limit")
     if lag_ms > max(limits.LAG_LIMIT * latency_ms, limits.RESOLVED_LAG_MS):
-        yield (
-            f"{run.tool} started requests {lag_ms:.1f} ms late at p99, {percent(lag_ms / latency_ms)} of the p99 "
-            f"latency (the limit is {percent(limits.LAG_LIMIT)}): part of the latency is the tool's own delay."
-        )
+        fact = f"{run.tool} started requests {lag_ms:.1f} ms late at p99, {percent(lag_ms / latency_ms)} of the p99"
+        yield f"{fact} latency (the limit is {percent(limits.LAG_LIMIT)}): part of the latency is the tool's own delay."
 
 
 def _lag_ms(run: Measured) -> float:
@@ -187,10 +179,8 @@ def steps_missed(run: Measured) -> Iterator[str]:
     if run.missed_steps:
         missed = ", ".join(f"{rate:.0f}" for rate in run.missed_steps)
         because = ", ".join(dict.fromkeys(why for why in run.missed_because if why))
-        yield (
-            f"The steps of {missed} requests a second did not hold{f' ({because})' if because else ''}: "
-            "only the figures of the other steps count."
-        )
+        fact = f"The steps of {missed} requests a second did not hold{f' ({because})' if because else ''}:"
+        yield f"{fact} only the figures of the other steps count."
 
 
 @rule("invalid", f"> {SILENT_END_S} s + {SILENT_END_P99S} × p99")
@@ -198,10 +188,8 @@ def silent_end(run: Measured) -> Iterator[str]:
     """No answer at the end of the run (ab, which discards what is in flight)."""
     limit = SILENT_END_S + SILENT_END_P99S * (run.p99_ms or 0) / 1000
     if run.silent_end_s > limit:
-        yield (
-            f"No answer came in the last {run.silent_end_s} s of the run (the limit is {SILENT_END_S} s + "
-            f"{SILENT_END_P99S} × p99 = {limit:.1f} s): {run.tool} discards what was unanswered then."
-        )
+        fact = f"No answer came in the last {run.silent_end_s} s of the run (the limit is {SILENT_END_S} s +"
+        yield f"{fact} {SILENT_END_P99S} × p99 = {limit:.1f} s): {run.tool} discards what was unanswered then."
 
 
 @rule("suspect", f"< {SHORTEST_INTERIOR_S} s")
@@ -242,11 +230,9 @@ def omission_possible(run: Measured) -> Iterator[str]:
         what = f"no answer came for {sum(run.silences_s)} s"
         if silent < slow:
             what = f"{counted(len(run.slow_ms), 'request')} took up to {max(run.slow_ms) / 1000:.1f} s"
-        yield (
-            f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about "
-            f"{omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered "
-            f"(the limit is {percent(OMITTED_LIMIT)})."
-        )
+        fact = f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about"
+        cure = f"(the limit is {percent(OMITTED_LIMIT)})."
+        yield f"{fact} {omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered {cure}"
 
 
 @rule("suspect")

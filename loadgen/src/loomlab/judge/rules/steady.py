@@ -7,7 +7,7 @@ from loomlab.basics.format import percent
 from loomlab.judge.limits import GROWTH_LIMIT
 from loomlab.judge.rule import Level, Rule, measured, rule, skip_if
 from loomlab.records.measured import Halves, Measured
-from loomlab.records.warmup import REST_CORES, WarmupDigest
+from loomlab.records.raw import REST_CORES, WarmupDigest
 
 MUCH_GROWTH_LIMIT = 0.25
 """A rate that is one hundredth over what can be carried makes 0.9 s grow by a quarter within a minute."""
@@ -44,15 +44,13 @@ def _latency_grew(name: str, level: Level, limit: float, most: float = math.inf)
             if run.closed_model:
                 cause, cure = SLOWED_DOWN, "find out what grew, or measure again"
             elif idle is None or idle <= IDLE_CPU_LIMIT:
-                cause = (
-                    f"{run.offered_rps:g} requests a second are more than the approach can sustain, so requests queue"
-                )
+                offered = f"{run.offered_rps:g} requests a second"
+                cause = f"{offered} are more than the approach can sustain, so requests queue"
             else:
                 cause = f"requests queue although {percent(idle)} of the approach's CPU time was idle"
-            yield (
-                f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second "
-                f"(the limit is {percent(limit)}): {cause}, and latency depends on the length of the run; {cure}."
-            )
+            fact = f"Mean latency grew by {percent(growth)} from the first half of the measured part to the second"
+            why = f"{cause}, and latency depends on the length of the run"
+            yield f"{fact} (the limit is {percent(limit)}): {why}; {cure}."
 
     about = "growth of mean latency from the first half of the interior to the second, beyond chance at 95 %"
     check.__name__, check.__doc__ = name, f"Steady load: {about}."
@@ -83,10 +81,7 @@ def cpu_grew(run: Measured) -> Iterator[str]:
 @rule("suspect", f"> {percent(LATENCY_PEAK_LIMIT)}; > {percent(CPU_PEAK_LIMIT)}")
 def uneven(run: Measured) -> Iterator[str]:
     """Steady load: highest of up to eight parts of the interior, above their median: mean latency; CPU per request."""
-    parts = (
-        ("mean latency", run.latency_fall, LATENCY_PEAK_LIMIT),
-        ("CPU per request", run.cpu_fall, CPU_PEAK_LIMIT),
-    )
+    parts = (("mean latency", run.latency_fall, LATENCY_PEAK_LIMIT), ("CPU per request", run.cpu_fall, CPU_PEAK_LIMIT))
     skip_if(all(halves is None for _, halves, _ in parts), NO_PARTS)
     grew = _beyond_chance(run.latency_fall) > GROWTH_LIMIT or _cpu_grew_much(run.cpu_fall)
     skip_if(grew, "the growth is told")
@@ -96,10 +91,8 @@ def uneven(run: Measured) -> Iterator[str]:
         if halves and halves.peak > limit
     ]
     if peaks:
-        yield (
-            f"In one of the parts that the run was cut into, {' and '.join(peaks)}: the figures mix two states; "
-            "find out what happened then, or measure again."
-        )
+        fact = f"In one of the parts that the run was cut into, {' and '.join(peaks)}: the figures mix two states;"
+        yield f"{fact} find out what happened then, or measure again."
 
 
 def _warmup(run: Measured) -> WarmupDigest:
@@ -134,9 +127,8 @@ def warmup_failed(run: Measured) -> Iterator[str]:
     """Warm-up whose last requests were not answered."""
     warmup = _warmup(run)
     if warmup.failed:
-        yield (
-            f"The warm-up failed: no request of its burst {warmup.bursts} was answered; see the approach's log in raw/."
-        )
+        fact = f"The warm-up failed: no request of its burst {warmup.bursts} was answered"
+        yield f"{fact}; see the approach's log in raw/."
 
 
 @rule(

@@ -117,10 +117,8 @@ def backend_delay_other(run: Measured) -> Iterator[str]:
     delays = measured(run.backend_delays, "which delay the backend had")
     told = {"before": delays.before, "after": delays.after}
     if not {*told.values()} <= {None, asked}:
-        yield (
-            f"The backend's delay was {delays.before or 'unknown'} before and {delays.after or 'unknown'} after the "
-            f"run, not the {asked} asked for: something else changed it; measure again."
-        )
+        fact = f"The backend's delay was {delays.before or 'unknown'} before and {delays.after or 'unknown'} after"
+        yield f"{fact} the run, not the {asked} asked for: something else changed it; measure again."
     elif silent := " and ".join(when for when, delay in told.items() if delay is None):
         measured(None, f"which delay the backend had, because it did not answer right {silent} the run")
 
@@ -130,10 +128,8 @@ def connections_lost(run: Measured) -> Iterator[str]:
     """SYN retransmits: a listen queue overflowed, or packets were lost."""
     repeated = measured(run.syn_retransmits, "how many connection attempts were repeated")
     if repeated:
-        yield (
-            f"{repeated} connection attempts had to be repeated (SYN retransmits; the limit is 0): "
-            "the listen queue overflowed or packets were lost."
-        )
+        fact = f"{repeated} connection attempts had to be repeated (SYN retransmits; the limit is 0):"
+        yield f"{fact} the listen queue overflowed or packets were lost."
 
 
 @rule("suspect", f"> {percent(REOPENED_LIMIT)}, plus the lab's own")
@@ -142,25 +138,20 @@ def connections_reopened(run: Measured) -> Iterator[str]:
     opened = measured(run.connections_opened, "how many connections the load generator opened")
     open_before = run.concurrency if run.partner else 0
     if opened + open_before > (1 + REOPENED_LIMIT) * run.concurrency + run.lab_connections:
-        yield (
-            f"Connections were reopened: the load generator opened {opened} for {run.concurrency} at once "
-            f"(the limit is {percent(REOPENED_LIMIT)} more)."
-        )
+        fact = f"Connections were reopened: the load generator opened {opened} for {run.concurrency} at once"
+        yield f"{fact} (the limit is {percent(REOPENED_LIMIT)} more)."
 
 
 @rule("suspect", f"off by > {percent(BACKEND_REQUESTS_LIMIT)} plus a wave")
 def other_backend_requests(run: Measured) -> Iterator[str]:
     """Backend requests per request, on the interior, compared with the calls that the endpoint makes."""
     calls = run.backend_calls
-    per_request = measured(
-        run.backend_requests_per_request if run.counted_requests else None, "how many requests the backend answered"
-    )
+    answered = run.backend_requests_per_request if run.counted_requests else None
+    per_request = measured(answered, "how many requests the backend answered")
     limit = BACKEND_REQUESTS_LIMIT * max(calls, 1) + calls * run.in_flight / (run.counted_requests or 1)
     if abs(per_request - calls) > limit:
-        yield (
-            f"The backend answered {per_request:.3f} requests per request of the load, not {calls} "
-            f"(the limit is ±{limit:.3f})."
-        )
+        fact = f"The backend answered {per_request:.3f} requests per request of the load, not {calls}"
+        yield f"{fact} (the limit is ±{limit:.3f})."
 
 
 @rule(
@@ -175,10 +166,8 @@ def backend_reconnected(run: Measured) -> Iterator[str]:
     first_ones = run.at_once * run.in_flight if run.cold or not run.closed_model else 0
     opened = measured(run.backend_connections_opened, "how many connections to the backend were opened")
     if opened and opened > REOPENED_LIMIT * calls + first_ones:
-        yield (
-            f"Backend connections were not kept open: {opened} were opened for "
-            f"about {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
-        )
+        fact = f"Backend connections were not kept open: {opened} were opened for"
+        yield f"{fact} about {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
 
 
 def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:
@@ -186,10 +175,8 @@ def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> R
         share = measured(run.foreign_cpu_share, "how much of the approach's CPUs other programs took")
         skip_if(share > most, BEYOND)
         if share > limit:
-            yield (
-                f"Other programs took {percent(share)} of the time of the approach's CPUs "
-                f"(the limit is {percent(limit)}): stop them, and measure again."
-            )
+            fact = f"Other programs took {percent(share)} of the time of the approach's CPUs"
+            yield f"{fact} (the limit is {percent(limit)}): stop them, and measure again."
 
     check.__name__, check.__doc__ = name, "Other programs on the approach's CPUs."
     return rule(level, f"> {percent(limit)}", host_cause=True)(check)
@@ -200,14 +187,10 @@ much_foreign_cpu = _foreign("much_foreign_cpu", "invalid", MUCH_FOREIGN_LIMIT)
 
 
 def _stolen(*shares: tuple[float, str, float]) -> Iterator[str]:
-    over = [
-        f"{percent(share)} of {what} (the limit is {percent(most)})" for share, what, most in shares if share > most
-    ]
+    over = [f"{percent(share)} of {of} (the limit is {percent(most)})" for share, of, most in shares if share > most]
     if over:
-        yield (
-            f"The hypervisor gave CPU time to other machines (steal): {', '.join(over)}; "
-            "measure again at a quieter time, or on a machine of your own."
-        )
+        fact = f"The hypervisor gave CPU time to other machines (steal): {', '.join(over)};"
+        yield f"{fact} measure again at a quieter time, or on a machine of your own."
 
 
 @rule("suspect", f"> {percent(STOLEN_LIMIT)}; > {percent(MUCH_FOREIGN_LIMIT)}", host_cause=True)
@@ -232,10 +215,8 @@ def clock_stepped(run: Measured) -> Iterator[str]:
     skip_if(run.clock_step_s is None and run.host_sampled, "the run is of a version that did not watch the clock")
     step_s = measured(run.clock_step_s, "whether the clock was set")
     if step_s > CLOCK_LIMIT_S:
-        yield (
-            f"The clock was set by {step_s:.1f} s during the run (the limit is {CLOCK_LIMIT_S} s), so its times do not "
-            "match: measure again."
-        )
+        fact = f"The clock was set by {step_s:.1f} s during the run (the limit is {CLOCK_LIMIT_S} s)"
+        yield f"{fact}, so its times do not match: measure again."
 
 
 @rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run", host_cause=True)
@@ -243,7 +224,5 @@ def monitoring_gone(run: Measured) -> Iterator[str]:
     """Container metrics of both approach and backend missing, or CPU time that stands still."""
     ratio = run.monitoring_missing_ratio
     if ratio > METRICS_MISSING_LIMIT:
-        yield (
-            f"Monitoring failed: container metrics of approach and backend are both missing for {percent(ratio)} of "
-            f"the run (the limit is {percent(METRICS_MISSING_LIMIT)})."
-        )
+        fact = f"Monitoring failed: container metrics of approach and backend are both missing for {percent(ratio)} of"
+        yield f"{fact} the run (the limit is {percent(METRICS_MISSING_LIMIT)})."

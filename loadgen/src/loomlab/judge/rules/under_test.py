@@ -45,10 +45,8 @@ def metrics_missing(run: Measured) -> Iterator[str]:
     """Container metrics of the approach missing, or CPU time that stands still."""
     skip_if(run.monitoring_missing_ratio > METRICS_MISSING_LIMIT, "monitoring failed as a whole")
     if run.metrics_missing_ratio > METRICS_MISSING_LIMIT:
-        yield (
-            f"Container metrics are missing or stand still for {percent(run.metrics_missing_ratio)} of the run "
-            f"(the limit is {percent(METRICS_MISSING_LIMIT)})."
-        )
+        fact = f"Container metrics are missing or stand still for {percent(run.metrics_missing_ratio)} of the run"
+        yield f"{fact} (the limit is {percent(METRICS_MISSING_LIMIT)})."
 
 
 @rule("suspect", f"> {percent(EXCESS_CPU_LIMIT)} more", host_cause=True)
@@ -57,10 +55,9 @@ def more_cpu_than_given(run: Measured) -> Iterator[str]:
     what = "whether the approach kept to its CPUs"
     used, given = measured(run.cpus_used, what), measured(run.cpus_given, what)
     if used > (1 + EXCESS_CPU_LIMIT) * given:
-        yield (
-            f"The container under test used {used:.2f} CPUs and has {given:g} (the limit is "
-            f"{percent(EXCESS_CPU_LIMIT)} more): its CPU time was counted wrongly, or its CPU set was not kept."
-        )
+        fact = f"The container under test used {used:.2f} CPUs and has {given:g}"
+        why = "its CPU time was counted wrongly, or its CPU set was not kept"
+        yield f"{fact} (the limit is {percent(EXCESS_CPU_LIMIT)} more): {why}."
 
 
 @rule("suspect", f"> {percent(GC_LIMIT)}")
@@ -78,10 +75,8 @@ def throttled(run: Measured) -> Iterator[str]:
     """Periods throttled by the approach's CPU quota."""
     ratio = measured(run.throttled_ratio, "the approach has no CPU quota", UNFIT)
     if ratio > THROTTLED_LIMIT:
-        yield (
-            f"The container under test was throttled in {percent(ratio)} of its CPU quota periods "
-            f"(the limit is {percent(THROTTLED_LIMIT)})."
-        )
+        fact = f"The container under test was throttled in {percent(ratio)} of its CPU quota periods"
+        yield f"{fact} (the limit is {percent(THROTTLED_LIMIT)})."
 
 
 @rule("suspect", f"> {percent(PARTNER_LIMIT)} of a CPU")
@@ -90,10 +85,9 @@ def partner_busy(run: Measured) -> Iterator[str]:
     skip_if(not run.partner, ALONE)
     cpus = measured(run.partner_cpus, "what CPU the idle partner used")
     if cpus > PARTNER_LIMIT:
-        yield (
-            f"{run.partner} used {percent(cpus)} of a CPU while idle (the limit is {percent(PARTNER_LIMIT)}; the "
-            "lab's scrapes take 0.4 to 1.6 %), which may have disturbed the one that was loaded: use DESIGN=alone."
-        )
+        limit = f"the limit is {percent(PARTNER_LIMIT)}; the lab's scrapes take 0.4 to 1.6 %"
+        fact = f"{run.partner} used {percent(cpus)} of a CPU while idle ({limit})"
+        yield f"{fact}, which may have disturbed the one that was loaded: use DESIGN=alone."
 
 
 @rule("suspect", f"> {percent(TRIMMED_LIMIT)} of the concurrency")
@@ -118,10 +112,8 @@ def small_pool(run: Measured) -> Iterator[str]:
     pool = measured(run.backend_pool, "the size of the backend pool")
     if pool < concurrency * at_once:
         each = f", whose requests make {at_once} calls at once" if at_once > 1 else ""
-        yield (
-            f"The pool of {pool} backend connections is smaller than the concurrency of {concurrency}{each}: "
-            "requests queue for a connection."
-        )
+        fact = f"The pool of {pool} backend connections is smaller than the concurrency of {concurrency}{each}:"
+        yield f"{fact} requests queue for a connection."
 
 
 @rule("suspect", "fewer")
@@ -130,7 +122,5 @@ def few_threads(run: Measured) -> Iterator[str]:
     skip_if(run.platform_threads is None and run.about_told, "no pool of platform threads")
     threads = measured(run.platform_threads, "the size of the thread pool")
     if threads < run.concurrency:
-        yield (
-            f"The pool of {threads} platform threads is smaller than the concurrency of {run.concurrency}: "
-            "requests queue for a thread."
-        )
+        fact = f"The pool of {threads} platform threads is smaller than the concurrency of {run.concurrency}:"
+        yield f"{fact} requests queue for a thread."
