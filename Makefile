@@ -50,7 +50,7 @@ finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder 
 
 .PHONY: smoke
 smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
-	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run run-ab
+	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run run-hey
 
 .PHONY: report
 report: ## Make an experiment's report.html again: RESUME=latest (the default), or a folder of results/
@@ -92,7 +92,7 @@ lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy,
 bench-observer: ## CPU that Prometheus, cAdvisor and a viewer cost: 13 minutes, or five with SHORT=1; fails above 5 % of one CPU
 	@tests/benchmarks/observer
 
-.PHONY: bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals
+.PHONY: bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals bench-wait
 bench-tests: ## How long `make test` takes and how often it fails: TRIES=10, two hours; continues after an interruption
 	@tests/benchmarks/tests
 bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
@@ -103,8 +103,10 @@ bench-style: ## CPU per request in both styles, and how the style changes the di
 	@tests/benchmarks/style
 bench-floor: ## What the lab claims of an approach against itself, loaded in turn: TRIES=12 sweeps of five blocks, four hours; continues after an interruption
 	@tests/benchmarks/slices
-bench-internals: ## CPU per request with and without some settings of servers and clients, and with each client: TRIES=5, three hours; continues after an interruption
+bench-internals: ## CPU per request with settings of servers, clients and the JVM changed one by one, loaded in turn: six hours; continues after an interruption
 	@tests/benchmarks/internals
+bench-wait: ## What a wait costs without HTTP: platform threads, virtual ones and an event loop, with and without a time-out: a few minutes
+	@tests/benchmarks/waiting/run
 
 .PHONY: keep-published
 keep-published: ## Put what results/ has of PAPER into loadgen/published/measured/, and write docs/reproduced.md

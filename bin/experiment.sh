@@ -7,7 +7,7 @@ UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes o
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
-SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:,_-]{0,200})"
+SETTING="(LAB_EXPERIMENT=$WORD|(EXPECTED|LONGEST|BACKEND_WARMUP)_S=[0-9]{1,7}|($KEYS)=[A-Za-z0-9.:;,=+_-]{0,200})"
 
 # runs_in LINES: RUN SERVICE SETTINGS... of each line that tells of a run, or of those of a block that are loaded in turn.
 runs_in() {
@@ -16,8 +16,7 @@ runs_in() {
   sed -n 's/^run //p' <<<"$1"
 }
 
-# use_plan LINES: exports its settings, whatever the environment says; the runs are left in RUNS, a line each.
-use_plan() {
+use_plan() { # LINES: exports its settings, whatever the environment says; the runs are left in RUNS, a line each
   RUNS=$(runs_in "$1") || exit
   export $(grep -vE '^(NOTE=|run )' <<<"$1")
   NOTE=$(sed -n 's/^NOTE=\(..*\)/note: \1/p' <<<"$1") RUNS_TOTAL=$(grep -c . <<<"$RUNS") EXPERIMENT=$LAB_RESULTS/$LAB_EXPERIMENT
@@ -26,20 +25,19 @@ use_plan() {
 services_of_plan() { cut -d' ' -f2 <<<"$RUNS" | tr , '\n' | awk '!seen[$0]++'; }
 approaches_of_plan() { services_of_plan | sed 's/-twin$//' | awk '!seen[$0]++'; }
 
-# A twin that is up beside its approach is a service of its own.
-write_twins() {
-  local twin
-  rm -f "$TWINS"
-  for twin in $(services_of_plan | grep -- '-twin$' || true); do
-    [ -e "$TWINS" ] || echo services: >"$TWINS"
-    printf '  %s:\n    extends: {file: "%s/compose.yaml", service: %s}\n    environment: {LAB_APPROACH: %s}\n    profiles: !override [twins]\n' \
-      "$twin" "${LAB_ROOT//\$/\$\$}" "${twin%-twin}" "$twin" >>"$TWINS"
+write_overlay() { # what is measured publishes no port; a twin that is up beside its approach is a service of its own
+  local service
+  echo services: >"$OVERLAY"
+  for service in $(services_of_plan); do
+    printf '  %s:\n    ports: !reset []\n' "$service" >>"$OVERLAY"
+    [[ $service != *-twin ]] ||
+      printf '    extends: {file: "%s/compose.yaml", service: %s}\n    environment: {LAB_APPROACH: %s}\n    profiles: %s\n' \
+        "${LAB_ROOT//\$/\$\$}" "${service%-twin}" "$service" '!override [twins]' >>"$OVERLAY"
   done
 }
 
-# begin_experiment: in the folder that the plan made.
 begin_experiment() {
-  local up
+  local up runs
   rm -f "$EXPERIMENT/.again"
   up=$(services_up)
   STOPPED=$(grep -xF "$(approaches)" <<<"$up" | paste -sd' ' - || true)
@@ -48,7 +46,8 @@ begin_experiment() {
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
-  say "experiment $LAB_EXPERIMENT: $(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | wc -l | tr -d ' ') runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
+  runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | wc -l | tr -d ' ')
+  say "experiment $LAB_EXPERIMENT: $runs runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
   # Before the approach: of two that start at the same time, each may create the network.
   start_beside || exit "$HOST_CANNOT"
@@ -71,8 +70,7 @@ write_engine_facts() {
     "$(on_stand_ins && echo true || echo false)" "$notes" "${images#, }" >"$file"
 }
 
-# start_beside [--wait]: monitoring and backend; what was up before does not get the experiment's name.
-start_beside() {
+start_beside() { # [--wait]: monitoring and backend; what was up before does not get the experiment's name
   [ -z "$UP_BEFORE" ] || LAB_EXPERIMENT="" LAB_WERE_UP="" start_services "$@" $UP_BEFORE || return
   [ -z "$STARTED" ] || start_services "$@" $STARTED
 }
@@ -89,8 +87,7 @@ start_services() { # [--wait] SERVICES...
   said=$(compose up --detach --no-deps "$@" 2>&1) || { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
 
-# walk: every run of the plan, and again what the host spoilt of a sweep, as soon as that is known.
-walk() {
+walk() { # every run of the plan, and again what the host spoilt of a sweep, as soon as that is known
   local run
   LEFT=$RUNS
   while [ -n "$LEFT" ]; do
@@ -100,8 +97,7 @@ walk() {
   done
 }
 
-# Puts what is to be made again before the runs that are left.
-retry_spoilt_runs() {
+retry_spoilt_runs() { # puts what is to be made again before the runs that are left
   local again
   [ -s "$EXPERIMENT/.again" ] || return 0
   again=$(cat "$EXPERIMENT/.again") && rm "$EXPERIMENT/.again"
@@ -161,8 +157,7 @@ judge_runs() { # RUNS: those that began; fails as the worst of them
   return $worst
 }
 
-# judge_run FOLDER: fails only where the lab does; what is to be made again of it is left in .again.
-judge_run() {
+judge_run() { # FOLDER: fails only where the lab does; what is to be made again of it is left in .again
   local code=0
   loomlab -- judge "$1" >&2 || code=$?
   [ "$code" -ne "$RUN_INVALID" ] || { code=0 && loomlab -- again "$1" >>"$EXPERIMENT/.again" || code=$?; }
@@ -205,7 +200,6 @@ wind_up() { # CODE
     docker rm --force "$WARMER" >/dev/null 2>&1
     sleep 0.2
   done
-  # Of the approaches and of what `compose run` started.
   docker rm --force $GENERATOR $(containers_of $(services_of_plan)) $(docker ps --all --quiet \
     --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
@@ -215,8 +209,7 @@ wind_up() { # CODE
   return "$code"
 }
 
-# summarise CODE: writes and prints the table; gives the experiment's exit code.
-summarise() {
+summarise() { # CODE: writes and prints the table; gives the experiment's exit code
   local cut_off=${1#0} code=0 shown=${EXPERIMENT#"$LAB_ROOT/"}
   loomlab -- summarise ${cut_off:+--interrupted} "/results/$LAB_EXPERIMENT" || code=$?
   [ -n "$cut_off" ] || [ ! -e "$EXPERIMENT/summary.json" ] || ln -sfn "$LAB_EXPERIMENT" "$LAB_RESULTS/latest"
@@ -229,10 +222,10 @@ summarise() {
 # Removes what the experiment started; what was up before it is up again, with the settings of .env.
 restore() {
   export LAB_EXPERIMENT="" LAB_WERE_UP=""
-  rm -f "$TWINS"
+  rm -f "$OVERLAY"
   [ -z "$STARTED" ] || compose rm --stop --force $STARTED >/dev/null 2>&1
   [ -z "$STOPPED$UP_BEFORE" ] ||
     (unset $(compgen -e | grep -xE "$KEYS") && compose up --detach --no-deps $STOPPED $UP_BEFORE) >/dev/null 2>&1 ||
     say "the services that were up before could not be started again: run make up"
-  docker network rm "${COMPOSE_PROJECT_NAME}_default" >/dev/null 2>&1
+  remove_networks
 }

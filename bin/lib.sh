@@ -4,18 +4,16 @@
 unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architecture
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
-METRICS_FOUND=$LAB_ROOT/.cache/container-metrics TWINS=$LAB_ROOT/.cache/twins.yaml
+METRICS_FOUND=$LAB_ROOT/.cache/container-metrics OVERLAY=$LAB_ROOT/.cache/experiment.yaml
 # Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
 export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have a folder of theirs
 [[ $LAB_RESULTS == /* ]] || LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS
 HOST_ROOT=${HOST_ROOT:-} # of /etc, /proc and /sys; tests have their own
 RUN_INVALID=1 BAD_REQUEST=2 HOST_CANNOT=3 LAB_FAILED=4 INTERRUPTED=130
-# Words that are read from plans, folders and the engine.
 WORD='[A-Za-z0-9][A-Za-z0-9._-]{0,199}' CONTAINER_ID='[0-9a-f]{12,64}'
 
 say() { printf '%s\n' "$*" >&2; }
-
 # die CODE WORDS...: one line that names the value and the cure, then exit with CODE (design: 2 bad request, 3 host cannot).
 die() {
   printf 'loom-lab: %s\n' "${*:2}" >&2
@@ -31,42 +29,38 @@ load_env() {
   done <"$1"
 }
 
-# Exports the names of the base images that builds start from: the stand-ins where they are selected, else those of .env.
-use_base_images() {
+use_base_images() { # exports the names of those that builds start from: the stand-ins where they are selected, else .env's
   ! on_stand_ins || load_env "$LAB_ROOT/airgap/airgap.env" '*_IMAGE'
   load_env "$LAB_ROOT/.env" '*_IMAGE'
 }
 
-# container_metrics: by which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
+# By which way they come, as bin/metrics found or the user wants it; nothing before it was asked.
 container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=//p' "$METRICS_FOUND" 2>/dev/null)}"; }
 
 # compose ARGUMENTS...: on the lab, with the stand-ins if they are selected, the user's changes, and what bin/metrics found.
 compose() (
-  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml twins=""
-  [ ! -e "$TWINS" ] || twins=:$TWINS
+  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml overlay=""
+  [ ! -e "$OVERLAY" ] || overlay=:$OVERLAY
   ! on_stand_ins || files=$files:$STAND_INS
-  files=$files$twins
+  files=$files$overlay
   [ ! -e "$own" ] || files=$files:$own
-  [ -z "${COMPOSE_FILE:-}" ] || files=$COMPOSE_FILE$twins
-  case $(container_metrics) in
-    cadvisor) files=$files:$LAB_ROOT/compose.kmsg.yaml ;;
-    engine) files=$files:$LAB_ROOT/compose.engine.yaml ;;
-  esac
+  [ -z "${COMPOSE_FILE:-}" ] || files=$COMPOSE_FILE$overlay
+  [ "$(container_metrics)" != cadvisor ] || files=$files:$LAB_ROOT/compose.kmsg.yaml
+  [ "$(container_metrics)" != engine ] || files=$files:$LAB_ROOT/compose.engine.yaml
   [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND" 'ENGINE_*'
   COMPOSE_FILE=$files docker compose --project-directory "$LAB_ROOT" "$@"
 )
 
 in_loadgen() { LAB_USER=$(lab_user) compose run --no-deps "$@"; }
+remove_networks() { docker network rm "${COMPOSE_PROJECT_NAME}"_{under_load,monitoring} >/dev/null 2>&1 || true; }
 containers_of() { compose ps --all --quiet "$@" 2>/dev/null | grep -xE "$CONTAINER_ID" || true; }
 
-# approaches [PROFILE]: the services of compose.yaml in that profile, by default of all approaches.
-approaches() {
+approaches() { # [PROFILE]: the services of compose.yaml in that profile, by default of all approaches
   awk -v profile="${1:-all}" '/^  [a-z0-9-]+:$/ { name = substr($1, 1, length($1) - 1) }
     /^    profiles: \[/ && $0 ~ "[[ ]" profile "[],]" { print name }' "$LAB_ROOT/compose.yaml"
 }
 
-# services_up [--all]: those of the lab's containers that run; --all: or that are just starting, or have ended.
-services_up() {
+services_up() { # [--all]: those of the lab's containers that run; --all: or that are just starting, or have ended
   docker ps "$@" --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
     --format '{{.Label "com.docker.compose.service"}}' 2>/dev/null | grep -xE "$WORD" || true
 }
@@ -79,10 +73,10 @@ image_id() { # SERVICE
 # lab_user: whom containers write results/ as. A rootless engine, and Docker Desktop's machine on Linux, show this user as root.
 lab_user() {
   case $(docker info --format '{{.SecurityOptions}} {{.OperatingSystem}}' 2>/dev/null) in
-    *name=rootless*) echo 0:0 ;;
-    *"Docker Desktop") if is_linux && ! is_wsl; then echo 0:0; else echo "$(id -u):$(id -g)"; fi ;;
-    *) echo "$(id -u):$(id -g)" ;;
+    *name=rootless*) echo 0:0 && return ;;
+    *"Docker Desktop") ! is_linux || is_wsl || { echo 0:0 && return; } ;;
   esac
+  echo "$(id -u):$(id -g)"
 }
 
 # loomlab [OPTIONS...] -- ARGUMENTS...: in a container without a network; LAB_FAILED where it gives no exit code of the lab's.
@@ -107,9 +101,7 @@ can_build_stand_ins() { is_root && is_debian && command -v debootstrap >/dev/nul
 engine_answers() { docker info >/dev/null 2>&1; }
 on_stand_ins() { [ -e "$STAND_INS" ]; }
 
-# registry: `here` if base images can be pulled or are there, `limited` if one was asked too often, `none` if none answers, else
-# `failed:` and what the engine said.
-registry() {
+registry() { # `here`, `limited` if it was asked too often, `none` if none answers, else `failed:` and what the engine said
   local said
   ! docker image inspect "$PROMETHEUS_IMAGE" >/dev/null 2>&1 || { echo here && return; }
   ! said=$(docker pull --quiet "$PROMETHEUS_IMAGE" 2>&1) || { echo here && return; }
@@ -121,35 +113,35 @@ registry() {
   esac
 }
 
-# debian_mirror: the first that apt knows, Debian's own files before others'; nothing where it knows none.
-debian_mirror() (
+debian_mirror() ( # the first that apt knows, Debian's own files before others'; nothing where it knows none
   cd "$HOST_ROOT/etc/apt" 2>/dev/null || exit 0
   cat sources.list sources.list.d/debian.sources mirrors/debian.list sources.list.d/* 2>/dev/null |
     sed -nE 's#^(URIs: |deb (\[[^]]*\] )?)?(https?://[^ ]+/debian)/?([[:space:]].*)?$#\3#p' | sed -n 1p || true
 )
 
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; } # PORT
+port_names() { printf '%s_PORT\n' "$@" | tr '[:lower:]-' '[:upper:]_'; } # SERVICES...
 
-# taken_ports [--all]: the variables of published ports that other programs hold; as services_up has it.
-taken_ports() {
-  local name up given="PROMETHEUS_PORT=$PROMETHEUS_PORT GRAFANA_PORT=$GRAFANA_PORT RESULTS_PORT=$RESULTS_PORT"
-  [ "$(tr ' ' '\n' <<<"$given" | awk -F= '$2 ~ /^[1-9][0-9]*$/ && $2 < 65536 && !seen[$2]++' | wc -l)" -eq 3 ] ||
-    die "$BAD_REQUEST" "$given are not three ports: use different ones, from 1 to 65535."
-  up=$(services_up "$@" | tr '[:lower:]' '[:upper:]')
-  for name in PROMETHEUS_PORT GRAFANA_PORT RESULTS_PORT; do
-    ! listens "${!name}" || grep -qx "${name%_PORT}" <<<"$up" || echo "$name"
-  done
+taken_ports() { # [--all] [APPROACHES...]: the variables of those ports of monitoring and of these that other programs hold
+  local name names up all=""
+  [ "${1:-}" != --all ] || { all=$1 && shift; }
+  names=$(port_names prometheus grafana results "$@")
+  up=$(services_up ${all:+"$all"} | tr '[:lower:]-' '[:upper:]_')
+  name=$(for name in $names; do echo "$name=${!name}"; done |
+    awk -F= '$2 !~ /^[1-9][0-9]*$/ || $2 > 65535 || seen[$2]++' | sed -n 1p)
+  [ -z "$name" ] || die "$BAD_REQUEST" "$name is no port, or another service's: use different ones, from 1 to 65535."
+  for name in $names; do ! listens "${!name}" || grep -qx "${name%_PORT}" <<<"$up" || echo "$name"; done
 }
 
-check_ports() { # [--all]
+check_ports() { # [--all] [APPROACHES...]
   local taken
-  taken=$(taken_ports "$@" | sed -n 1p)
+  taken=$(taken_ports "$@") || exit
+  taken=${taken%%$'\n'*}
   [ -z "$taken" ] ||
     die "$HOST_CANNOT" "$taken=${!taken} is taken by another program: stop it, or use $taken=$((${!taken} + 1))."
 }
 
-# check_checkout: what the lab writes can be written, and what containers share of it can be read by their users.
-check_checkout() {
+check_checkout() { # what the lab writes can be written, and what containers share of it can be read by their users
   local folder hidden
   [[ $LAB_ROOT$LAB_RESULTS != *:* ]] ||
     die "$HOST_CANNOT" "$LAB_ROOT or $LAB_RESULTS has a colon in its name, at which Docker splits a volume: move it."

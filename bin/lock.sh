@@ -2,8 +2,6 @@
 # shellcheck shell=bash
 
 MINE=""
-
-# The machine, and of containers on it the one that the process sees.
 host_id() { echo "$(cat /etc/machine-id 2>/dev/null || hostname)/$(readlink /proc/self/ns/pid 2>/dev/null)"; }
 
 # began PROCESS: when, in any zone and language; nothing if there is none, or one that has ended (Z) and waits for its parent.
@@ -17,20 +15,16 @@ began() {
 }
 
 token_of() { echo "$(host_id) $1 $(began "$1")"; } # PROCESS
-
-# is_live TOKEN: whether the process that took the lock still runs, or cannot be seen from here.
-is_live() {
+is_live() { # TOKEN: whether the process that took the lock still runs, or cannot be seen from here
   local host process start
   read -r host process start <<<"$1"
   [[ ! $process =~ ^[0-9]{1,10}$ || $host != "$(host_id)" || $(began "$process") == "$start" ]]
 }
 
 label() { printf '{{.Label "%s"}}' "$1"; } # NAME, of an object that docker lists
-
 locks() { docker volume ls --filter label=loom-lab.lock --format "{{.Name}}|$(label loom-lab.lock)|$(label loom-lab.owner)"; }
 
-# take_lock WHAT: refuses where another process has the engine. Processes started from here on need no lock of their own.
-take_lock() {
+take_lock() { # WHAT: refuses where another process has the engine; processes started from here on need no lock of their own
   local token all volume other owner
   [ -z "${LAB_LOCK:-}" ] || ! docker volume inspect "$LAB_LOCK" >/dev/null 2>&1 || return 0
   token=$(token_of $$)
@@ -55,11 +49,10 @@ release_lock() {
   MINE=""
 }
 
-# Removes what has the name of an experiment: it was killed, for nobody holds the lock. Refuses where another checkout's lab is
-# up; one whose containers have all stopped, as after an engine that was killed, is in nobody's way: they are removed.
+# Removes what killed experiments left, for nobody holds the lock, and what has stopped; refuses where another lab is up.
 clear_engine() {
   local id state experiment folder were_up known="" cure="run make down there"
-  rm -f "$TWINS"
+  rm -f "$OVERLAY"
   while IFS='|' read -r id state experiment folder were_up; do
     if [ -n "$experiment" ]; then
       [ -n "$known" ] || say "experiment $experiment of $folder was killed: removing the containers it left"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Which variables of the user there are, and which verbs take them. Run by make as `variables.sh VERBS NAMES...`, it refuses a
-# name of make's command line that there is not, or that none of the verbs takes (`any` takes all).
+# Which verbs take which variables. Run by make as `variables.sh VERBS NAMES...`, it refuses names that none of the verbs takes.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -10,9 +9,7 @@ VARIABLES=$LAB_ROOT/bin/variables.tsv
 COMMON=" NAME SCALE TOOL DESIGN JDK SIZE PAPER SHORT PART TRIES VARIABLE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
-
-# check_variables VERB: refuses a verb that lacks what it needs, and what the environment has and the verb does not take.
-check_variables() {
+check_variables() { # VERB: refuses one that lacks what it needs, and what the environment has and the verb does not take
   local name example verbs
   while IFS=$'\t' read -r name example verbs _; do
     [[ " $verbs " != *" $1! "* || -n ${!name:-} ]] ||
@@ -23,8 +20,7 @@ check_variables() {
   done <"$VARIABLES"
 }
 
-# check_names VERBS NAMES...
-check_names() {
+check_names() { # VERBS NAMES...
   local name verb verbs
   for name in "${@:2}"; do
     verbs=$(awk -F '\t' -v name="$name" '$1 == name { gsub("!", "", $3); print $3 }' "$VARIABLES")
@@ -35,8 +31,7 @@ check_names() {
   done
 }
 
-# nearest NAME: by the share of pairs of letters that both names have.
-nearest() {
+nearest() { # NAME: by the share of pairs of letters that both names have
   variable_names | awk -v wanted="$1" '
     function shared(a, b, i, n) { for (i = 1; i < length(a); i++) n += index(b, substr(a, i, 2)) > 0; return n }
     { print int(1000 * shared(wanted, $0) / (length(wanted) + length($0))), $0 }' | sort -rn | sed -n '1s/.* //p'

@@ -11,7 +11,7 @@ observability() { in_observability --user "$(id -u):$(id -g)" --volume "$BATS_FI
 # told FILES...: the live tests of those files hold, all of them, of the experiment that this file made.
 told() {
   local code=0
-  observability --network loom-lab_default --volume "$LAB_RESULTS:/results:ro" -- \
+  observability --network loom-lab_monitoring --volume "$LAB_RESULTS:/results:ro" -- \
     pytest "$@" --experiment "/results/$(basename "$(experiment_folder)")" \
     --record /data/record --queries /data/queries >"$BATS_TEST_TMPDIR/told" || code=$?
   cat "$BATS_TEST_TMPDIR/told"

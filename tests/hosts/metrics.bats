@@ -58,12 +58,12 @@ without_mounts() {
 @test "both ways tell the same of a container: CPU within 3 %, memory, threads, quota, throttling, names and labels" {
   CONTAINER_METRICS=cadvisor "$LAB_ROOT/bin/metrics"
   (cd "$LAB_ROOT" && CONTAINER_METRICS=cadvisor compose up --detach --no-deps cadvisor) >/dev/null 2>&1
-  docker run --detach --name "$EXPORTER" --network loom-lab_default --user 0:0 --cap-drop ALL --volume /var/run/docker.sock:/var/run/docker.sock:ro --entrypoint loomlab loom-lab/loadgen export-containers >/dev/null
+  docker run --detach --name "$EXPORTER" --network loom-lab_monitoring --user 0:0 --cap-drop ALL --volume /var/run/docker.sock:/var/run/docker.sock:ro --entrypoint loomlab loom-lab/loadgen export-containers >/dev/null
   docker run --detach --init --name "$BURNER" --network none --cpus 0.4 --entrypoint python3 \
     --label com.docker.compose.project=loom-lab --label com.docker.compose.service=burner loom-lab/loadgen -c 'held = bytearray(64 << 20)
 while True: pass' >/dev/null
   sleep 5
-  docker run --rm --network loom-lab_default --entrypoint python3 loom-lab/loadgen -c "$COMPARE"
+  docker run --rm --network loom-lab_monitoring --entrypoint python3 loom-lab/loadgen -c "$COMPARE"
 }
 
 @test "a default run on the exporter has every figure, is valid, and names it" {

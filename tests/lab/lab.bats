@@ -9,7 +9,8 @@ log="" lab=""
 
 setup_file() {
   local start code=0
-  make -C "$LAB_ROOT" up >"$BATS_FILE_TMPDIR/up" 2>&1 || { cat "$BATS_FILE_TMPDIR/up" >&3; return 1; }
+  # The quota is for the panels that tell how often one stops a container.
+  APPROACH_CPUS=1 make -C "$LAB_ROOT" up >"$BATS_FILE_TMPDIR/up" 2>&1 || { cat "$BATS_FILE_TMPDIR/up" >&3; return 1; }
   start=$(date +%s)
   # Too many errors make the runs invalid on purpose.
   make -C "$LAB_ROOT" run-vegeta APPROACH=tomcat-platform,webflux-netty RATE=100 DURATION=20s WARMUP_CAP=1s ERROR_SHARE=0.01 SEED=1 \
@@ -23,8 +24,32 @@ teardown() { stop_lab; }
 teardown_file() { make -C "$LAB_ROOT" down >/dev/null 2>&1; }
 
 @test "make up says where to look" {
-  grep -qx "Prometheus: http://127.0.0.1:9090" "$BATS_FILE_TMPDIR/up"
-  grep -qx "Results:    http://127.0.0.1:9080" "$BATS_FILE_TMPDIR/up"
+  local address
+  for address in prometheus:\ http://127.0.0.1:9090 results:\ http://127.0.0.1:9080 tomcat-virtual:\ http://127.0.0.1:8080; do
+    grep -qx "$address" "$BATS_FILE_TMPDIR/up" || { cat "$BATS_FILE_TMPDIR/up"; return 1; }
+  done
+}
+
+@test "approaches that are up answer on ports of this host" {
+  local deadline=$((SECONDS + 60)) # after the experiment they start again
+  until [[ $(http_get 8080 /capabilities 2>/dev/null) =~ ^(EVERYTHING|READ_ONLY)$ ]]; do [ $SECONDS -lt $deadline ] && sleep 0.5; done
+  [[ $(http_get 8080 /httpbin/block/0.1) == *0.1* ]]
+}
+
+# reaches ADDRESS PORT: from where an approach is.
+reaches() {
+  docker run --rm --network "container:$(container_of tomcat-virtual)" --entrypoint timeout loom-lab/loadgen \
+    3 bash -c "exec 3<>/dev/tcp/$1/$2" 2>/dev/null
+}
+
+@test "what is under test reaches the backend, but no part of monitoring" {
+  local service address
+  reaches backend 8080
+  for service in prometheus:9090 cadvisor:8080 results:8080; do
+    for address in "${service%:*}" $(docker inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' "$(container_of "${service%:*}")"); do
+      ! reaches "$address" "${service#*:}" || { echo "$address, $service"; return 1; }
+    done
+  done
 }
 
 @test "an experiment whose requests fail has invalid runs that say so, of each approach asked for, and fails" {

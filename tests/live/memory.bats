@@ -16,7 +16,7 @@ teardown_file() { "$LAB_ROOT/bin/down"; }
 
 # send WAIT_SECONDS: as many requests as REQUESTS at once, each of which waits so long for the backend; until all are answered.
 send() {
-  docker run --rm --network loom-lab_default --entrypoint hey loom-lab/loadgen -n "$REQUESTS" -c "$REQUESTS" -t 60 \
+  docker run --rm --network loom-lab_under_load --entrypoint hey loom-lab/loadgen -n "$REQUESTS" -c "$REQUESTS" -t 60 \
     "http://tomcat-virtual:8080/httpbin/block/$1"
 }
 

@@ -55,7 +55,7 @@ tell_try() {
   start_lab $RUN SIZE=provoked CONCURRENCY=10 DURATION=28s
   # Pipelined, so that it takes the sender next to nothing.
   flood() {
-    docker run --rm --network loom-lab_default --cpuset-cpus 0 --entrypoint python3 loom-lab/loadgen -c '
+    docker run --rm --network loom-lab_under_load --cpuset-cpus 0 --entrypoint python3 loom-lab/loadgen -c '
 import socket, time
 with socket.create_connection(("backend", 8080)) as backend:
     end = time.monotonic() + 20 # the first seconds go to compiling

@@ -22,8 +22,9 @@ grafana_says() {
   [ "$value" = "$3" ] || { echo "[$1] $2 is '$value', not '$3'"; return 1; }
 }
 
-@test "Prometheus, Grafana and the results are published, on 127.0.0.1 only" {
-  [ "$(setting '[.services | to_entries[] | select(.value.ports) | .key] | sort | join(" ")')" = "grafana prometheus results" ]
+@test "Prometheus, Grafana, the results and approaches are published, on 127.0.0.1 only" {
+  [ "$(setting '[.services | to_entries[] | select(.value.ports) | .key] | sort | join(" ")')" = \
+    "grafana prometheus results tomcat-platform tomcat-virtual virtual-netty webflux-netty" ]
   [ "$(setting '[.services[].ports // [] | .[].host_ip] | unique | join(" ")')" = 127.0.0.1 ]
 }
 

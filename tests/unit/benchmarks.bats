@@ -78,8 +78,3 @@ ran() {
   }
   [ "$(spent)" = "[1.5,42.93,0.8,40.5,0.13]" ]
 }
-
-@test "two sides of one name are refused" {
-  run env WHAT=pools APPROACH=jetty-platform SIDES="now now@HEAD" "$LAB_ROOT/tests/benchmarks/sides"
-  refused 2 "SIDES='now now@HEAD'" "the name now:"
-}

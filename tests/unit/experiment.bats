@@ -58,8 +58,8 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
     "judge /results/e/runs/1-a judge /results/e/runs/2-a-twin judge /results/e/runs/3-a judge /results/e/runs/4-a-twin summarise /results/e" ]
   [ -e "$EXPERIMENT/runs/4-a-twin/raw/container.json" ] && [ -e "$EXPERIMENT/runs/4-a-twin/raw/a-twin.log" ]
   [[ $output == *"4 runs (a), about 2 min"*"[1/1 a, a-twin] starting"* ]]
-  grep -q 'twins.yaml' "$BATS_TEST_TMPDIR/files"
-  [ ! -e "$LAB/.cache/twins.yaml" ]
+  grep -q 'experiment.yaml' "$BATS_TEST_TMPDIR/files"
+  [ ! -e "$LAB/.cache/experiment.yaml" ]
   grep -q 'image inspect.*loom-lab/a:jdk' "$ASKED" && ! grep -q 'image inspect.*loom-lab/a-twin' "$ASKED"
 }
 

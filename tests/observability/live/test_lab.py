@@ -26,8 +26,10 @@ def of(label: str, answer: list[Series]) -> set[str]:
 
 
 def test_every_target_is_up_but_those_of_a_run(prometheus: Prometheus) -> None:
-    up = HEADLINE | {"backend", "cadvisor", "prometheus", "results"}
+    up = {"cadvisor", "java", "prometheus", "results"}
     settles(prometheus, "up == 1", lambda answer: of("service", answer) == up)
+    java = HEADLINE | {"backend"}
+    settles(prometheus, 'process_start_time_seconds{job="java"}', lambda answer: of("service", answer) == java)
     settles(prometheus, "up == 0", lambda answer: of("job", answer) <= {"loadgen", "vegeta"})
 
 
