@@ -42,7 +42,7 @@ def interval(logs):
 
 def main(series, what):
     lines = [json.loads(line) for line in sys.stdin]
-    lines = [line for line in lines if line["series"] == series and line["what"] == what]
+    lines = [line for line in lines if line["series"] == series and line["what"] in what.split(",")]
     verdicts = defaultdict(int)
     for line in lines:
         for run in line["runs"]:

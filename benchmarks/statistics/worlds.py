@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from loomlab.answer.tries import MOST_TRIES
+from loomlab.answer.loads import MOST_TRIES
 from loomlab.statistics.student import Numbers
 
 APPROACHES, LOADS = 4, 2

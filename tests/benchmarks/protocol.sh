@@ -100,7 +100,7 @@ run_rounds() {
   remove_all
   docker network create $BENCH >/dev/null
   container backend --cpuset-cpus 0 --env BACKEND_DELAY="$DELAY_MS" --env LAB_BACKLOG=8192 --env LAB_MAX_CONNECTIONS=20000 \
-    --env LAB_HEAP_PERCENT=20 --env BACKEND_PROJECT= "loom-lab/backend:jdk${JDK:-25}"
+    --env LAB_HEAP_PERCENT=20 "loom-lab/backend:jdk${JDK:-25}"
   container loadgen --cpuset-cpus 0 --entrypoint sleep loom-lab/loadgen infinity
   for ((round = 1; round <= TRIES; round++)); do
     for contender in $contenders; do
