@@ -7,6 +7,7 @@ from loomlab_dashboards.panels import (
     AT_GENERATOR,
     IN_THE_SERVER,
     LAST_VALUE,
+    NO_CONTAINERS,
     NO_LIVE_LATENCY,
     NO_QUOTA,
     Query,
@@ -133,7 +134,7 @@ def _cpu() -> Row:
     return Row(
         "What does it cost in CPU?",
         line(
-            over_time(cores, _measured(used), limit=measured(_rule(limit))),
+            over_time(cores, _measured(used), limit=measured(_rule(limit)), empty=NO_CONTAINERS),
             over_time(cost, Query(of_runs), calcs=LAST_VALUE),
             over_time(quota, _measured(throttled), empty=NO_QUOTA),
             by_run_time(aligned, by_seconds(per_request)),
@@ -154,7 +155,12 @@ def _memory() -> Row:
     return Row(
         "What does it cost in memory?",
         line(
-            over_time(rss, _measured_level(rule), limit=measured(memory_limit(APPROACH), OUTSIDE_MEASURE)),
+            over_time(
+                rss,
+                _measured_level(rule),
+                limit=measured(memory_limit(APPROACH), OUTSIDE_MEASURE),
+                empty=NO_CONTAINERS,
+            ),
             over_time(waiting, _measured_level(per_request), empty="Fewer than ten requests are in flight."),
             by_run_time(aligned, by_seconds(_rule(rule), since_s=0)),
         ),
@@ -178,7 +184,7 @@ def _threads() -> Row:
     return Row(
         "What does it cost in threads?",
         line(
-            over_time(threads, _measured_level(rule)),
+            over_time(threads, _measured_level(rule), empty=NO_CONTAINERS),
             over_time(runnable, _measured("service:jvm_virtual_threads:sum")),
             over_time(inflight, _measured("service:lab_inflight_requests:sum")),
             by_run_time(aligned, by_seconds(_rule(rule), since_s=0)),

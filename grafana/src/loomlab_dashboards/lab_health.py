@@ -36,7 +36,11 @@ def _trust() -> Row:
         line(
             number(alerts, firing, bad_from=1, empty="No run goes on."),
             states(history, worst_of_each, levels, empty="No alert fired."),
-            states(up, Query("max by (service) (up)"), {"0": ("down", IDLE), "1": ("up", UP)}),
+            states(
+                up,
+                Query('max by (service) (up{job!="java"} or process_start_time_seconds{job="java"} > bool 0)'),
+                {"0": ("down", IDLE), "1": ("up", UP)},
+            ),
             widths=(4, 10, 10),
         ),
     )
@@ -72,7 +76,7 @@ def _limits() -> Row:
 def _held_back() -> Row:
     stopped = rate("container_cpu_cfs_throttled_periods_total", LAB)
     periods = rate("container_cpu_cfs_periods_total", LAB)
-    started = f'max by (service) (process_start_time_seconds{{job=~"approach|backend", {LAB}}})'
+    started = f'max by (service) (process_start_time_seconds{{job="java", {LAB}}})'
     throttled = Text("Throttled", "The share of the periods in which the CPU quota stopped a container.", "percentunit")
     age = Text("Age of the process", "How long a process has run, which falls to 0 when it is started again.", "s")
     killed = Text("Killed for memory", "How many processes a second the kernel killed because memory ran out.", "cps")
@@ -133,7 +137,7 @@ def lab_health() -> Json:
         "loomlab-lab-health",
         "Lab health",
         "Whether the current run can be trusted: generator, backend, throttling, scrapes and host.",
-        [many("approach", "Approach", 'label_values(up{job="approach"}, service)')],
+        [many("approach", "Approach", "label_values(lab_approach_info, service)")],
         [finished_runs(APPROACH.replace("service", "approach"))],
         [_trust(), _limits(), _held_back(), _record(), _host()],
     )
