@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from loomlab.published.answers import COLUMNS, answers_of, row_of
 from loomlab.published.paper import Outcome, Paper, read_papers
-from loomlab.report.chart import INK, SOFT, Drawing, axes, drawing, named_rows
+from loomlab.report.chart import INK, SOFT, Drawing, drawing, named_rows, new_axes
 
 ROW_IN, EDGE_IN = 0.4, 0.75
 COLOURS = {Outcome.REPRODUCED: "#1a7431", Outcome.NOT_REPRODUCED: "#b3261e"}
@@ -35,7 +35,7 @@ def forest(paper: Paper) -> Drawing:
     """A row for each ratio that claims are about, at the load that decides, in the colour of the outcome."""
     deciding = [answer.deciding for answer in answers_of(paper, paper.kept) if answer.claim.to]
     rows = [finding for finding in deciding if finding and finding.centre]
-    chart = axes(ROW_IN * len(rows) + EDGE_IN)
+    chart = new_axes(ROW_IN * len(rows) + EDGE_IN)
     for row, finding in enumerate(rows):
         colour = COLOURS.get(finding.outcome, SOFT)
         chart.plot([finding.low, finding.high], [row] * 2, color=colour, linewidth=4, alpha=0.5)

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from loomlab.answer.figures import EVERY
 from loomlab.basics import waves
 from loomlab.judge import limits as shared
-from loomlab.judge.verdict import DECLARING, RULES
+from loomlab.judge.rules import DECLARING, RULES
 from loomlab.plan import planning, work
 from loomlab.plan.scenarios import Scenario
 from loomlab.plan.variables import OTHERS, VARIABLES
