@@ -47,19 +47,23 @@ async def test_closes_when_asked_to(approach: Approach, endpoint: str) -> None:
 
 @pytest.mark.parametrize("endpoint", GOOD_REQUESTS)
 async def test_http_1_0_closes(approach: Approach, endpoint: str) -> None:
-    approach.skip_without_http10()
+    raw = older(GOOD_REQUESTS[endpoint])
+    if await approach.refuses_http10(raw):
+        return
     async with await approach.connect() as connection:
-        answer = await connection.ask(older(GOOD_REQUESTS[endpoint]))
+        answer = await connection.ask(raw)
         assert answer.status == 200
         assert await connection.is_closed_within(PROMPT_SECONDS)
 
 
 @pytest.mark.parametrize("endpoint", GOOD_REQUESTS)
 async def test_http_1_0_keeps_alive_when_asked_to(approach: Approach, endpoint: str) -> None:
-    approach.skip_without_http10()
+    raw = older(GOOD_REQUESTS[endpoint], b"Connection: Keep-Alive\r\n")
+    if await approach.refuses_http10(raw):
+        return
     async with await approach.connect() as connection:
         for _ in range(5):
-            answer = await connection.ask(older(GOOD_REQUESTS[endpoint], b"Connection: Keep-Alive\r\n"))
+            answer = await connection.ask(raw)
             assert (answer.status, answer.connection) == (200, "keep-alive")
             assert set(answer.names) == {"connection", "content-length", "content-type", "date"}
         assert not await connection.is_closed_within(KEPT_SECONDS)
@@ -69,10 +73,12 @@ async def test_http_1_0_keeps_alive_when_asked_to(approach: Approach, endpoint: 
     "refusal", [each for each in ONE_REFUSAL_OF_EACH_KIND if each.status != 413], ids=lambda each: each.kind
 )
 async def test_http_1_0_is_kept_alive_after_a_refusal(approach: Approach, refusal: Refusal) -> None:
-    approach.skip_without_http10()
+    raw = older(refusal.raw, b"Connection: keep-alive\r\n")
+    if await approach.refuses_http10(raw):
+        return
     async with await approach.connect() as connection:
         for _ in range(2):
-            answer = await connection.ask(older(refusal.raw, b"Connection: keep-alive\r\n"))
+            answer = await connection.ask(raw)
             assert answer.status == refusal.status
             if refusal.status in MAY_CLOSE and answer.connection != "keep-alive":
                 assert await connection.is_closed_within(PROMPT_SECONDS)
