@@ -103,7 +103,7 @@ bench-style: ## CPU per request in both styles, and how the style changes the di
 	@tests/benchmarks/style
 bench-floor: ## What the lab claims of an approach against itself, loaded in turn: TRIES=12 sweeps of five blocks, four hours; continues after an interruption
 	@tests/benchmarks/slices
-bench-internals: ## CPU per request with settings of servers, clients and the JVM changed one by one, loaded in turn: six hours; continues after an interruption
+bench-internals: ## CPU per request with settings of servers, clients and the JVM changed one by one, loaded in turn: five hours; continues after an interruption
 	@tests/benchmarks/internals
 bench-wait: ## What a wait costs without HTTP: platform threads, virtual ones and an event loop, with and without a time-out: a few minutes
 	@tests/benchmarks/waiting/run
