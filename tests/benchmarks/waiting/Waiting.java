@@ -26,12 +26,14 @@ import java.util.concurrent.atomic.AtomicLong;
  * What a wait for a socket costs: clients write 64 bytes and read as many, which a server sends back after a delay.
  *
  * <p>{@code server PORT DELAY_MS} answers; {@code MODEL TIMEOUT_MS CLIENTS WAITS PORT} asks, and prints the CPU time of its
- * process per wait, in microseconds, after a third of the waits as a warm-up. MODEL is platform, virtual or loop; a TIMEOUT_MS of 0
- * is none. The loop's time-outs are as Netty's ReadTimeoutHandler keeps them: one task a connection, which looks when it last read.
+ * process per wait, in microseconds, after a third of the waits as a warm-up. MODEL is platform, virtual, loop or blocking; a
+ * TIMEOUT_MS of 0 is none. Sockets are connected with a time-out, as clients do, after which a platform thread polls before it
+ * reads ({@code NioSocketImpl}); blocking is a platform thread whose sockets were connected without one. The loop's time-outs are as Netty's ReadTimeoutHandler keeps them: one task a connection, which looks when it last read.
  */
 final class Waiting {
   private static final int BYTES = 64;
   private static final int WARM_UP_SHARE = 3;
+  private static final int CONNECT_TIMEOUT_MS = 5_000;
 
   private Waiting() {}
 
@@ -46,8 +48,9 @@ final class Waiting {
     InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[4]));
     Client client =
         switch (args[0]) {
-          case "platform" -> new Threads(Thread.ofPlatform().factory(), server, timeoutMillis, clients);
-          case "virtual" -> new Threads(Thread.ofVirtual().factory(), server, timeoutMillis, clients);
+          case "blocking" -> new Threads(Thread.ofPlatform().factory(), server, 0, timeoutMillis, clients);
+          case "platform" -> new Threads(Thread.ofPlatform().factory(), server, CONNECT_TIMEOUT_MS, timeoutMillis, clients);
+          case "virtual" -> new Threads(Thread.ofVirtual().factory(), server, CONNECT_TIMEOUT_MS, timeoutMillis, clients);
           case "loop" -> new Loop(server, timeoutMillis, clients);
           default -> throw new IllegalArgumentException(args[0]);
         };
@@ -79,11 +82,12 @@ final class Waiting {
     private final ThreadFactory factory;
     private final List<Socket> sockets = new ArrayList<>();
 
-    Threads(ThreadFactory factory, InetSocketAddress server, int timeoutMillis, int clients) throws IOException {
+    Threads(ThreadFactory factory, InetSocketAddress server, int connectTimeoutMillis, int timeoutMillis, int clients)
+        throws IOException {
       this.factory = factory;
       for (int i = 0; i < clients; i++) {
         Socket socket = new Socket();
-        socket.connect(server);
+        socket.connect(server, connectTimeoutMillis);
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(timeoutMillis);
         sockets.add(socket);

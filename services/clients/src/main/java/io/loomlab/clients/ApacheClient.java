@@ -55,7 +55,6 @@ public final class ApacheClient implements BlockingClient {
     connectionConfig =
         ConnectionConfig.custom()
             .setConnectTimeout(Timeout.of(settings.connectTimeout()))
-            .setSocketTimeout(Timeout.of(settings.responseTimeout()))
             .setValidateAfterInactivity(PROBE_AFTER)
             .build();
     requestConfig =

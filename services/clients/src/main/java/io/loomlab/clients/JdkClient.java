@@ -51,8 +51,10 @@ final class JdkClient implements BlockingClient {
     HttpClient.Builder builder =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(settings.connectTimeout())
             .followRedirects(HttpClient.Redirect.NEVER);
+    if (!settings.connectTimeout().isZero()) {
+      builder.connectTimeout(settings.connectTimeout());
+    }
     if (settings.approach().concurrency() == Approach.Concurrency.VIRTUAL_THREADS) {
       ThreadFactory threads = Thread.ofVirtual().name("httpclient-", 0).factory();
       builder.executor(Executors.newThreadPerTaskExecutor(threads));
@@ -89,7 +91,7 @@ final class JdkClient implements BlockingClient {
         settings.backendConnections(),
         settings.backendConnections(),
         null,
-        http.connectTimeout().orElseThrow().toMillis(),
+        http.connectTimeout().map(Duration::toMillis).orElse(0L),
         request("/").timeout().map(Duration::toMillis).orElse(0L),
         settings.poolTimeout().toMillis(),
         1000L * Integer.getInteger(KEEP_ALIVE_SECONDS),

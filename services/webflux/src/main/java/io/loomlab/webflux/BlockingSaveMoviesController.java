@@ -13,8 +13,7 @@ import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestParam;
 
 /**
- * Waits for the body itself: with it as an argument of its own, Spring would call the handler on
- * the event loop that read its last bytes.
+ * Waits for the body, which the lab's own {@link Body} reads because of the limit of its length.
  */
 @Controller
 class BlockingSaveMoviesController {

@@ -74,8 +74,9 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
   }
 
   private Mono<String> lastOf(String role, ParsedRequest.Capabilities asked) {
-    return Calls.lastOf(
-        backend.get(BackendPaths.capabilities(role)), asked.calls(), asked.parallel());
+    String path = BackendPaths.capabilities(role);
+    return RepeatedCall.lastOf(
+        Mono.defer(() -> backend.get(path)), asked.calls(), asked.parallel());
   }
 
   private Answer textAfterWork(String text, int cpuMicros) {

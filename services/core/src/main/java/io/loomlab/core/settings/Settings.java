@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
  * @param backendConnections most connections to the backend, in all and per route
  * @param maxConnections most inbound connections, where the server has such a limit
  * @param backlog listen backlog asked for; the kernel cuts it to {@code net.core.somaxconn}
+ * @param connectTimeout longest time to connect to the backend, zero without a limit
  * @param responseTimeout longest silence of the backend, zero without a limit
  * @param poolTimeout longest wait for a connection to the backend
  * @param keepAlive how long an idle connection is kept, inbound and outbound
@@ -95,7 +96,7 @@ public record Settings(
         environment.positive("LAB_BACKEND_CONNECTIONS"),
         environment.positive("LAB_MAX_CONNECTIONS"),
         environment.positive("LAB_BACKLOG"),
-        environment.millis("LAB_CONNECT_TIMEOUT_MS", 1),
+        environment.millis("LAB_CONNECT_TIMEOUT_MS", 0),
         environment.millis("LAB_RESPONSE_TIMEOUT_MS", 0),
         environment.millis("LAB_POOL_TIMEOUT_MS", 1),
         environment.millis("LAB_KEEP_ALIVE_MS", 1),

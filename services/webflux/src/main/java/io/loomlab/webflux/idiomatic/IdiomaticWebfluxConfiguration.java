@@ -42,7 +42,7 @@ public class IdiomaticWebfluxConfiguration {
   static class Blocking {
     @Bean
     BackendCalls backend(WebBackend backend) {
-      return new BlockingCalls(backend);
+      return new BlockingWebBackend(backend);
     }
   }
 }

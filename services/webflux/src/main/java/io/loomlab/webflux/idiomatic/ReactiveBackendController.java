@@ -9,7 +9,7 @@ import io.loomlab.core.work.CpuWork;
 import io.loomlab.spring.idiomatic.BackendCalls.Authorities;
 import io.loomlab.spring.idiomatic.BackendCalls.Meetings;
 import io.loomlab.spring.idiomatic.BackendCalls.User;
-import io.loomlab.webflux.Calls;
+import io.loomlab.webflux.RepeatedCall;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestHeader;
@@ -42,8 +42,8 @@ class ReactiveBackendController {
     return backend
         .get(String.class, "/authentication")
         .flatMap(token -> backend.get(String.class, "/authorization/{token}", segment(token)))
-        .map(role -> backend.get(String.class, "/capabilities/{role}", segment(role)))
-        .flatMap(call -> Calls.lastOf(call, times, atOnce))
+        .map(role -> Mono.defer(() -> backend.get(String.class, "/capabilities/{role}", segment(role))))
+        .flatMap(call -> RepeatedCall.lastOf(call, times, atOnce))
         .doOnNext(capabilities -> cpu.spend(work));
   }
 

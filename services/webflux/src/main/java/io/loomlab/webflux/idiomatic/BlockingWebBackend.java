@@ -3,10 +3,10 @@ package io.loomlab.webflux.idiomatic;
 import io.loomlab.spring.idiomatic.BackendCalls;
 
 /** {@code WebClient}, used synchronously. */
-class BlockingCalls implements BackendCalls {
+class BlockingWebBackend implements BackendCalls {
   private final WebBackend backend;
 
-  BlockingCalls(WebBackend backend) {
+  BlockingWebBackend(WebBackend backend) {
     this.backend = backend;
   }
 

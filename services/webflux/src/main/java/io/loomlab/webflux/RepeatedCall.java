@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Signal;
 
 /** A call of the backend that is made several times. */
-public final class Calls {
-  private Calls() {}
+public final class RepeatedCall {
+  private RepeatedCall() {}
 
   /**
    * What the last one gives; fails as any of them does.
@@ -18,7 +18,7 @@ public final class Calls {
    */
   public static Mono<String> lastOf(Mono<String> call, int times, boolean atOnce) {
     if (atOnce) {
-      return Mono.zip(Collections.nCopies(times, call.materialize()), answerable(Calls::last));
+      return Mono.zip(Collections.nCopies(times, call.materialize()), answerable(RepeatedCall::last));
     }
     return times == 1 ? call : call.repeat(times - 1L).last();
   }
