@@ -172,7 +172,8 @@ class Asked(Record):
     style: Literal["lean", "idiomatic"] = variable(
         "STYLE", SERVING,
         "`lean`: the least code that does the work; `idiomatic`: the code as Spring's guides write it "
-        "([what it is](docs/cost-per-request.md#idiomatic-spring-style)), in the headline set only", "{env}", "idiomatic",
+        "([what it is](docs/cost-per-request.md#idiomatic-spring-style)), in the headline set only", "{env}",
+        "idiomatic",
     )  # fmt: skip
     jdk: Literal["25", "21", "26", "27"] = variable(
         "JDK", SERVING, "Java version: `25`, `21`, or, where a registry answers, `26` or `27` (not tried yet)",

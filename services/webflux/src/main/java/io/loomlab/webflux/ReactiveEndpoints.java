@@ -75,8 +75,8 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
 
   private Mono<String> lastOf(String role, ParsedRequest.Capabilities asked) {
     String path = BackendPaths.capabilities(role);
-    return RepeatedCall.lastOf(
-        Mono.defer(() -> backend.get(path)), asked.calls(), asked.parallel());
+    Mono<String> call = Mono.defer(() -> answerable(backend::get).apply(path));
+    return RepeatedCall.lastOf(call, asked.calls(), asked.parallel());
   }
 
   private Answer textAfterWork(String text, int cpuMicros) {

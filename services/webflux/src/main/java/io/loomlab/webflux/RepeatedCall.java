@@ -18,7 +18,8 @@ public final class RepeatedCall {
    */
   public static Mono<String> lastOf(Mono<String> call, int times, boolean atOnce) {
     if (atOnce) {
-      return Mono.zip(Collections.nCopies(times, call.materialize()), answerable(RepeatedCall::last));
+      return Mono.zip(
+          Collections.nCopies(times, call.materialize()), answerable(RepeatedCall::last));
     }
     return times == 1 ? call : call.repeat(times - 1L).last();
   }

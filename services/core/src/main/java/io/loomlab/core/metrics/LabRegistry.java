@@ -27,7 +27,10 @@ public final class LabRegistry {
   /** Common tag of every series. */
   public static final String APPROACH_TAG = "approach";
 
-  /** Takes locks of every platform thread: a scrape would burden one model alone. {@link Allocation} only adds them up. */
+  /**
+   * Takes locks of every platform thread: a scrape would burden one model alone. {@link Allocation}
+   * only adds them up.
+   */
   private static final String WALKS_EVERY_THREAD = "jvm.threads.states";
 
   private static final String NONE = "none";

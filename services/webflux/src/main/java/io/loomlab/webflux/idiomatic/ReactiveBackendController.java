@@ -42,7 +42,9 @@ class ReactiveBackendController {
     return backend
         .get(String.class, "/authentication")
         .flatMap(token -> backend.get(String.class, "/authorization/{token}", segment(token)))
-        .map(role -> Mono.defer(() -> backend.get(String.class, "/capabilities/{role}", segment(role))))
+        .map(
+            role ->
+                Mono.defer(() -> backend.get(String.class, "/capabilities/{role}", segment(role))))
         .flatMap(call -> RepeatedCall.lastOf(call, times, atOnce))
         .doOnNext(capabilities -> cpu.spend(work));
   }
