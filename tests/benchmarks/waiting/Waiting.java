@@ -54,10 +54,10 @@ final class Waiting {
           case "loop" -> new Loop(server, timeoutMillis, clients);
           default -> throw new IllegalArgumentException(args[0]);
         };
-    client.wait(waits / WARM_UP_SHARE);
+    client.load(waits / WARM_UP_SHARE);
     long cpuNanos = cpuNanos();
     long nanos = System.nanoTime();
-    client.wait(waits);
+    client.load(waits);
     nanos = System.nanoTime() - nanos;
     cpuNanos = cpuNanos() - cpuNanos;
     System.out.printf(
@@ -74,7 +74,7 @@ final class Waiting {
   /** Keeps its connections between calls. */
   private interface Client {
     /** So many waits by all connections together. */
-    void wait(long waits) throws Exception;
+    void load(long waits) throws Exception;
   }
 
   /** A thread for each connection, which blocks. */
@@ -95,7 +95,7 @@ final class Waiting {
     }
 
     @Override
-    public void wait(long waits) throws InterruptedException {
+    public void load(long waits) throws InterruptedException {
       AtomicLong left = new AtomicLong(waits);
       CountDownLatch ended = new CountDownLatch(sockets.size());
       for (Socket socket : sockets) {
@@ -160,7 +160,7 @@ final class Waiting {
     }
 
     @Override
-    public void wait(long waits) throws IOException {
+    public void load(long waits) throws IOException {
       left = waits;
       for (Connection connection : connections) {
         ask(connection);
