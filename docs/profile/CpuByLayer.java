@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import jdk.jfr.consumer.EventStream;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
-import jdk.jfr.consumer.RecordingFile;
 
 /**
  * Share of a JVM's Java CPU time by layer, from CPU-time samples (JEP 509: JDK 25, Linux).
  *
- * <p>{@code java CpuByLayer.java RECORDING [FROM TO]}: FROM and TO are epoch seconds. A sample
- * counts for the first owner that a frame matches, from the top of the stack down; a stack without
+ * <p>{@code java CpuByLayer.java FOLDER FROM TO}: the folder of chunks that Flight Recorder wrote, of
+ * a JVM that may have been killed; FROM and TO are epoch seconds. A sample counts for the first owner that a frame matches, from the top of the stack down; a stack without
  * one counts for the plumbing that it is made of.
  */
 class CpuByLayer {
@@ -69,25 +69,21 @@ class CpuByLayer {
   }
 
   public static void main(String[] arguments) throws IOException {
-    Instant from = arguments.length > 1 ? seconds(arguments[1]) : Instant.MIN;
-    Instant to = arguments.length > 2 ? seconds(arguments[2]) : Instant.MAX;
     Map<String, Integer> layers = new TreeMap<>();
     Map<String, Integer> methods = new TreeMap<>();
-    int samples = 0;
-    try (RecordingFile recording = new RecordingFile(Path.of(arguments[0]))) {
-      while (recording.hasMoreEvents()) {
-        RecordedEvent event = recording.readEvent();
-        boolean wanted =
-            event.getEventType().getName().equals("jdk.CPUTimeSample")
-                && event.getStartTime().isAfter(from)
-                && event.getStartTime().isBefore(to);
-        if (wanted) {
-          samples++;
-          layers.merge(layerOf(event), 1, Integer::sum);
-          methods.merge(topOf(event), 1, Integer::sum);
-        }
-      }
+    try (EventStream chunks = EventStream.openRepository(Path.of(arguments[0]))) {
+      chunks.setStartTime(seconds(arguments[1]));
+      chunks.setEndTime(seconds(arguments[2]));
+      chunks.setReuse(false);
+      chunks.onEvent(
+          "jdk.CPUTimeSample",
+          event -> {
+            layers.merge(layerOf(event), 1, Integer::sum);
+            methods.merge(topOf(event), 1, Integer::sum);
+          });
+      chunks.start();
     }
+    int samples = layers.values().stream().mapToInt(Integer::intValue).sum();
     System.out.printf("%d samples%n", samples);
     print(layers, samples, Integer.MAX_VALUE);
     print(methods, samples, 25);
