@@ -152,15 +152,11 @@ def _memory() -> Row:
     aligned = Text(f"RSS, {ALIGNED}", "The container's RSS, for runs made one after another.", "bytes")
     per_request = "service:container_memory_rss_bytes_per_inflight_request:ratio"
     rule = "service:container_memory_rss_bytes:sum"
+    limit = measured(memory_limit(APPROACH), OUTSIDE_MEASURE)
     return Row(
         "What does it cost in memory?",
         line(
-            over_time(
-                rss,
-                _measured_level(rule),
-                limit=measured(memory_limit(APPROACH), OUTSIDE_MEASURE),
-                empty=NO_CONTAINERS,
-            ),
+            over_time(rss, _measured_level(rule), limit=limit, empty=NO_CONTAINERS),
             over_time(waiting, _measured_level(per_request), empty="Fewer than ten requests are in flight."),
             by_run_time(aligned, by_seconds(_rule(rule), since_s=0)),
         ),
