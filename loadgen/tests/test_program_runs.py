@@ -277,10 +277,10 @@ def test_users_send_a_slice_when_they_are_told_to_and_keep_connections(server: M
     command = LabUsers().command(load_of(server, CLOSED, 5), tmp_path, ramp_s=1, in_slices=True)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
         assert process.stdin and process.stdout
-        for done in (10, 20, 30):
-            process.stdin.write(b"10\n")
+        for done in (40, 80, 120):
+            process.stdin.write(b"40\n")
             process.stdin.flush()
-            assert (process.stdout.readline(), len(server.asked), server.inflight) == (b"10\n", done, 0)
+            assert (process.stdout.readline(), len(server.asked), server.inflight) == (b"40\n", done, 0)
 
     starts_s = np.sort(left(LabUsers(), tmp_path)[1].starts_s)[:5]
     assert server.connections == 5
