@@ -10,7 +10,7 @@ teardown() { stop_lab; }
 # sees PROMQL: within 15 s Prometheus has a value above 0 for it.
 sees() { settles '[.data.result[] | select((.value[1] | tonumber) > 0)] | length > 0' "$1" true; }
 
-@test "a scenario runs scaled to the host, its figures are live under vegeta, its files are kept, and its summary has both sets of parameters" {
+@test "a scenario runs scaled to the host, its figures are live under vegeta, its files are kept" {
   start_lab scenario NAME=10k-vus-and-rps-get-movies SCALE=0.005 APPROACH=tomcat-virtual DURATION=40s WARMUP_CAP=1s
   wait_for_line "measure [0-9]" 120
   sees 'lab_run_info{approach="tomcat-virtual",scenario="10k-vus-and-rps-get-movies",tool="vegeta"}'
@@ -19,9 +19,7 @@ sees() { settles '[.data.result[] | select((.value[1] | tonumber) > 0)] | length
   sees 'histogram_quantile(0.99,sum(rate(request_seconds_bucket{status="200"}[5s]))by(le))'
   end_of_lab
   [ "$(run_of '.scenario.scale')" = 0.005 ]
-  [ "$(run_of '.scenario.parameters[] | select(.name == "connections") | .published + " " + .here')" = "10,000 50" ]
   [ "$(run_of '.runs[0] | .rate == 50 and .errors == 0 and .started_rps > 45 and .latency_ms.p50 > 100')" = true ]
-  grep -q "| offered rate, requests/s | 10,000 | 50 |" "$(experiment_folder)/summary.md"
   local file
   for file in vegeta-load.json vegeta-report.json vegeta-requests.csv.gz; do
     [ -s "$(experiment_folder)/runs/1-tomcat-virtual/raw/$file" ] || { echo "no $file"; return 1; }
@@ -32,15 +30,4 @@ sees() { settles '[.data.result[] | select((.value[1] | tonumber) > 0)] | length
   run make -C "$LAB_ROOT" papers
   [ "$status" -eq 0 ]
   [[ $output == *"loom-webflux-benchmarks"*"60k-vus-smooth-spike-get-post-movies"* ]]
-}
-
-@test "an experiment of another paper is refused before anything runs" {
-  local folder
-  start_lab scenario NAME=10k-vus-and-rps-get-movies SCALE=0.005 APPROACH=tomcat-virtual DURATION=5s WARMUP_CAP=1s
-  end_of_lab
-  folder=$(basename "$(experiment_folder)")
-  run make -C "$LAB_ROOT" reproduce PAPER=spring-boot-edition RESUME="$folder"
-  [ "$status" -eq 2 ]
-  [[ $output == *"RESUME=$folder"*"PAPER=loom-webflux-benchmarks"* ]] || { echo "$output"; return 1; }
-  [ -z "$(lab_containers)" ]
 }

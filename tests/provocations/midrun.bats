@@ -53,7 +53,7 @@ hold_approach() {
 }
 
 nine_runs() {
-  export RESPONSE_TIMEOUT_MS=90000
+  export RESPONSE_TIMEOUT_MS=60000
   start_lab CONCURRENCY=50 DURATION=20s WARMUP_CAP=1s SIZE=smoke APPROACH=microhttp-virtual REPEATS=9 &&
     during 1 "measure [2-9]" kill_approach &&
     during 2 "measure [0-9]" kill_ab &&
