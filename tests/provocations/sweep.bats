@@ -14,7 +14,7 @@ teardown() { stop_lab; }
   end_of_lab
   grep -q "4 runs (microhttp-virtual), about [0-9]* min" "$log"
   grep -qE "^The host disturbed 1-microhttp-virtual(-twin)?, " "$log" || { cat "$log"; return 1; }
-  [ "$(run_of '.runs | length')" -eq 5 ] || { cat "$log"; return 1; }
+  [ "$(run_of '.runs | length')" -ge 5 ] || { cat "$log"; return 1; }
   [ "$(run_of '.runs[0].verdict')" = invalid ]
   fails 1 monitoring_gone
   [ "$(run_of '.runs[1].run == .runs[0].run + "-try-2" and .runs[1].verdict != "invalid"')" = true ]
