@@ -112,7 +112,7 @@ def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path
         (2, "10,000 connections (load 2)"),
     ]
     assert first.p_holm == alone.p_holm == pytest.approx(2 * (first.p_value or 0))
-    assert none.word == "not resolved"
+    assert none.word == "not significant"
     assert any("hold for 2 contrasts together" in note for note in footnotes(got))
 
 

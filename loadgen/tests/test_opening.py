@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, WAITING, Figure
+from loomlab.answer.figures import CPU, P50, P99, THROUGHPUT, MEMORY, Figure
 from loomlab.answer.parity import unknown_notes
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.models import Latency, Run
@@ -156,7 +156,7 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
         one
         for experiment in examples
         for one in sentences(experiment)
-        if one not in comparing(experiment, CPU, P99, WAITING, P50)
+        if one not in comparing(experiment, CPU, P99, MEMORY, P50)
     )
 
     assert "\n".join(dict.fromkeys(texts)) == snapshot

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from loomlab.answer.figures import CPU, P99, WAITING, Figure
+from loomlab.answer.figures import CPU, P99, MEMORY, Figure
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.plan.planning import plan
@@ -112,7 +112,7 @@ def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_p
 def test_a_cell_has_the_difference_with_its_unit_which_no_margin_is_of(
     heaps: Mapping[str, tuple[int, ...]], cell: tuple[str, str | None] | None
 ) -> None:
-    comparisons = holding(heaps, margin=0.3).comparisons(WAITING)
+    comparisons = holding(heaps, margin=0.3).comparisons(MEMORY)
 
     assert [effect_cell(one) for one in comparisons] == ([cell] if cell else [])
     assert not any(one.margin or one.within_margin for one in comparisons)
@@ -128,19 +128,19 @@ def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(
     effect, interval = effect_cell(comparison)
 
     assert len(comparison.blocks) == 3
-    assert (effect == "not resolved", interval is None) == (told, told)
+    assert (effect == "not significant", interval is None) == (told, told)
 
 
 def test_the_tables_have_the_mean_and_the_range() -> None:
     rows = holding(NEGATIVE).rows
 
-    assert csv_of(rows, [WAITING]).splitlines() == [
+    assert csv_of(rows, [MEMORY]).splitlines() == [
         "load,unit,approach,valid,suspect,invalid,live_kib_per_request,live_kib_per_request_lowest,"
         "live_kib_per_request_highest",
         "2000,connections,tomcat-platform,3,0,0,62.0,60.0,63.0",
         "2000,connections,tomcat-virtual,3,0,0,-6.0,-30.0,10.0",
     ]
-    assert table_of(rows, [WAITING])[2:] == [
+    assert table_of(rows, [MEMORY])[2:] == [
         "| 2,000 connections | tomcat-platform | 62 (60 to 63) | 3 valid |",
         "| 2,000 connections | tomcat-virtual | -6.00 (-30 to 10) | 3 valid |",
     ]
@@ -179,9 +179,9 @@ def test_text_of_charts_stays_text() -> None:
 def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
     look, (first, _) = looks(experiment.approaches, {}), experiment.loads
 
-    assert chart.repeats(WAITING, first, look) is None
-    assert chart.effects(WAITING, experiment.comparisons(WAITING, first.label), look) is None
-    assert chart.over_load(WAITING, experiment.loads, look) is None
+    assert chart.repeats(MEMORY, first, look) is None
+    assert chart.effects(MEMORY, experiment.comparisons(MEMORY, first.label), look) is None
+    assert chart.over_load(MEMORY, experiment.loads, look) is None
     assert chart.over_load(CPU, [first], look) is None
     assert chart.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
     assert course_of(experiment.runs[0], None) is None
@@ -200,15 +200,15 @@ def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
 def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ...]]) -> None:
     experiment = holding(heaps)
     look, (at,) = looks(experiment.approaches, {}), experiment.loads
-    difference = chart.effects(WAITING, experiment.comparisons(WAITING), look)
+    difference = chart.effects(MEMORY, experiment.comparisons(MEMORY), look)
     other = load_groups([run.model_copy(update={"cell": 2, "run": f"9{run.run}"}) for run in experiment.runs])
     double = replace(other[0], amount=4000)
 
     repeats = len(heaps["tomcat-virtual"])
     for drawing, count in (
-        (chart.repeats(WAITING, at, look), 2),
+        (chart.repeats(MEMORY, at, look), 2),
         (difference, 1),
-        (chart.over_load(WAITING, [at, double], look), 4),
+        (chart.over_load(MEMORY, [at, double], look), 4),
     ):
         drawn = dots(drawing)
         assert len(drawn) == count * repeats

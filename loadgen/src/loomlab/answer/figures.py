@@ -113,7 +113,7 @@ RSS = Figure(
     "rss_max_mib", "RSS", "MiB", "largest sample of the container's RSS", lambda run: run.rss_max_bytes, divisor=2**20,
     column=("RSS MiB", 0), exported=Exported("rss_max_bytes", "RSS", "bytes", scale=2**20),
 )  # fmt: skip
-WAITING = Figure(
+MEMORY = Figure(
     "live_kib_per_request", "held by a waiting request", "KiB",
     "what a waiting request holds in all, measured after the run", _live("total"),
     ComparedFigure(
@@ -141,8 +141,8 @@ GC = Figure(
     "gc_cpu_percent", "garbage collection", "%", "the collector's part of the approach's CPU time, of the whole run",
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
-EVERY = (THROUGHPUT, P50, P99, ERRORS, P99_9, CPU, ALLOCATED, WAITING, *PARTS, GC, RSS, THREADS)
-FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)  # those of the report, in its order
+EVERY = (THROUGHPUT, P50, P99, ERRORS, P99_9, CPU, ALLOCATED, MEMORY, *PARTS, GC, RSS, THREADS)
+FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, MEMORY)  # those of the report, in its order
 SUMMED_UP = (CPU, P99)  # those by which summary.json compares
 
 

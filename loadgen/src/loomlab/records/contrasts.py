@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from loomlab.records.files import Record
 
 Kind = Literal["controlled", "stack", "unknown", "same"]
-Word = Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]
+Word = Literal["lower", "higher", "no difference", "equivalent", "not significant", "exploratory"]
 
 
 class Difference(Record):

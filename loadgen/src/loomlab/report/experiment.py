@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from loomlab.answer.comparisons import compared
-from loomlab.answer.figures import CPU, FIGURES, P50, P99, THROUGHPUT, WAITING, Figure, Spread, measured_figures, spread
+from loomlab.answer.figures import CPU, FIGURES, P50, P99, THROUGHPUT, MEMORY, Figure, Spread, measured_figures, spread
 from loomlab.answer.loads import LoadGroup, load_groups, try_notes, unmade_blocks
 from loomlab.answer.parity import unknown_notes
 from loomlab.answer.summary import STAND_IN_NOTE
@@ -164,7 +164,7 @@ def with_interval(centre: str, ends: str | None) -> str:
 def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
     """The ratio or the difference, and its interval where there is one."""
     if comparison.swayed and comparison.word == "exploratory":
-        return "not resolved", None
+        return "not significant", None
     if comparison.effect is None:
         return UNKNOWN, None
     write = ratio_text if comparison.unit is None else lambda value: f"{'+' if value > 0 else ''}{number(value)}"
@@ -213,7 +213,7 @@ def _more(experiment: Experiment) -> Iterator[str]:
     contrasts = experiment.summary.contrasts
     asked: Kind = "stack" if [contrast.kind for contrast in contrasts] == ["stack"] else "controlled"
     figures = {load.label: measured_figures(load.runs) for load in experiment.loads}
-    for figure in (CPU, P99, WAITING):
+    for figure in (CPU, P99, MEMORY):
         for comparison in experiment.comparisons(figure):
             if comparison.kind == asked and figure in figures[comparison.load]:
                 yield comparison.sentence

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured_figures
+from loomlab.answer.figures import CPU, P99, MEMORY, Figure, measured_figures
 from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
@@ -22,7 +22,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
-BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by load where there are several loads
+BESIDE_LOADS = (CPU, P99, MEMORY)  # figures whose repeats are drawn load by load where there are several loads
 
 
 def write_report(folder: Path) -> Path:

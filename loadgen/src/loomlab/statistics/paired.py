@@ -89,7 +89,7 @@ def _with_word(comparison: Comparison, found: Estimates, declared: int, p_holm: 
         return comparison
     word = str(words(found, np.array(p_holm), margin))
     needed = likely = None
-    if word == "not resolved" and known and not found.rounding:
+    if word == "not significant" and known and not found.rounding:
         needed = blocks_needed(float(found.deviation), margin, declared)
         likely = min(blocks_likely(found, margin, declared), needed)
     return comparison.model_copy(update={"word": word, "blocks_needed": needed, "blocks_likely": likely})
@@ -121,14 +121,14 @@ def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observ
     lost = any(sum(run.lost for run in side) > LOST_LIMIT * len(side) for side in sides)
     says = _says(counted)
     if says is not None and (lost or says != _says(every)):
-        word = "exploratory" if counted.word == "exploratory" else "not resolved"
+        word = "exploratory" if counted.word == "exploratory" else "not significant"
         changes |= {"word": word, "within_margin": False, "blocks_needed": None, "blocks_likely": None, "swayed": True}
     return counted.model_copy(update=changes)
 
 
 def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
     """The word; of what is exploratory, the margin and the side of equality that it is on; None: nothing."""
-    if comparison.word == "not resolved" or comparison.effect is None:
+    if comparison.word == "not significant" or comparison.effect is None:
         return None
     if comparison.word != "exploratory":
         return comparison.word
@@ -154,10 +154,10 @@ def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
         case "equivalent":
             near = f"{a} differs from {b} in {figure.name} by less than the margin of {margin}"
             return f"Equivalent at {load}: {near} {basis}; the direction is not shown{why}."
-        case "not resolved":
-            return f"Not resolved at {load}: {question} {basis}{why}{_cure(comparison)}."
+        case "not significant":
+            return f"Not significant at {load}: {question} {basis}{why}{_cure(comparison)}."
         case "exploratory" if comparison.swayed:
-            return f"Exploratory, not resolved at {load}: {question} {basis}{why}."
+            return f"Exploratory, not significant at {load}: {question} {basis}{why}."
     begin = "Exploratory: at" if comparison.word == "exploratory" else "At"
     name += " (a lower bound)" if name and comparison.lower_bounds else ""
     if effect == comparison.even:

@@ -69,7 +69,7 @@ def words(estimated: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.st
     resolved, inside = p_holm < ERROR_RATE, within(estimated, margin)
     even = np.abs(estimated.mean) <= estimated.half_width
     choices = [resolved & (estimated.mean < 0), resolved & (estimated.mean > 0), inside & even, inside]
-    chosen: NDArray[np.str_] = np.select(choices, ["lower", "higher", "no difference", "equivalent"], "not resolved")
+    chosen: NDArray[np.str_] = np.select(choices, ["lower", "higher", "no difference", "equivalent"], "not significant")
     return chosen
 
 
