@@ -13,7 +13,8 @@ from loomlab.answer.parity import unknown_notes
 from loomlab.records.contrasts import Contrast, Kind
 from loomlab.records.models import Latency, Run
 from loomlab.records.raw import LiveBytes
-from loomlab.report.experiment import Experiment, opening_of
+from loomlab.report.experiment import Experiment
+from loomlab.report.opening import opening_of
 from ordered import planned
 from report_folder import LOAD, NAMES, RATE, blocks, experiment_of, invalid, run_of
 from saying import figures
@@ -21,7 +22,7 @@ from saying import figures
 
 def sentences(experiment: Experiment) -> list[str]:
     opening = opening_of(experiment)
-    return [*opening.answers, *opening.more]
+    return [*opening.found, *([opening.unclear] if opening.unclear else []), *opening.more]
 
 
 def comparing(experiment: Experiment, *figures: Figure) -> list[str]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compared import BASE, HELD, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed, one_of_many, only
+from compared import BASE, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed, one_of_many, only
 from loomlab.records.contrasts import Comparison
-from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, ComparedFigure, Observation, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import blocks_likely, blocks_needed, estimates, holm, power, within, words
 
@@ -26,6 +26,7 @@ def test_a_ratio_is_the_geometric_mean_of_the_blocks() -> None:
     assert got.effect == pytest.approx(math.prod(ratios) ** (1 / 5))
     assert [one.effect for one in got.blocks] == pytest.approx(ratios)
     assert (got.word, got.coarse, got.dropped) == ("lower", False, [])
+    assert (got.a_mean, got.b_mean) == pytest.approx([statistics.geometric_mean(side) for side in (LESS, BASE)])
 
 
 @pytest.mark.parametrize(
@@ -119,9 +120,9 @@ def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> 
     assert compare(CPU_PER_REQUEST, runs, [], [third]) == [exploratory]
 
 
-@pytest.mark.parametrize("declared", [True, False])
-def test_a_figure_with_a_unit_is_compared_by_differences_may_be_negative_and_has_no_word(declared: bool) -> None:
-    got = compared([17, -2, 0], [78, 60, 61], HELD, declared)
+@pytest.mark.parametrize(("declared", "word"), [(True, "lower"), (False, "exploratory")])
+def test_what_may_be_negative_is_compared_by_differences_and_has_no_margin(declared: bool, word: str) -> None:
+    got = compared([17, -2, 0], [78, 60, 61], declared)
 
     assert [one.effect for one in got.blocks] == [-61, -62, -61]
     assert got.effect == pytest.approx(-184 / 3)
@@ -129,7 +130,8 @@ def test_a_figure_with_a_unit_is_compared_by_differences_may_be_negative_and_has
     # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
     half = 4.3027 * 0.57735 / math.sqrt(3)
     assert got.interval == pytest.approx((got.effect - half, got.effect + half), rel=1e-4)
-    assert (got.word, got.within_margin, got.blocks_needed) == ("exploratory", False, None)
+    assert (got.word, got.within_margin, got.blocks_needed) == (word, False, None)
+    assert (got.a_mean, got.b_mean) == (5, pytest.approx(199 / 3))
 
 
 @pytest.mark.parametrize("a", [BASE, [1.01 * value for value in BASE], LESS])
@@ -203,7 +205,7 @@ def test_words_of_other_contrasts_hold_with_these_runs_too() -> None:
     assert "the runs of other contrasts" in first.sentence
 
 
-@pytest.mark.parametrize("figure", [P99, HELD], ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", [P99, MEMORY_PER_REQUEST], ids=lambda figure: figure.name)
 @pytest.mark.parametrize("blocks", [5, 2])
 def test_of_the_exploratory_no_direction_is_said_that_runs_would_change(figure: ComparedFigure, blocks: int) -> None:
     """With two blocks there is no interval either."""
@@ -213,7 +215,7 @@ def test_of_the_exploratory_no_direction_is_said_that_runs_would_change(figure: 
     counted = only(figure, [*virtual[:blocks], *platform[:blocks]], declared=False)
 
     assert (len(got.blocks), got.swayed, counted.swayed) == (blocks, True, False)
-    assert ["whether" in one.sentence for one in (got, counted)] == [True, False]
+    assert ["Not known" in one.sentence for one in (got, counted)] == [True, False]
 
 
 def test_runs_that_are_suspect_or_were_made_again_are_told_by_block_and_by_side() -> None:
@@ -226,7 +228,7 @@ def test_runs_that_are_suspect_or_were_made_again_are_told_by_block_and_by_side(
 
     assert (got.word, got.made_again) == ("lower", (2, 0))
     assert [one.suspect for one in got.blocks] == [False, True, False, True, False]
-    assert "2 runs of virtual made again" in got.sentence
+    assert "2 runs of virtual measured again" in got.sentence
 
 
 @pytest.mark.parametrize(("blocks", "word"), [([1], "lower"), ([1, 2], "not significant")])
