@@ -122,7 +122,7 @@ def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> 
 
 @pytest.mark.parametrize(("declared", "word"), [(True, "lower"), (False, "exploratory")])
 def test_what_may_be_negative_is_compared_by_differences_and_has_no_margin(declared: bool, word: str) -> None:
-    got = compared([17, -2, 0], [78, 60, 61], declared)
+    got = compared([17, -2, 0], [78, 60, 61], MEMORY_PER_REQUEST, declared)
 
     assert [one.effect for one in got.blocks] == [-61, -62, -61]
     assert got.effect == pytest.approx(-184 / 3)
