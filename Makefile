@@ -38,10 +38,10 @@ scenarios: ## List the scenarios, and how much of each this host holds
 scenario: ## Run a scenario: NAME=smoketest, SCALE=auto; 5 to 30 min
 	@bin/run scenario
 
-.PHONY: papers reproduce
-papers: ## List the published experiments
-	@bin/run papers
-reproduce: ## Run one and answer its claims: PAPER=virtual-threads-hey; 20 min up
+.PHONY: published reproduce
+published: ## List the published benchmarks
+	@bin/run published
+reproduce: ## Run one, check its claims: BENCHMARK=virtual-threads-hey; 20 min+
 	@bin/run reproduce
 
 .PHONY: finish
@@ -122,7 +122,7 @@ bench-wait: ## What a wait costs without HTTP; minutes
 	@tests/benchmarks/waiting/run
 
 .PHONY: keep-published
-keep-published: ## Keep the results of PAPER, and write docs/reproduced.md
+keep-published: ## Keep the results of BENCHMARK, and write docs/reproduced.md
 	@docs/keep-published
 
 .PHONY: dashboards

@@ -19,7 +19,7 @@ NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
 OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
 MEASURING = (*RUNS, "sweep", "scenario")
 OF_LOADS = (*RUNS, "sweep")
-WITH_PAPER = (*MEASURING, "reproduce")
+REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
 MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
@@ -137,7 +137,7 @@ class Asked(Record):
         "offered rate, requests per second, sent on schedule even if answers are late", "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
-        "DURATION", WITH_PAPER,
+        "DURATION", REPRODUCING,
         "length of the measured part, such as `60s` or `2m`; in slices, of the four of each approach together",
         "{duration}", "60s",
     )  # fmt: skip
@@ -146,14 +146,14 @@ class Asked(Record):
     )
     repeats: Whole | None = variable(
         "REPEATS",
-        WITH_PAPER,
+        REPRODUCING,
         "how often each approach is measured at each load",
         "{repeats}",
         "3",
         ge=1,
         le=MOST_REPEATS,
     )
-    seed: Whole = variable("SEED", WITH_PAPER, "seed of the random order", "random", "1", 0)
+    seed: Whole = variable("SEED", REPRODUCING, "seed of the random order", "random", "1", 0)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_LOADS,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
@@ -180,10 +180,10 @@ class Asked(Record):
         "{env}", "21",
     )  # fmt: skip
     gc: Literal["g1", "parallel", "serial", "zgc"] = variable(
-        "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
+        "GC", (*REPRODUCING, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
     )
     http_client: Literal["default", "apache", "jdk", "reactor"] = variable(
-        "HTTP_CLIENT", (*WITH_PAPER, "up"),
+        "HTTP_CLIENT", (*REPRODUCING, "up"),
         "the client of the backend in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
         "{env}: `reactor` for virtual-netty, else `apache`", "reactor",
     )  # fmt: skip
@@ -223,7 +223,7 @@ class Asked(Record):
         "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
     size: Annotated[str, _known("sizes", "auto")] = variable(
-        "SIZE", (*WITH_PAPER, "scenarios"),
+        "SIZE", (*REPRODUCING, "scenarios"),
         "CPU and memory limits: `auto`, `ec2` (a c5.4xlarge for the approach, two c5.2xlarge for the rest), "
         "`ec2-c5.2xlarge`, `smoke`",
         "`auto`: half of the CPUs for the approach, a quarter each for backend and load generator; with two CPUs these "
@@ -241,15 +241,15 @@ class Asked(Record):
     scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"
     )
-    paper: Annotated[str, _known("papers")] | None = variable(
-        "PAPER", ("reproduce!", "keep-published!", "scenario", *RUNS),
-        "the published experiment, as `make papers` lists it", "required", "virtual-threads-hey",
+    benchmark: Annotated[str, _known("published")] | None = variable(
+        "BENCHMARK", ("reproduce!", "keep-published!", "scenario", *RUNS),
+        "the published benchmark, as `make published` lists it", "required", "virtual-threads-hey",
     )  # fmt: skip
     scale: Annotated[str, _written(r"auto|1|0?\.(?!0+$)[0-9]{1,4}", "a factor from 0.0001 to 1")] = variable(
         "SCALE", ("scenario", "reproduce"),
         "how much of a scenario's load is run; `auto`: as much as the host holds", "1", "auto", "1",
     )  # fmt: skip
-    plan: Flag = variable("PLAN", WITH_PAPER, "`1` prints the runs and their time, and starts nothing", "off", "1")
+    plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and starts nothing", "off", "1")
     aa: Flag = variable(
         "AA",
         MEASURING,
@@ -260,7 +260,7 @@ class Asked(Record):
     margin: Annotated[float, Share] | None = variable(
         "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
-    warmup_cap_s: Seconds | None = variable("WARMUP_CAP", WITH_PAPER, "the longest warm-up", "{warmup}", "120s")
+    warmup_cap_s: Seconds | None = variable("WARMUP_CAP", REPRODUCING, "the longest warm-up", "{warmup}", "120s")
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
     grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's", "{env}", "13000")
     results_port: Port = variable("RESULTS_PORT", STARTING, "that of `results/`", "{env}", "19080")
