@@ -128,7 +128,7 @@ class Asked(Record):
     )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
         "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, "sweep"),
-        "connections, each with one request at a time; of a sweep, several",
+        "connections, each with one request at a time; a sweep takes several",
         "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
         "a quarter and all of those that the host can hold", "1000", [],
     )  # fmt: skip
@@ -138,7 +138,7 @@ class Asked(Record):
     )  # fmt: skip
     duration_s: Seconds | None = variable(
         "DURATION", REPRODUCING,
-        "length of the measured part, such as `60s` or `2m`; in slices, of the four of each approach together",
+        "length of the measured part, such as `60s` or `2m`; in slices, of an approach's four together",
         "{duration}", "60s",
     )  # fmt: skip
     requests: Whole | None = variable(
@@ -184,30 +184,30 @@ class Asked(Record):
     )
     http_client: Literal["default", "apache", "jdk", "reactor"] = variable(
         "HTTP_CLIENT", (*REPRODUCING, "up"),
-        "the client of the backend in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
+        "the backend's client in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
         "{env}: `reactor` for virtual-netty, else `apache`", "reactor",
     )  # fmt: skip
     response_timeout_ms: Annotated[Whole, Field(le=60_000)] = variable(
         "RESPONSE_TIMEOUT_MS", SERVING,
-        "the longest silence of the backend that clients bear, in ms; `0`: any", "{env}", "0",
+        "how long clients wait for a silent backend, in ms; `0`: for ever", "{env}", "0",
     )  # fmt: skip
     transport: Literal["nio", "epoll"] = variable(
         "TRANSPORT", SERVING,
         "sockets of the approaches on Netty: `nio`, the JDK's, or `epoll`, Netty's own", "{env}", "epoll",
     )  # fmt: skip
     carriers: Whole | None = variable(
-        "CARRIERS", SERVING, "carrier threads of virtual ones", "as many as the approach has CPUs", "2", ge=1, le=256
+        "CARRIERS", SERVING, "carrier threads of virtual threads", "as many as the approach has CPUs", "2", ge=1, le=256
     )
     jvm_opts: Annotated[str, AfterValidator(_jvm_options)] | None = variable(
         "JVM_OPTS", SERVING,
-        "options of the approaches' JVMs beside those of the lab, with spaces between them", "none",
+        "more options for the approaches' JVMs, separated by spaces", "none",
         "-XX:+UseCompactObjectHeaders",
     )  # fmt: skip
     cpus: Whole | None = variable(
         "CPUS", MEASURING, "CPUs of the approach, with `SIZE=auto`", "half of the host's", "4", ge=1, le=1024
     )
     save_movies: Literal["true", "false"] = variable(
-        "SAVE_MOVIES", SERVING, "`true`: movies that are posted are kept in memory", "{env}", "true"
+        "SAVE_MOVIES", SERVING, "`true` keeps posted movies in memory", "{env}", "true"
     )
     platform_threads: Whole | None = variable(
         "PLATFORM_THREADS",
@@ -258,12 +258,12 @@ class Asked(Record):
         "1",
     )
     margin: Annotated[float, Share] | None = variable(
-        "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
+        "MARGIN", MEASURING, "equivalence margin, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
     warmup_cap_s: Seconds | None = variable("WARMUP_CAP", REPRODUCING, "the longest warm-up", "{warmup}", "120s")
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
-    grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's", "{env}", "13000")
-    results_port: Port = variable("RESULTS_PORT", STARTING, "that of `results/`", "{env}", "19080")
+    grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's port", "{env}", "13000")
+    results_port: Port = variable("RESULTS_PORT", STARTING, "port of `results/`", "{env}", "19080")
     given: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -283,9 +283,9 @@ OTHERS = (
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
     Variable("TRIES", "3", BENCHES, "", "how often"),
     Variable("SHORT", "1", "bench-observer", "off", "`1`: five minutes in place of 13"),
-    Variable("VARIABLE", "RATE", "help", "", "the variable to tell of"),
+    Variable("VARIABLE", "RATE", "help", "", "the variable to explain"),
     Variable("RESULTS_URL", "http://host:9080", "up", "", "where browsers find `results/`, for links on dashboards"),
-    Variable("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for who wants to change dashboards"),
+    Variable("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for changing dashboards"),
 )
 """Those that plan no experiment."""
 OF_NO_RUN = {"PLAN", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}  # they change nothing that is measured
