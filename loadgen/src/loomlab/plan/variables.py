@@ -130,7 +130,7 @@ class Asked(Record):
         "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, "sweep"),
         "connections, each with one request at a time; a sweep takes several",
         "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
-        "a quarter and all of those that the host can hold", "1000", [],
+        "a quarter and all of those that the host can handle", "1000", [],
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
         "RATE", (*(f"{verb}!" for verb in OF_RATES), "sweep"),
@@ -247,7 +247,7 @@ class Asked(Record):
     )  # fmt: skip
     scale: Annotated[str, _written(r"auto|1|0?\.(?!0+$)[0-9]{1,4}", "a factor from 0.0001 to 1")] = variable(
         "SCALE", ("scenario", "reproduce"),
-        "how much of a scenario's load is run; `auto`: as much as the host holds", "1", "auto", "1",
+        "how much of a scenario's load is run; `auto`: as much as the host can handle", "1", "auto", "1",
     )  # fmt: skip
     plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and starts nothing", "off", "1")
     aa: Flag = variable(
