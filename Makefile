@@ -81,7 +81,7 @@ list = awk -v users="$(1)" -v runs="$(RUNS)" 'BEGIN { FS = ":.*\#\# " } /^\#\#@/
 .PHONY: help help-dev
 help: ## This list; VARIABLE=RATE explains a variable
 	@[ -z "$${VARIABLE:-}" ] || bin/variables.sh any "$$VARIABLE"
-	@[ -z "$${VARIABLE:-}" ] || awk -F ' [|] ' '$$1 == "| `" ENVIRON["VARIABLE"] "`" && NF == 3 { sub(/ [|]$$/, "", $$3); print ENVIRON["VARIABLE"] ": " $$2 ". Default: " $$3 "." }' README.md docs/interfaces.md
+	@[ -z "$${VARIABLE:-}" ] || awk -F ' [|] ' '$$1 == "| `" ENVIRON["VARIABLE"] "`" && NF == 3 { gsub(/\[|\]\([^)]*\)/, "", $$0); sub(/ [|]$$/, "", $$3); print ENVIRON["VARIABLE"] ": " $$2 ". Default: " $$3 "." }' docs/reference/variables.md
 	@[ -z "$${VARIABLE:-}" ] || awk -F '\t' '$$1 == ENVIRON["VARIABLE"] { printf "Example: %s=%s. Verbs: %s\n", $$1, $$2, $$3 }' bin/variables.tsv
 	@[ -n "$${VARIABLE:-}" ] || $(call list,1)
 help-dev: ## The verbs for those who change the lab
@@ -122,7 +122,7 @@ bench-wait: ## What a wait costs without HTTP; minutes
 	@tests/benchmarks/waiting/run
 
 .PHONY: keep-published
-keep-published: ## Keep the results of BENCHMARK, and write docs/reproduced.md
+keep-published: ## Keep the results of BENCHMARK, and write reproduced.md
 	@docs/keep-published
 
 .PHONY: dashboards

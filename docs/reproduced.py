@@ -1,4 +1,4 @@
-"""docs/reproduced.md and its charts, from the runs that are kept: `python docs/reproduced.py LOADGEN FOLDER`."""
+"""results/reproduced.md and its charts, from the runs that are kept: `python docs/reproduced.py LOADGEN FOLDER`."""
 
 import sys
 from collections.abc import Sequence
@@ -51,10 +51,11 @@ def forest(benchmark: Benchmark) -> Drawing:
 
 
 def write(loadgen: Path, folder: Path) -> None:
-    """The page and images/, into the folder."""
+    """results/reproduced.md and images/, into the folder."""
     benchmarks = read_benchmarks(loadgen / "published")
-    (folder / "images").mkdir(parents=True, exist_ok=True)
-    (folder / "reproduced.md").write_text(page_of(benchmarks), encoding="utf-8")
+    for name in ("images", "results"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "results" / "reproduced.md").write_text(page_of(benchmarks), encoding="utf-8")
     for chart in map(forest, benchmarks):
         (folder / "images" / chart.file).write_text(chart.svg, encoding="utf-8")
 

@@ -123,7 +123,7 @@ class Asked(Record):
 
     verb: str
     approach: Annotated[str, _known("approaches", "headline", "all")] | None = variable(
-        "APPROACH", MEASURING, "`headline` (four approaches), `all` (ten), or [names](#the-parts) separated by commas",
+        "APPROACH", MEASURING, "`headline` (four approaches), `all` (ten), or [names](#approaches) separated by commas",
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
@@ -157,7 +157,7 @@ class Asked(Record):
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_LOADS,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
-        "[Parameters](services/CONTRACT.md#ports-and-paths) add CPU work and more backend calls: "
+        "[Parameters](../../services/CONTRACT.md#ports-and-paths) add CPU work and more backend calls: "
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
     )  # fmt: skip
@@ -172,7 +172,7 @@ class Asked(Record):
     style: Literal["lean", "idiomatic"] = variable(
         "STYLE", SERVING,
         "`lean`: the least code that does the work; `idiomatic`: the code as Spring's guides write it "
-        "([what it is](docs/cost-per-request.md#idiomatic-spring-style)), in the headline set only", "{env}",
+        "([what it is](../explanation/cost-per-request.md#idiomatic-spring-style)), in the headline set only", "{env}",
         "idiomatic",
     )  # fmt: skip
     jdk: Literal["25", "21", "26", "27"] = variable(
@@ -236,7 +236,7 @@ class Asked(Record):
     design: Literal["slices", "alone"] | None = variable(
         "DESIGN", ("sweep",),
         "`slices`: pairs are up together and loaded in turn; `alone`: each approach by itself",
-        "`slices` where [possible](docs/interfaces.md#a-sweep)", "alone",
+        "`slices` where [possible](commands-and-files.md#a-sweep)", "alone",
     )  # fmt: skip
     scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"

@@ -182,7 +182,7 @@ def _waits(side: Runs, runs: Runs) -> float:
 
 
 def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
-    """Of docs/reproduced.md and `make reproduce`: claim, answer, what was published, and what decides it here."""
+    """Of reproduced.md and `make reproduce`: claim, answer, what was published, and what decides it here."""
     claim, finding = answer.claim, answer.deciding
     if finding is None:
         return claim.says, answer.outcome, "", claim.untestable or ""
