@@ -1,5 +1,7 @@
-"""results/reproduced.md and its charts, from the runs that are kept: `python docs/reproduced.py LOADGEN FOLDER`."""
+"""results/reproduced.md, charts and table, from the runs that are kept: `python docs/reproduced.py LOADGEN FOLDER`."""
 
+import csv
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,9 +28,16 @@ def page_of(benchmarks: Sequence[Benchmark]) -> str:
     return templates.get_template("reproduced.md.jinja").render(
         answered=[(benchmark, answers_of(benchmark, benchmark.kept)) for benchmark in benchmarks],
         outcomes=[*Outcome],
-        columns=COLUMNS,
-        row_of=row_of,
     )
+
+
+def table_of(benchmarks: Sequence[Benchmark]) -> str:
+    """A row for each claim, with the figures that decide it, as CSV."""
+    writer = csv.writer(table := io.StringIO(), lineterminator="\n")
+    writer.writerow(("benchmark", *COLUMNS))
+    for benchmark in benchmarks:
+        writer.writerows((benchmark.name, *row_of(answer)) for answer in answers_of(benchmark, benchmark.kept))
+    return table.getvalue()
 
 
 def forest(benchmark: Benchmark) -> Drawing:
@@ -51,11 +60,12 @@ def forest(benchmark: Benchmark) -> Drawing:
 
 
 def write(loadgen: Path, folder: Path) -> None:
-    """results/reproduced.md and images/, into the folder."""
+    """Page and table into results/, charts into images/ of the folder."""
     benchmarks = read_benchmarks(loadgen / "published")
     for name in ("images", "results"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "results" / "reproduced.md").write_text(page_of(benchmarks), encoding="utf-8")
+    (folder / "results" / "reproduced.csv").write_text(table_of(benchmarks), encoding="utf-8")
     for chart in map(forest, benchmarks):
         (folder / "images" / chart.file).write_text(chart.svg, encoding="utf-8")
 

@@ -1,7 +1,9 @@
 """What docs/draw writes into pages and files from the code: `python docs/tables.py` and the name of a table. Defaults
 that .env holds come in the environment."""
 
+import csv
 import inspect
+import io
 import json
 import os
 import re
@@ -77,11 +79,12 @@ def figures() -> list[str]:
 
 
 def results(record: type[BaseModel] = Run, prefix: str = "") -> list[str]:
-    """A row for each field of run.json that has a text."""
-    rows = [] if prefix else ["| field of a run | meaning |", "|---|---|"]
+    """A row for each field of run.json that has a text, as CSV."""
+    rows = [] if prefix else ["field of a run,meaning"]
     for name, field in record.model_fields.items():
         if field.description:
-            rows.append(f"| `{prefix}{name}` | {field.description} |")
+            csv.writer(row := io.StringIO(), lineterminator="").writerow([f"{prefix}{name}", field.description])
+            rows.append(row.getvalue())
         for part in (field.annotation, *get_args(field.annotation)):
             if isinstance(part, type) and issubclass(part, BaseModel):
                 rows += [row for row in results(part, f"{prefix}{name}.") if row not in rows]
