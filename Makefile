@@ -25,100 +25,106 @@ $(foreach name,$(VARIABLES),$(if $(filter-out undefined,$(origin $(name))),$(eva
 
 RUNS := $(filter run-%,$(shell awk -F '\t' '$$1 == "APPROACH" { print $$3 }' bin/variables.tsv))
 .PHONY: $(RUNS)
-$(RUNS): ## Compare approaches under that load generator: CONCURRENCY=1000, or under vegeta RATE=500 [APPROACH=headline|all|NAMES] [ENDPOINT= DURATION= REPEATS= DELAY= SIZE= JDK= GC= HTTP_CLIENT= STYLE=lean|idiomatic]
+$(RUNS): ## Compare once: CONCURRENCY=1000, or run-vegeta RATE=500; 10 min
 	@bin/run $@
 
 .PHONY: sweep
-sweep: ## Compare approaches at several loads, in blocks: [CONCURRENCY=500,2000 | RATE=100,200] [REPEATS=5 TOOL=ab APPROACH= ...]; PLAN=1 only prints the plan
+sweep: ## Compare with intervals: CONCURRENCY=500,2000; 1 h (PLAN=1: plan)
 	@bin/run sweep
 
 .PHONY: scenarios scenario
-scenarios: ## The scenarios by name, what each needs, and how much of it this host can hold
+scenarios: ## List the scenarios, and how much of each this host holds
 	@bin/run scenarios
-scenario: ## Run a scenario: NAME=smoketest [SCALE=0.02|auto] [APPROACH= DURATION= WARMUP_CAP= REPEATS=]
+scenario: ## Run a scenario: NAME=smoketest, SCALE=auto; 5 to 30 min
 	@bin/run scenario
 
-.PHONY: papers reproduce
-papers: ## The published experiments by name: source, loads, claims, and the scenarios that run them
-	@bin/run papers
-reproduce: ## Run a published experiment and answer its claims: PAPER=virtual-threads-hey [SCALE= DURATION=60s WARMUP_CAP= REPEATS=]; PLAN=1 only prints the plan
+.PHONY: published reproduce
+published: ## List the published benchmarks
+	@bin/run published
+reproduce: ## Run one, check its claims: BENCHMARK=virtual-threads-hey; 20 min+
 	@bin/run reproduce
 
 .PHONY: finish
-finish: ## Judge and sum up killed experiments; with RESUME=latest, or a folder of results/, also make the missing blocks
+finish: ## Judge killed experiments; RESUME=latest also runs what is missing
 	@bin/run finish
 
 .PHONY: smoke
-smoke: ## Every approach under low load, in under three minutes; fails if a run is invalid
+smoke: ## Run every approach under low load, fail if a run is invalid; 3 min
 	@APPROACH=all CONCURRENCY=50 DURATION=4s WARMUP_CAP=1s SIZE=smoke bin/run run-hey
 
 .PHONY: report
-report: ## Make an experiment's report.html again: RESUME=latest (the default), or a folder of results/
+report: ## Write an experiment's report.html again: RESUME=latest
 	@unset $(filter-out RESUME,$(EXPORTED)); bin/run report
 
 ##@ The lab
 
 .PHONY: doctor
-doctor: ## Check what this host has and lacks, with a cure for each lack; proves that container metrics arrive
+doctor: ## Check this host, with a cure for each lack; 1 min
 	@bin/doctor
 
 .PHONY: up
-up: ## Start monitoring, the backend and the headline approaches, as `docker compose up` does
+up: ## Start monitoring, the backend and the headline approaches
 	@bin/up
 
 .PHONY: down
-down: ## Stop and remove every container of the lab; results and recorded metrics stay
+down: ## Stop and remove the containers; results and recorded metrics stay
 	@bin/down
 
 .PHONY: clean
-clean: ## Remove the lab's containers, images and recorded metrics; results stay
+clean: ## Remove containers, images and recorded metrics; results stay
 	@bin/down --everything
+
+# The verbs of users, or with an empty argument of developers.
+list = awk -v users="$(1)" -v runs="$(RUNS)" 'BEGIN { FS = ":.*\#\# " } /^\#\#@/ { shown = ($$0 ~ /Develop/) != (users != ""); if (shown) printf "\n%s\n", substr($$0, 5) } \
+  shown && /^([a-z-]+|\$$\(RUNS\)):.*\#\# / { if (sub(/\$$\(RUNS\)/, runs)) $$1 = $$1 "\n            "; printf "  %-*s %s\n", users ? 10 : 15, $$1, $$2 }' Makefile
+
+.PHONY: help help-dev
+help: ## This list; VARIABLE=RATE explains a variable
+	@[ -z "$${VARIABLE:-}" ] || bin/variables.sh any "$$VARIABLE"
+	@[ -z "$${VARIABLE:-}" ] || awk -F ' [|] ' '$$1 == "| `" ENVIRON["VARIABLE"] "`" && NF == 3 { gsub(/\[|\]\([^)]*\)/, "", $$0); sub(/ [|]$$/, "", $$3); print ENVIRON["VARIABLE"] ": " $$2 ". Default: " $$3 "." }' docs/reference/variables.md
+	@[ -z "$${VARIABLE:-}" ] || awk -F '\t' '$$1 == ENVIRON["VARIABLE"] { printf "Example: %s=%s. Verbs: %s\n", $$1, $$2, $$3 }' bin/variables.tsv
+	@[ -n "$${VARIABLE:-}" ] || $(call list,1)
+help-dev: ## The verbs for those who change the lab
+	@$(call list,)
 
 ##@ Development
 
 .PHONY: check test test-all
-check: ## What needs no container of the lab, in three minutes: the package's tests, host scripts, dashboards, rules
+check: ## Test what needs no container; 3 min
 	@tests/run check
-test: ## `make check`, Java's tests, conformance of every image, one lab from up to down, a run that must be valid: 12 minutes
+test: ## The same, Java, conformance, one lab, one valid run; 12 min
 	@tests/run
-test-all: ## The longer tests, in parts of at most an hour: PART=valid|properties|live|provocations|hosts|conformance|axes|adding|faults|observer|prometheus3; continues after an interruption
+test-all: ## The longer tests: PART=live (tests/all has all); 1 h each
 	@tests/all
 
 .PHONY: lint
-lint: ## hadolint, shellcheck, yamllint, dclint, actionlint, zizmor, ruff, mypy, import-linter, Spotless, promtool, licences, pages that repeat the code
+lint: ## Run the linters, and compare pages with the code
 	@tests/lint
 
 .PHONY: bench-observer
-bench-observer: ## CPU that Prometheus, cAdvisor and a viewer cost: 13 minutes, or five with SHORT=1; fails above 5 % of one CPU
+bench-observer: ## CPU of Prometheus, cAdvisor and a viewer; 13 min, SHORT=1: 5
 	@tests/benchmarks/observer
 
 .PHONY: bench-tests bench-verdict bench-healthy bench-style bench-floor bench-internals bench-wait
-bench-tests: ## How long `make test` takes and how often it fails: TRIES=10, two hours; continues after an interruption
+bench-tests: ## How often `make test` fails: TRIES=10; 2 h
 	@tests/benchmarks/tests
-bench-verdict: ## How often default runs are valid and how long they take: TRIES=10, some hours; continues after an interruption
+bench-verdict: ## How often default runs are valid: TRIES=10; hours
 	@tests/benchmarks/verdict
-bench-healthy: ## How often runs that nothing disturbs are valid, under each tool: TRIES=3, an hour and a half; continues after an interruption
+bench-healthy: ## How often undisturbed runs are valid, by tool: TRIES=3; 1.5 h
 	@tests/benchmarks/healthy
-bench-style: ## CPU per request in both styles, and how the style changes the differences between approaches: TRIES=3, two hours; continues after an interruption
+bench-style: ## CPU per request of both styles: TRIES=3; 2 h
 	@tests/benchmarks/style
-bench-floor: ## What the lab claims of an approach against itself, loaded in turn: TRIES=12 sweeps of five blocks, four hours; continues after an interruption
+bench-floor: ## An approach against itself, in turn: TRIES=12; 4 h
 	@tests/benchmarks/slices
-bench-internals: ## CPU per request with settings of servers, clients and the JVM changed one by one, loaded in turn: five hours; continues after an interruption
+bench-internals: ## CPU per request by settings of server, client, JVM; 5 h
 	@tests/benchmarks/internals
-bench-wait: ## What a wait costs without HTTP: platform threads, virtual ones and an event loop, with and without a time-out: a few minutes
+bench-wait: ## What a wait costs without HTTP; minutes
 	@tests/benchmarks/waiting/run
 
 .PHONY: keep-published
-keep-published: ## Put what results/ has of PAPER into loadgen/published/measured/, and write docs/reproduced.md
+keep-published: ## Keep the results of BENCHMARK, and write reproduced.md
 	@docs/keep-published
 
 .PHONY: dashboards
-dashboards: ## Write grafana/dashboards/ again from grafana/src/
+dashboards: ## Write grafana/dashboards/ from grafana/src/
 	@grafana/write
-
-.PHONY: help
-help: ## This list; VARIABLE=RATE tells of a variable
-	@[ -z "$${VARIABLE:-}" ] || bin/variables.sh any "$$VARIABLE"
-	@[ -z "$${VARIABLE:-}" ] || awk -F ' [|] ' '$$1 == "| `" ENVIRON["VARIABLE"] "`" && NF == 3 { sub(/ [|]$$/, "", $$3); print ENVIRON["VARIABLE"] ": " $$2 ". Default: " $$3 "." }' README.md docs/interfaces.md
-	@[ -z "$${VARIABLE:-}" ] || awk -F '\t' '$$1 == ENVIRON["VARIABLE"] { printf "Example: %s=%s. Verbs: %s\n", $$1, $$2, $$3 }' bin/variables.tsv
-	@[ -n "$${VARIABLE:-}" ] || awk -v runs="$(RUNS)" 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^([a-z-]+|\$$\(RUNS\)):.*## / {sub(/\$$\(RUNS\)/, runs); printf "  %-14s %s\n", $$1, $$2}' Makefile

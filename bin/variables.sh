@@ -6,7 +6,7 @@ set -euo pipefail
 # docs/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
 VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
-COMMON=" NAME SCALE TOOL DESIGN JDK SIZE PAPER SHORT PART TRIES VARIABLE "
+COMMON=" NAME SCALE TOOL DESIGN JDK SIZE BENCHMARK SHORT PART TRIES VARIABLE "
 
 variable_names() { cut -f 1 "$VARIABLES"; }
 check_variables() { # VERB: refuses one that lacks what it needs, and what the environment has and the verb does not take
@@ -25,7 +25,7 @@ check_names() { # VERBS NAMES...
   for name in "${@:2}"; do
     verbs=$(awk -F '\t' -v name="$name" '$1 == name { gsub("!", "", $3); print $3 }' "$VARIABLES")
     [ -n "$verbs" ] ||
-      die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); README.md lists them."
+      die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); docs/reference/variables.md lists them."
     for verb in $1; do [[ " $verbs any " != *" $verb "* ]] || continue 2; done
     die "$BAD_REQUEST" "$name does not go with make $1: leave it out; it goes with $verbs."
   done

@@ -1,7 +1,9 @@
 """What docs/draw writes into pages and files from the code: `python docs/tables.py` and the name of a table. Defaults
 that .env holds come in the environment."""
 
+import csv
 import inspect
+import io
 import json
 import os
 import re
@@ -10,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import get_args
 
-import grimp
 from pydantic import BaseModel
 
 from loomlab.answer.figures import EVERY
@@ -23,7 +24,7 @@ from loomlab.plan.variables import OTHERS, VARIABLES
 from loomlab.records.models import Run
 from loomlab.statistics import comparison
 
-HEAD = ["| level | what is looked at | threshold | in `rules` |", "|---|---|---|---|"]
+HEAD = ["| what is looked at | threshold | in `rules` |", "|---|---|---|"]
 LIMIT = re.compile(r"[A-Z0-9_]+(_LIMIT|_CPU)")
 """A constant of the verdict that is one."""
 BESIDE = (
@@ -34,30 +35,14 @@ BESIDE = (
 """What makes a run suspect and is no rule."""
 
 
-def rooms() -> list[str]:
-    """Which room of loomlab imports which, as Mermaid: one arrow a pair."""
-    graph = grimp.build_graph("loomlab", cache_dir=None)
-    arrows = {
-        (room(importer), room(imported))
-        for importer in graph.modules
-        for imported in graph.find_modules_directly_imported_by(importer)
-        if room(importer) not in {room(imported), "__main__"}
-    }
-    return ["```mermaid", "flowchart TD", *(f"  {above} --> {below}" for above, below in sorted(arrows)), "```"]
-
-
-def room(module: str) -> str:
-    return module.split(".")[1] if "." in module else module
-
-
 def verdict() -> list[str]:
     """A row for each rule, those that make a run invalid first."""
-    whats = [" ".join((inspect.getdoc(rule.check) or "").partition("\n\n")[0].split()) for rule in RULES]
-    rows = [
-        f"| {rule.level} | {what.removesuffix('.')} | {rule.limit} | `{rule.name}` |"
-        for rule, what in zip(RULES, whats, strict=True)
-    ]
-    return [*HEAD, *rows, *(f"| suspect | {what} | {limit} | |" for what, limit in BESIDE)]
+    rows: dict[str, list[str]] = {"invalid": [], "suspect": []}
+    for rule in RULES:
+        what = " ".join((inspect.getdoc(rule.check) or "").partition("\n\n")[0].split()).removesuffix(".")
+        rows[rule.level].append(f"| {what} | {rule.limit} | `{rule.name}` |")
+    rows["suspect"] += (f"| {what} | {limit} | |" for what, limit in BESIDE)
+    return [line for level in rows for line in ("", f"### {level.capitalize()}", "", *HEAD, *rows[level], "")]
 
 
 def limits() -> list[str]:
@@ -77,11 +62,12 @@ def figures() -> list[str]:
 
 
 def results(record: type[BaseModel] = Run, prefix: str = "") -> list[str]:
-    """A row for each field of run.json that has a text."""
-    rows = [] if prefix else ["| field of a run | meaning |", "|---|---|"]
+    """A row for each field of run.json that has a text, as CSV."""
+    rows = [] if prefix else ["field of a run,meaning"]
     for name, field in record.model_fields.items():
         if field.description:
-            rows.append(f"| `{prefix}{name}` | {field.description} |")
+            csv.writer(row := io.StringIO(), lineterminator="").writerow([f"{prefix}{name}", field.description])
+            rows.append(row.getvalue())
         for part in (field.annotation, *get_args(field.annotation)):
             if isinstance(part, type) and issubclass(part, BaseModel):
                 rows += [row for row in results(part, f"{prefix}{name}.") if row not in rows]
@@ -121,7 +107,6 @@ def exported() -> list[str]:
 
 
 TABLES: dict[str, Callable[[], list[str]]] = {
-    "rooms": rooms,
     "verdict": verdict,
     "limits": limits,
     "figures": figures,

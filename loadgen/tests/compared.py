@@ -13,9 +13,6 @@ BASE = (0.30, 0.25, 0.28, 0.31, 0.26)
 LESS = (0.240, 0.204, 0.220, 0.250, 0.206)  # by a fifth
 SLIGHT = (0.25, 0.24, 0.23, 0.29, 0.23)
 SPREAD = (0.30, 0.20, 0.33, 0.25, 0.28)
-HELD = ComparedFigure(
-    "memory held by a waiting request", None, "holds", "less", "more", unit="KiB", subject="a waiting request"
-)
 
 
 def observed(approach: str, values: Sequence[float | None], load: str = LOAD, **changes: Any) -> list[Observation]:

@@ -1,4 +1,4 @@
-"""Invented papers, and runs of their loads."""
+"""Invented benchmarks, and runs of their loads."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ from abouts import PLAIN
 from loomlab.plan.host import Lab
 from loomlab.plan.planning import plan
 from loomlab.published.answers import ClaimAnswer, answers_of
-from loomlab.published.paper import Paper, PublishedRun
+from loomlab.published.benchmark import Benchmark, PublishedRun
 from loomlab.records.files import write_json
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import PlannedRun, State, order_file
@@ -21,13 +21,13 @@ RATIO, VALUE = SAYS | {"to": "tomcat-platform", "above": 1}, SAYS | {"below": 12
 FAST, SLOW = [1100.0, 1210.0, 1090.0], [1000.0, 1100.0, 990.0]
 
 
-def small(*claims: dict[str, Any], **fields: Any) -> Paper:
-    """A paper of one scenario with these claims."""
+def small(*claims: dict[str, Any], **fields: Any) -> Benchmark:
+    """A benchmark of one scenario with these claims."""
     plain: dict[str, Any] = {
         "name": "small", "title": "Small", "author": None, "url": None, "year": 2026, "ran_on": "A machine.",
         "unit": "connections", "experiments": ["scenario NAME=soak"], "claims": claims, "figures": {}, "kept": [],
     }  # fmt: skip
-    return Paper.model_validate(plain | fields)
+    return Benchmark.model_validate(plain | fields)
 
 
 def run(approach: str, repeat: int, value: float, **fields: Any) -> PublishedRun:
@@ -47,25 +47,25 @@ def blocks(virtual: list[float], platform: list[float], **fields: Any) -> list[P
 
 
 def answered(runs: list[PublishedRun], claim: dict[str, Any] = RATIO, **fields: Any) -> ClaimAnswer:
-    """The answer to the only claim of a paper."""
+    """The answer to the only claim of a benchmark."""
     (answer,) = answers_of(small(claim, **fields), runs)
     return answer
 
 
-def paper_lab(folder: Path) -> Lab:
-    """A checkout with the papers, without what was measured of them."""
+def published_lab(folder: Path) -> Lab:
+    """A checkout with the benchmarks, without what was measured of them."""
     lab = lab_in(folder)
-    lab.papers.parent.mkdir()
-    (lab.papers.parent / "scenarios").symlink_to(SCENARIOS)
-    shutil.copytree(PUBLISHED, lab.papers, ignore=shutil.ignore_patterns("measured"))
-    (lab.papers / "measured").mkdir()
+    lab.published.parent.mkdir()
+    (lab.published.parent / "scenarios").symlink_to(SCENARIOS)
+    shutil.copytree(PUBLISHED, lab.published, ignore=shutil.ignore_patterns("measured"))
+    (lab.published / "measured").mkdir()
     return lab
 
 
 def begun(lab: Lab, results: Path, state: State = "judged", **variables: str) -> Path:
     """An experiment, all of whose runs but the first are in that state, a day later than the one before; with its
     summary, if all were judged."""
-    asked = {"PAPER": HEY, "NAME": HEY, "SCALE": "auto", "DURATION": "60s", "REPEATS": "3", "SEED": "1"} | variables
+    asked = {"BENCHMARK": HEY, "NAME": HEY, "SCALE": "auto", "DURATION": "60s", "REPEATS": "3", "SEED": "1"} | variables
     stamp = f"202601{len([*results.glob('*/order.json')]) + 1:02}T000000Z"
     order = plan(lab.asked("scenario", asked), TWO_CPUS, lab, stamp)
     for number, planned in enumerate(order.runs):

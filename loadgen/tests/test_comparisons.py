@@ -79,13 +79,13 @@ def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_
     assert (stack.word, of(got, P99).word, of(got, P99).effect) == ("exploratory", "exploratory", 1)
     notes = footnotes(got)
     assert controlled.sentence in notes
-    assert any("hold for 1 contrast together" in note for note in notes)
-    assert not any("Exploratory" in note for note in notes)
+    assert any("hold for all declared comparisons" in note for note in notes)
+    assert not any("exploratory" in note for note in notes)
     written = json.loads((tmp_path / FOLDER / "summary.json").read_text())["contrasts"][0]["comparisons"][0]
     assert (written["word"], written["coarse"], written["blocks_needed"]) == ("lower", False, None)
     assert written["high"] == pytest.approx(0.82, abs=0.01)
-    assert written["blocks"][0] == {"block": 1, "ratio": pytest.approx(0.8), "suspect": False}
-    assert not {"a", "b", "kind", "effect"} & written.keys()
+    assert written["blocks"][0] == {"block": 1, "effect": pytest.approx(0.8), "suspect": False}
+    assert not {"a", "b", "kind", "ratio"} & written.keys()
 
 
 def test_an_invalid_run_takes_its_block_along_and_a_suspect_one_does_not(tmp_path: Path) -> None:
@@ -112,8 +112,7 @@ def test_each_load_is_compared_by_itself_and_holm_counts_them_all(tmp_path: Path
         (2, "10,000 connections (load 2)"),
     ]
     assert first.p_holm == alone.p_holm == pytest.approx(2 * (first.p_value or 0))
-    assert none.word == "not resolved"
-    assert any("hold for 2 contrasts together" in note for note in footnotes(got))
+    assert none.word == "not significant"
 
 
 def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> None:
@@ -144,7 +143,7 @@ def test_a_run_that_was_spoilt_from_outside_counts_by_its_next_try_and_the_sente
     assert (blocks(before), blocks(after)) == ([2, 3], [1, 2, 3])
     assert (len(before.dropped), after.dropped, after.made_again) == (1, [], (0, 1))
     assert (after.kind, after.coarse) == ("controlled", True)
-    assert "1 run of tomcat-platform made again" in after.sentence
+    assert "1 run of tomcat-platform measured again" in after.sentence
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loomlab.answer.figures import FIGURES, THREADS, THROUGHPUT, WAITING, Spread, spread
+from loomlab.answer.figures import FIGURES, THREADS, THROUGHPUT, MEMORY, Spread, spread
 from loomlab.basics.format import MOST_DECIMALS, number, percent, ratio_text
 from loomlab.basics.trend import trend
 from loomlab.records.models import Latency
@@ -34,7 +34,7 @@ def test_each_figure_is_its_own_in_its_unit() -> None:
 def test_waiting_memory_of_which_a_part_is_unknown_is_not_told(missing: str) -> None:
     held = LiveBytes(heap=1, stacks_off_heap=2, kernel=4).model_copy(update={missing: None})
 
-    assert WAITING.of(run_of(NAMES[0], live_bytes_per_request=held)) is None
+    assert MEMORY.of(run_of(NAMES[0], live_bytes_per_request=held)) is None
 
 
 @pytest.mark.parametrize(

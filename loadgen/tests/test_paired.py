@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compared import BASE, HELD, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed, one_of_many, only
+from compared import BASE, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed, one_of_many, only
 from loomlab.records.contrasts import Comparison
-from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, ComparedFigure, Observation, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
 from loomlab.statistics.student import blocks_likely, blocks_needed, estimates, holm, power, within, words
 
@@ -26,6 +26,7 @@ def test_a_ratio_is_the_geometric_mean_of_the_blocks() -> None:
     assert got.effect == pytest.approx(math.prod(ratios) ** (1 / 5))
     assert [one.effect for one in got.blocks] == pytest.approx(ratios)
     assert (got.word, got.coarse, got.dropped) == ("lower", False, [])
+    assert (got.a_mean, got.b_mean) == pytest.approx([statistics.geometric_mean(side) for side in (LESS, BASE)])
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_few_blocks_give_no_interval_or_a_coarse_one(blocks: int, interval: bool
     assert len(got.blocks) == blocks
     assert ((got.interval is not None), (got.p_value is not None), got.coarse) == (interval, interval, coarse)
     assert got.effect is not None
-    assert (got.word == "not resolved", got.blocks_needed) == (not interval, None)
+    assert (got.word == "not significant", got.blocks_needed) == (not interval, None)
 
 
 @pytest.mark.parametrize(("value", "fault"), [(None, "not measured"), (0.0, "0 is no figure above 0")])
@@ -71,7 +72,7 @@ def test_a_block_is_spoilt_by_a_run_that_does_not_count_is_missing_or_is_there_t
 def test_without_a_block_there_is_nothing_but_the_reasons() -> None:
     got, unseen = compared([None] * 3, BASE[:3]), only(CPU_PER_REQUEST, [])
 
-    assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (None, None, None, "not resolved", 3)
+    assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (None, None, None, "not significant", 3)
     assert (unseen.effect, unseen.blocks, unseen.dropped) == (None, [], [])
 
 
@@ -90,7 +91,7 @@ def test_loads_and_other_approaches_are_not_mixed() -> None:
 def test_words_hold_for_all_declared_contrasts_together_and_intervals_for_each() -> None:
     alone, first = compared(SLIGHT), one_of_many()
 
-    assert (alone.word, first.word) == ("lower", "not resolved")
+    assert (alone.word, first.word) == ("lower", "not significant")
     assert (first.interval, first.p_value) == (alone.interval, alone.p_value)
     assert first.p_holm == pytest.approx(9 * (alone.p_value or 0))
     assert (first.high or 1) < 1
@@ -104,7 +105,7 @@ def test_no_more_blocks_are_likely_than_are_needed() -> None:
 
     first = compare(CPU_PER_REQUEST, [*observed(PAIR.a, a), *observed(PAIR.b, BASE[:3])], [PAIR] * 4)[0]
 
-    assert (first.word, first.blocks_likely, first.blocks_needed) == ("not resolved", 5, 5)
+    assert (first.word, first.blocks_likely, first.blocks_needed) == ("not significant", 5, 5)
 
 
 def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> None:
@@ -119,9 +120,9 @@ def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> 
     assert compare(CPU_PER_REQUEST, runs, [], [third]) == [exploratory]
 
 
-@pytest.mark.parametrize("declared", [True, False])
-def test_a_figure_with_a_unit_is_compared_by_differences_may_be_negative_and_has_no_word(declared: bool) -> None:
-    got = compared([17, -2, 0], [78, 60, 61], HELD, declared)
+@pytest.mark.parametrize(("declared", "word"), [(True, "lower"), (False, "exploratory")])
+def test_what_may_be_negative_is_compared_by_differences_and_has_no_margin(declared: bool, word: str) -> None:
+    got = compared([17, -2, 0], [78, 60, 61], MEMORY_PER_REQUEST, declared)
 
     assert [one.effect for one in got.blocks] == [-61, -62, -61]
     assert got.effect == pytest.approx(-184 / 3)
@@ -129,7 +130,8 @@ def test_a_figure_with_a_unit_is_compared_by_differences_may_be_negative_and_has
     # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
     half = 4.3027 * 0.57735 / math.sqrt(3)
     assert got.interval == pytest.approx((got.effect - half, got.effect + half), rel=1e-4)
-    assert (got.word, got.within_margin, got.blocks_needed) == ("exploratory", False, None)
+    assert (got.word, got.within_margin, got.blocks_needed) == (word, False, None)
+    assert (got.a_mean, got.b_mean) == (5, pytest.approx(199 / 3))
 
 
 @pytest.mark.parametrize("a", [BASE, [1.01 * value for value in BASE], LESS])
@@ -150,7 +152,7 @@ def test_a_difference_below_the_resolution_is_none_that_was_found() -> None:
     got = rounded([2.0] * 5, [1.0] * 5, 1.0)
 
     assert got.effect == 2
-    assert (got.apart, got.p_value, got.word) == (False, 1, "not resolved")
+    assert (got.apart, got.p_value, got.word) == (False, 1, "not significant")
     assert rounded([2.0] * 5, [1.0] * 5, 0).apart
 
 
@@ -171,8 +173,8 @@ def left_out(runs: Sequence[Observation], blocks: Sequence[int], value: float | 
 @pytest.mark.parametrize(
     ("values", "dear", "word", "is_swayed"),
     [
-        (LESS, 0.9, "not resolved", True), (BASE, 0.9, "not resolved", True), (NEAR, 0.2, "not resolved", True),
-        (LESS, 0.22, "lower", False), (LESS, -1.0, "lower", False), (SPREAD, 5.0, "not resolved", False),
+        (LESS, 0.9, "not significant", True), (BASE, 0.9, "not significant", True), (NEAR, 0.2, "not significant", True),
+        (LESS, 0.22, "lower", False), (LESS, -1.0, "lower", False), (SPREAD, 5.0, "not significant", False),
     ],
 )  # fmt: skip
 def test_a_word_that_a_run_left_out_for_a_cause_of_its_own_would_change_is_not_said(
@@ -184,7 +186,7 @@ def test_a_word_that_a_run_left_out_for_a_cause_of_its_own_would_change_is_not_s
     counted = only(CPU_PER_REQUEST, [*virtual[:4], *platform[:4]])
 
     assert (got.word, got.swayed, got.left_out, len(got.blocks)) == (word, is_swayed, (1, 0), 4)
-    assert (got.interval, bool(got.blocks_needed)) == (counted.interval, counted.word == "not resolved")
+    assert (got.interval, bool(got.blocks_needed)) == (counted.interval, counted.word == "not significant")
     assert ("1 run of virtual" in got.sentence) is got.swayed
 
 
@@ -199,11 +201,11 @@ def test_words_of_other_contrasts_hold_with_these_runs_too() -> None:
     first, second = compare(CPU_PER_REQUEST, [*runs, *left_out(here, [5], 0.9)], [PAIR, other])
 
     assert [one.word for one in without] == ["lower", "lower"]
-    assert [(one.word, one.left_out) for one in (first, second)] == [("not resolved", (0, 0)), ("not resolved", (1, 0))]
+    assert [(one.word, one.left_out) for one in (first, second)] == [("not significant", (0, 0)), ("not significant", (1, 0))]
     assert "the runs of other contrasts" in first.sentence
 
 
-@pytest.mark.parametrize("figure", [P99, HELD], ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", [P99, MEMORY_PER_REQUEST], ids=lambda figure: figure.name)
 @pytest.mark.parametrize("blocks", [5, 2])
 def test_of_the_exploratory_no_direction_is_said_that_runs_would_change(figure: ComparedFigure, blocks: int) -> None:
     """With two blocks there is no interval either."""
@@ -213,7 +215,7 @@ def test_of_the_exploratory_no_direction_is_said_that_runs_would_change(figure: 
     counted = only(figure, [*virtual[:blocks], *platform[:blocks]], declared=False)
 
     assert (len(got.blocks), got.swayed, counted.swayed) == (blocks, True, False)
-    assert ["whether" in one.sentence for one in (got, counted)] == [True, False]
+    assert ["Not known" in one.sentence for one in (got, counted)] == [True, False]
 
 
 def test_runs_that_are_suspect_or_were_made_again_are_told_by_block_and_by_side() -> None:
@@ -226,10 +228,10 @@ def test_runs_that_are_suspect_or_were_made_again_are_told_by_block_and_by_side(
 
     assert (got.word, got.made_again) == ("lower", (2, 0))
     assert [one.suspect for one in got.blocks] == [False, True, False, True, False]
-    assert "2 runs of virtual made again" in got.sentence
+    assert "2 runs of virtual measured again" in got.sentence
 
 
-@pytest.mark.parametrize(("blocks", "word"), [([1], "lower"), ([1, 2], "not resolved")])
+@pytest.mark.parametrize(("blocks", "word"), [([1], "lower"), ([1, 2], "not significant")])
 def test_over_a_tenth_of_runs_without_a_figure_let_nothing_be_said(blocks: list[int], word: str) -> None:
     virtual = left_out(observed("virtual", [*LESS, *LESS]), blocks, None)
 
@@ -285,11 +287,11 @@ def test_holm_adjusts_as_r_does() -> None:
     ("differences", "p_holm", "word"),
     [
         ([-0.20, -0.22, -0.21], 0.01, "lower"), ([0.20, 0.22, 0.21], 0.01, "higher"),
-        ([0.20, 0.22, 0.21], 0.06, "not resolved"), ([0.01, -0.01, 0.0], 1.0, "no difference"),
+        ([0.20, 0.22, 0.21], 0.06, "not significant"), ([0.01, -0.01, 0.0], 1.0, "no difference"),
         ([0.04, 0.041, 0.042], 0.0, "higher"), ([-0.04, -0.041, -0.042], 0.049, "lower"),
         ([0.04, 0.041, 0.042], 0.06, "equivalent"), ([-0.04, -0.041, -0.042], 0.06, "equivalent"),
-        ([0.0, 0.0, 0.0], 1.0, "no difference"), ([0.3, -0.3, 0.0], 1.0, "not resolved"),
-        ([0.2, 0.2], 1.0, "not resolved"), ([], 1.0, "not resolved"),
+        ([0.0, 0.0, 0.0], 1.0, "no difference"), ([0.3, -0.3, 0.0], 1.0, "not significant"),
+        ([0.2, 0.2], 1.0, "not significant"), ([], 1.0, "not significant"),
     ],
 )  # fmt: skip
 def test_a_word_is_said_where_the_margin_or_holm_allows_it(differences: list[float], p_holm: float, word: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from loomlab.published.answers import answers_of
-from loomlab.published.paper import Outcome
+from loomlab.published.benchmark import Outcome
 from published import FAST, RATIO, SLOW, VALUE, answered, blocks, run, small
 
 REPRODUCED, NOT_REPRODUCED, INCONCLUSIVE, UNTESTED = Outcome
@@ -157,7 +157,7 @@ def test_under_overload_the_shortest_request_of_a_run_has_queued_too() -> None:
     assert answered([*loaded, *idle]).outcome == REPRODUCED
 
 
-def test_each_claim_has_an_answer_in_the_papers_order() -> None:
+def test_each_claim_has_an_answer_in_the_benchmarks_order() -> None:
     untestable = {"says": "It is so.", "untestable": "It takes a second machine."}
 
     answers = answers_of(small(RATIO, untestable, VALUE), blocks(FAST, SLOW))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from loomlab.answer.figures import CPU, P99, WAITING, Figure
+from loomlab.answer.figures import CPU, P99, MEMORY, Figure
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.plan.planning import plan
@@ -19,7 +19,9 @@ from loomlab.records.files import RunFiles
 from loomlab.records.models import Latency, Run
 from loomlab.report import chart
 from loomlab.report.chart import Drawing, course_of, looks
-from loomlab.report.experiment import Experiment, csv_of, doubts_of, effect_cell, opening_of, read_experiment, table_of
+from loomlab.report.caveats import caveats_of
+from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
+from loomlab.report.opening import opening_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, edit, experiment_of, folder_of, holding, run_of
@@ -61,12 +63,37 @@ def test_the_report_and_the_summary_say_the_same(experiment: Experiment) -> None
     }
 
 
-def test_controlled_contrasts_are_answered_and_their_tails_stand_beside(experiment: Experiment) -> None:
-    opening, tails = opening_of(experiment), [one.sentence for one in controlled(experiment, P99)]
+def test_what_was_declared_is_found_or_not_significant(experiment: Experiment) -> None:
+    opening, declared = opening_of(experiment), controlled(experiment)
+    found = [one for one in declared if one.word != "not significant"]
 
-    assert opening.answers == [one.sentence for one in controlled(experiment)]
-    assert len(tails) == len(opening.answers) == 4
-    assert [one for one in opening.more if "p99 latency" in one] == tails
+    assert len(declared) == 4
+    assert {one.sentence for one in found} <= {*opening.found}
+    for one in declared:
+        named = f"CPU per request of {one.a} ÷ {one.b} at {one.load}"
+        assert (named in (opening.unclear or "")) is (one not in found)
+
+
+def test_a_pair_stands_together_and_below_it_what_it_shows(experiment: Experiment) -> None:
+    groups = groups_of(experiment, [CPU, MEMORY, P99])
+
+    assert [(group.load.amount, [row.approach for row in group.rows]) for group in groups] == [
+        (load, names) for load in (500, 2000) for names in (["tomcat-platform", "tomcat-virtual"], ["virtual-netty", "webflux-netty"])
+    ]  # fmt: skip
+    assert [[[one and one.figure for one in pair] for pair in group.pairs] for group in groups] == [
+        [["CPU per request", None, "p99 latency"]]
+    ] * 4
+
+
+def test_approaches_without_a_pair_stand_together_and_three_that_are_paired_do_too(experiment: Experiment) -> None:
+    alone = experiment.summary.model_copy(update={"contrasts": []})
+    (first, _) = groups_of(replace(experiment, summary=alone), [CPU])
+
+    assert (len(first.rows), first.pairs) == (4, [])
+    kinds = [one.model_copy(update={"kind": "controlled"}) for one in experiment.summary.contrasts]
+    every = experiment.summary.model_copy(update={"contrasts": kinds})
+    (first, _) = groups_of(replace(experiment, summary=every), [CPU])
+    assert (len(first.rows), len(first.pairs)) == (4, 6)
 
 
 def test_of_more_than_six_stacks_none_is_shown(experiment: Experiment) -> None:
@@ -80,10 +107,10 @@ def test_an_invalid_run_spoils_its_block_is_listed_and_is_a_hollow_dot(experimen
     spoilt = next(run for run in experiment.runs if run.approach == "tomcat-virtual" and run.cell == 1).run
     runs = [run.model_copy(update={"verdict": "invalid"}) if run.run == spoilt else run for run in experiment.runs]
     known = with_runs(experiment, runs)
-    drawn = dots(chart.repeats(CPU, known.loads[0], looks(experiment.approaches, {})))
+    drawn = dots(chart.repeats(CPU, known.loads[0], looks(experiment.approaches, {}, {})))
 
     assert sorted(len(one.blocks) for one in controlled(known)) == [3, 4, 4, 4]
-    assert any(f"tomcat-virtual: run {spoilt} is invalid" in line for line in doubts_of(known).dropped)
+    assert any(f"tomcat-virtual: run {spoilt} is invalid" in line for line in caveats_of(known).dropped)
     assert len(drawn) == 16
     assert sum("stroke: #b3261e" in style and "fill: #" not in style for *_, style in drawn) == 1
 
@@ -95,7 +122,7 @@ def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_p
 
     assert (kinds[0], {*kinds[1:]}) == ("controlled", {"same"})
     (floor,) = [one for one in opening_of(experiment).more if one.startswith("One approach against itself")]
-    assert "the lab's own noise floor. Exploratory: at 1,000 connections" in floor
+    assert "exploratory" in floor
     course = course_of(twin, experiment.raw[twin.run])
     assert course is not None
     assert {"cpu", "rss", "threads"} <= course.panels.keys()
@@ -104,15 +131,15 @@ def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_p
 @pytest.mark.parametrize(
     ("heaps", "cell"),
     [
-        (HEAPS, ("-61 KiB", "-62.8 to -59.2")),
-        ({"tomcat-virtual": (8, 9), "tomcat-platform": (7, 7)}, ("+1.50 KiB", None)),
+        (HEAPS, ("-61 KiB", "-63 to -59")),
+        ({"tomcat-virtual": (8, 9), "tomcat-platform": (7, 7)}, ("+1.5 KiB", None)),
         ({"tomcat-virtual": (), "tomcat-platform": (7, 7)}, None),
     ],
 )
 def test_a_cell_has_the_difference_with_its_unit_which_no_margin_is_of(
     heaps: Mapping[str, tuple[int, ...]], cell: tuple[str, str | None] | None
 ) -> None:
-    comparisons = holding(heaps, margin=0.3).comparisons(WAITING)
+    comparisons = holding(heaps, margin=0.3).comparisons(MEMORY)
 
     assert [effect_cell(one) for one in comparisons] == ([cell] if cell else [])
     assert not any(one.margin or one.within_margin for one in comparisons)
@@ -128,33 +155,33 @@ def test_a_tail_that_hangs_on_runs_that_were_left_out_has_no_effect_on_the_page(
     effect, interval = effect_cell(comparison)
 
     assert len(comparison.blocks) == 3
-    assert (effect == "not resolved", interval is None) == (told, told)
+    assert (effect == "not known", interval is None) == (told, told)
 
 
 def test_the_tables_have_the_mean_and_the_range() -> None:
     rows = holding(NEGATIVE).rows
 
-    assert csv_of(rows, [WAITING]).splitlines() == [
+    assert csv_of(rows, [MEMORY]).splitlines() == [
         "load,unit,approach,valid,suspect,invalid,live_kib_per_request,live_kib_per_request_lowest,"
         "live_kib_per_request_highest",
         "2000,connections,tomcat-platform,3,0,0,62.0,60.0,63.0",
         "2000,connections,tomcat-virtual,3,0,0,-6.0,-30.0,10.0",
     ]
-    assert table_of(rows, [WAITING])[2:] == [
+    assert table_of(rows, [MEMORY])[2:] == [
         "| 2,000 connections | tomcat-platform | 62 (60 to 63) | 3 valid |",
         "| 2,000 connections | tomcat-virtual | -6.00 (-30 to 10) | 3 valid |",
     ]
 
 
 def test_stand_ins_are_a_doubt_of_the_whole(experiment: Experiment) -> None:
-    assert STAND_IN_NOTE in doubts_of(experiment).whole
+    assert STAND_IN_NOTE in caveats_of(experiment).whole
 
 
 def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
-    lab.colours = {"tomcat-virtual": "#E69F00", "jetty-virtual": "#F0E442"}
+    lab.colours = {"tomcat-virtual": "#D5630B", "jetty-virtual": "#B37305"}
 
-    assert plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP).colours == {"tomcat-virtual": "#E69F00"}
+    assert plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP).colours == {"tomcat-virtual": "#D5630B"}
 
 
 def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:
@@ -177,11 +204,11 @@ def test_text_of_charts_stays_text() -> None:
 
 
 def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
-    look, (first, _) = looks(experiment.approaches, {}), experiment.loads
+    look, (first, _) = looks(experiment.approaches, {}, {}), experiment.loads
 
-    assert chart.repeats(WAITING, first, look) is None
-    assert chart.effects(WAITING, experiment.comparisons(WAITING, first.label), look) is None
-    assert chart.over_load(WAITING, experiment.loads, look) is None
+    assert chart.repeats(MEMORY, first, look) is None
+    assert chart.effects(MEMORY, experiment.comparisons(MEMORY, first.label), look) is None
+    assert chart.over_load(MEMORY, experiment.loads, look) is None
     assert chart.over_load(CPU, [first], look) is None
     assert chart.distribution(load_groups([run_of(NAMES[0], p50=None)])[0], look) is None
     assert course_of(experiment.runs[0], None) is None
@@ -189,7 +216,7 @@ def test_what_was_not_measured_is_not_drawn(experiment: Experiment) -> None:
 
 def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
     comparisons = experiment.comparisons(CPU, "500 connections")[:1]
-    drawn = [x for x, *_ in dots(chart.effects(CPU, comparisons, looks(experiment.approaches, {})))]
+    drawn = [x for x, *_ in dots(chart.effects(CPU, comparisons, looks(experiment.approaches, {}, {})))]
     effects = [block.effect for block in comparisons[0].blocks]
 
     assert len(drawn) == 4
@@ -199,22 +226,22 @@ def test_every_block_is_a_dot_at_its_ratio(experiment: Experiment) -> None:
 @pytest.mark.parametrize("heaps", [HEAPS, NEGATIVE, {"tomcat-virtual": (-3, -3), "tomcat-platform": (-3, -3)}])
 def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ...]]) -> None:
     experiment = holding(heaps)
-    look, (at,) = looks(experiment.approaches, {}), experiment.loads
-    difference = chart.effects(WAITING, experiment.comparisons(WAITING), look)
+    look, (at,) = looks(experiment.approaches, {}, {}), experiment.loads
+    difference = chart.effects(MEMORY, experiment.comparisons(MEMORY), look)
     other = load_groups([run.model_copy(update={"cell": 2, "run": f"9{run.run}"}) for run in experiment.runs])
     double = replace(other[0], amount=4000)
 
     repeats = len(heaps["tomcat-virtual"])
     for drawing, count in (
-        (chart.repeats(WAITING, at, look), 2),
+        (chart.repeats(MEMORY, at, look), 2),
         (difference, 1),
-        (chart.over_load(WAITING, [at, double], look), 4),
+        (chart.over_load(MEMORY, [at, double], look), 4),
     ):
         drawn = dots(drawing)
         assert len(drawn) == count * repeats
         assert all(0 <= x <= 360 and 0 <= y <= 216 for x, y, _ in drawn)
     assert difference is not None
-    assert "differences in KiB of held by a waiting request at 2,000 connections" in difference.title
+    assert "differences of memory per in-flight request" in difference.title
 
 
 def test_the_seconds_of_a_run_are_those_of_its_requests_and_samples(experiment: Experiment) -> None:

@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from compared import BASE, HELD, LESS, LOAD, PAIR, SPREAD, compared, observed, one_of_many, only
+from compared import BASE, LESS, LOAD, PAIR, SPREAD, compared, observed, one_of_many, only
 from loomlab.records.contrasts import Comparison
-from loomlab.statistics.comparison import CPU_PER_REQUEST, P99, Pair
+from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, Pair
 from saying import figures
 
 COSTS = st.floats(0.01, 100)
@@ -54,9 +54,10 @@ def test_each_word_has_its_approved_sentence(snapshot: SnapshotAssertion) -> Non
         compared(BASE, figure=P99, declared=False, lower_bound=True),
         compared(NEAR[:2], BASE[:2], P99, declared=False),
         compared(BASE, declared=False),
-        compared([17, 19, 16, 18, 20], [78, 80, 79, 77, 81], HELD, declared=False),
-        compared([1.0, -0.5, 0.2], [0.5, -1.0, 0.3], HELD, declared=False),
-        compared([5.0], [5.0], HELD, declared=False),
+        compared([17, 19, 16, 18, 20], [78, 80, 79, 77, 81], MEMORY_PER_REQUEST),
+        compared([17, 19, 16, 18, 20], [18, 18, 17, 19, 20], MEMORY_PER_REQUEST),
+        compared([1.0, -0.5, 0.2], [0.5, -1.0, 0.3], MEMORY_PER_REQUEST, declared=False),
+        compared([5.0], [5.0], MEMORY_PER_REQUEST, declared=False),
         compared(LESS, suspect=True),
         compared(BASE, figure=replace(CPU_PER_REQUEST, margin=0.0333)),
         only(CPU_PER_REQUEST, [*observed("virtual", LESS[:2], suspect=True), *observed("virtual", LESS)[2:], *others]),

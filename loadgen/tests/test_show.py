@@ -65,10 +65,10 @@ def test_each_figure_of_a_run_that_was_measured_is_that_of_its_run_json(tmp_path
             "lab_result_latency_p99_seconds": 0.95,
             "lab_result_cpu_ms_per_request": 1.25,
             "lab_result_allocated_bytes_per_request": 35_000,
-            "lab_result_held_bytes_per_request": 3540,
-            "lab_result_held_heap_bytes_per_request": 3000,
-            "lab_result_held_stacks_off_heap_bytes_per_request": 500,
-            "lab_result_held_kernel_bytes_per_request": 40,
+            "lab_result_live_bytes_per_request": 3540,
+            "lab_result_live_heap_bytes_per_request": 3000,
+            "lab_result_live_stacks_off_heap_bytes_per_request": 500,
+            "lab_result_live_kernel_bytes_per_request": 40,
             "lab_result_rss_max_bytes": 2**28,
         }
     )

@@ -132,7 +132,7 @@ def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
     assert cells(run(1, errors=4_500))[HEADINGS.index("errors")] == "4,500 (2.5%)"
     assert cells(run(1, errors=180_000))[HEADINGS.index("errors")] == "180,000 (100%)"
     part = run(1, live_bytes_per_request=LiveBytes(heap=2**20, kernel=9_300))
-    assert cells(part)[HEADINGS.index("held KiB")] == "1,024/–/9"
+    assert cells(part)[HEADINGS.index("mem KiB")] == "1,024/–/9"
 
 
 @pytest.mark.parametrize(

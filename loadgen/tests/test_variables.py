@@ -14,8 +14,8 @@ from ordered import ENV
 from saying import exit_code
 
 CASES = Path(__file__).parent / "golden" / "variables.txt"
-KNOWN = {"approaches": ["tomcat-virtual", "webflux-netty"], "sizes": ["ec2", "smoke"], "papers": ["smoketest", "soak"]}
-EXAMPLES = [f"taken {name}={each.example}" for name, each in VARIABLES.items() if name not in {"APPROACH", "PAPER"}]
+KNOWN = {"approaches": ["tomcat-virtual", "webflux-netty"], "sizes": ["ec2", "smoke"], "published": ["small", "soak"]}
+EXAMPLES = [f"taken {name}={each.example}" for name, each in VARIABLES.items() if name not in {"APPROACH", "BENCHMARK"}]
 
 
 @pytest.mark.parametrize("line", [*CASES.read_text().splitlines(), *EXAMPLES])

@@ -1,8 +1,9 @@
-"""What the clients of the five published experiments send, by method, path, headers and body, and where that is told.
+"""What the clients of the five published benchmarks send, by method, path, headers and body, and where that is told.
 
 The bodies are of the published shapes, with films of our own. Later versions of loom-webflux-benchmarks put the name of
 their approach before the path, as a part of the base URL; it is left out here. Drivers that start a server of their own
-probe it with `curl --head --fail` until it is up. That is no load, and is refused. docs/papers.md says what to do."""
+probe it with `curl --head --fail` until it is up. That is no load, and is refused. docs/how-to/reproduce.md says what
+to do."""
 
 import json
 from dataclasses import dataclass

@@ -77,7 +77,7 @@ setting() (
   CONTAINER_METRICS=cadvisor run there "$LAB/bin/doctor"
   [ "$status" -eq 3 ] || { echo "$output"; return 1; }
   grep -E "^fine +image store +containerd's" <<<"$output"
-  grep -E '^will not work  container metrics .*do not arrive from cadvisor .*docs/hosts.md' <<<"$output"
+  grep -E '^will not work  container metrics .*do not arrive from cadvisor .*docs/how-to/hosts.md' <<<"$output"
   run there "$LAB/bin/doctor"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   grep -E '^caveat +container metrics not from cAdvisor.*exporter' <<<"$output"

@@ -49,7 +49,7 @@ without_mounts() {
 @test "with cAdvisor's mounts taken away doctor fails with the cure, or takes the exporter and says so" {
   CONTAINER_METRICS=cadvisor run without_mounts "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 3 ] || { echo "$output"; return 1; }
-  grep -E '^will not work  container metrics .*do not arrive from cadvisor.*docs/hosts.md' <<<"$output"
+  grep -E '^will not work  container metrics .*do not arrive from cadvisor.*docs/how-to/hosts.md' <<<"$output"
   run without_mounts "$LAB_ROOT/bin/doctor"
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   grep -E '^caveat +container metrics not from cAdvisor.*exporter' <<<"$output"

@@ -26,8 +26,8 @@ sees() { settles '[.data.result[] | select((.value[1] | tonumber) > 0)] | length
   done
 }
 
-@test "the papers are listed with the scenarios that run them" {
-  run make -C "$LAB_ROOT" papers
+@test "the published benchmarks are listed with the scenarios that run them" {
+  run make -C "$LAB_ROOT" published
   [ "$status" -eq 0 ]
   [[ $output == *"loom-webflux-benchmarks"*"60k-vus-smooth-spike-get-post-movies"* ]]
 }

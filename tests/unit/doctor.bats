@@ -234,8 +234,8 @@ metrics_end() {
   metrics_end 0 engine "container metrics come from ..."
   [[ $output == "caveat         container metrics not from cAdvisor (The page does not know this container)"*exporter* ]]
   [ "$CODE" -eq 0 ]
-  metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive from cadvisor (x): docs/hosts.md lists the cures."
-  [[ $output == "will not work  container metrics"*"docs/hosts.md"* ]]
+  metrics_end 3 "" "loom-lab: CPU, RSS and threads of containers do not arrive from cadvisor (x): docs/how-to/hosts.md lists the cures."
+  [[ $output == "will not work  container metrics"*"docs/how-to/hosts.md"* ]]
   [ "$CODE" -eq 3 ]
 }
 

@@ -48,7 +48,7 @@ asked_ways() { grep -o 'compose\.[a-z]*\.yaml .*sees-containers' "$CALLS" | cut 
 @test "where neither sees any, both reasons and the cure are one sentence, and nothing is kept" {
   export WORKS=""
   run "$LAB/bin/metrics"
-  refused 3 "cadvisor or engine" "cadvisor does not know" "engine does not know" docs/hosts.md
+  refused 3 "cadvisor or engine" "cadvisor does not know" "engine does not know" docs/how-to/hosts.md
   [ ! -e "$LAB/.cache/container-metrics" ]
 }
 

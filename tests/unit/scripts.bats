@@ -8,7 +8,7 @@ load ../helpers
   run make -C "$LAB_ROOT"
   [ "$status" -eq 0 ]
   local verb
-  for verb in run-ab scenario papers reproduce smoke doctor up down clean test lint; do
+  for verb in run-ab scenario published reproduce smoke doctor up down clean test lint; do
     [[ $output == *" $verb "* ]] || { echo "$verb is missing"; return 1; }
   done
 }
@@ -44,15 +44,15 @@ load ../helpers
   [[ $output == *"will not work  memory"* ]]
 }
 
-@test "papers without an engine is one message with the cure" {
+@test "published without an engine is one message with the cure" {
   stub docker 'exit 1'
   stub systemctl 'exit 1'
   no_root
-  run "$LAB_ROOT/bin/run" papers
+  run "$LAB_ROOT/bin/run" published
   refused 3 "not root" "docker group"
 }
 
-# reproducing PLAN CODE: loomlab plans that for a paper; each step of it ends with the code, and tells $LAB/ran what it was given.
+# reproducing PLAN CODE: loomlab plans that for a benchmark; each step of it ends with the code, and tells $LAB/ran what it was given.
 reproducing() {
   stubbed_lab
   stub docker "case \"\$*\" in
@@ -65,7 +65,7 @@ reproducing() {
 
 @test "reproduce makes what is missing, each with its own settings and no other, and tells the answers" {
   reproducing 'finish RESUME=a\nscenario NAME=x REPEATS=2\n' 1
-  PAPER=virtual-threads-hey GC=g1 run "$LAB/bin/run" reproduce
+  BENCHMARK=virtual-threads-hey GC=g1 run "$LAB/bin/run" reproduce
   [ "$status" -eq 1 ]
   [ "$(cat "$LAB/ran")" = $'resume a   \nplan scenario x 2 ' ] || { cat "$LAB/ran"; return 1; }
   [[ $output == *answers* ]]
@@ -73,7 +73,7 @@ reproducing() {
 
 @test "reproduce ends where a run is interrupted, and tells the answers that there are" {
   reproducing 'scenario NAME=x REPEATS=2\nscenario NAME=y REPEATS=2\n' 130
-  PAPER=virtual-threads-hey run "$LAB/bin/run" reproduce
+  BENCHMARK=virtual-threads-hey run "$LAB/bin/run" reproduce
   [ "$status" -eq 130 ]
   [ "$(cat "$LAB/ran")" = "plan scenario x 2 " ]
   [[ $output == *answers* ]]
@@ -81,14 +81,14 @@ reproducing() {
 
 @test "reproduce takes no line that is no step" {
   reproducing 'scenario NAME=x;reboot\nscenario NAME=$(reboot)\nA sentence.\n' 0
-  PAPER=virtual-threads-hey run "$LAB/bin/run" reproduce
+  BENCHMARK=virtual-threads-hey run "$LAB/bin/run" reproduce
   [ "$status" -eq 0 ]
   [ ! -e "$LAB/ran" ]
 }
 
 @test "reproduce with PLAN=1 tells the plan and makes nothing" {
   reproducing 'scenario NAME=x REPEATS=2\n' 0
-  PLAN=1 PAPER=virtual-threads-hey run "$LAB/bin/run" reproduce
+  PLAN=1 BENCHMARK=virtual-threads-hey run "$LAB/bin/run" reproduce
   [ "$status" -eq 0 ]
   [[ $output == *"scenario NAME=x REPEATS=2"* ]]
   [ ! -e "$LAB/ran" ]
@@ -118,7 +118,7 @@ finishing() {
   [ ! -e "$LAB/resumed" ]
 }
 
-@test "compose.yaml describes every approach in the same way, and scenarios and papers name no other" {
+@test "compose.yaml describes every approach in the same way, and scenarios and published benchmarks name no other" {
   # shellcheck source=bin/lib.sh
   . "$LAB_ROOT/bin/lib.sh"
   local name described

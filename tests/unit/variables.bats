@@ -24,7 +24,7 @@ refuses() { # VERB SETTING WORDS...
   run "$LAB_ROOT/bin/run" scenario
   refused 2 "make scenario NAME=smoketest"
   run "$LAB_ROOT/bin/run" reproduce
-  refused 2 "make reproduce PAPER=virtual-threads-hey"
+  refused 2 "make reproduce BENCHMARK=virtual-threads-hey"
 }
 
 @test "a variable that does not go with the verb is refused" {

@@ -13,7 +13,8 @@ from watching.prometheus import Prometheus
 THROUGHPUT_TOLERANCE, COST_TOLERANCE = 0.05, 0.02
 """A stall near an end of the load counts in the interior, and hardly in rates over 10 s."""
 RUNNING_TOLERANCE = 0.1
-"""The interior begins and ends at other requests than the rule's sums, and 35 s are few of them: docs/metrics.md."""
+"""The interior begins and ends at other requests than the rule's sums, and 35 s are few of them:
+docs/reference/metrics.md."""
 EDGE_SECONDS = 5
 """By which a panel's begin and end may differ from the load's: the phase is scraped every second, and rules are
 evaluated every two. Threads that the warm-up left idle may end in between, and memory may grow."""

@@ -6,7 +6,7 @@ from statistics import fmean, geometric_mean
 
 from loomlab.basics.format import UNKNOWN, fixed
 from loomlab.records.models import Run
-from loomlab.statistics.comparison import CPU_PER_REQUEST, ComparedFigure
+from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, ComparedFigure
 from loomlab.statistics.comparison import P99 as P99_LATENCY
 
 
@@ -29,7 +29,7 @@ class Figure:
     meaning: str  # a line for docs and metrics
     read: Callable[[Run], float | None]
     compared: ComparedFigure | None = None  # how approaches are held against one another by it; None: they are not
-    primary: bool = False  # what an experiment is made for
+    primary: bool = False  # its controlled contrasts are declared beforehand
     divisor: float = 1  # brings what run.json has to `unit`
     column: tuple[str, int | Callable[[Run], str]] | None = None
     """Of the table of runs: heading, and decimals or how a run's cell is written."""
@@ -38,7 +38,7 @@ class Figure:
     @property
     def by_difference(self) -> bool:
         """Whether it may be negative, so that approaches are compared by differences."""
-        return self.compared is not None and self.compared.unit is not None
+        return self.compared is not None and self.compared.by_difference
 
     def of(self, run: Run) -> float | None:
         """In its unit; None where it was not measured."""
@@ -54,9 +54,8 @@ class Figure:
         return f"{self.title}, {self.unit}" if self.unit else self.title
 
 
-def _without_margin(name: str, percentile: float | None = None) -> ComparedFigure:
-    """Nothing calls two of these the same."""
-    return ComparedFigure(name, None, "has", "lower", "higher", percentile=percentile)
+def _without_margin(name: str, unit: str, percentile: float | None = None) -> ComparedFigure:
+    return ComparedFigure(name, unit, None, "has", "lower", "higher", percentile=percentile)
 
 
 def _live(part: str) -> Callable[[Run], float | None]:
@@ -70,10 +69,10 @@ def _share_of_errors(run: Run) -> str:
     return f"{run.errors:,} ({share:.0f}%)" if share >= 10 else f"{run.errors:,} ({share:.2g}%)"
 
 
-def _parts_held(run: Run) -> str:
+def _memory_parts(run: Run) -> str:
     """KiB of heap, of stacks and off-heap, and of the kernel."""
-    held = run.live_bytes_per_request
-    parts = (held.heap, held.stacks_off_heap, held.kernel)
+    live = run.live_bytes_per_request
+    parts = (live.heap, live.stacks_off_heap, live.kernel)
     kib = (UNKNOWN if part is None else f"{round(part / 2**10):,}" for part in parts)
     return UNKNOWN if parts == (None, None, None) else "/".join(kib)
 
@@ -85,7 +84,7 @@ CPU = Figure(
 )  # fmt: skip
 P50 = Figure(
     "p50_ms", "p50", "ms", "median latency, of the interior", lambda run: run.latency_ms.p50,
-    _without_margin("p50 latency", 50), column=("p50 ms", 0),
+    _without_margin("p50 latency", "ms", 50), column=("p50 ms", 0),
 )  # fmt: skip
 P99 = Figure(
     "p99_ms", "p99", "ms", "p99 as the load generator saw it, of all requests that were due in the interior",
@@ -94,7 +93,10 @@ P99 = Figure(
 )  # fmt: skip
 P99_9 = Figure(
     "p99_9_ms", "p99.9", "ms", "p99.9 latency, of the interior", lambda run: run.latency_ms.p99_9,
-    _without_margin("p99.9 latency", 99.9),
+    _without_margin("p99.9 latency", "ms", 99.9),
+)  # fmt: skip
+REQUESTS = Figure(
+    "requests", "requests", "", "requests that were sent, of the whole run", lambda run: run.requests,
 )  # fmt: skip
 ERRORS = Figure(
     "errors", "errors", "", "requests that failed, of the whole run", lambda run: run.errors,
@@ -102,7 +104,7 @@ ERRORS = Figure(
 )  # fmt: skip
 THROUGHPUT = Figure(
     "throughput_rps", "throughput", "requests/s", "answered requests a second, of the interior",
-    lambda run: run.throughput_rps, _without_margin("throughput"), column=("req/s", 0),
+    lambda run: run.throughput_rps, _without_margin("throughput", "requests/s"), column=("req/s", 0),
     exported=Exported("throughput_rps", "req/s", "none", decimals=0),
 )  # fmt: skip
 THREADS = Figure(
@@ -113,22 +115,19 @@ RSS = Figure(
     "rss_max_mib", "RSS", "MiB", "largest sample of the container's RSS", lambda run: run.rss_max_bytes, divisor=2**20,
     column=("RSS MiB", 0), exported=Exported("rss_max_bytes", "RSS", "bytes", scale=2**20),
 )  # fmt: skip
-WAITING = Figure(
-    "live_kib_per_request", "held by a waiting request", "KiB",
-    "what a waiting request holds in all, measured after the run", _live("total"),
-    ComparedFigure(
-        "memory held by a waiting request", None, "holds", "less", "more", unit="KiB", subject="a waiting request"
-    ),
-    divisor=2**10, column=("held KiB", _parts_held),
-    exported=Exported("held_bytes_per_request", "held per waiting request", "bytes", scale=2**10),
+MEMORY = Figure(
+    "live_kib_per_request", "memory per in-flight request", "KiB", "measured after the run, with requests that wait",
+    _live("total"), MEMORY_PER_REQUEST, primary=True, divisor=2**10, column=("mem KiB", _memory_parts),
+    exported=Exported("live_bytes_per_request", "memory per in-flight request", "bytes", scale=2**10),
 )  # fmt: skip
 PARTS = tuple(
     Figure(
-        f"live_{part}_kib_per_request", f"held {where}", "KiB", f"the part of that {where}", _live(part), divisor=2**10,
-        exported=Exported(f"held_{part}_bytes_per_request", f"held {where}", "bytes", scale=2**10),
+        f"live_{part}_kib_per_request", f"{where} per in-flight request", "KiB", "the part of that memory", _live(part),
+        divisor=2**10,
+        exported=Exported(f"live_{part}_bytes_per_request", f"{where} per in-flight request", "bytes", scale=2**10),
     )
     for part, where in (
-        ("heap", "in the heap"), ("stacks_off_heap", "in stacks and off-heap"), ("kernel", "in the kernel"),
+        ("heap", "heap"), ("stacks_off_heap", "stacks and off-heap memory"), ("kernel", "kernel memory"),
     )
 )  # fmt: skip
 ALLOCATED = Figure(
@@ -141,9 +140,9 @@ GC = Figure(
     "gc_cpu_percent", "garbage collection", "%", "the collector's part of the approach's CPU time, of the whole run",
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
-EVERY = (THROUGHPUT, P50, P99, ERRORS, P99_9, CPU, ALLOCATED, WAITING, *PARTS, GC, RSS, THREADS)
-FIGURES = (CPU, P50, P99, P99_9, THROUGHPUT, THREADS, RSS, WAITING)  # those of the report, in its order
-SUMMED_UP = (CPU, P99)  # those by which summary.json compares
+EVERY = (THROUGHPUT, P50, P99, REQUESTS, ERRORS, P99_9, CPU, ALLOCATED, MEMORY, *PARTS, GC, RSS, THREADS)
+FIGURES = (CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS)  # those of the report, in its order
+SUMMED_UP = (CPU, MEMORY, P99)  # those by which summary.json compares
 
 
 def measured_figures(runs: Iterable[Run]) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""The commands that plan experiments, and tell of scenarios and published experiments."""
+"""The commands that plan experiments, and tell of scenarios and published benchmarks."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from loomlab.plan.host import Lab, this_host
 from loomlab.plan.planning import description, plan, shell_lines
 from loomlab.plan.scenarios import load_scenario, names
 from loomlab.published.answers import COLUMNS, answers_of, row_of
-from loomlab.published.paper import keep, missing_steps, read_paper, read_papers, runs_in
+from loomlab.published.benchmark import keep, missing_steps, read_benchmark, read_benchmarks, runs_in
 from loomlab.records.files import write_json
 from loomlab.records.order import order_file
 
@@ -66,30 +66,30 @@ def scenarios() -> None:
     print_table(("scenario", "tool", *numbers, "SCALE=auto on this host"), rows, numbers)
 
 
-def list_papers(loadgen: Path = LOADGEN) -> None:
-    """List the published experiments and the scenarios that run them."""
+def list_published(loadgen: Path = LOADGEN) -> None:
+    """List the published benchmarks and the scenarios that run them."""
     rows = (
         (one.name, one.title, one.author or "not named", str(one.year), str(len(one.claims)), "\n".join(one.scenarios))
-        for one in read_papers(loadgen / "published")
+        for one in read_benchmarks(loadgen / "published")
     )
-    print_table(("paper", "title", "author", "year", "claims", "scenarios"), rows)
+    print_table(("benchmark", "title", "author", "year", "claims", "scenarios"), rows)
 
 
-def plan_paper(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
-    """Print which experiments of a paper are still to be made on this host: lines that the host's shell walks."""
+def plan_published(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
+    """Print which experiments of a benchmark are still to be made on this host: lines that the host's shell walks."""
     lab = Lab(loadgen.parent, loadgen / "scenarios")
-    lines, sentences = missing_steps(read_paper(lab.papers, name), os.environ, results, this_host(results), lab)
+    lines, sentences = missing_steps(read_benchmark(lab.published, name), os.environ, results, this_host(results), lab)
     print("\n".join(sentences), file=sys.stderr)  # noqa: T201
     print("\n".join(lines))  # noqa: T201
 
 
 def show_claims(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
-    """Print a paper's claims with their answers, from the experiments of results/."""
-    paper = read_paper(loadgen / "published", name)
-    print_table(COLUMNS, map(row_of, answers_of(paper, runs_in(results, paper, loadgen / "scenarios"))))
+    """Print a benchmark's claims with their answers, from the experiments of results/."""
+    benchmark = read_benchmark(loadgen / "published", name)
+    print_table(COLUMNS, map(row_of, answers_of(benchmark, runs_in(results, benchmark, loadgen / "scenarios"))))
 
 
 def keep_runs(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
-    """Put the runs of results/ that were made for a paper in place of older ones that the repository keeps."""
-    paper = read_paper(loadgen / "published", name)
-    keep(loadgen / "published", paper, runs_in(results, paper, loadgen / "scenarios"))
+    """Put the runs of results/ that were made for a benchmark in place of older ones that the repository keeps."""
+    benchmark = read_benchmark(loadgen / "published", name)
+    keep(loadgen / "published", benchmark, runs_in(results, benchmark, loadgen / "scenarios"))

@@ -108,7 +108,8 @@ def _cpu(facts: Facts, counted: Counted) -> dict[str, Any]:
 
 
 def _foreign_share(facts: Facts, counted: Counted, shares: CpuShares) -> float | None:
-    """None where a container's CPU is not known, or may be of other CPUs; else a lower bound (docs/methodology.md)."""
+    """None where a container's CPU is not known, or may be of other CPUs; else a lower bound
+    (docs/reference/verdict.md)."""
     request = facts.request
     every = {name for sample in facts.host.samples for name in sample.cpus}
     own_cpus = parse_cpu_list(request.approach_cpus) or every

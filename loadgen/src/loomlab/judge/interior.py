@@ -1,4 +1,5 @@
-"""The part of a run that counts: after the connect wave, before the last wave drains (docs/methodology.md)."""
+"""The part of a run that counts: after the connect wave, before the last wave drains
+(docs/explanation/how-a-run-works.md)."""
 
 import itertools
 import math
@@ -159,7 +160,7 @@ def _percentile(log: RequestLog, ordered_ms: Numbers, percent: float, spread_ms:
 
 
 def _closed_figures(log: RequestLog, connections: int, ended: float, *, drains: bool) -> InteriorFigures | None:
-    """Figures of whole waves between whole seconds (docs/methodology.md); None where there are none."""
+    """Figures of whole waves between whole seconds (docs/explanation/how-a-run-works.md); None where there are none."""
     if len(log) < connections:
         return None
     seconds = np.floor(log.start_s)
@@ -206,7 +207,7 @@ class Starts:
         return float((end - begin) * count / busy_s) if busy_s else 0.0
 
     def busy_share(self, connections: int, lengths: Sequence[int]) -> float:
-        """How many of the connections had a request at any time, nearest to 1 (docs/methodology.md)."""
+        """How many of the connections had a request at any time, nearest to 1 (docs/explanation/how-a-run-works.md)."""
         low, high, longest_s = 0.0, math.inf, len(self.counts) - 1
         for begin, length in itertools.chain.from_iterable(((0, each), (longest_s - each, each)) for each in lengths):
             waves = self.waves(begin, begin + length)

@@ -12,7 +12,7 @@ from loomlab.tools.known import tool
 from loomlab.tools.tool import Tool
 
 APPROACH_MS, BACKEND_MS = 0.5, 0.1
-"""CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/scenarios.md), half cold ones more."""
+"""CPU of one request: warm approaches took 0.16 to 0.33 ms (docs/reference/scenarios.md), half cold ones more."""
 BUSY_LIMIT = 0.5  # of each CPU: above, waits for a CPU show in the latencies
 START_S, OVERHEAD_S = 12, 10  # an approach's start, and what the lab adds to warm-up and load, seen on two CPUs
 TYPICAL_WARM_UP_S = 75

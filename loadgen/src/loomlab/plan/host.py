@@ -122,7 +122,7 @@ class Lab:
     def __init__(self, root: Path = Path("/lab"), scenarios: Path = Path("/scenarios")) -> None:
         self.root = root
         self.sizes = root / "sizes"
-        self.papers = root / "loadgen" / "published"
+        self.published = root / "loadgen" / "published"
         self.scenarios = scenarios
         lines = (root / ".env").read_text(encoding="utf-8").splitlines()
         self.defaults = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
@@ -136,7 +136,7 @@ class Lab:
         self.colours = {name: services[name]["x-colour"] for name in self.approaches if "x-colour" in services[name]}
 
     def asked(self, verb: str, given: Mapping[str, str]) -> Asked:
-        files = {"sizes": names(self.sizes, "env"), "papers": names(self.papers)}
+        files = {"sizes": names(self.sizes, "env"), "published": names(self.published)}
         return model_of(verb, given, {"approaches": self.approaches} | files, self.defaults)
 
     @cached_property

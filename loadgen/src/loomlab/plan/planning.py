@@ -45,7 +45,7 @@ def plan(asked: Asked, host: Host, lab: Lab, stamp: str) -> Order:
         suspect=[suspicion] if suspicion else [],
         scenario=work.scenario,
         asked=asked.given,
-        paper=asked.paper,
+        benchmark=asked.benchmark,
         sweep=asked.sweep,
         tool_version=generator.version(lab.root),
         lab_sha256=lab.checksum,

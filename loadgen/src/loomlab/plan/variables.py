@@ -19,7 +19,7 @@ NEEDING_CONNECTIONS = tuple(f"run-{name}!" for name in CLOSED_TOOLS)
 OF_RATES = tuple(f"run-{name}" for name in RATE_TOOLS)
 MEASURING = (*RUNS, "sweep", "scenario")
 OF_LOADS = (*RUNS, "sweep")
-WITH_PAPER = (*MEASURING, "reproduce")
+REPRODUCING = (*MEASURING, "reproduce")
 SERVING = (*MEASURING, "up")
 STARTING = (*MEASURING, "reproduce", "finish", "up", "smoke", "doctor")
 MOST_CONNECTIONS, MOST_REPEATS = 1_000_000, 100
@@ -123,22 +123,22 @@ class Asked(Record):
 
     verb: str
     approach: Annotated[str, _known("approaches", "headline", "all")] | None = variable(
-        "APPROACH", MEASURING, "`headline` (four approaches), `all` (ten), or [names](#the-parts) separated by commas",
+        "APPROACH", MEASURING, "`headline` (four approaches), `all` (ten), or [names](#approaches) separated by commas",
         "`headline`", "tomcat-platform,tomcat-virtual",
     )  # fmt: skip
     connections: Annotated[list[Annotated[Whole, Field(ge=1, le=MOST_CONNECTIONS)]], Parts, Rising] = variable(
         "CONCURRENCY", (*NEEDING_CONNECTIONS, *OF_RATES, "sweep"),
-        "connections, each with one request at a time; of a sweep, several",
+        "connections, each with one request at a time; a sweep takes several",
         "required; with `RATE`, four times as many as it keeps busy, at least 100; with `sweep`, a sixteenth, "
-        "a quarter and all of those that the host can hold", "1000", [],
+        "a quarter and all of those that the host can handle", "1000", [],
     )  # fmt: skip
     rates_rps: Annotated[list[Rate], Parts, Rising] = variable(
         "RATE", (*(f"{verb}!" for verb in OF_RATES), "sweep"),
         "offered rate, requests per second, sent on schedule even if answers are late", "none", "500", [],
     )  # fmt: skip
     duration_s: Seconds | None = variable(
-        "DURATION", WITH_PAPER,
-        "length of the measured part, such as `60s` or `2m`; in slices, of the four of each approach together",
+        "DURATION", REPRODUCING,
+        "length of the measured part, such as `60s` or `2m`; in slices, of an approach's four together",
         "{duration}", "60s",
     )  # fmt: skip
     requests: Whole | None = variable(
@@ -146,18 +146,18 @@ class Asked(Record):
     )
     repeats: Whole | None = variable(
         "REPEATS",
-        WITH_PAPER,
+        REPRODUCING,
         "how often each approach is measured at each load",
         "{repeats}",
         "3",
         ge=1,
         le=MOST_REPEATS,
     )
-    seed: Whole = variable("SEED", WITH_PAPER, "seed of the random order", "random", "1", 0)
+    seed: Whole = variable("SEED", REPRODUCING, "seed of the random order", "random", "1", 0)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_LOADS,
         "the request: `/capabilities`, `/meetings`, `/epoch-millis`, `/movies`, `/httpbin/block/SECONDS`, `/pinned`. "
-        "[Parameters](services/CONTRACT.md#ports-and-paths) add CPU work and more backend calls: "
+        "[Parameters](../../services/CONTRACT.md#ports-and-paths) add CPU work and more backend calls: "
         "`'/capabilities?calls=5&parallel=true'`",
         "`/capabilities`", "/httpbin/block/0.3", "/capabilities",
     )  # fmt: skip
@@ -172,7 +172,7 @@ class Asked(Record):
     style: Literal["lean", "idiomatic"] = variable(
         "STYLE", SERVING,
         "`lean`: the least code that does the work; `idiomatic`: the code as Spring's guides write it "
-        "([what it is](docs/cost-per-request.md#idiomatic-spring-style)), in the headline set only", "{env}",
+        "([what it is](../explanation/cost-per-request.md#idiomatic-spring-style)), in the headline set only", "{env}",
         "idiomatic",
     )  # fmt: skip
     jdk: Literal["25", "21", "26", "27"] = variable(
@@ -180,34 +180,34 @@ class Asked(Record):
         "{env}", "21",
     )  # fmt: skip
     gc: Literal["g1", "parallel", "serial", "zgc"] = variable(
-        "GC", (*WITH_PAPER, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
+        "GC", (*REPRODUCING, "up"), "garbage collector: `parallel`, `g1`, `serial`, `zgc`", "{env}", "g1"
     )
     http_client: Literal["default", "apache", "jdk", "reactor"] = variable(
-        "HTTP_CLIENT", (*WITH_PAPER, "up"),
-        "the client of the backend in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
+        "HTTP_CLIENT", (*REPRODUCING, "up"),
+        "the backend's client in approaches whose threads wait for it: `apache`, `jdk`, `reactor`",
         "{env}: `reactor` for virtual-netty, else `apache`", "reactor",
     )  # fmt: skip
     response_timeout_ms: Annotated[Whole, Field(le=60_000)] = variable(
         "RESPONSE_TIMEOUT_MS", SERVING,
-        "the longest silence of the backend that clients bear, in ms; `0`: any", "{env}", "0",
+        "how long clients wait for a silent backend, in ms; `0`: for ever", "{env}", "0",
     )  # fmt: skip
     transport: Literal["nio", "epoll"] = variable(
         "TRANSPORT", SERVING,
         "sockets of the approaches on Netty: `nio`, the JDK's, or `epoll`, Netty's own", "{env}", "epoll",
     )  # fmt: skip
     carriers: Whole | None = variable(
-        "CARRIERS", SERVING, "carrier threads of virtual ones", "as many as the approach has CPUs", "2", ge=1, le=256
+        "CARRIERS", SERVING, "carrier threads of virtual threads", "as many as the approach has CPUs", "2", ge=1, le=256
     )
     jvm_opts: Annotated[str, AfterValidator(_jvm_options)] | None = variable(
         "JVM_OPTS", SERVING,
-        "options of the approaches' JVMs beside those of the lab, with spaces between them", "none",
+        "more options for the approaches' JVMs, separated by spaces", "none",
         "-XX:+UseCompactObjectHeaders",
     )  # fmt: skip
     cpus: Whole | None = variable(
         "CPUS", MEASURING, "CPUs of the approach, with `SIZE=auto`", "half of the host's", "4", ge=1, le=1024
     )
     save_movies: Literal["true", "false"] = variable(
-        "SAVE_MOVIES", SERVING, "`true`: movies that are posted are kept in memory", "{env}", "true"
+        "SAVE_MOVIES", SERVING, "`true` keeps posted movies in memory", "{env}", "true"
     )
     platform_threads: Whole | None = variable(
         "PLATFORM_THREADS",
@@ -223,7 +223,7 @@ class Asked(Record):
         "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
     )  # fmt: skip
     size: Annotated[str, _known("sizes", "auto")] = variable(
-        "SIZE", (*WITH_PAPER, "scenarios"),
+        "SIZE", (*REPRODUCING, "scenarios"),
         "CPU and memory limits: `auto`, `ec2` (a c5.4xlarge for the approach, two c5.2xlarge for the rest), "
         "`ec2-c5.2xlarge`, `smoke`",
         "`auto`: half of the CPUs for the approach, a quarter each for backend and load generator; with two CPUs these "
@@ -236,20 +236,20 @@ class Asked(Record):
     design: Literal["slices", "alone"] | None = variable(
         "DESIGN", ("sweep",),
         "`slices`: pairs are up together and loaded in turn; `alone`: each approach by itself",
-        "`slices` where [possible](docs/interfaces.md#a-sweep)", "alone",
+        "`slices` where [possible](commands-and-files.md#a-sweep)", "alone",
     )  # fmt: skip
     scenario: str | None = variable(
         "NAME", ("scenario!",), "the scenario, as `make scenarios` lists it", "required", "smoketest"
     )
-    paper: Annotated[str, _known("papers")] | None = variable(
-        "PAPER", ("reproduce!", "keep-published!", "scenario", *RUNS),
-        "the published experiment, as `make papers` lists it", "required", "virtual-threads-hey",
+    benchmark: Annotated[str, _known("published")] | None = variable(
+        "BENCHMARK", ("reproduce!", "keep-published!", "scenario", *RUNS),
+        "the published benchmark, as `make published` lists it", "required", "virtual-threads-hey",
     )  # fmt: skip
     scale: Annotated[str, _written(r"auto|1|0?\.(?!0+$)[0-9]{1,4}", "a factor from 0.0001 to 1")] = variable(
         "SCALE", ("scenario", "reproduce"),
-        "how much of a scenario's load is run; `auto`: as much as the host holds", "1", "auto", "1",
+        "how much of a scenario's load is run; `auto`: as much as the host can handle", "1", "auto", "1",
     )  # fmt: skip
-    plan: Flag = variable("PLAN", WITH_PAPER, "`1` prints the runs and their time, and starts nothing", "off", "1")
+    plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and starts nothing", "off", "1")
     aa: Flag = variable(
         "AA",
         MEASURING,
@@ -258,12 +258,12 @@ class Asked(Record):
         "1",
     )
     margin: Annotated[float, Share] | None = variable(
-        "MARGIN", MEASURING, "margin of equivalence, a share", "{margins}", "0.05", ge=0.01, le=0.5
+        "MARGIN", MEASURING, "equivalence margin, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )
-    warmup_cap_s: Seconds | None = variable("WARMUP_CAP", WITH_PAPER, "the longest warm-up", "{warmup}", "120s")
+    warmup_cap_s: Seconds | None = variable("WARMUP_CAP", REPRODUCING, "the longest warm-up", "{warmup}", "120s")
     prometheus_port: Port = variable("PROMETHEUS_PORT", STARTING, "Prometheus' port on 127.0.0.1", "{env}", "19090")
-    grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's", "{env}", "13000")
-    results_port: Port = variable("RESULTS_PORT", STARTING, "that of `results/`", "{env}", "19080")
+    grafana_port: Port = variable("GRAFANA_PORT", STARTING, "Grafana's port", "{env}", "13000")
+    results_port: Port = variable("RESULTS_PORT", STARTING, "port of `results/`", "{env}", "19080")
     given: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -283,9 +283,9 @@ OTHERS = (
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
     Variable("TRIES", "3", BENCHES, "", "how often"),
     Variable("SHORT", "1", "bench-observer", "off", "`1`: five minutes in place of 13"),
-    Variable("VARIABLE", "RATE", "help", "", "the variable to tell of"),
+    Variable("VARIABLE", "RATE", "help", "", "the variable to explain"),
     Variable("RESULTS_URL", "http://host:9080", "up", "", "where browsers find `results/`, for links on dashboards"),
-    Variable("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for who wants to change dashboards"),
+    Variable("GRAFANA_ADMIN_PASSWORD", "secret", "up", "", "for changing dashboards"),
 )
 """Those that plan no experiment."""
 OF_NO_RUN = {"PLAN", "PROMETHEUS_PORT", "GRAFANA_PORT", "RESULTS_PORT"}  # they change nothing that is measured

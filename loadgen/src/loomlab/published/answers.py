@@ -1,4 +1,4 @@
-"""The answers to a paper's claims, from the runs that were made of its loads, and what is told of each."""
+"""The answers to a benchmark's claims, from the runs that were made of its loads, and what is told of each."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from itertools import product
 from statistics import fmean
 
 from loomlab.judge.rules import RULES
-from loomlab.published.paper import Claim, Outcome, Paper, PublishedRun
+from loomlab.published.benchmark import Benchmark, Claim, Outcome, PublishedRun
 from loomlab.statistics.comparison import FEWEST_BLOCKS
 
 type Runs = Sequence[PublishedRun]
@@ -43,7 +43,7 @@ class Finding:
     centre: float | None = None
     low: float = math.nan
     high: float = math.nan
-    published: tuple[float, ...] = ()  # the paper's own figures
+    published: tuple[float, ...] = ()  # the benchmark's own figures
 
     @property
     def name(self) -> str:
@@ -66,32 +66,32 @@ class ClaimAnswer:
         return self.deciding.outcome if self.deciding else Outcome.UNTESTED
 
 
-def answers_of(paper: Paper, runs: Runs) -> list[ClaimAnswer]:
+def answers_of(benchmark: Benchmark, runs: Runs) -> list[ClaimAnswer]:
     """The answer to each claim. Only runs at the scale and on the CPUs of a load's newest are repeats of it."""
     newest = {(run.load, run.level): run.place for run in sorted(runs, key=lambda run: run.experiment)}
     repeats = [run for run in runs if newest[run.load, run.level] == run.place]
-    return [ClaimAnswer(claim, [*_findings(paper, claim, repeats)]) for claim in paper.claims]
+    return [ClaimAnswer(claim, [*_findings(benchmark, claim, repeats)]) for claim in benchmark.claims]
 
 
-def _findings(paper: Paper, claim: Claim, runs: Runs) -> Iterator[Finding]:
+def _findings(benchmark: Benchmark, claim: Claim, runs: Runs) -> Iterator[Finding]:
     if claim.untestable:
         return
-    for load in claim.loads or paper.scenarios:
+    for load in claim.loads or benchmark.scenarios:
         own = [run for run in runs if run.load == load]
         if not own:
             yield Finding(claim.figures[0], "", 0, Outcome.UNTESTED, "it was not run")
             continue
         levels = claim.levels or sorted({run.level for run in own})
         for figure, of, level in product(claim.figures, claim.of, levels):
-            yield _finding(paper, claim, figure, of, level, own)
+            yield _finding(benchmark, claim, figure, of, level, own)
 
 
-def _finding(paper: Paper, claim: Claim, figure: str, of: str, level: int, runs: Runs) -> Finding:
+def _finding(benchmark: Benchmark, claim: Claim, figure: str, of: str, level: int, runs: Runs) -> Finding:
     sides = claim.sides(of, level)
     own = [[run for run in runs if run.is_of(*side)] for side in sides]
-    objections = [why for side in own for run in side if (why := _objection(paper, claim, figure, run))]
+    objections = [why for side in own for run in side if (why := _objection(benchmark, claim, figure, run))]
     counted, unspoilt = (
-        [[run for run in side if not _objection(paper, claim, figure, run, every)] for side in own]
+        [[run for run in side if not _objection(benchmark, claim, figure, run, every)] for side in own]
         for every in (False, True)
     )
     values = [*_values(claim, figure, counted)]
@@ -101,7 +101,7 @@ def _finding(paper: Paper, claim: Claim, figure: str, of: str, level: int, runs:
         f"{of} ÷ {claim.to}{at}" if claim.to else of,
         level,
         Outcome.INCONCLUSIVE if values else Outcome.UNTESTED,
-        published=paper.values(claim, figure, sides),
+        published=benchmark.values(claim, figure, sides),
         amount=counted[0][-1].amount if counted[0] else None,
         blocks=len(values),
     )
@@ -110,30 +110,30 @@ def _finding(paper: Paper, claim: Claim, figure: str, of: str, level: int, runs:
         return replace(finding, why="; ".join([few, *dict.fromkeys(objections)]))
     centre, low, high = _interval(claim, figure, values)
     outcome = claim.outcome(low, high)
-    why = _no_test(paper, claim, outcome, counted, runs)
+    why = _no_test(benchmark, claim, outcome, counted, runs)
     if not why and outcome != claim.outcome(*_interval(claim, figure, [*_values(claim, figure, unspoilt)])[1:]):
         why = "with the runs that are invalid for causes of their own the answer would be another"
         return replace(finding, why=why, centre=centre, low=low, high=high)
     return replace(finding, outcome=Outcome.UNTESTED if why else outcome, why=why, centre=centre, low=low, high=high)
 
 
-def _objection(paper: Paper, claim: Claim, figure: str, run: PublishedRun, unspoilt: bool = False) -> str:
+def _objection(benchmark: Benchmark, claim: Claim, figure: str, run: PublishedRun, unspoilt: bool = False) -> str:
     """Why a run does not count for a claim; empty: it does, as each that nothing outside of it spoilt, if so asked."""
     failed = set(run.failed.split())
     if claim.unscaled and run.amount != run.level:
-        return f"it shows at {run.level:,} {paper.unit} only, and {run.amount:,g} were run"
+        return f"it shows at {run.level:,} {benchmark.unit} only, and {run.amount:,g} were run"
     if claim.lasts_s not in {None, run.lasts_s}:
         return f"it shows in {claim.lasts_s} s only, and the run was to last {run.lasts_s} s"
-    if claim.per_cpu and _cpu_load(paper, run) < 1 - SAME_LOAD:
-        return f"a CPU of the approach had {run.amount / run.cpus:,.0f} {paper.unit}, fewer than as published"
+    if claim.per_cpu and _cpu_load(benchmark, run) < 1 - SAME_LOAD:
+        return f"a CPU of the approach had {run.amount / run.cpus:,.0f} {benchmark.unit}, fewer than as published"
     borne = unspoilt and not failed & SPOILING
     if run.verdict == "invalid" and not borne and not (failed and failed <= {*claim.despite}):
         return f"a run of {run.approach} is invalid ({run.failed})"
     return "" if figure in run.figures else f"a run of {run.approach} has no {figure}"
 
 
-def _cpu_load(paper: Paper, run: PublishedRun) -> float:
-    return run.amount / run.cpus * paper.cpus / run.level if paper.cpus else 1
+def _cpu_load(benchmark: Benchmark, run: PublishedRun) -> float:
+    return run.amount / run.cpus * benchmark.cpus / run.level if benchmark.cpus else 1
 
 
 def _values(claim: Claim, figure: str, counted: Sequence[Runs]) -> Iterator[float]:
@@ -160,10 +160,10 @@ def _interval(claim: Claim, figure: str, values: Sequence[float]) -> tuple[float
     return centre, low, high
 
 
-def _no_test(paper: Paper, claim: Claim, outcome: Outcome, counted: Sequence[Runs], runs: Runs) -> str:
+def _no_test(benchmark: Benchmark, claim: Claim, outcome: Outcome, counted: Sequence[Runs], runs: Runs) -> str:
     """Why an interval decides nothing, if so. More load refutes an order, but not that something holds at a load."""
     order = claim.to is not None and math.inf in {-claim.above, claim.below}
-    more = any(_cpu_load(paper, run) > 1 + SAME_LOAD for side in counted for run in side)
+    more = any(_cpu_load(benchmark, run) > 1 + SAME_LOAD for side in counted for run in side)
     if outcome == Outcome.NOT_REPRODUCED and claim.per_cpu and more and not order:
         return "it does not hold, but a CPU of the approach had more load than as published"
     waits = max(_waits(side, runs) for side in counted)
@@ -182,7 +182,7 @@ def _waits(side: Runs, runs: Runs) -> float:
 
 
 def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
-    """Of docs/reproduced.md and `make reproduce`: claim, answer, what was published, and what decides it here."""
+    """Of reproduced.md and `make reproduce`: claim, answer, what was published, and what decides it here."""
     claim, finding = answer.claim, answer.deciding
     if finding is None:
         return claim.says, answer.outcome, "", claim.untestable or ""

@@ -2,12 +2,15 @@
 
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AliasChoices, ConfigDict, Field
 
 from loomlab.records.files import Record
 
 Kind = Literal["controlled", "stack", "unknown", "same"]
-Word = Literal["lower", "higher", "no difference", "equivalent", "not resolved", "exploratory"]
+Word = Literal["lower", "higher", "no difference", "equivalent", "not significant", "exploratory"]
+
+
+EFFECT = AliasChoices("effect", "ratio")  # its name in results of the lab up to 2026-11-28
 
 
 class Difference(Record):
@@ -20,7 +23,7 @@ class BlockEffect(Record):
     model_config = ConfigDict(allow_inf_nan=True)
 
     block: int
-    effect: float = Field(alias="ratio", description="Of a's figure to b's; of what may be negative, a's less b's")
+    effect: float = Field(validation_alias=EFFECT, description="a's figure ÷ b's; of what may be negative, a's − b's")
     suspect: bool = Field(False, description="One of its two runs is")
 
 
@@ -32,15 +35,18 @@ class Comparison(Record):
     a: str = Field("", exclude=True)
     b: str = Field("", exclude=True)
     kind: Kind = Field("unknown", exclude=True)
-    unit: str | None = Field(None, exclude=True, description="Of a difference; None: effects are ratios")
+    unit: str = Field("", exclude=True)
+    by_difference: bool = Field(False, exclude=True, description="Effects are differences in the unit, else ratios")
     declared: int | None = Field(None, exclude=True, description="Contrasts that the words hold for; None: exploratory")
     figure: str
     cell: int = Field(description="Number of the load")
     load: str = Field(description="As sentences call it")
-    margin: float | None = Field(description="Two are equivalent within it; None: no word is said, as of lower bounds")
+    margin: float | None = Field(description="Equivalence margin; None: nothing calls two equivalent, as of lower bounds")
     blocks: list[BlockEffect] = Field(description="Those that count")
     dropped: list[str] = Field(description="Blocks that do not count, with what spoils them")
-    effect: float | None = Field(alias="ratio", description="Mean of the blocks, of ratios the geometric one")
+    a_mean: float | None = Field(None, description="Of a's figure in the blocks that count, of ratios the geometric one")
+    b_mean: float | None = Field(None, description="The same of b's")
+    effect: float | None = Field(validation_alias=EFFECT, description="Mean of the blocks, of ratios the geometric one")
     low: float | None = Field(description="Of the interval at 95 %, from three blocks on")
     high: float | None
     coarse: bool = Field(description="So few blocks that the interval's own width is uncertain")
@@ -62,7 +68,7 @@ class Comparison(Record):
 
     @property
     def even(self) -> float:
-        return 1.0 if self.unit is None else 0.0
+        return 0.0 if self.by_difference else 1.0
 
     @property
     def apart(self) -> bool:

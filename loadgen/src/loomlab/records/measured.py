@@ -30,7 +30,7 @@ class Measured(Record):
     closed_model: bool = True
     steady: bool = Field(True, description="Load and backend are the same from beginning to end")
     tool: str = "ab"
-    tells_unended: bool = Field(False, description="The tool tells of requests that never ended")
+    tells_unended: bool = Field(False, description="The tool reports requests that never ended")
     offered_rps: float | None = None
     delay_asked: str | None = Field(None, description="The backend's delay; None where no request depends on it")
     interrupted: bool = Field(False, description="The measurement did not come to its end")
@@ -84,7 +84,7 @@ class Measured(Record):
     jit_cpu_share: float | None = Field(None, description="Of the approach's CPU time, by compilers")
     jit_cpu_fall: float | None = Field(None, description="By which that fell from half to half, a share of all CPU")
     jit_cores_fall: float | None = Field(None, description="The same in CPUs")
-    about_told: bool = Field(False, description="The approach told its configuration")
+    about_told: bool = Field(False, description="The approach reported its configuration")
     backend_pool: int | None = None
     platform_threads: int | None = None
     backend_measured: bool = Field(True, description="Its CPU was recorded, so no figure means no quota")
@@ -98,7 +98,7 @@ class Measured(Record):
     backend_requests_per_request: float | None = None
     backend_connections_opened: int | None = None
     generator_measured: bool = True
-    waits_told: bool = Field(True, description="The kernel tells how long threads wait for a CPU")
+    waits_told: bool = Field(True, description="The kernel reports how long threads wait for a CPU")
     generator_wait_mean_ms: float | None = Field(None, description="Of its threads, ready and without a CPU")
     generator_wait_p99_ms: float | None = None
     generator_throttled: float | None = None

@@ -218,7 +218,7 @@ class Run(Measured):
     schema_: Literal["loom-lab/run/v1"] = Field("loom-lab/run/v1", alias="schema")
     run: Name
     approach: str = Field(description="Its name, or that of a twin")
-    twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) is once more")
+    twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) repeats")
     scenario: str | None = None
     cell: int = Field(1, description="Which of the experiment's loads")
     endpoint: str = Field(description="Path and query as requested; of several kinds of request, the first")
@@ -244,10 +244,10 @@ class Run(Measured):
     rss_hwm_bytes: float | None = Field(None, description="High-water mark since the run's start, with mapped files")
     platform_threads_peak: float | None = Field(None, description="The JVM's high-water mark since the run's start")
     vsz_max_bytes: float | None
-    live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes, description="What one waiting request held")
+    live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes, description="Memory per in-flight request")
     live_requests: int | None = Field(None, description="How many requests waited then")
     heap_kept_bytes: float | None = Field(None, description="Growth over the load, after full collections at rest")
-    allocated_bytes_per_request: float | None = Field(None, description="In the heap, but for what scrapes allocate")
+    allocated_bytes_per_request: float | None = Field(None, description="In the heap, except what scrapes allocate")
     threads_max: float | None = Field(description="The highest sample, one a second")
     gc: Gc
     jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")

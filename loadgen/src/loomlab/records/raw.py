@@ -49,7 +49,7 @@ class WarmupDigest(Record):
     capped: bool = Field(description="Its cap cut it short")
     failed: bool
     cap_s: float = 0
-    compiled: bool | None = Field(True, description="The compilers came to rest; null: that could not be told")
+    compiled: bool | None = Field(True, description="The compilers came to rest; null: unknown")
     cause: str = Field("", description="What was not steady when the cap cut it short")
 
 

@@ -33,7 +33,12 @@ from loomlab.report.experiment import effect_cell, with_interval
 from loomlab.tools.known import tool
 from loomlab.tools.tool import requests_of
 
-SHAPES = (("o", "●"), ("s", "■"), ("^", "▲"), ("D", "◆"), ("v", "▼"))  # as matplotlib calls them, and as text has them
+OF_SERVERS = {
+    "tomcat": ("o", "●", "-"), "jetty": ("s", "■", "-."), "netty": ("^", "▲", "--"), "microhttp": ("D", "◆", ":"),
+    "helidon": ("v", "▼", (0, (5, 1, 1, 1, 1, 1))),
+}  # fmt: skip
+"""Marker as matplotlib calls it and as text has it, and line."""
+OTHER_SHAPES = (("P", "✚", "-"), ("X", "✖", "-"), ("*", "★", "-"))
 WIDTH_IN = 5.0  # of every chart, so that text is as large in all of them, also on a phone
 MOST_LETTERS = 40  # of a line of a name
 INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
@@ -47,18 +52,19 @@ DOTS: dict[str, dict[str, Any]] = {
 """How the dot of a run looks, by its verdict."""
 mpl.rc_file(Path(__file__).with_name("chart.mplstyle"))
 ROW_IN, EFFECT_ROW_IN, EDGE_IN, PLOT_IN = 0.23, 0.42, 0.62, 3.0
+SMOOTH_S = 5  # of throughput: connections in step put one wave more into one second than into the next
 LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25
 LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
 HEADROOM = 1.05
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn, as far as samples reach
 PANELS = (
-    ("throughput", "answered requests by the second they started in", "requests/s"),
-    ("p50", "latency from when the tool sent the request, p50", "ms"),
-    ("p99", "latency from when the tool sent the request, p99", "ms"),
-    ("cpu", "CPU of the approach", "CPUs"),
-    ("rss", "RSS of the approach", "MiB"),
-    ("threads", "threads of the approach", ""),
+    ("throughput", f"throughput, mean of {SMOOTH_S} s", "requests/s"),
+    ("p50", "p50 latency", "ms"),
+    ("p99", "p99 latency", "ms"),
+    ("cpu", "CPU", "CPUs"),
+    ("rss", "RSS", "MiB"),
+    ("threads", "threads", ""),
 )
 type Points = tuple[Numbers, Numbers]
 """Seconds since the load began, and values, which are NaN where samples do not reach."""
@@ -67,20 +73,24 @@ type Stretch = tuple[float, float]  # its start and its end, in epoch seconds
 
 @dataclass(frozen=True)
 class Look:
-    """An approach's, the same in every chart; shapes tell approaches apart where colours do not."""
+    """An approach's, the same in every chart: the colour of its model, the shape and line of its server."""
 
     colour: str
     marker: str
     sign: str = ""
+    line: str | tuple[int, tuple[int, ...]] = "-"
 
 
 type Looks = Mapping[str, Look]
 
 
-def looks(approaches: Sequence[str], recorded: Mapping[str, str]) -> dict[str, Look]:
+def looks(approaches: Sequence[str], recorded: Mapping[str, str], servers: Mapping[str, str]) -> dict[str, Look]:
     """One for each approach, in the colour that order.json has for it, or else one of matplotlib's."""
-    shapes = itertools.cycle(SHAPES)
-    return {name: Look(recorded.get(name) or to_hex(f"C{i}"), *next(shapes)) for i, name in enumerate(approaches)}
+    others = itertools.cycle(OTHER_SHAPES)
+    return {
+        name: Look(recorded.get(name) or to_hex(f"C{i}"), *(OF_SERVERS.get(servers.get(name, "")) or next(others)))
+        for i, name in enumerate(approaches)
+    }
 
 
 def new_axes(height_in: float) -> Axes:
@@ -139,7 +149,7 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
 def legend(chart: Axes, looks: Looks, names: Container[str]) -> None:
     """What each colour and shape is, below the chart; of these names alone."""
     handles = [
-        chart.plot([], [], look.marker + "-", color=look.colour, markersize=5, label=_broken(name))[0]
+        chart.plot([], [], look.marker, linestyle=look.line, color=look.colour, markersize=5, label=_broken(name))[0]
         for name, look in looks.items()
         if name in names
     ]
@@ -174,10 +184,17 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     seconds = np.array([*by_second], dtype=np.float64) - math.floor(began)
     groups = [np.sort(latencies_ms) for latencies_ms in by_second.values()]
     return {
-        "throughput": (seconds, np.array([len(group) for group in groups])),
+        "throughput": (seconds, _smooth(np.array([len(group) for group in groups], dtype=np.float64))),
         "p50": (seconds, np.array([percentile(group, 50) for group in groups])),
         "p99": (seconds, np.array([percentile(group, 99) for group in groups])),
     }
+
+
+def _smooth(counts: Numbers) -> Numbers:
+    """Means of windows around each second, which are shorter at the ends."""
+    window = np.ones(min(SMOOTH_S, len(counts)))
+    smooth: Numbers = np.convolve(counts, window, "same") / np.convolve(np.ones_like(counts), window, "same")
+    return smooth
 
 
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
@@ -222,34 +239,37 @@ def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
 
 
 def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> Drawing | None:
-    """A row for each contrast at one load: the ratio or the difference of each block a dot, the interval a bar."""
-    if not any(comparison.blocks for comparison in comparisons):
+    """A row for each contrast at each load: ratio or difference of each block a dot, the interval a bar, the equivalence
+    margin a band."""
+    by = figure.compared
+    if by is None or not any(comparison.blocks for comparison in comparisons):
         return None
     axes = new_axes(EFFECT_ROW_IN * len(comparisons) + EDGE_IN)
     for row, comparison in enumerate(comparisons):
+        if comparison.margin is not None:
+            width = 1 + comparison.margin
+            axes.fill_betweenx([row - 0.5, row + 0.5], 1 / width, width, color=GRID, linewidth=0)
         if comparison.interval is not None:
             axes.plot(comparison.interval, [row] * 2, color=SOFT, linewidth=4, alpha=0.5)
         if comparison.effect is not None:
             axes.plot([comparison.effect] * 2, [row - 0.25, row + 0.25], color=INK, linewidth=1.6)
         for block in comparison.blocks:
             dot(axes, block.effect, row, looks[comparison.a], "suspect" if block.suspect else "valid")
-    over = "less" if figure.by_difference else "÷"
-    named_rows(axes, [f"{one.a} {over}\n{one.b}: {with_interval(*effect_cell(one))}" for one in comparisons])
-    for label, comparison in zip(axes.get_yticklabels(), comparisons, strict=True):
-        label.set_color(INK if comparison.kind == "controlled" else SOFT)
+    over = "−" if by.by_difference else "÷"
+    labels = [f"{one.a} {over}\n{one.b}\n{one.load}: {with_interval(*effect_cell(one))}" for one in comparisons]
+    named_rows(axes, labels)
     axes.axvline(comparisons[0].even, color=SOFT, linestyle="--", linewidth=1)
-    what, of = ("difference", f"in {figure.unit} of") if figure.by_difference else ("ratio", "of")
-    axes.set_xlabel(f"{what} {of} {figure.title}")
+    axes.set_xlabel(f"← {by.less}   {figure.label if by.by_difference else f'{figure.title}, ratio'}   {by.more} →")
     reach = _reach(comparisons)
-    axes.set_xscale("linear" if figure.by_difference else "log")
-    axes.set_xlim((-reach, reach) if figure.by_difference else (math.exp(-reach), math.exp(reach)))
-    load = comparisons[0].load
-    return drawing(axes, f"{what}s {of} {figure.title} at {load}, each block a dot, intervals as bars")
+    axes.set_xscale("linear" if by.by_difference else "log")
+    axes.set_xlim((-reach, reach) if by.by_difference else (math.exp(-reach), math.exp(reach)))
+    what = "differences" if by.by_difference else "ratios"
+    return drawing(axes, f"{what} of {figure.title}, each block a dot, intervals as bars")
 
 
 def _reach(comparisons: Sequence[Comparison]) -> float:
     """How far the scale goes from equality: as far as intervals, but at most twice as far as the blocks."""
-    by_difference = comparisons[0].unit is not None
+    by_difference = comparisons[0].by_difference
 
     def far(effect: float) -> float:
         return abs(effect) if by_difference else abs(math.log(effect)) if 0 < effect < math.inf else math.inf
@@ -268,7 +288,7 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
     axes = new_axes(PLOT_IN)
     for name, look in looks.items():
         points = [(amount, mean.centre) for amount, own, mean in means if own == name and mean]
-        axes.plot(*np.reshape(points, (-1, 2)).T, color=look.colour)
+        axes.plot(*np.reshape(points, (-1, 2)).T, color=look.colour, linestyle=look.line)
     known = [(load, run, value) for load in loads for run in load.runs if (value := figure.of(run)) is not None]
     for load, run, value in known:
         dot(axes, load.amount, value, looks[run.approach], run.verdict)
@@ -287,23 +307,29 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
 
 
 def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
-    """Latency by percentile, a line for each run, each nine as wide as the one before."""
-    drawn = [run for run in load.runs if sum(bool(getattr(run.latency_ms, name)) for name in LEVELS) > 1]
+    """Latency by percentile, each nine as wide as the one before: of an approach the mean of its runs, and a band from
+    the lowest to the highest."""
+    axes, every = new_axes(PLOT_IN), list[float]()
+    drawn = []
+    for name, look in looks.items():
+        runs = [run.latency_ms for run in load.counted(name)]
+        levels = [level for level in LEVELS if runs and all(getattr(latency, level) for latency in runs)]
+        if len(levels) < 2:
+            continue
+        places = [-math.log10(1 - LEVELS[level] / 100) for level in levels]
+        values = np.array([[getattr(latency, level) for level in levels] for latency in runs])
+        axes.fill_between(places, values.min(axis=0), values.max(axis=0), color=look.colour, alpha=0.2, linewidth=0)
+        axes.plot(places, values.mean(axis=0), color=look.colour, linestyle=look.line)
+        dot(axes, places[-1], float(values[:, -1].mean()), look)
+        every += [float(values.min()), float(values.max())]
+        drawn.append(name)
     if not drawn:
         return None
-    axes, every = new_axes(PLOT_IN), list[float]()
-    for run in drawn:
-        known = [(percent, ms) for name, percent in LEVELS.items() if (ms := getattr(run.latency_ms, name))]
-        places, values = [-math.log10(1 - percent / 100) for percent, _ in known], [ms for _, ms in known]
-        look, style = looks[run.approach], "--" if run.verdict == "invalid" else "-"
-        axes.plot(places, values, style, color=look.colour)
-        dot(axes, places[-1], values[-1], look, run.verdict)
-        every += values
     if max(every) > 4 * min(every):
         axes.set_yscale("log")
     axes.set_xticks([-math.log10(1 - percent / 100) for percent in TICKS], [f"p{percent:g}" for percent in TICKS])
     axes.set_title(f"latency at {load.label}, ms")
-    legend(axes, looks, {run.approach for run in drawn})
+    legend(axes, looks, drawn)
     return drawing(axes, f"latency by percentile at {load.label}")
 
 
@@ -311,15 +337,16 @@ def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Draw
     """A chart for each figure recorded by the second, a line a run; dashed: where loads began and ended."""
     drawn = []
     for key, title, unit in PANELS:
-        measured = [course for course in every if course.run.cell == load.cell and key in course.panels]
+        measured = [course for course in every if key in course.panels]
         if not measured:
             continue
         axes = new_axes(PLOT_IN)
         for course in measured:
-            axes.plot(*course.panels[key], color=looks[course.run.approach].colour, linewidth=1)
+            look = looks[course.run.approach]
+            axes.plot(*course.panels[key], color=look.colour, linestyle=look.line, linewidth=1.2)
             started, ended = course.load
             for second in (0.0, ended - started):
-                axes.axvline(second, color=SOFT, linestyle="--", linewidth=0.6)
+                axes.axvline(second, color=SOFT, linestyle=":", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
         axes.set_xlabel(f"seconds since the load began, {load.label}")
         axes.set_ylim(0, HEADROOM * max(np.nanmax(course.panels[key][1]) for course in measured) or 1)

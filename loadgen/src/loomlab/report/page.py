@@ -1,91 +1,159 @@
-"""report.html: everything on one page, in the order in which it is asked."""
+"""report.html: everything on one page, what was found first."""
 
-import itertools
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.answer.figures import CPU, P99, WAITING, Figure, measured_figures
+from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
-from loomlab.basics.format import fixed, number
+from loomlab.basics.format import counted, fixed, number
 from loomlab.records.files import read_json, write_text
+from loomlab.records.models import Run
 from loomlab.report import chart
+from loomlab.report.caveats import caveats_of
 from loomlab.report.chart import Drawing, Looks, course_of, looks
-from loomlab.report.experiment import Experiment, csv_of, doubts_of, effect_cell, opening_of, read_experiment, table_of
+from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
+from loomlab.report.opening import opening_of
 
 TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
     lstrip_blocks=True,
 )  # fmt: skip
 TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
-BESIDE_LOADS = (CPU, P99, WAITING)  # figures whose repeats are drawn load by load where there are several loads
+DRAWN = (CPU, MEMORY, P99, THROUGHPUT)
+type About = Mapping[str, Any]  # what an approach says of itself, by dotted names
 
 
 def write_report(folder: Path) -> Path:
     """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time."""
     experiment = read_experiment(folder)
     figures, rows = measured_figures(experiment.runs), experiment.rows
-    opening, doubts = opening_of(experiment), doubts_of(experiment)
-    sentences = [f"- {sentence}" for sentence in (*opening.answers, *opening.more, *doubts.dropped)]
+    opening, caveats = opening_of(experiment), caveats_of(experiment)
+    unclear = [opening.unclear] if opening.unclear else []
+    sentences = [f"- {sentence}" for sentence in (*opening.found, *unclear, *opening.more, *caveats.dropped)]
     lines = [*sentences, "", *table_of(rows, figures), "", "Every run:"]
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
     write_text(folder / "table.csv", csv_of(rows, figures))
-    compared = [figure for figure in figures if figure.compared]
-    look = looks(experiment.approaches, experiment.order.colours if experiment.order else {})
-    charts = _charts(experiment, figures, look)
+    abouts = _abouts(experiment)
+    servers = {name: str(about.get("inbound.server")) for name, about in abouts.items()}
+    look = looks(experiment.approaches, experiment.order.colours if experiment.order else {}, servers)
+    charts, courses = _charts(experiment, look), _courses(experiment, look)
     shutil.rmtree(folder / "plots", ignore_errors=True)
     (folder / "plots").mkdir()
-    for section in charts.keys() - {"courses"}:
-        for drawing in itertools.chain(*charts[section].values()):
-            write_text(folder / "plots" / drawing.file, drawing.svg)
-    elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *doubts.host}
+    for drawing in charts:
+        write_text(folder / "plots" / drawing.file, drawing.svg)
+    elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *caveats.host}
     page = TEMPLATES.get_template("report.html").render(
         experiment=experiment,
         summary=experiment.summary,
+        title=title_of(experiment),
         opening=opening,
-        doubts=doubts,
+        caveats=caveats,
         figures=figures,
-        compared=compared,
-        rows=rows,
+        groups=groups_of(experiment, figures),
         charts=charts,
+        courses=courses,
         looks=look,
-        pairs=[*zip(*map(experiment.comparisons, compared), strict=True)],
         loads={run.run: load.label for load in experiment.loads for run in load.runs},
         linked={path.parent.name for path in folder.glob("runs/*/raw")},
-        abouts={
-            run.approach: {name: value for name, value in flat(about).items() if value is not None}
-            for run in reversed(experiment.runs)
-            if run.run in experiment.raw and (about := read_json(experiment.raw[run.run].about))
-        },
-        notes=model_notes(experiment.runs),
-        explained=[note for note in experiment.summary.notes if note not in elsewhere],
+        settings=[*_settings(experiment.summary.environment, abouts)],
+        approaches=[*abouts],
+        notes=[*model_notes(experiment.runs), *(one for one in experiment.summary.notes if one not in elsewhere)],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
     )
     write_text(folder / "report.html", page)
     return folder / "report.html"
 
 
-def _charts(experiment: Experiment, figures: Sequence[Figure], look: Looks) -> dict[str, dict[str, list[Drawing]]]:
-    """By the page's sections, then by the load's label, "" of what is not of one load."""
-    loads = experiment.loads
-    compared = [figure for figure in figures if figure.compared]
-    repeated = figures if len(loads) == 1 else [figure for figure in figures if figure in BESIDE_LOADS]
-    courses = [*filter(None, (course_of(run, experiment.raw.get(run.run)) for run in experiment.runs))]
-    charts: dict[str, dict[str, list[Drawing | None]]] = {
-        "ratios": {
-            load.label: [chart.effects(one, experiment.comparisons(one, load.label), look) for one in compared]
-            for load in loads
-        },
-        "repeats": {load.label: [chart.repeats(figure, load, look) for figure in repeated] for load in loads},
-        "over_load": {"": [chart.over_load(figure, loads, look) for figure in compared]},
-        "latencies": {"": [chart.distribution(load, look) for load in loads]},
-        "courses": {"": [drawing for load in loads for drawing in chart.courses(load, courses, look)]},
-    }
+def title_of(experiment: Experiment) -> str:
+    """What was measured, in words."""
+    if experiment.summary.scenario:
+        return experiment.summary.scenario.title
+    names = experiment.approaches
+    who = " and ".join(names) if len(names) < 3 else counted(len(names), "approach").replace("approachs", "approaches")
+    *loads, last = [load.label for load in experiment.loads]
+    shared = [load.removesuffix(f" {experiment.loads[-1].unit}") for load in loads]
+    at = f"{', '.join(shared)} and {last}" if shared else last
+    return f"{who} at {at}, loaded by {' and '.join(dict.fromkeys(run.tool for run in experiment.runs))}"
+
+
+def _abouts(experiment: Experiment) -> dict[str, About]:
     return {
-        section: {load: drawn for load, drawings in by_load.items() if (drawn := [*filter(None, drawings)])}
-        for section, by_load in charts.items()
+        run.approach: {name: value for name, value in flat(about).items() if value is not None}
+        for run in reversed(experiment.runs)
+        if run.run in experiment.raw and (about := read_json(experiment.raw[run.run].about))
     }
+
+
+def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
+    loads = experiment.loads
+    effects = (
+        chart.effects(one, [two for two in experiment.comparisons(one) if two.kind == experiment.asked], look)
+        for one in (CPU, MEMORY, P99)
+    )
+    values = (
+        [chart.over_load(figure, loads, look) for figure in DRAWN]
+        if len(loads) > 1
+        else [chart.repeats(figure, loads[0], look) for figure in DRAWN]
+    )
+    return [*filter(None, (*effects, *values, *(chart.distribution(load, look) for load in loads)))]
+
+
+def _courses(experiment: Experiment, look: Looks) -> list[Drawing]:
+    """Second by second, of the run of each approach at the largest load whose CPU per request is the middle one."""
+    load = experiment.loads[-1]
+    chosen = [run for name in experiment.approaches if (run := _middle(load.counted(name)))]
+    courses = [*filter(None, (course_of(run, experiment.raw.get(run.run)) for run in chosen))]
+    return chart.courses(load, courses, look)
+
+
+def _middle(runs: Sequence[Run]) -> Run | None:
+    ranked = sorted(runs, key=lambda run: run.cpu_ms_per_request or 0)
+    return ranked[len(ranked) // 2] if ranked else None
+
+
+OF_HOST = {
+    "cpu_model": "CPU", "governor": "CPU governor", "cpus": "CPUs", "memory_bytes": "memory", "kernel": "kernel",
+    "os": "system", "architecture": "architecture", "engine": "engine", "cgroup": "cgroup",
+    "container_metrics": "container metrics from", "endpoint": "endpoint", "backend": "backend", "size": "size",
+    "seed": "seed", "open_files": "open files", "sizes": "limits", "images": "images", "tool_versions": "tools",
+}  # fmt: skip
+OF_APPROACHES = {
+    "jvm.version": "JVM", "jvm.vendor": "vendor", "jvm.gc_beans": "collectors", "jvm.max_heap_bytes": "heap at most",
+    "jvm.vm_arguments": "arguments", "jvm.carriers": "carrier threads", "concurrency": "concurrency", "style": "style",
+    "inbound.server": "server", "inbound.version": "its version", "inbound.framework": "framework",
+    "outbound.client": "backend client", "outbound.version": "its version ",
+    "outbound.response_timeout_ms": "read time-out, ms",
+}  # fmt: skip
+
+
+class Setting(NamedTuple):
+    label: str
+    values: list[str]  # one of all, or one of each approach where they differ
+
+
+def _settings(environment: Mapping[str, Any], abouts: Mapping[str, About]) -> Iterator[Setting]:
+    for key, label in OF_HOST.items():
+        if key in environment:
+            yield Setting(label, [_text(key, environment[key])])
+    for key, label in OF_APPROACHES.items():
+        values = [_text(key, about.get(key)) for about in abouts.values()]
+        if any(key in about for about in abouts.values()):
+            yield Setting(label, values if len(set(values)) > 1 else values[:1])
+
+
+def _text(key: str, value: object) -> str:
+    if value is None:
+        return "not recorded"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items() if one is not None) or "not recorded"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if key.endswith("_bytes") and isinstance(value, int):
+        return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
+    return str(value)

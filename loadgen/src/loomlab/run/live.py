@@ -56,7 +56,7 @@ class CpuSets(Collector):
 
 
 class LiveFigures:
-    """Serves what goes on to Prometheus (docs/metrics.md), and the figures of CpuSets."""
+    """Serves what goes on to Prometheus (docs/reference/metrics.md), and the figures of CpuSets."""
 
     def __init__(self, request: Request, run_dir: Path, progress: Progress, port: int = PORT) -> None:
         registry = CollectorRegistry()

@@ -15,19 +15,23 @@ class ComparedFigure:
     """How a figure is compared; its words are those of "a needs 20 % less CPU per request than b"."""
 
     name: str
+    unit: str
     margin: float | None
-    """Of two that are equivalent neither exceeds the other by as much as this share; None: no word is said of it."""
+    """Equivalence margin: of two that are equivalent neither exceeds the other by as much as this share. None: nothing
+    calls two equivalent."""
     verb: str
     less: str
     more: str
-    unit: str | None = None  # approaches are compared by differences in it; None: by ratios
-    subject: str | None = None  # what of an approach has the figure, where it is not the approach
+    by_difference: bool = False  # in the unit, because it may be 0 or less; else by ratio
     percentile: float | None = None  # of latency
 
 
 CPU_MARGIN, P99_MARGIN = 0.10, 0.15
-CPU_PER_REQUEST = ComparedFigure("CPU per request", CPU_MARGIN, "needs", "less", "more")
-P99 = ComparedFigure("p99 latency", P99_MARGIN, "has", "lower", "higher", percentile=99)
+CPU_PER_REQUEST = ComparedFigure("CPU per request", "ms", CPU_MARGIN, "needs", "less", "more")
+P99 = ComparedFigure("p99 latency", "ms", P99_MARGIN, "has", "lower", "higher", percentile=99)
+MEMORY_PER_REQUEST = ComparedFigure(
+    "memory per in-flight request", "KiB", None, "needs", "less", "more", by_difference=True
+)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from statistics import fmean
 
 import numpy as np
 
-from loomlab.basics.format import amount, counted, decimals_beside, rough_percent
+from loomlab.basics.format import MOST_DECIMALS, amount, counted, decimals_beside, number, rough_percent
 from loomlab.records.contrasts import BlockEffect, Comparison
-from loomlab.statistics.comparison import FEWEST_BLOCKS, FEWEST_FINE_BLOCKS, POWER, ComparedFigure, Observation, Pair
+from loomlab.statistics.comparison import FEWEST_BLOCKS, FEWEST_FINE_BLOCKS, ComparedFigure, Observation, Pair
 from loomlab.statistics.student import Estimates, blocks_likely, blocks_needed, estimates, holm, within, words
 
 LOST_LIMIT = 0.1  # of a side's runs: where more are left out for their own cause, without a figure, nothing is said
@@ -47,15 +47,17 @@ def _without_word(
     counted: dict[int, list[Observation]] = {}
     for block in sorted({run.block for run in runs}):
         sides = {name: [run for run in runs if (run.block, run.approach) == (block, name)] for name in (pair.a, pair.b)}
-        if faults := [fault for name, own in sides.items() if (fault := _fault(name, own, figure.unit is None))]:
+        if faults := [fault for name, own in sides.items() if (fault := _fault(name, own, not figure.by_difference))]:
             reasons = [own[0].reason for own in sides.values() if own]
             alike = len(faults) == 2 and reasons[0] is not None and reasons == reasons[:1] * 2
             dropped[block] = f"{reasons[0]}" if alike else "; ".join(faults)
         else:
             counted[block] = [own[0] for own in sides.values()]
-    scaled = float if figure.unit else math.log
-    effect: Callable[[float], float] = float if figure.unit else np.exp
-    differences = [scaled(a.value or 0) - scaled(b.value or 0) for a, b in counted.values()]
+    scaled = float if figure.by_difference else math.log
+    effect: Callable[[float], float] = float if figure.by_difference else np.exp
+    values = [[scaled(run.value or 0) for run in both] for both in counted.values()]
+    differences = [a - b for a, b in values]
+    a_mean, b_mean = (effect(fmean(side)) for side in zip(*values, strict=True)) if values else (None, None)
     found = estimates(differences, fmean([sum(map(_rounding, both)) for both in counted.values()] or [0.0]))
     mean, half_width = float(found.mean), float(found.half_width)
     known = not math.isnan(half_width)
@@ -64,6 +66,7 @@ def _without_word(
     return Comparison(
         **vars(pair),
         unit=figure.unit,
+        by_difference=figure.by_difference,
         figure=figure.name,
         margin=margin,
         blocks=[
@@ -71,6 +74,8 @@ def _without_word(
             for (block, both), difference in zip(counted.items(), differences, strict=True)
         ],
         dropped=[f"block {block} ({why})" for block, why in sorted(dropped.items())],
+        a_mean=a_mean,
+        b_mean=b_mean,
         effect=effect(mean) if counted else None,
         low=effect(mean - half_width) if known else None,
         high=effect(mean + half_width) if known else None,
@@ -82,14 +87,12 @@ def _without_word(
 
 
 def _with_word(comparison: Comparison, found: Estimates, declared: int, p_holm: float) -> Comparison:
-    """As one of so many that were declared; without a margin it stays exploratory."""
+    """As one of so many that were declared."""
     margin, known = comparison.margin, comparison.interval is not None
     comparison = comparison.model_copy(update={"declared": declared, "p_holm": p_holm if known else None})
-    if margin is None:
-        return comparison
     word = str(words(found, np.array(p_holm), margin))
     needed = likely = None
-    if word == "not resolved" and known and not found.rounding:
+    if margin is not None and word == "not significant" and known and not found.rounding:
         needed = blocks_needed(float(found.deviation), margin, declared)
         likely = min(blocks_likely(found, margin, declared), needed)
     return comparison.model_copy(update={"word": word, "blocks_needed": needed, "blocks_likely": likely})
@@ -121,14 +124,14 @@ def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observ
     lost = any(sum(run.lost for run in side) > LOST_LIMIT * len(side) for side in sides)
     says = _says(counted)
     if says is not None and (lost or says != _says(every)):
-        word = "exploratory" if counted.word == "exploratory" else "not resolved"
+        word = "exploratory" if counted.word == "exploratory" else "not significant"
         changes |= {"word": word, "within_margin": False, "blocks_needed": None, "blocks_likely": None, "swayed": True}
     return counted.model_copy(update=changes)
 
 
 def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
     """The word; of what is exploratory, the margin and the side of equality that it is on; None: nothing."""
-    if comparison.word == "not resolved" or comparison.effect is None:
+    if comparison.word == "not significant" or comparison.effect is None:
         return None
     if comparison.word != "exploratory":
         return comparison.word
@@ -138,40 +141,51 @@ def _says(comparison: Comparison) -> str | tuple[bool, bool] | None:
 
 
 def sentence(figure: ComparedFigure, comparison: Comparison) -> str:
-    """One sentence, with the interval and the number of blocks it rests on."""
-    a, b, load, effect = comparison.a, comparison.b, comparison.load, comparison.effect
+    """One sentence, with both figures, the interval and the number of blocks it rests on."""
+    a, b, load, effect, name = comparison.a, comparison.b, comparison.load, comparison.effect, figure.name
     if effect is None:
         why = "; the blocks left out say why" if comparison.dropped else ""
-        return f"Not compared at {load}: no block has the {figure.name} of both {a} and {b}{why}."
-    one, other = (f"{figure.subject} of {a}", f"one of {b}") if figure.subject else (a, b)
-    name = "" if figure.unit else f" {figure.name}"
+        return f"Not compared at {load}: no block has the {name} of both {a} and {b}{why}."
     basis, margin, why = f"({_basis(figure, comparison)})", f"{100 * (comparison.margin or 0):g} %", _why(comparison)
-    question = f"whether {one} {figure.verb} {figure.less} or {figure.more}{name} than {other}"
+    both = f"{name} of {a} and {b}, {_both(comparison, 'and')}"
     match comparison.word:
         case "no difference":
-            same = f"{a} {figure.verb} the same {figure.name} as {b}"
-            return f"No difference at {load}: {same}, within {margin} {basis}."
+            return f"No difference at {load}, within {margin}: {both} {basis}."
         case "equivalent":
-            near = f"{a} differs from {b} in {figure.name} by less than the margin of {margin}"
-            return f"Equivalent at {load}: {near} {basis}; the direction is not shown{why}."
-        case "not resolved":
-            return f"Not resolved at {load}: {question} {basis}{why}{_cure(comparison)}."
+            return f"Equivalent at {load}, within {margin}: {both} {basis}; the direction is not shown{why}."
+        case "not significant":
+            return f"Not significant at {load}: {both} {basis}{why}{_cure(comparison)}."
         case "exploratory" if comparison.swayed:
-            return f"Exploratory, not resolved at {load}: {question} {basis}{why}."
-    begin = "Exploratory: at" if comparison.word == "exploratory" else "At"
-    name += " (a lower bound)" if name and comparison.lower_bounds else ""
-    if effect == comparison.even:
-        change = f"the same{name} as" if name else "as much as"
-    else:
-        word = figure.less if effect < comparison.even else figure.more
-        change = f"{_size(comparison, effect)} {figure.unit or '%'} {word}{name} than"
+            return f"Not known at {load}: {both} {basis}{why}."
+    bound = " (a lower bound)" if comparison.lower_bounds else ""
+    word = figure.less if effect < comparison.even else figure.more
+    size = "the same" if effect == comparison.even else f"{_size(comparison, effect)} {word}"
+    than = "as" if effect == comparison.even else "than"
     inside = f": {'less than the margin of' if comparison.apart else 'the same within'} {margin}"
-    return f"{begin} {load} {one} {figure.verb} {change} {other} {basis}{inside if comparison.within_margin else ''}."
+    text = f"At {load} {a} {figure.verb} {size} {name}{bound} {than} {b}, {_both(comparison, 'instead of')} {basis}"
+    return f"{text}{inside if comparison.within_margin else ''}."
+
+
+def _both(comparison: Comparison, between: str) -> str:
+    """Both figures, with as many digits as tell them apart."""
+    a, b = comparison.a_mean or 0.0, comparison.b_mean or 0.0
+    finer = ((f"{a:,.{decimals}f}", f"{b:,.{decimals}f}") for decimals in range(MOST_DECIMALS))
+    one, other = next((pair for pair in ((number(a), number(b)), *finer) if pair[0] != pair[1]), (number(a), number(b)))
+    return f"{one} {between} {other} {comparison.unit}"
 
 
 def _size(comparison: Comparison, effect: float) -> str:
+    """Of the mean in percent where both figures have one; in the unit elsewhere."""
+    one, other = comparison.a_mean or 0.0, comparison.b_mean or 0.0
+    if comparison.by_difference:
+        share = abs(one / other - 1) if one > 0 and other > 0 else None
+        return f"{amount(effect)} {comparison.unit}" if share is None else f"{rough_percent(share)} %"
+    return f"{_end(comparison, effect)} %"
+
+
+def _end(comparison: Comparison, effect: float) -> str:
     """Of the mean or of an end: all with as many decimals as show on which side of the margin each end is."""
-    if comparison.unit is not None:
+    if comparison.by_difference:
         return amount(effect)
     decimals = 0
     if comparison.margin is not None:
@@ -186,11 +200,13 @@ def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
     if suspect := sum(block.suspect for block in comparison.blocks):
         basis += f", {'each' if suspect == len(comparison.blocks) else suspect} with a suspect run"
     if runs := _runs(comparison, comparison.made_again):
-        basis += f", {runs} made again"
+        basis += f", {runs} measured again"
+    if comparison.word == "exploratory":
+        basis += ", exploratory"
     if comparison.interval is None:
         return f"{basis}; an interval needs {FEWEST_BLOCKS}"
-    low, high = (_size(comparison, end) for end in comparison.interval)
-    unit, less, more = figure.unit or "%", figure.less, figure.more
+    low, high = (_end(comparison, end) for end in comparison.interval)
+    unit, less, more = figure.unit if figure.by_difference else "%", figure.less, figure.more
     span = f"{low} {unit} {less} to {high} {unit} {more}"
     if comparison.apart:
         span = (
@@ -205,7 +221,7 @@ def _why(comparison: Comparison) -> str:
     if comparison.swayed:
         runs = _runs(comparison, comparison.left_out) or "the runs of other contrasts"
         return f"; with {runs} left out for causes of their own, the answer would be another"
-    return f"; one of {comparison.declared} contrasts may look like this by chance" if comparison.apart else ""
+    return f"; corrected for {comparison.declared} comparisons" if comparison.apart else ""
 
 
 def _runs(comparison: Comparison, counts: tuple[int, int]) -> str:
@@ -219,8 +235,6 @@ def _cure(comparison: Comparison) -> str:
         return f"; measure again with more repeats{spoilt}"
     if not comparison.blocks_needed or not comparison.blocks_likely:
         return ""
-    least = f"; with this spread, {comparison.blocks_likely:,} blocks would resolve it"
     if comparison.blocks_likely == comparison.blocks_needed:
-        return f"{least} whatever the difference is"
-    power = f"{100 * POWER:g} % power"
-    return f"{least} with {power} if the difference is as seen, and at most {comparison.blocks_needed:,} whatever it is"
+        return f"; {comparison.blocks_needed:,} blocks would decide it"
+    return f"; {comparison.blocks_likely:,} blocks would probably decide it, {comparison.blocks_needed:,} in any case"

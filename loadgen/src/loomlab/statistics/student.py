@@ -64,12 +64,12 @@ def within(estimated: Estimates, margin: float) -> NDArray[np.bool_]:
     return inside
 
 
-def words(estimated: Estimates, p_holm: Numbers, margin: float) -> NDArray[np.str_]:
+def words(estimated: Estimates, p_holm: Numbers, margin: float | None) -> NDArray[np.str_]:
     """*lower* or *higher* where Holm allows it; else, within the margin, *no difference* if equality is in it, too."""
-    resolved, inside = p_holm < ERROR_RATE, within(estimated, margin)
+    resolved, inside = p_holm < ERROR_RATE, np.False_ if margin is None else within(estimated, margin)
     even = np.abs(estimated.mean) <= estimated.half_width
     choices = [resolved & (estimated.mean < 0), resolved & (estimated.mean > 0), inside & even, inside]
-    chosen: NDArray[np.str_] = np.select(choices, ["lower", "higher", "no difference", "equivalent"], "not resolved")
+    chosen: NDArray[np.str_] = np.select(choices, ["lower", "higher", "no difference", "equivalent"], "not significant")
     return chosen
 
 

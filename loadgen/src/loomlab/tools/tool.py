@@ -63,7 +63,7 @@ class Tool(ABC):
     max_connections = sys.maxsize
     max_requests = sys.maxsize  # in one run
     bytes_per_request = 70  # that it writes while its run goes
-    cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/scenarios.md, "Scale")
+    cpu_ms_per_request: float  # of its whole container, at some 1,000 requests a second (docs/reference/scenarios.md)
     most_cpus = sys.maxsize  # that it can keep busy
     memory_mb_per_connection = 0.0
     keeps_open = False  # it can keep connections between loads

@@ -1,4 +1,4 @@
-"""The lab's papers: which experiments are still to be made, the runs that answer them, and what is told of claims."""
+"""Published benchmarks: which experiments are missing, the runs that answer them, and what is said of claims."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,18 @@ from loomlab.basics.errors import HostError, UsageError
 from loomlab.cli import main
 from loomlab.judge.rules import RULES
 from loomlab.plan.host import Host, Lab
-from loomlab.published.paper import Paper, claimed_figures, keep, missing_steps, read_paper, read_papers, runs_in
-from loomlab.records.order import read_order
+from loomlab.published.benchmark import (
+    Benchmark,
+    claimed_figures,
+    keep,
+    missing_steps,
+    read_benchmark,
+    read_benchmarks,
+    runs_in,
+)
+from loomlab.records.order import order_file, read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
-from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, paper_lab, run, run_of, small
+from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, published_lab, run, run_of, small
 
 FIGURE = "throughput_rps"
 K6 = "loom-webflux-benchmarks"
@@ -21,7 +29,7 @@ LARGE = Host(cpus=8, memory_mb=64_000, open_files=500_000, cpu_order=[*range(8)]
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
-    return paper_lab(tmp_path)
+    return published_lab(tmp_path)
 
 
 def results_of(lab: Lab) -> Path:
@@ -30,34 +38,34 @@ def results_of(lab: Lab) -> Path:
 
 def missing(lab: Lab, name: str = HEY, host: Host = TWO_CPUS, **given: str) -> list[tuple[str, dict[str, str]]]:
     """Verb and settings of each."""
-    lines, _ = missing_steps(read_paper(lab.papers, name), given, results_of(lab), host, lab)
+    lines, _ = missing_steps(read_benchmark(lab.published, name), given, results_of(lab), host, lab)
     return [(line.split()[0], dict(word.split("=", 1) for word in line.split()[1:])) for line in lines]
 
 
-def test_a_papers_experiments_last_a_minute_in_three_blocks(lab: Lab) -> None:
+def test_a_benchmarks_experiments_last_a_minute_in_three_blocks(lab: Lab) -> None:
     steps = {settings["NAME"]: settings for _, settings in missing(lab, K6)}
 
-    assert [*steps] == read_paper(lab.papers, K6).scenarios
-    assert {(one["DURATION"], one["PAPER"]) for one in steps.values()} == {("60s", K6)}
+    assert [*steps] == read_benchmark(lab.published, K6).scenarios
+    assert {(one["DURATION"], one["BENCHMARK"]) for one in steps.values()} == {("60s", K6)}
     assert {name: one["REPEATS"] for name, one in steps.items() if one["REPEATS"] != "3"} == {"smoketest": "1"}
 
 
 @pytest.mark.parametrize(("host", "scales"), [(TWO_CPUS, ["0.38", "0.16", "auto"]), (LARGE, ["1", "0.64", "auto"])])
-def test_a_papers_scale_grows_with_the_cpus_up_to_the_whole(lab: Lab, host: Host, scales: list[str]) -> None:
+def test_a_benchmarks_scale_grows_with_the_cpus_up_to_the_whole(lab: Lab, host: Host, scales: list[str]) -> None:
     steps = {settings["NAME"]: settings for _, settings in missing(lab, K6, host)}
 
     names = ("25k-vus-smooth-spike-get-movies", "60k-vus-smooth-spike-get-post-movies", "5k-vus-and-rps-get-time")
     assert [steps[name]["SCALE"] for name in names] == scales
 
 
-def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> None:
+def test_what_the_user_asks_for_goes_before_what_the_benchmark_says(lab: Lab) -> None:
     asked: dict[str, Any] = {"DURATION": "30s", "REPEATS": "7", "HTTP_CLIENT": "jdk"}
     scenario, *others = missing(lab, SPRING, SCALE="0.1", PLAN="1", **asked)
 
-    of_scenario = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring", "SCALE": "0.1"}
+    of_scenario = {"BENCHMARK": SPRING, "NAME": "project-loom-comparison-spring", "SCALE": "0.1"}
     assert scenario == ("scenario", asked | of_scenario)
-    of_load = {"PAPER": SPRING, "APPROACH": "tomcat-virtual", "CONCURRENCY": "50", "ENDPOINT": "/pinned", "JDK": "25"}
-    assert others[-1] == ("run-ab", asked | of_load)
+    of_load = {"APPROACH": "tomcat-virtual", "CONCURRENCY": "50", "ENDPOINT": "/pinned", "JDK": "25"}
+    assert others[-1] == ("run-ab", asked | of_load | {"BENCHMARK": SPRING})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +73,7 @@ def test_what_the_user_asks_for_goes_before_what_the_paper_says(lab: Lab) -> Non
     [
         ([{"REPEATS": "2"}], ["1"]),
         ([{"REPEATS": "2"}, {"REPEATS": "1", "SEED": "7"}], []),
-        ([{"DURATION": "30s"}, {"SCALE": "0.5"}, {"GC": "g1"}, {"PAPER": ""}], ["3"]),
+        ([{"DURATION": "30s"}, {"SCALE": "0.5"}, {"GC": "g1"}, {"BENCHMARK": ""}], ["3"]),
     ],
 )
 def test_blocks_of_same_demand_are_not_made_again(lab: Lab, others: list[dict[str, Any]], repeats: list[str]) -> None:
@@ -91,72 +99,82 @@ def test_a_folder_whose_name_is_no_word_gives_the_shell_no_line(lab: Lab) -> Non
 
 def test_what_a_host_cannot_hold_is_told(lab: Lab) -> None:
     few, none = (TWO_CPUS.model_copy(update={"open_files": files}) for files in (1500, 60))
-    paper = read_paper(lab.papers, SPRING)
+    benchmark = read_benchmark(lab.published, SPRING)
 
-    lines, sentences = missing_steps(paper, {}, results_of(lab), few, lab)
+    lines, sentences = missing_steps(benchmark, {}, results_of(lab), few, lab)
     assert sum(sentence.startswith("note: run-ab is left out: CONCURRENCY=1000") for sentence in sentences) == 2
     assert sentences[-1].startswith(f"{SPRING}: {len(lines)} experiments, about ")
     with pytest.raises(HostError, match="is left out"):
-        missing_steps(paper, {}, results_of(lab), none, lab)
+        missing_steps(benchmark, {}, results_of(lab), none, lab)
 
 
 @pytest.mark.parametrize(
     ("words", "printed"),
-    [(["reproduce", HEY], f"NAME={HEY}"), (["claims", HEY], "it was not run"), (["papers"], SPRING)],
+    [(["reproduce", HEY], f"NAME={HEY}"), (["claims", HEY], "it was not run"), (["published"], SPRING)],
 )
 def test_commands_print(lab: Lab, capsys: pytest.CaptureFixture[str], words: list[str], printed: str) -> None:
-    options = ["--loadgen", str(lab.papers.parent)] + (["--results", str(lab.root)] if HEY in words else [])
+    options = ["--loadgen", str(lab.published.parent)] + (["--results", str(lab.root)] if HEY in words else [])
     with pytest.raises(SystemExit, match=r"^0$"):
         main([*words, *options])
 
     assert printed in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("paper", read_papers(PUBLISHED), ids=lambda paper: paper.name)
-def test_papers_name_what_there_is_and_every_load_was_measured(paper: Paper) -> None:
-    files = SCENARIOS.glob("*.yaml")
-    assert {*paper.scenarios} == {file.stem for file in files if f"experiment: {paper.name}\n" in file.read_text()}
-    assert {*paper.scenarios} <= {one.load for one in paper.kept}
-    for claim in paper.claims:
-        own = [one for one in paper.kept if one.load in (claim.loads or paper.scenarios)]
+@pytest.mark.parametrize("benchmark", read_benchmarks(PUBLISHED), ids=lambda benchmark: benchmark.name)
+def test_benchmarks_name_what_there_is_and_every_load_was_measured(benchmark: Benchmark) -> None:
+    line, files = f"experiment: {benchmark.name}\n", SCENARIOS.glob("*.yaml")
+    assert {*benchmark.scenarios} == {file.stem for file in files if line in file.read_text()}
+    assert {*benchmark.scenarios} <= {one.load for one in benchmark.kept}
+    for claim in benchmark.claims:
+        own = [one for one in benchmark.kept if one.load in (claim.loads or benchmark.scenarios)]
         assert {*claim.loads} <= {one.load for one in own}
         assert {*claim.figures} <= {figure for one in own for figure in one.figures}
         assert {side.partition(" on JDK ")[0] for side in [*claim.of, claim.to] if side} <= {*APPROACHES}
         assert {*claim.despite} <= {rule.name for rule in RULES}
 
 
-def test_an_unknown_paper_is_refused_with_the_nearest() -> None:
+def test_an_unknown_benchmark_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match=HEY):
-        read_paper(PUBLISHED, "virtual-thread-hey")
+        read_benchmark(PUBLISHED, "virtual-thread-hey")
 
 
 def test_what_was_published_once_is_held_against_each_and_what_was_not_has_no_value() -> None:
     growth = VALUE | {"from_level": 100}
     figures = {(FIGURE, "tomcat-virtual", 100): [30, 60], (FIGURE, "tomcat-platform", 100): [20]}
-    paper = small(RATIO, VALUE, growth, figures=figures | {(FIGURE, "tomcat-virtual", 200): [80]})
+    benchmark = small(RATIO, VALUE, growth, figures=figures | {(FIGURE, "tomcat-virtual", 200): [80]})
     cases = [(0, 100, (1.5, 3)), (0, 200, ()), (1, 100, (30, 60)), (2, 200, (0.5,))]
 
     for number, level, values in cases:
-        claim = paper.claims[number]
-        assert paper.values(claim, FIGURE, claim.sides("tomcat-virtual", level)) == values
-    assert paper.values(paper.claims[1], FIGURE, [("tomcat-virtual on JDK 21", 100)]) == ()
+        claim = benchmark.claims[number]
+        assert benchmark.values(claim, FIGURE, claim.sides("tomcat-virtual", level)) == values
+    assert benchmark.values(benchmark.claims[1], FIGURE, [("tomcat-virtual on JDK 21", 100)]) == ()
 
 
 def test_runs_of_results_have_their_published_level_and_what_was_run(lab: Lab) -> None:
-    results, paper = results_of(lab), read_paper(PUBLISHED, SPRING)
-    of_paper: dict[str, Any] = {"PAPER": SPRING, "NAME": "project-loom-comparison-spring"}
-    of_paper |= {"SCALE": "0.01", "REPEATS": "1"}
-    folder = begun(lab, results, **of_paper)
-    begun(lab, results, "planned", **of_paper)
-    begun(lab, results, PAPER="", NAME="smoketest")
-    begun(lab, results, **of_paper, GC="g1").rename(results / "20250101T000000Z-older")
+    results, benchmark = results_of(lab), read_benchmark(PUBLISHED, SPRING)
+    of_benchmark: dict[str, Any] = {"BENCHMARK": SPRING, "NAME": "project-loom-comparison-spring"}
+    of_benchmark |= {"SCALE": "0.01", "REPEATS": "1"}
+    folder = begun(lab, results, **of_benchmark)
+    begun(lab, results, "planned", **of_benchmark)
+    begun(lab, results, BENCHMARK="", NAME="smoketest")
+    begun(lab, results, **of_benchmark, GC="g1").rename(results / "20250101T000000Z-older")
 
     with pytest.warns(UserWarning, match="is left out: 0 of 1 blocks are made"):
-        runs = runs_in(results, paper, SCENARIOS)
+        runs = runs_in(results, benchmark, SCENARIOS)
     assert {(one.level, one.amount) for one in runs} == {(n, n / 100) for n in (1000, 5000, 10000, 15000, 20000)}
-    assert {(one.experiment, one.load) for one in runs} == {(folder.name, of_paper["NAME"])}
+    assert {(one.experiment, one.load) for one in runs} == {(folder.name, of_benchmark["NAME"])}
     assert len(runs) == 15
     assert runs[0].figures["latency_ms.p50"] > 0
+
+
+def test_an_order_names_its_benchmark_as_earlier_versions_did_or_as_this_one_does(lab: Lab) -> None:
+    folder = begun(lab, results_of(lab))
+    file = order_file(folder)
+    now, _, rest = file.read_text().partition('"benchmark": ')
+
+    assert read_order(folder).benchmark == HEY
+    file.write_text(f'{now}"paper": {rest}')
+    assert read_order(folder).benchmark == HEY
 
 
 def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
@@ -176,12 +194,12 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
 def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(lab: Lab) -> None:
     pinned = run("tomcat-virtual", 1, 1, load="ab /pinned", figures={"error_share": 0.5}, failed="gc_heavy")
     old = [pinned, run("tomcat-virtual", 1, 1, load=HEY)]
-    keep(lab.papers, read_paper(lab.papers, HEY), old)
-    assert read_paper(lab.papers, HEY).kept == old
+    keep(lab.published, read_benchmark(lab.published, HEY), old)
+    assert read_benchmark(lab.published, HEY).kept == old
 
     folder = begun(lab, results_of(lab))
     with pytest.raises(SystemExit, match=r"^0$"):
-        main(["keep-published", HEY, "--loadgen", str(lab.papers.parent), "--results", str(results_of(lab))])
-    first, *kept = read_paper(lab.papers, HEY).kept
+        main(["keep-published", HEY, "--loadgen", str(lab.published.parent), "--results", str(results_of(lab))])
+    first, *kept = read_benchmark(lab.published, HEY).kept
     assert first == pinned
     assert [(one.load, one.experiment) for one in kept] == [(HEY, folder.name)] * 12

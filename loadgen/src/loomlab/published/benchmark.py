@@ -1,4 +1,4 @@
-"""A published experiment, as `loadgen/published/` has it, and the lab's own runs of it."""
+"""A published benchmark, as `loadgen/published/` has it, and the lab's own runs of it."""
 
 import csv
 import math
@@ -44,7 +44,7 @@ class Claim(Record):
 
     says: str = Field(description="In the lab's own words")
     untestable: str | None = Field(None, description="Why nothing that the lab measures would show it")
-    loads: list[str] = Field([], description="Scenarios, or tool and endpoint; none: all of the paper's scenarios")
+    loads: list[str] = Field([], description="Scenarios, or tool and endpoint; none: all of the benchmark's scenarios")
     levels: list[int] = Field([], description="Published loads; none: all that were run")
     figures: list[str] = Field([], description="As run.json names them, or as published.runs derives them")
     of: list[str] = Field([], description="Approaches, such as `tomcat-virtual` or `tomcat-virtual on JDK 21`")
@@ -107,8 +107,8 @@ class PublishedRun(Record):
         return self.level == level and approach in {self.approach, f"{self.approach} on JDK {self.jdk}"}
 
 
-class Paper(Record):
-    """A published experiment; `figures` are by figure, approach and load, a value for each published run."""
+class Benchmark(Record):
+    """A published benchmark; `figures` are by figure, approach and load, a value for each published run."""
 
     name: str
     title: str
@@ -148,9 +148,9 @@ class Paper(Record):
 HEAD = [name for name in PublishedRun.model_fields if name != "figures"]
 
 
-def read_paper(folder: Path, name: str) -> Paper:
-    """The paper of that name; raises UsageError with the nearest names for another one."""
-    path = path_of(folder, name, "paper", "make papers")
+def read_benchmark(folder: Path, name: str) -> Benchmark:
+    """The benchmark of that name; raises UsageError with the nearest names for another one."""
+    path = path_of(folder, name, "published benchmark", "make published")
     published = grouped(_rows(path.with_suffix(".csv")), lambda row: (row["figure"], row["approach"], row["level"]))
     figures = {what: [row["value"] for row in rows] for what, rows in published.items()}
     kept = [
@@ -158,11 +158,11 @@ def read_paper(folder: Path, name: str) -> Paper:
         for row in _rows(folder / "measured" / path.with_suffix(".csv").name)
     ]
     fields = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return Paper.model_validate(fields | {"name": name, "figures": figures, "kept": kept})
+    return Benchmark.model_validate(fields | {"name": name, "figures": figures, "kept": kept})
 
 
-def read_papers(folder: Path) -> list[Paper]:
-    return [read_paper(folder, path.stem) for path in sorted(folder.glob("*.yaml"))]
+def read_benchmarks(folder: Path) -> list[Benchmark]:
+    return [read_benchmark(folder, path.stem) for path in sorted(folder.glob("*.yaml"))]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -170,13 +170,13 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return [*csv.DictReader(path.read_text(encoding="utf-8").splitlines())] if path.exists() else []
 
 
-def keep(folder: Path, paper: Paper, new: Sequence[PublishedRun]) -> None:
-    """Writes the paper's runs, a row each; new ones take the place of those of the same load."""
+def keep(folder: Path, benchmark: Benchmark, new: Sequence[PublishedRun]) -> None:
+    """Writes the benchmark's runs, a row each; new ones take the place of those of the same load."""
     loads = {run.load for run in new}
-    every = [*(run for run in paper.kept if run.load not in loads), *new]
+    every = [*(run for run in benchmark.kept if run.load not in loads), *new]
     every.sort(key=lambda run: (run.load, run.experiment, run.repeat, run.level))
     figures = sorted({figure for run in every for figure in run.figures})
-    with (folder / "measured" / f"{paper.name}.csv").open("w", encoding="utf-8", newline="") as file:
+    with (folder / "measured" / f"{benchmark.name}.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.DictWriter(file, [*HEAD, *figures], lineterminator="\n")
         rows.writeheader()
         rows.writerows(run.model_dump(exclude={"figures"}) | run.figures for run in every)
@@ -193,13 +193,13 @@ def approach_cpus(order: Order) -> float:
     return float(settings["APPROACH_CPUS"]) or len(parse_cpu_list(settings["APPROACH_CPUSET"]) or {"0"})
 
 
-def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
-    """The runs for the paper that count, of finished experiments with the variables of a load's newest one."""
+def runs_in(results: Path, benchmark: Benchmark, scenarios: Path) -> list[PublishedRun]:
+    """The runs for the benchmark that count, of finished experiments with the variables of a load's newest one."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
-    wanted = {*QUEUE, *(figure for claim in paper.claims for figure in claim.figures)}
+    wanted = {*QUEUE, *(figure for claim in benchmark.claims for figure in claim.figures)}
     for folder, order in reversed(planned(results)):
-        if order.paper != paper.name and load_of(order) not in paper.scenarios:
+        if order.benchmark != benchmark.name and load_of(order) not in benchmark.scenarios:
             continue
         summary = read_record(folder / "summary.json", Summary)
         runs = summary.runs if summary else []
@@ -209,9 +209,9 @@ def runs_in(results: Path, paper: Paper, scenarios: Path) -> list[PublishedRun]:
             warnings.warn(f"{folder.name} is left out: {unmade}", stacklevel=2)
             continue
         asked[load_of(order)] = order.asked | ANY
-        levels, cpus, torn = _levels(order, paper.unit, scenarios), approach_cpus(order), torn_runs(runs, order)
+        levels, cpus, torn = _levels(order, benchmark.unit, scenarios), approach_cpus(order), torn_runs(runs, order)
         for run in map(counting_try, tries_of(runs)):
-            amount = _amount(run.load, paper.unit)
+            amount = _amount(run.load, benchmark.unit)
             if amount not in levels or run.run in torn:
                 continue
             failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
@@ -270,13 +270,13 @@ def claimed_figures(run: Run, names: Iterable[str], cpus: float) -> dict[str, fl
 
 
 def missing_steps(
-    paper: Paper, given: Mapping[str, str], results: Path, host: Host, lab: Lab
+    benchmark: Benchmark, given: Mapping[str, str], results: Path, host: Host, lab: Lab
 ) -> tuple[list[str], list[str]]:
     """Lines for the host's shell, a verb with its settings each, and sentences; HostError where it can hold none."""
-    given = lab.asked("reproduce", given).given | {"PAPER": paper.name}
+    given = lab.asked("reproduce", given).given | {"BENCHMARK": benchmark.name}
     orders: list[tuple[str, Order]] = []
     notes: list[str] = []
-    for verb, variables in paper.commands:
+    for verb, variables in benchmark.commands:
         try:
             orders.append((verb, _order(verb, variables, given, host, lab)))
         except HostError as error:
@@ -298,11 +298,11 @@ def missing_steps(
             lines.append(" ".join([verb, *(f"{name}={value}" for name, value in settings.items())]))
             seconds += seconds_left(order.runs)[0] * missing / blocks
     left = f"{len(lines)} experiments, about {seconds / 60:.0f} min" if lines else "everything is measured"
-    return lines, [*(f"note: {note}" for note in notes), f"{paper.name}: {left}"]
+    return lines, [*(f"note: {note}" for note in notes), f"{benchmark.name}: {left}"]
 
 
 def _order(verb: str, variables: Mapping[str, str], given: Mapping[str, str], host: Host, lab: Lab) -> Order:
-    """The whole experiment: with what the user asks for, else with what the paper says."""
+    """The whole experiment: with what the user asks for, else with what the benchmark says."""
     wanted = {**DEFAULTS, **variables, **given}
     order = plan(lab.asked(verb, wanted), host, lab, STAMP)
     if "SCALE_PER_CPU" not in variables or "SCALE" in given:
