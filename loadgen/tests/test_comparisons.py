@@ -17,6 +17,7 @@ from loomlab.records.contrasts import Comparison, Contrast
 from loomlab.records.files import write_json
 from loomlab.records.load import Closed, Shape, Users, UserStage
 from loomlab.records.models import Latency, Run, Summary, Verdict
+from loomlab.records.raw import LiveBytes
 from ordered import planned
 from saying import STOLEN, figures
 from test_summary import experiment, run
@@ -58,9 +59,10 @@ def blocks(found: Comparison) -> list[int]:
     return [one.block for one in found.blocks]
 
 
-@pytest.mark.parametrize(
-    ("repeats", "changes"), [(2, {}), (3, {"cpu_ms_per_request": None, "latency_ms": Latency()})], ids=["few", "none"]
-)
+NOTHING = {"cpu_ms_per_request": None, "latency_ms": Latency(), "live_bytes_per_request": LiveBytes()}
+
+
+@pytest.mark.parametrize(("repeats", "changes"), [(2, {}), (3, NOTHING)], ids=["few", "none"])
 def test_two_repeats_or_a_missing_figure_compare_nothing(tmp_path: Path, repeats: int, changes: dict[str, Any]) -> None:
     got = summed_up(tmp_path, repeats, dict.fromkeys(EVERY, changes))
 
@@ -73,7 +75,7 @@ def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_
     controlled, stack = of(got), of(got, b="webflux-netty")
 
     assert (controlled.word, controlled.cell, controlled.kind) == ("lower", 1, "controlled")
-    assert figures(controlled.sentence) == {"10,000", "20", "95", "19", "21", "5"}
+    assert figures(controlled.sentence) == {"10,000", "20", "0.223", "0.279", "95", "19", "21", "5"}
     assert controlled.p_holm == controlled.p_value
     assert [one.effect for one in controlled.blocks] == pytest.approx([0.8, 0.816, 11 / 14, 25 / 31, 103 / 130])
     assert (stack.word, of(got, P99).word, of(got, P99).effect) == ("exploratory", "exploratory", 1)
@@ -120,10 +122,10 @@ def test_a_margin_that_was_declared_is_that_of_every_figure(tmp_path: Path) -> N
 
     got = with_comparisons(summary.contrasts, summary.runs, margin=0.3)
 
-    (cpu, p99) = next(one for one in got if one.kind == "controlled").comparisons
+    (cpu, memory, p99) = next(one for one in got if one.kind == "controlled").comparisons
     assert (cpu.margin, cpu.word, cpu.within_margin) == (0.3, "lower", True)
     assert "30" in figures(cpu.sentence)
-    assert (p99.margin, p99.lower_bounds) == (None, True)
+    assert (memory.margin, p99.margin, p99.lower_bounds) == (None, None, True)
 
 
 def test_a_run_that_was_spoilt_from_outside_counts_by_its_next_try_and_the_sentence_says_so(tmp_path: Path) -> None:

@@ -72,7 +72,13 @@ def test_a_block_is_spoilt_by_a_run_that_does_not_count_is_missing_or_is_there_t
 def test_without_a_block_there_is_nothing_but_the_reasons() -> None:
     got, unseen = compared([None] * 3, BASE[:3]), only(CPU_PER_REQUEST, [])
 
-    assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (None, None, None, "not significant", 3)
+    assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (
+        None,
+        None,
+        None,
+        "not significant",
+        3,
+    )
     assert (unseen.effect, unseen.blocks, unseen.dropped) == (None, [], [])
 
 
@@ -131,7 +137,7 @@ def test_what_may_be_negative_is_compared_by_differences_and_has_no_margin(decla
     half = 4.3027 * 0.57735 / math.sqrt(3)
     assert got.interval == pytest.approx((got.effect - half, got.effect + half), rel=1e-4)
     assert (got.word, got.within_margin, got.blocks_needed) == (word, False, None)
-    assert (got.a_mean, got.b_mean) == (5, pytest.approx(199 / 3))
+    assert [got.a_mean, got.b_mean] == pytest.approx([5, 199 / 3])
 
 
 @pytest.mark.parametrize("a", [BASE, [1.01 * value for value in BASE], LESS])
@@ -173,8 +179,8 @@ def left_out(runs: Sequence[Observation], blocks: Sequence[int], value: float | 
 @pytest.mark.parametrize(
     ("values", "dear", "word", "is_swayed"),
     [
-        (LESS, 0.9, "not significant", True), (BASE, 0.9, "not significant", True), (NEAR, 0.2, "not significant", True),
-        (LESS, 0.22, "lower", False), (LESS, -1.0, "lower", False), (SPREAD, 5.0, "not significant", False),
+        (LESS, 0.9, "not significant", True), (BASE, 0.9, "not significant", True), (LESS, 0.22, "lower", False),
+        (NEAR, 0.2, "not significant", True), (LESS, -1.0, "lower", False), (SPREAD, 5.0, "not significant", False),
     ],
 )  # fmt: skip
 def test_a_word_that_a_run_left_out_for_a_cause_of_its_own_would_change_is_not_said(
@@ -201,7 +207,10 @@ def test_words_of_other_contrasts_hold_with_these_runs_too() -> None:
     first, second = compare(CPU_PER_REQUEST, [*runs, *left_out(here, [5], 0.9)], [PAIR, other])
 
     assert [one.word for one in without] == ["lower", "lower"]
-    assert [(one.word, one.left_out) for one in (first, second)] == [("not significant", (0, 0)), ("not significant", (1, 0))]
+    assert [(one.word, one.left_out) for one in (first, second)] == [
+        ("not significant", (0, 0)),
+        ("not significant", (1, 0)),
+    ]
     assert "the runs of other contrasts" in first.sentence
 
 

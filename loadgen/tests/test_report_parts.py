@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from loomlab.answer.figures import CPU, P99, MEMORY, Figure
+from loomlab.answer.figures import CPU, MEMORY, P99, Figure
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.plan.planning import plan
@@ -18,8 +18,8 @@ from loomlab.records.contrasts import Comparison
 from loomlab.records.files import RunFiles
 from loomlab.records.models import Latency, Run
 from loomlab.report import chart
-from loomlab.report.chart import Drawing, course_of, looks
 from loomlab.report.caveats import caveats_of
+from loomlab.report.chart import Drawing, course_of, looks
 from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
 from loomlab.report.opening import opening_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
@@ -77,11 +77,11 @@ def test_what_was_declared_is_found_or_not_significant(experiment: Experiment) -
 def test_a_pair_stands_together_and_below_it_what_it_shows(experiment: Experiment) -> None:
     groups = groups_of(experiment, [CPU, MEMORY, P99])
 
-    assert [(group.load.amount, [row.approach for row in group.rows]) for group in groups] == [
-        (load, names) for load in (500, 2000) for names in (["tomcat-platform", "tomcat-virtual"], ["virtual-netty", "webflux-netty"])
-    ]  # fmt: skip
+    assert [(group.load.amount, *(row.approach for row in group.rows)) for group in groups] == [
+        (load, *names) for load in (500, 2000) for names in (PAIR, ("virtual-netty", "webflux-netty"))
+    ]
     assert [[[one and one.figure for one in pair] for pair in group.pairs] for group in groups] == [
-        [["CPU per request", None, "p99 latency"]]
+        [["CPU per request", "memory per in-flight request", "p99 latency"]]
     ] * 4
 
 
@@ -112,7 +112,7 @@ def test_an_invalid_run_spoils_its_block_is_listed_and_is_a_hollow_dot(experimen
     assert sorted(len(one.blocks) for one in controlled(known)) == [3, 4, 4, 4]
     assert any(f"tomcat-virtual: run {spoilt} is invalid" in line for line in caveats_of(known).dropped)
     assert len(drawn) == 16
-    assert sum("stroke: #b3261e" in style and "fill: #" not in style for *_, style in drawn) == 1
+    assert sum("stroke: var(--invalid" in style and "fill: #" not in style for *_, style in drawn) == 1
 
 
 def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_twin_shows_the_labs_own_floor_and_is_compared_with_nothing_else(tmp_p
 @pytest.mark.parametrize(
     ("heaps", "cell"),
     [
-        (HEAPS, ("-61 KiB", "-63 to -59")),
+        (HEAPS, ("−61 KiB", "−63 to −59")),
         ({"tomcat-virtual": (8, 9), "tomcat-platform": (7, 7)}, ("+1.5 KiB", None)),
         ({"tomcat-virtual": (), "tomcat-platform": (7, 7)}, None),
     ],
@@ -189,7 +189,7 @@ def dots(drawing: Drawing | None) -> list[tuple[float, float, str]]:
     assert drawing is not None
     whole = ElementTree.fromstring(drawing.svg)  # noqa: S314 - just made
     axes = next(one for one in whole.iter(f"{SVG}g") if one.get("id") == "axes_1")
-    marks = [one.attrib for one in axes.iter(f"{SVG}use") if "stroke-width: 0.7" in one.attrib["style"]]
+    marks = [one.attrib for one in axes.iter(f"{SVG}use") if "stroke-width: 0.9" in one.attrib["style"]]
     return [(float(mark["x"]), float(mark["y"]), mark["style"]) for mark in marks]
 
 
@@ -241,7 +241,7 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
         assert len(drawn) == count * repeats
         assert all(0 <= x <= 360 and 0 <= y <= 216 for x, y, _ in drawn)
     assert difference is not None
-    assert "differences of memory per in-flight request" in difference.title
+    assert difference.file == "memory-per-in-flight-request-compared.svg"
 
 
 def test_the_seconds_of_a_run_are_those_of_its_requests_and_samples(experiment: Experiment) -> None:

@@ -72,4 +72,4 @@ def test_they_are_reported(experiment: Path) -> None:
 
     assert [run["run"] for run in runs if f'href="runs/{run["run"]}/raw/"' not in page] == []
     assert "has changed since" not in page
-    assert "CPU of the approach, second by second" in page
+    assert "CPU, second by second" in page

@@ -230,15 +230,15 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
 @pytest.mark.parametrize(
     ("changes", "notes"),
     [
-        ([{}, {"live_requests": 1000}], ["ab was used in a closed", "Held is"]),
-        ([{}, {"tool": "users", "load": SOME_USERS}], ["ab was used in a closed", "users was used in", "Held is"]),
-        ([{"style": "lean"}, {"style": "idiomatic"}], ["ab was used", "Held is", "Style lean", "Style idiomatic"]),
+        ([{}, {"live_requests": 1000}], ["ab was used in a closed", "Mem KiB is"]),
+        ([{}, {"tool": "users", "load": SOME_USERS}], ["ab was used in a closed", "users was used in", "Mem KiB is"]),
+        ([{"style": "lean"}, {"style": "idiomatic"}], ["ab was used", "Mem KiB is", "Style lean", "Style idiomatic"]),
         (
             [{"load": ONE_RATE, "live_requests": 1250}, {"load": ONE_RATE, "live_requests": 321}],
             [
                 "ab was used in an open model",
-                "Held is",
-                "Held was measured while so many requests waited: 1-tomcat-platform 1,250, 2-tomcat-platform 321.",
+                "Mem KiB is",
+                "Mem KiB was measured with so many requests in flight: 1-tomcat-platform 1,250, 2-tomcat-platform 321.",
             ],
         ),
     ],

@@ -141,7 +141,7 @@ GC = Figure(
     lambda run: run.gc.cpu_share, divisor=0.01, column=("GC %", 1),
 )  # fmt: skip
 EVERY = (THROUGHPUT, P50, P99, REQUESTS, ERRORS, P99_9, CPU, ALLOCATED, MEMORY, *PARTS, GC, RSS, THREADS)
-FIGURES = (CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS)  # those of the report, in its order
+FIGURES = (CPU, MEMORY, P50, P99, P99_9, THROUGHPUT, REQUESTS, ERRORS, GC, RSS, THREADS)  # the report's
 SUMMED_UP = (CPU, MEMORY, P99)  # those by which summary.json compares
 
 

@@ -57,7 +57,7 @@ def remarks(runs: Sequence[Run], texts_of: Callable[[Run], list[str]] = _doubts)
 
 
 def model_notes(runs: Sequence[Run]) -> list[str]:
-    return _lines("methods.txt", **_methods(runs))
+    return lines("methods.txt", **_methods(runs))
 
 
 def _methods(runs: Sequence[Run]) -> dict[str, object]:
@@ -69,7 +69,7 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
     """What must be read beside the table, with what is said of the contrasts that were declared or without it."""
     runs = summary.runs
     comparisons = (one for contrast in summary.contrasts for one in contrast.comparisons)
-    return _lines(
+    return lines(
         "notes.txt",
         remarks=[*remarks(runs), *(replace(one, verdict=None) for one in remarks(runs, lambda run: run.notes))],
         contrast_notes=contrast_notes(summary.contrasts),
@@ -84,11 +84,11 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
 
 def stretch_lines(runs: Sequence[Run]) -> list[str]:
     """What runs show step by step, how they got over hangs of the backend, and what their failures were."""
-    return _lines("stretches.txt", runs=runs, fixed=fixed)
+    return lines("stretches.txt", runs=runs, fixed=fixed)
 
 
 def host_line(environment: Mapping[str, Any]) -> str:
-    return _lines("host.txt", host=defaultdict(lambda: None, environment))[0]
+    return lines("host.txt", host=defaultdict(lambda: None, environment))[0]
 
 
 def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
@@ -102,13 +102,13 @@ def markdown(summary: Summary, opening: Sequence[str] = ()) -> str:
         notes=footnotes(summary, contrasts=not opening),
         lists={
             "Steps, episodes and failures:": stretch_lines(summary.runs),
-            "Collector and compilers, over the whole run:": _lines("collector.txt", runs=summary.runs),
+            "Collector and compilers, over the whole run:": lines("collector.txt", runs=summary.runs),
         },
         host=host_line(summary.environment),
     )
 
 
-def _lines(template: str, **values: object) -> list[str]:
+def lines(template: str, **values: object) -> list[str]:
     """Of plain text, whatever lines the values have."""
     return [line for line in _rendered(template, _one_line, **values).splitlines() if line]
 

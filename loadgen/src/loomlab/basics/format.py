@@ -24,12 +24,12 @@ def number(value: float | None) -> str:
     return f"{value:,.{min(digits, 6)}f}"
 
 
-def ratio_text(ratio: float) -> str:
-    """As `number`, with as many decimals more as show on which side of 1 it is, if any do."""
-    if not math.isfinite(ratio):
+def signed(value: float) -> str:
+    """With its sign; whole numbers, below 10 a decimal."""
+    if not math.isfinite(value):
         return UNKNOWN
-    texts = (number(ratio), *(f"{ratio:.{decimals}f}" for decimals in range(3, MOST_DECIMALS + 1)))
-    return next((text for text in texts if _side(float(text.replace(",", "")), 1) == _side(ratio, 1)), texts[0])
+    text = f"{value:+,.{1 if abs(value) < 9.95 else 0}f}"
+    return text.replace("-", "−") if text.strip("+-0.") else "0.0"
 
 
 def percent(share: float) -> str:

@@ -1,8 +1,8 @@
 """What two approaches differ in, and by how much."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import AliasChoices, ConfigDict, Field
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
 
 from loomlab.records.files import Record
 
@@ -11,6 +11,7 @@ Word = Literal["lower", "higher", "no difference", "equivalent", "not significan
 
 
 EFFECT = AliasChoices("effect", "ratio")  # its name in results of the lab up to 2026-11-28
+RENAMED = BeforeValidator(lambda word: "not significant" if word == "not resolved" else word)  # as in those results
 
 
 class Difference(Record):
@@ -41,10 +42,10 @@ class Comparison(Record):
     figure: str
     cell: int = Field(description="Number of the load")
     load: str = Field(description="As sentences call it")
-    margin: float | None = Field(description="Equivalence margin; None: nothing calls two equivalent, as of lower bounds")
+    margin: float | None = Field(description="None: nothing calls two equivalent, as of lower bounds")
     blocks: list[BlockEffect] = Field(description="Those that count")
     dropped: list[str] = Field(description="Blocks that do not count, with what spoils them")
-    a_mean: float | None = Field(None, description="Of a's figure in the blocks that count, of ratios the geometric one")
+    a_mean: float | None = Field(None, description="Of a's figure; geometric, of differences arithmetic")
     b_mean: float | None = Field(None, description="The same of b's")
     effect: float | None = Field(validation_alias=EFFECT, description="Mean of the blocks, of ratios the geometric one")
     low: float | None = Field(description="Of the interval at 95 %, from three blocks on")
@@ -52,7 +53,7 @@ class Comparison(Record):
     coarse: bool = Field(description="So few blocks that the interval's own width is uncertain")
     p_value: float | None
     p_holm: float | None = Field(None, description="Adjusted for all contrasts declared together")
-    word: Word = Field("exploratory", description="Holds for all contrasts declared together")
+    word: Annotated[Word, RENAMED] = Field("exploratory", description="Holds for all contrasts declared together")
     within_margin: bool = Field(False, description="The whole interval is")
     lower_bounds: bool = Field(False, description="The truth may be above the figures")
     blocks_needed: int | None = Field(None, description="With so many there is a word whatever the difference is")

@@ -4,58 +4,56 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import AutoLocator, FixedLocator, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter
 
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
 from loomlab.basics.errors import LoomlabError
+from loomlab.basics.format import NEAREST
+from loomlab.basics.grouping import grouped
 from loomlab.judge.series import parse_result, select, without_resets
 from loomlab.records.contrasts import Comparison
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.models import Run, ToolRun
 from loomlab.records.requestlog import LEVELS, Numbers, by_seconds, percentile
-from loomlab.report.experiment import effect_cell, with_interval
+from loomlab.report.experiment import effect_cell
 from loomlab.tools.known import tool
 from loomlab.tools.tool import requests_of
 
-OF_SERVERS = {
+type Line = str | tuple[int, tuple[int, ...]]
+OF_SERVERS: dict[str, tuple[str, str, Line]] = {
     "tomcat": ("o", "●", "-"), "jetty": ("s", "■", "-."), "netty": ("^", "▲", "--"), "microhttp": ("D", "◆", ":"),
     "helidon": ("v", "▼", (0, (5, 1, 1, 1, 1, 1))),
 }  # fmt: skip
 """Marker as matplotlib calls it and as text has it, and line."""
-OTHER_SHAPES = (("P", "✚", "-"), ("X", "✖", "-"), ("*", "★", "-"))
-WIDTH_IN = 5.0  # of every chart, so that text is as large in all of them, also on a phone
+OTHER_SHAPES: tuple[tuple[str, str, Line], ...] = (("P", "✚", "-"), ("X", "✖", "-."), ("*", "★", "--"))
+OTHER_COLOURS = ("#1F74D6", "#D5630B", "#2E8A2E", "#8A5CD6", "#148FB8", "#CE3B47")
+"""Of approaches without one in order.json; each stands out from both of the page's grounds."""
+WIDTH_IN = 4.0  # of every chart, so that text is as large in all of them, also on a phone
 MOST_LETTERS = 40  # of a line of a name
-INK, SOFT, GRID = "#1d2126", "#5a636d", "#e6e9ed"
-ON_PAGE = {INK: f"var(--ink, {INK})", SOFT: f"var(--soft, {SOFT})", GRID: f"var(--grid, {GRID})"}
+INK, SOFT, GRID, INVALID = "#1d2126", "#5a636d", "#e6e9ed", "#b3261e"
+NAMES = {INK: "ink", SOFT: "soft", GRID: "grid", INVALID: "invalid"}
+ON_PAGE = {colour: f"var(--{name}, {colour})" for colour, name in NAMES.items()}
 """The page's colours, which are others in dark mode; a file of its own has none and takes the second."""
-DOTS: dict[str, dict[str, Any]] = {
-    "valid": {"markeredgecolor": INK},
-    "suspect": {"markeredgecolor": INK, "alpha": 0.4},
-    "invalid": {"markeredgecolor": "#b3261e", "markerfacecolor": "none"},
-}
-"""How the dot of a run looks, by its verdict."""
 mpl.rc_file(Path(__file__).with_name("chart.mplstyle"))
-ROW_IN, EFFECT_ROW_IN, EDGE_IN, PLOT_IN = 0.23, 0.42, 0.62, 3.0
+ROW_IN, EDGE_IN, PLOT_IN = 0.22, 0.6, 2.3
 SMOOTH_S = 5  # of throughput: connections in step put one wave more into one second than into the next
 LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look like a difference: of ratios, 0.8 to 1.25
 LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
-HEADROOM = 1.05
+GAP = "\N{EM SPACE}"  # which SVG keeps
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn, as far as samples reach
 PANELS = (
@@ -78,19 +76,23 @@ class Look:
     colour: str
     marker: str
     sign: str = ""
-    line: str | tuple[int, tuple[int, ...]] = "-"
+    line: Line = "-"
 
 
 type Looks = Mapping[str, Look]
 
 
 def looks(approaches: Sequence[str], recorded: Mapping[str, str], servers: Mapping[str, str]) -> dict[str, Look]:
-    """One for each approach, in the colour that order.json has for it, or else one of matplotlib's."""
-    others = itertools.cycle(OTHER_SHAPES)
+    """One for each approach, in the colour that order.json has for it, or else another."""
+    shapes, colours = itertools.cycle(OTHER_SHAPES), itertools.cycle(OTHER_COLOURS)
     return {
-        name: Look(recorded.get(name) or to_hex(f"C{i}"), *(OF_SERVERS.get(servers.get(name, "")) or next(others)))
-        for i, name in enumerate(approaches)
+        name: Look(recorded.get(name) or next(colours), *(OF_SERVERS.get(servers.get(name, "")) or next(shapes)))
+        for name in approaches
     }
+
+
+def plain(value: float) -> str:
+    return f"{value:,.7g}"
 
 
 def new_axes(height_in: float) -> Axes:
@@ -108,12 +110,12 @@ class Drawing:
         return re.sub(r"[^a-z0-9.]+", "-", head).strip("-.") + ".svg"
 
 
-def drawing(chart: Axes, title: str) -> Drawing:
+def drawing(chart: Axes, title: str, of_x: Callable[[float], str] = plain) -> Drawing:
     figure, written = chart.figure, io.BytesIO()
     assert isinstance(figure, Canvas)
-    for axis in (chart.xaxis, chart.yaxis):
+    for axis, write in ((chart.xaxis, of_x), (chart.yaxis, plain)):
         if not isinstance(axis.get_major_locator(), FixedLocator):
-            _plain_ticks(axis)
+            _ticks(axis, write)
     figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     label = f'<svg role="img" aria-label="{Markup.escape(title)}" '
     text = label + written.getvalue().decode().partition("<svg ")[2]
@@ -121,16 +123,18 @@ def drawing(chart: Axes, title: str) -> Drawing:
 
 
 def dot(chart: Axes, x: float, y: float, look: Look, verdict: str = "valid") -> None:
-    style = {"markerfacecolor": look.colour} | DOTS[verdict]
-    chart.plot([x], [y], look.marker, markersize=5.5, markeredgewidth=0.7, **style)
+    """Filled; hollow of a suspect run, and red, too, of an invalid one."""
+    inside = look.colour if verdict == "valid" else "none"
+    edge = INVALID if verdict == "invalid" else look.colour
+    chart.plot([x], [y], look.marker, markersize=5, markeredgewidth=0.9, markeredgecolor=edge, markerfacecolor=inside)
 
 
-def _plain_ticks(axis: Axis) -> None:
+def _ticks(axis: Axis, write: Callable[[float], str]) -> None:
     if axis.get_scale() == "log":
         low, high = axis.get_view_interval()
         within = LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,))
-        axis.set_major_locator(within if high > 8 * low else AutoLocator())
-    axis.set_major_formatter(lambda value, _: f"{value:,.7g}")
+        axis.set_major_locator(within if high > 8 * low else MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(lambda value, _: write(value))
     axis.set_minor_formatter(NullFormatter())
 
 
@@ -153,7 +157,7 @@ def legend(chart: Axes, looks: Looks, names: Container[str]) -> None:
         for name, look in looks.items()
         if name in names
     ]
-    columns = max(1, 70 // (8 + max(len(name) for name in looks if name in names)))
+    columns = max(1, 56 // (8 + max(len(name) for name in looks if name in names)))
     chart.figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.5, columnspacing=1.2)
 
 
@@ -203,8 +207,9 @@ def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str,
     seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
 
     def values_of(name: str, **labels: str) -> Numbers:
-        own = select(recorded, f"container_{name}", service=(not run.partner and run.twin_of) or run.approach, **labels)
-        samples = own[0].samples if own else ()
+        service = (not run.partner and run.twin_of) or run.approach
+        own = select(recorded, f"container_{name}", service=service, **labels)
+        samples = max((one.samples for one in own), key=len, default=())
         values = without_resets(samples) if name.endswith("_total") else samples
         known: Numbers = np.array(values or [(math.inf, math.nan)])
         return np.interp(began + seconds, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
@@ -232,52 +237,64 @@ def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
             axes.plot([mean.centre] * 2, [row - 0.35, row + 0.35], color=INK, linewidth=1.6)
     named_rows(axes, names)
     axes.set_xlabel(figure.label)
-    low, high = min(value for _, value in known), max(value for _, value in known)
-    room = max((high - low) * 0.06, (low + high) / 2 * (math.sqrt(LEAST_SPAN) - 1) - (high - low) / 2, 1e-9)
-    axes.set_xlim(0 if low >= 0 and high > 3 * low else low - room, high + room)
+    axes.set_xlim(*_limits([value for _, value in known]))
     return drawing(axes, f"{figure.title} by approach at {load.label}, every repeat a dot")
 
 
+def _limits(values: Sequence[float]) -> tuple[float, float]:
+    """Of a scale that shows their differences: from 0 only where they go far down."""
+    low, high = min(values), max(values)
+    room = max((high - low) * 0.06, (low + high) / 2 * (math.sqrt(LEAST_SPAN) - 1) - (high - low) / 2, 1e-9)
+    return 0 if low >= 0 and high > 3 * low else low - room, high + room
+
+
 def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> Drawing | None:
-    """A row for each contrast at each load: ratio or difference of each block a dot, the interval a bar, the equivalence
-    margin a band."""
+    """Below the names of each pair a row for each load: each block a dot, the interval a bar, the equivalence margin a
+    band."""
     by = figure.compared
     if by is None or not any(comparison.blocks for comparison in comparisons):
         return None
-    axes = new_axes(EFFECT_ROW_IN * len(comparisons) + EDGE_IN)
-    for row, comparison in enumerate(comparisons):
-        if comparison.margin is not None:
-            width = 1 + comparison.margin
-            axes.fill_betweenx([row - 0.5, row + 0.5], 1 / width, width, color=GRID, linewidth=0)
-        if comparison.interval is not None:
-            axes.plot(comparison.interval, [row] * 2, color=SOFT, linewidth=4, alpha=0.5)
-        if comparison.effect is not None:
-            axes.plot([comparison.effect] * 2, [row - 0.25, row + 0.25], color=INK, linewidth=1.6)
-        for block in comparison.blocks:
-            dot(axes, block.effect, row, looks[comparison.a], "suspect" if block.suspect else "valid")
-    over = "−" if by.by_difference else "÷"
-    labels = [f"{one.a} {over}\n{one.b}\n{one.load}: {with_interval(*effect_cell(one))}" for one in comparisons]
-    named_rows(axes, labels)
-    axes.axvline(comparisons[0].even, color=SOFT, linestyle="--", linewidth=1)
-    axes.set_xlabel(f"← {by.less}   {figure.label if by.by_difference else f'{figure.title}, ratio'}   {by.more} →")
+    rows: list[str | Comparison] = []
+    for pair, own in grouped(comparisons, lambda one: f"{one.a} vs {one.b}").items():
+        rows += [pair, *own]
+    axes = new_axes(ROW_IN * len(rows) + EDGE_IN)
+    beside = axes.get_yaxis_transform()
+    for place, row in enumerate(rows):
+        if isinstance(row, str):
+            axes.text(0, place, _broken(row), transform=beside, va="center")
+            continue
+        if row.margin is not None:
+            width = 1 + row.margin
+            axes.fill_betweenx([place - 0.5, place + 0.5], 1 / width, width, color=SOFT, alpha=0.2, linewidth=0)
+        axes.plot([row.even] * 2, [place - 0.5, place + 0.5], color=SOFT, linestyle="--", linewidth=1)
+        if row.interval is not None:
+            axes.plot(row.interval, [place] * 2, color=SOFT, linewidth=4, alpha=0.5)
+        for block in row.blocks:
+            dot(axes, block.effect, place, looks[row.a], "suspect" if block.suspect else "valid")
+        if row.effect is not None:
+            axes.plot([row.effect] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.6)
+        axes.text(1.02, place, effect_cell(row)[0], transform=beside, va="center")
+    named_rows(axes, ["" if isinstance(row, str) else row.load for row in rows])
+    unit = by.unit if by.by_difference else "%"
+    axes.set_xlabel(f"← {by.less}{GAP}{figure.title}, {unit}{GAP}{by.more} →")
     reach = _reach(comparisons)
     axes.set_xscale("linear" if by.by_difference else "log")
     axes.set_xlim((-reach, reach) if by.by_difference else (math.exp(-reach), math.exp(reach)))
-    what = "differences" if by.by_difference else "ratios"
-    return drawing(axes, f"{what} of {figure.title}, each block a dot, intervals as bars")
+    title = f"{figure.title} compared, each block a dot, intervals as bars"
+    return drawing(axes, title, lambda effect: _rounded(effect if by.by_difference else 100 * (effect - 1)))
+
+
+def _rounded(value: float) -> str:
+    text = f"{value:+,.3g}"
+    return "0" if abs(value) < NEAREST else text.replace("-", "−")
 
 
 def _reach(comparisons: Sequence[Comparison]) -> float:
-    """How far the scale goes from equality: as far as intervals, but at most twice as far as the blocks."""
-    by_difference = comparisons[0].by_difference
-
-    def far(effect: float) -> float:
-        return abs(effect) if by_difference else abs(math.log(effect)) if 0 < effect < math.inf else math.inf
-
-    least = LEAST_DIFFERENCE if by_difference else math.log(LEAST_SPAN)
-    blocks = max(least, *(far(block.effect) for comparison in comparisons for block in comparison.blocks))
-    ends = max((far(end) for comparison in comparisons for end in comparison.interval or ()), default=0)
-    return 1.06 * max(blocks, min(ends, 2 * blocks))
+    """How far the scale goes from equality: somewhat farther than the blocks, whatever the intervals are."""
+    effects = [block.effect for comparison in comparisons for block in comparison.blocks]
+    if comparisons[0].by_difference:
+        return 1.2 * max(LEAST_DIFFERENCE, *map(abs, effects))
+    return 1.2 * max(math.log(LEAST_SPAN), *(abs(math.log(effect)) for effect in effects))
 
 
 def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawing | None:
@@ -297,11 +314,11 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
     axes.set_xticks([], minor=True)
     axes.set_xlabel(loads[0].unit)
     axes.set_title(figure.label)
-    low, high = min(value for *_, value in known), max(value for *_, value in known)
-    if low > 0 and high > 20 * low:
+    values = [value for *_, value in known]
+    if min(values) > 0 and max(values) > 20 * min(values):
         axes.set_yscale("log")
-    elif low >= 0:
-        axes.set_ylim(0, HEADROOM * high or 1)
+    else:
+        axes.set_ylim(*_limits(values))
     legend(axes, looks, looks)
     return drawing(axes, f"{figure.title} over load")
 
@@ -349,7 +366,8 @@ def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Draw
                 axes.axvline(second, color=SOFT, linestyle=":", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
         axes.set_xlabel(f"seconds since the load began, {load.label}")
-        axes.set_ylim(0, HEADROOM * max(np.nanmax(course.panels[key][1]) for course in measured) or 1)
+        values = np.concatenate([course.panels[key][1] for course in measured])
+        axes.set_ylim(*_limits(values[np.isfinite(values)].tolist()))
         legend(axes, looks, {course.run.approach for course in measured})
         drawn.append(drawing(axes, f"{title}, second by second, at {load.label}"))
     return drawn

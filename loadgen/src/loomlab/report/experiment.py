@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from loomlab.answer.figures import FIGURES, Figure, Spread, spread
 from loomlab.answer.loads import LoadGroup, load_groups, unmade_blocks
 from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.basics.format import UNKNOWN, number, ratio_text
+from loomlab.basics.format import UNKNOWN, number, signed
 from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.files import RunFiles, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
@@ -55,7 +55,8 @@ class Row:
         mean = self.mean(figure)
         if mean is None:
             return UNKNOWN, None
-        return number(mean.centre), f"{number(mean.lowest)} to {number(mean.highest)}" if mean.count > 1 else None
+        lowest, highest = number(mean.lowest), number(mean.highest)
+        return number(mean.centre), f"{lowest} to {highest}" if lowest != highest else None
 
 
 @dataclass(frozen=True)
@@ -161,14 +162,18 @@ def with_interval(centre: str, ends: str | None) -> str:
 
 
 def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
-    """The ratio or the difference, and its interval where there is one."""
+    """By how much a's figure is above b's, in percent or in its unit, and the interval where there is one."""
     if comparison.swayed and comparison.word == "exploratory":
         return "not known", None
     if comparison.effect is None:
         return UNKNOWN, None
-    write = (lambda value: f"{value:+,.{1 if abs(value) < 10 else 0}f}") if comparison.by_difference else ratio_text
-    ends = comparison.interval and " to ".join(map(write, comparison.interval))
-    return f"{write(comparison.effect)} {comparison.unit if comparison.by_difference else ''}".rstrip(), ends
+    unit = comparison.unit if comparison.by_difference else "%"
+    ends = comparison.interval and " to ".join(signed(_above(comparison, end)) for end in comparison.interval)
+    return f"{signed(_above(comparison, comparison.effect))} {unit}", ends
+
+
+def _above(comparison: Comparison, effect: float) -> float:
+    return effect if comparison.by_difference else 100 * (effect - 1)
 
 
 class Group(NamedTuple):

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figures
 from loomlab.answer.parity import unknown_notes
+from loomlab.answer.text import lines
 from loomlab.basics.format import number
+from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison
 from loomlab.report.experiment import Experiment, effect_cell, with_interval
@@ -24,8 +26,10 @@ class Opening(NamedTuple):
 def opening_of(experiment: Experiment) -> Opening:
     compared = [one for one in _asked(experiment) if one.effect is not None]
     found = sorted((one for one in compared if _is_found(one)), key=_by_weight)
-    declared = [one for one in compared if one.word == "not significant" or one.swayed]
-    unclear = f"Not significant: {'; '.join(map(_unclear, declared))}." if declared else None
+    others = [one for one in compared if one.word == "not significant"]
+    by_pair = grouped(others, lambda one: f"{one.figure} of {one.a} vs {one.b}")
+    told = (f"{what}, {' and '.join(map(_unclear, own))}" for what, own in by_pair.items())
+    unclear = f"Not significant: {'; '.join(told)}." if others else None
     answers = [one.sentence for one in found] or ([] if unclear else [*_unanswered(experiment)])
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see the caveats.")
@@ -63,62 +67,35 @@ def _size(comparison: Comparison) -> float:
 
 def _unclear(comparison: Comparison) -> str:
     effect, interval = effect_cell(comparison)
-    return (
-        f"{comparison.figure} of {comparison.a} {'−' if comparison.by_difference else '÷'} {comparison.b} at "
-        f"{comparison.load} ({with_interval(effect, interval)})"
-    )
+    return f"{with_interval(effect, interval)} at {comparison.load}"
 
 
-def _unanswered(experiment: Experiment) -> Iterator[str]:
-    for row in experiment.rows:
-        who, cost = f"At {row.load.label} {row.approach}", row.mean(CPU)
-        if cost:
-            span = f"{cost.count} runs, {number(cost.lowest)} to {number(cost.highest)}"
-            runs = "one run" if cost.count == 1 else span
-            yield f"{who} needs {number(cost.centre)} ms of CPU per request ({runs})."
-        elif not row.load.counted(row.approach):
-            yield f"{who} has no figure, because each of its runs is invalid: see the caveats."
-    if len(experiment.approaches) < 2:
-        return
-    if experiment.early:
-        yield experiment.early
-    elif not experiment.summary.contrasts:
-        yield "How these approaches differ is not known: run loomlab summarise on the experiment's folder."
-    else:
-        yield from unknown_notes(experiment.summary.contrasts) or [
-            "No two of these approaches differ in the concurrency model alone: no difference is due to it alone."
-        ]
+def _unanswered(experiment: Experiment) -> list[str]:
+    others = unknown_notes(experiment.summary.contrasts) or _floors(experiment)
+    told = lines("unanswered.txt", experiment=experiment, figure=CPU, number=number, others=others)
+    is_told = len(experiment.approaches) > 1 and not experiment.early
+    return [*told, *(others if is_told else [])]
+
+
+def _floors(experiment: Experiment) -> list[str]:
+    twins = (one.sentence for one in experiment.comparisons(CPU) if one.kind == "same")
+    return [f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in twins]
 
 
 def _more(experiment: Experiment) -> Iterator[str]:
-    for comparison in experiment.comparisons(CPU):
-        if comparison.kind == "same":
-            yield f"One approach against itself, the lab's own noise floor. {comparison.sentence}"
-    for comparison in _asked(experiment):
-        if comparison.effect is None:
-            yield comparison.sentence
+    yield from _floors(experiment)
+    hidden = (one for one in _asked(experiment) if one.effect is None or (one.swayed and one.word == "exploratory"))
+    yield from (one.sentence for one in hidden)
     yield from unknown_notes(experiment.summary.contrasts)
-    if len(experiment.approaches) > 1:
-        yield from _of_repeats(experiment)
-
-
-def _of_repeats(experiment: Experiment) -> Iterator[str]:
     repeats = max(run.repeat for run in experiment.runs)
     compared = [one for one in experiment.comparisons(CPU) if one.kind == experiment.asked and one.blocks]
-    fewest = min((len(one.blocks) for one in compared), default=repeats)
-    wanted = FEWEST_FINE_BLOCKS + repeats - fewest
-    if experiment.summary.missing:
-        yield f"Figures are of the runs so far; make finish RESUME={experiment.name} runs the rest."
-    elif fewest < min(repeats, FEWEST_FINE_BLOCKS) and wanted <= MOST_REPEATS:
-        fact = f"In one comparison only {fewest} of {repeats} blocks count{'s' if fewest == 1 else ''}"
-        yield f"{fact}; REPEATS={wanted} leaves {FEWEST_FINE_BLOCKS} even if as many are left out again."
-    elif repeats < FEWEST_FINE_BLOCKS:
-        times = {1: "once", 2: "twice"}.get(repeats, f"{repeats} times")
-        why = f"REPEATS={FEWEST_FINE_BLOCKS} gives intervals that are not coarse"
-        yield f"Each approach was measured {times} per load; {why}."
-    likely = [one.blocks_likely for one in compared if one.blocks_likely]
-    if likely and max(likely) > MOST_REPEATS:
-        cure = "a quieter host, a longer DURATION or a larger MARGIN needs fewer"
-        yield f"REPEATS={MOST_REPEATS} is the most; where more blocks are needed, {cure}."
-    elif likely:
-        yield f"REPEATS={max(likely)} would probably decide what is not significant."
+    if len(experiment.approaches) > 1:
+        yield from lines(
+            "repeats.txt",
+            experiment=experiment,
+            repeats=repeats,
+            fewest=min((len(one.blocks) for one in compared), default=repeats),
+            likely=max((one.blocks_likely or 0 for one in compared), default=0),
+            enough=FEWEST_FINE_BLOCKS,
+            most=MOST_REPEATS,
+        )

@@ -1,13 +1,13 @@
 """report.html: everything on one page, what was found first."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, Figure, measured_figures
+from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figures
 from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
@@ -26,6 +26,7 @@ TEMPLATES = Environment(
 )  # fmt: skip
 TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
 DRAWN = (CPU, MEMORY, P99, THROUGHPUT)
+MOST_FOUND = 8  # sentences that are open to see
 type About = Mapping[str, Any]  # what an approach says of itself, by dotted names
 
 
@@ -41,7 +42,10 @@ def write_report(folder: Path) -> Path:
     write_text(folder / "table.csv", csv_of(rows, figures))
     abouts = _abouts(experiment)
     servers = {name: str(about.get("inbound.server")) for name, about in abouts.items()}
-    look = looks(experiment.approaches, experiment.order.colours if experiment.order else {}, servers)
+    recorded = experiment.order.colours if experiment.order else {}
+    twins = {run.approach: run.twin_of for run in experiment.runs if run.twin_of}
+    colours = {name: recorded.get(twins.get(name, name), "") for name in experiment.approaches}
+    look = looks(experiment.approaches, colours, {name: own for name, own in servers.items() if name not in twins})
     charts, courses = _charts(experiment, look), _courses(experiment, look)
     shutil.rmtree(folder / "plots", ignore_errors=True)
     (folder / "plots").mkdir()
@@ -53,6 +57,7 @@ def write_report(folder: Path) -> Path:
         summary=experiment.summary,
         title=title_of(experiment),
         opening=opening,
+        most_found=MOST_FOUND,
         caveats=caveats,
         figures=figures,
         groups=groups_of(experiment, figures),
@@ -61,8 +66,9 @@ def write_report(folder: Path) -> Path:
         looks=look,
         loads={run.run: load.label for load in experiment.loads for run in load.runs},
         linked={path.parent.name for path in folder.glob("runs/*/raw")},
-        settings=[*_settings(experiment.summary.environment, abouts)],
-        approaches=[*abouts],
+        host=[_known(experiment.summary.environment)],
+        abouts={name: _known(about) for name, about in abouts.items()},
+        values=_values,
         notes=[*model_notes(experiment.runs), *(one for one in experiment.summary.notes if one not in elsewhere)],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
     )
@@ -85,15 +91,17 @@ def title_of(experiment: Experiment) -> str:
 def _abouts(experiment: Experiment) -> dict[str, About]:
     return {
         run.approach: {name: value for name, value in flat(about).items() if value is not None}
+        for name in experiment.approaches
         for run in reversed(experiment.runs)
-        if run.run in experiment.raw and (about := read_json(experiment.raw[run.run].about))
+        if run.approach == name and run.run in experiment.raw and (about := read_json(experiment.raw[run.run].about))
     }
 
 
 def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
     loads = experiment.loads
+    shown = {experiment.asked, "same"}
     effects = (
-        chart.effects(one, [two for two in experiment.comparisons(one) if two.kind == experiment.asked], look)
+        chart.effects(one, [two for two in experiment.comparisons(one) if two.kind in shown], look)
         for one in (CPU, MEMORY, P99)
     )
     values = (
@@ -107,7 +115,7 @@ def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
 def _courses(experiment: Experiment, look: Looks) -> list[Drawing]:
     """Second by second, of the run of each approach at the largest load whose CPU per request is the middle one."""
     load = experiment.loads[-1]
-    chosen = [run for name in experiment.approaches if (run := _middle(load.counted(name)))]
+    chosen = [run for name in experiment.approaches if (run := _middle(load.counted(name) or load.of(name)))]
     courses = [*filter(None, (course_of(run, experiment.raw.get(run.run)) for run in chosen))]
     return chart.courses(load, courses, look)
 
@@ -117,43 +125,30 @@ def _middle(runs: Sequence[Run]) -> Run | None:
     return ranked[len(ranked) // 2] if ranked else None
 
 
-OF_HOST = {
-    "cpu_model": "CPU", "governor": "CPU governor", "cpus": "CPUs", "memory_bytes": "memory", "kernel": "kernel",
-    "os": "system", "architecture": "architecture", "engine": "engine", "cgroup": "cgroup",
-    "container_metrics": "container metrics from", "endpoint": "endpoint", "backend": "backend", "size": "size",
-    "seed": "seed", "open_files": "open files", "sizes": "limits", "images": "images", "tool_versions": "tools",
-}  # fmt: skip
-OF_APPROACHES = {
-    "jvm.version": "JVM", "jvm.vendor": "vendor", "jvm.gc_beans": "collectors", "jvm.max_heap_bytes": "heap at most",
-    "jvm.vm_arguments": "arguments", "jvm.carriers": "carrier threads", "concurrency": "concurrency", "style": "style",
-    "inbound.server": "server", "inbound.version": "its version", "inbound.framework": "framework",
-    "outbound.client": "backend client", "outbound.version": "its version ",
-    "outbound.response_timeout_ms": "read time-out, ms",
-}  # fmt: skip
+class Known(dict[str, str]):
+    """What was recorded, as text, with _ for the dots of names."""
+
+    def __missing__(self, name: str) -> str:
+        return "not recorded"
 
 
-class Setting(NamedTuple):
-    label: str
-    values: list[str]  # one of all, or one of each approach where they differ
+def _known(recorded: Mapping[str, Any]) -> Known:
+    texts = ((key.replace(".", "_"), _text(key, value)) for key, value in recorded.items())
+    return Known({key: text for key, text in texts if text})
 
 
-def _settings(environment: Mapping[str, Any], abouts: Mapping[str, About]) -> Iterator[Setting]:
-    for key, label in OF_HOST.items():
-        if key in environment:
-            yield Setting(label, [_text(key, environment[key])])
-    for key, label in OF_APPROACHES.items():
-        values = [_text(key, about.get(key)) for about in abouts.values()]
-        if any(key in about for about in abouts.values()):
-            yield Setting(label, values if len(set(values)) > 1 else values[:1])
+def _values(form: str, every: Iterable[Known]) -> list[str]:
+    """One of all, or one of each where they differ."""
+    values = [form.format_map(known) for known in every]
+    return values if len(set(values)) > 1 else values[:1]
 
 
 def _text(key: str, value: object) -> str:
-    if value is None:
-        return "not recorded"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {one}" for name, one in value.items() if one is not None) or "not recorded"
+        pairs = ((name, str(one).removeprefix("sha256:")) for name, one in value.items() if one is not None)
+        return ", ".join(f"{name} {one[:12] if key == 'images' else one}" for name, one in pairs)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if key.endswith("_bytes") and isinstance(value, int):
         return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
-    return str(value)
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

@@ -170,8 +170,8 @@ def _both(comparison: Comparison, between: str) -> str:
     """Both figures, with as many digits as tell them apart."""
     a, b = comparison.a_mean or 0.0, comparison.b_mean or 0.0
     finer = ((f"{a:,.{decimals}f}", f"{b:,.{decimals}f}") for decimals in range(MOST_DECIMALS))
-    one, other = next((pair for pair in ((number(a), number(b)), *finer) if pair[0] != pair[1]), (number(a), number(b)))
-    return f"{one} {between} {other} {comparison.unit}"
+    apart = next((pair for pair in ((number(a), number(b)), *finer) if pair[0] != pair[1]), (number(a),))
+    return f"{f' {between} '.join(apart)} {comparison.unit}"
 
 
 def _size(comparison: Comparison, effect: float) -> str:
