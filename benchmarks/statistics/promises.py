@@ -84,7 +84,7 @@ def rates(equal: Drawn) -> Rates:
         coverage=float(covered[known].mean()),
         half_width=math.expm1(float(np.median(found.half_width[known]))),
         family_error=float(np.isin(said, ("lower", "higher")).any(axis=-1).mean()),
-        false_no_difference=float((within(at_margin, MARGIN) & (said_there != "not resolved")).mean()),
+        false_no_difference=float((within(at_margin, MARGIN) & (said_there != "not significant")).mean()),
         lower=float((_judged(first_moved(equal, DIFFERS))[1][:, 0] == "lower").mean()),
         no_difference=float((said == "no difference").mean()),
     )
@@ -99,7 +99,7 @@ def _judged(drawn: Drawn) -> tuple[Estimates, NDArray[np.str_]]:
     """As the lab does it: the intervals are of the runs that count, the words of all tries, too."""
     found, every = estimates(drawn.counted), estimates(drawn.of_all_tries)
     said, of_all_tries = (words(one, holm(one.p_value), MARGIN) for one in (found, every))
-    return found, np.where(said == of_all_tries, said, "not resolved")
+    return found, np.where(said == of_all_tries, said, "not significant")
 
 
 def looking(draws: int, seed: int, looks: Sequence[int]) -> float:

@@ -4,7 +4,7 @@ from playwright.sync_api import Page, ViewportSize
 
 from browser.opened import DESK, Opened
 
-SECTIONS = ("found", "results", "charts", "caveats", "environment", "reproduce", "runs")
+SECTIONS = ("found", "charts", "results", "seconds", "caveats", "environment", "reproduce", "runs")
 SMALLEST_TEXT_PX = 8
 A4: ViewportSize = {"width": 703, "height": 1032}
 """Within the page's margins, at 96 dots an inch."""

@@ -124,10 +124,10 @@ PARTS = tuple(
     Figure(
         f"live_{part}_kib_per_request", f"{where} per in-flight request", "KiB", "the part of that memory", _live(part),
         divisor=2**10,
-        exported=Exported(f"live_{part}_bytes_per_request", f"{where} per in-flight request", "bytes", scale=2**10),
+        exported=Exported(f"live_{part}_bytes_per_request", f"of which {where}", "bytes", scale=2**10),
     )
     for part, where in (
-        ("heap", "heap"), ("stacks_off_heap", "stacks and off-heap memory"), ("kernel", "kernel memory"),
+        ("heap", "heap"), ("stacks_off_heap", "stacks and off-heap"), ("kernel", "kernel"),
     )
 )  # fmt: skip
 ALLOCATED = Figure(
