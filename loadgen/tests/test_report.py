@@ -17,8 +17,8 @@ import pytest
 
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.raw import LiveBytes
-from loomlab.report.caveats import caveats_of
 from loomlab.report.experiment import read_experiment
+from loomlab.report.opening import caveats_of
 from loomlab.report.page import write_report
 from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of
 from saying import exit_code

@@ -18,10 +18,9 @@ from loomlab.records.contrasts import Comparison
 from loomlab.records.files import RunFiles
 from loomlab.records.models import Latency, Run
 from loomlab.report import chart
-from loomlab.report.caveats import caveats_of
 from loomlab.report.chart import Drawing, course_of, looks
 from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
-from loomlab.report.opening import opening_of
+from loomlab.report.opening import caveats_of, opening_of
 from loomlab.statistics.comparison import CPU_PER_REQUEST
 from ordered import STAMP, TWO_CPUS, asked_for, lab_in
 from report_folder import HEAPS, NAMES, NEGATIVE, PAIR, edit, experiment_of, folder_of, holding, run_of

@@ -21,7 +21,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatt
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
 from loomlab.basics.errors import LoomlabError
-from loomlab.basics.format import NEAREST
+from loomlab.basics.format import signed
 from loomlab.basics.grouping import grouped
 from loomlab.judge.series import parse_result, select, without_resets
 from loomlab.records.contrasts import Comparison
@@ -281,12 +281,7 @@ def effects(figure: Figure, comparisons: Sequence[Comparison], looks: Looks) -> 
     axes.set_xscale("linear" if by.by_difference else "log")
     axes.set_xlim((-reach, reach) if by.by_difference else (math.exp(-reach), math.exp(reach)))
     title = f"{figure.title} compared, each block a dot, intervals as bars"
-    return drawing(axes, title, lambda effect: _rounded(effect if by.by_difference else 100 * (effect - 1)))
-
-
-def _rounded(value: float) -> str:
-    text = f"{value:+,.3g}"
-    return "0" if abs(value) < NEAREST else text.replace("-", "−")
+    return drawing(axes, title, lambda effect: signed(effect if by.by_difference else 100 * (effect - 1)))
 
 
 def _reach(comparisons: Sequence[Comparison]) -> float:

@@ -167,13 +167,9 @@ def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
         return "not known", None
     if comparison.effect is None:
         return UNKNOWN, None
-    unit = comparison.unit if comparison.by_difference else "%"
-    ends = comparison.interval and " to ".join(signed(_above(comparison, end)) for end in comparison.interval)
-    return f"{signed(_above(comparison, comparison.effect))} {unit}", ends
-
-
-def _above(comparison: Comparison, effect: float) -> float:
-    return effect if comparison.by_difference else 100 * (effect - 1)
+    every = (comparison.effect, *(comparison.interval or ()))
+    centre, *ends = (signed(each if comparison.by_difference else 100 * (each - 1)) for each in every)
+    return f"{centre} {comparison.unit if comparison.by_difference else '%'}", " to ".join(ends) or None
 
 
 class Group(NamedTuple):

@@ -1,17 +1,19 @@
-"""What a report begins with: what was found, in sentences."""
+"""What a report says in sentences: what was found, the largest first, and the caveats."""
 
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figures
+from loomlab.answer.loads import LoadGroup, try_notes
 from loomlab.answer.parity import unknown_notes
-from loomlab.answer.text import lines
+from loomlab.answer.summary import STAND_IN_NOTE
+from loomlab.answer.text import Remark, lines, remarks
 from loomlab.basics.format import number
 from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison
-from loomlab.report.experiment import Experiment, effect_cell, with_interval
+from loomlab.report.experiment import Experiment, effect_cell, verdict_counts, with_interval
 from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 LEAST_EFFECT = 1.01  # of a throughput that is found: whole requests in whole seconds make some intervals narrow
@@ -28,13 +30,20 @@ def opening_of(experiment: Experiment) -> Opening:
     found = sorted((one for one in compared if _is_found(one)), key=_by_weight)
     others = [one for one in compared if one.word == "not significant"]
     by_pair = grouped(others, lambda one: f"{one.figure} of {one.a} vs {one.b}")
-    told = (f"{what}, {' and '.join(map(_unclear, own))}" for what, own in by_pair.items())
+    told = [f"{what}, {' and '.join(map(_at_load, own))}" for what, own in by_pair.items()]
     unclear = f"Not significant: {'; '.join(told)}." if others else None
-    answers = [one.sentence for one in found] or ([] if unclear else [*_unanswered(experiment)])
+    answers = [one.sentence for one in found]
+    if not (found or unclear):
+        notes = unknown_notes(experiment.summary.contrasts) or _floors(experiment)
+        answers = lines("unanswered.txt", experiment=experiment, figure=CPU, number=number, notes=notes)
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see the caveats.")
     more = [sentence for sentence in dict.fromkeys(_more(experiment)) if sentence not in answers]
     return Opening(answers, unclear, more)
+
+
+def _at_load(comparison: Comparison) -> str:
+    return f"{with_interval(*effect_cell(comparison))} at {comparison.load}"
 
 
 def _asked(experiment: Experiment) -> Iterator[Comparison]:
@@ -65,18 +74,6 @@ def _size(comparison: Comparison) -> float:
     return abs(math.log(a / b)) if a > 0 and b > 0 else math.inf
 
 
-def _unclear(comparison: Comparison) -> str:
-    effect, interval = effect_cell(comparison)
-    return f"{with_interval(effect, interval)} at {comparison.load}"
-
-
-def _unanswered(experiment: Experiment) -> list[str]:
-    others = unknown_notes(experiment.summary.contrasts) or _floors(experiment)
-    told = lines("unanswered.txt", experiment=experiment, figure=CPU, number=number, others=others)
-    is_told = len(experiment.approaches) > 1 and not experiment.early
-    return [*told, *(others if is_told else [])]
-
-
 def _floors(experiment: Experiment) -> list[str]:
     twins = (one.sentence for one in experiment.comparisons(CPU) if one.kind == "same")
     return [f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in twins]
@@ -90,12 +87,41 @@ def _more(experiment: Experiment) -> Iterator[str]:
     repeats = max(run.repeat for run in experiment.runs)
     compared = [one for one in experiment.comparisons(CPU) if one.kind == experiment.asked and one.blocks]
     if len(experiment.approaches) > 1:
-        yield from lines(
-            "repeats.txt",
-            experiment=experiment,
-            repeats=repeats,
-            fewest=min((len(one.blocks) for one in compared), default=repeats),
-            likely=max((one.blocks_likely or 0 for one in compared), default=0),
-            enough=FEWEST_FINE_BLOCKS,
-            most=MOST_REPEATS,
-        )
+        fewest = min((len(one.blocks) for one in compared), default=repeats)
+        likely = max((one.blocks_likely or 0 for one in compared), default=0)
+        counts = {"repeats": repeats, "fewest": fewest, "likely": likely, "enough": FEWEST_FINE_BLOCKS}
+        yield from lines("repeats.txt", experiment=experiment, most=MOST_REPEATS, **counts)
+
+
+class Caveats(NamedTuple):
+    whole: list[str]  # of all figures
+    dropped: list[str]  # of blocks that do not count
+    host: list[str]
+    of_runs: list[Remark]
+    counts: str
+
+
+def caveats_of(experiment: Experiment) -> Caveats:
+    runs, cure = experiment.runs, f"make finish RESUME={experiment.name} makes"
+    planned = len(runs) + len(experiment.summary.missing)
+    values = {"planned": planned, "cure": cure, "stand_in": STAND_IN_NOTE}
+    return Caveats(
+        [*lines("caveats.txt", runs=runs, summary=experiment.summary, **values), *experiment.doubts],
+        [sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
+        try_notes(runs),
+        remarks(runs),
+        f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
+    )
+
+
+def _dropped(experiment: Experiment, load: LoadGroup) -> Iterator[str]:
+    """Which blocks do not count for a pair, and by which figures, where it is not by all that were measured."""
+    of_load = measured_figures(load.runs)
+    figures = [one for one in measured_figures(experiment.runs) if one.compared and (one.primary or one in of_load)]
+    comparisons = [one for figure in figures for one in experiment.comparisons(figure, load.label)]
+    blocks = [(one.a, one.b, block, one.figure) for one in comparisons for block in one.dropped]
+    by_block = grouped(blocks, lambda block: block[:3])
+    alike = grouped(by_block, lambda block: (*block[:2], *(figure for *_, figure in by_block[block])))
+    for (a, b, *names), dropped in alike.items():
+        by = "" if len(names) == len(figures) else f" by {', '.join(names)}"
+        yield f"{a} and {b} at {load.label} are not compared{by} in {'; '.join(block for *_, block in dropped)}."

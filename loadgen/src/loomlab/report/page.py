@@ -1,7 +1,8 @@
 """report.html: everything on one page, what was found first."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,12 @@ from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figure
 from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
-from loomlab.basics.format import counted, fixed, number
+from loomlab.basics.format import fixed, number
 from loomlab.records.files import read_json, write_text
-from loomlab.records.models import Run
 from loomlab.report import chart
-from loomlab.report.caveats import caveats_of
 from loomlab.report.chart import Drawing, Looks, course_of, looks
 from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
-from loomlab.report.opening import opening_of
+from loomlab.report.opening import caveats_of, opening_of
 
 TEMPLATES = Environment(
     loader=PackageLoader("loomlab.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
@@ -27,7 +26,6 @@ TEMPLATES = Environment(
 TEMPLATES.globals |= {"effect_cell": effect_cell, "number": number, "fixed": fixed, "what_differs": what_differs}
 DRAWN = (CPU, MEMORY, P99, THROUGHPUT)
 MOST_FOUND = 8  # sentences that are open to see
-type About = Mapping[str, Any]  # what an approach says of itself, by dotted names
 
 
 def write_report(folder: Path) -> Path:
@@ -41,11 +39,13 @@ def write_report(folder: Path) -> Path:
     write_text(folder / "summary.md", markdown(experiment.summary, lines))
     write_text(folder / "table.csv", csv_of(rows, figures))
     abouts = _abouts(experiment)
-    servers = {name: str(about.get("inbound.server")) for name, about in abouts.items()}
-    recorded = experiment.order.colours if experiment.order else {}
     twins = {run.approach: run.twin_of for run in experiment.runs if run.twin_of}
-    colours = {name: recorded.get(twins.get(name, name), "") for name in experiment.approaches}
-    look = looks(experiment.approaches, colours, {name: own for name, own in servers.items() if name not in twins})
+    colours = {
+        name: (experiment.order.colours if experiment.order else {}).get(twins.get(name, name), "")
+        for name in experiment.approaches
+    }
+    servers = {name: str(about.get("inbound.server")) for name, about in abouts.items() if name not in twins}
+    look = looks(experiment.approaches, colours, servers)
     charts, courses = _charts(experiment, look), _courses(experiment, look)
     shutil.rmtree(folder / "plots", ignore_errors=True)
     (folder / "plots").mkdir()
@@ -81,14 +81,15 @@ def title_of(experiment: Experiment) -> str:
     if experiment.summary.scenario:
         return experiment.summary.scenario.title
     names = experiment.approaches
-    who = " and ".join(names) if len(names) < 3 else counted(len(names), "approach").replace("approachs", "approaches")
+    who = " and ".join(names) if len(names) < 3 else f"{len(names)} approaches"
     *loads, last = [load.label for load in experiment.loads]
     shared = [load.removesuffix(f" {experiment.loads[-1].unit}") for load in loads]
     at = f"{', '.join(shared)} and {last}" if shared else last
     return f"{who} at {at}, loaded by {' and '.join(dict.fromkeys(run.tool for run in experiment.runs))}"
 
 
-def _abouts(experiment: Experiment) -> dict[str, About]:
+def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
+    """What each approach says of itself, by dotted names."""
     return {
         run.approach: {name: value for name, value in flat(about).items() if value is not None}
         for name in experiment.approaches
@@ -115,29 +116,19 @@ def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
 def _courses(experiment: Experiment, look: Looks) -> list[Drawing]:
     """Second by second, of the run of each approach at the largest load whose CPU per request is the middle one."""
     load = experiment.loads[-1]
-    chosen = [run for name in experiment.approaches if (run := _middle(load.counted(name) or load.of(name)))]
+    of_each = [runs for name in experiment.approaches if (runs := load.counted(name) or load.of(name))]
+    chosen = [sorted(runs, key=lambda run: run.cpu_ms_per_request or 0)[len(runs) // 2] for runs in of_each]
     courses = [*filter(None, (course_of(run, experiment.raw.get(run.run)) for run in chosen))]
     return chart.courses(load, courses, look)
 
 
-def _middle(runs: Sequence[Run]) -> Run | None:
-    ranked = sorted(runs, key=lambda run: run.cpu_ms_per_request or 0)
-    return ranked[len(ranked) // 2] if ranked else None
-
-
-class Known(dict[str, str]):
+def _known(recorded: Mapping[str, Any]) -> Mapping[str, str]:
     """What was recorded, as text, with _ for the dots of names."""
-
-    def __missing__(self, name: str) -> str:
-        return "not recorded"
-
-
-def _known(recorded: Mapping[str, Any]) -> Known:
-    texts = ((key.replace(".", "_"), _text(key, value)) for key, value in recorded.items())
-    return Known({key: text for key, text in texts if text})
+    texts = {key.replace(".", "_"): _text(key, value) for key, value in recorded.items()}
+    return defaultdict(lambda: "not recorded", {key: text for key, text in texts.items() if text})
 
 
-def _values(form: str, every: Iterable[Known]) -> list[str]:
+def _values(form: str, every: Iterable[Mapping[str, str]]) -> list[str]:
     """One of all, or one of each where they differ."""
     values = [form.format_map(known) for known in every]
     return values if len(set(values)) > 1 else values[:1]
