@@ -15,12 +15,12 @@ from loomlab.answer.loads import LoadGroup, load_groups, unmade_blocks
 from loomlab.answer.text import table_lines
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.format import UNKNOWN, number, signed
+from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Kind
 from loomlab.records.files import RunFiles, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
 from loomlab.records.order import Order, order_of
 
-STACKS, MOST_STACK_PAIRS = frozenset({"stack", "unknown"}), 6  # kinds of contrasts; of more, none is shown
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
@@ -89,7 +89,7 @@ class Experiment:
 
     @property
     def early(self) -> str | None:
-        return unmade_blocks(self.order, self.runs) if self.order else None
+        return unmade_blocks(self.order, self.runs)
 
     @cached_property
     def _comparisons(self) -> dict[str, list[Comparison]]:
@@ -97,15 +97,9 @@ class Experiment:
         return {figure.key: compared(figure, contrasts, self.loads, margin) for figure in FIGURES}
 
     def comparisons(self, figure: Figure, load: str | None = None) -> list[Comparison]:
-        """Those that the page shows, controlled ones first; none before all blocks are made."""
-        if self.early:
-            return []
-        every = sum(contrast.kind in STACKS for contrast in self.summary.contrasts) <= MOST_STACK_PAIRS
-        return [
-            comparison
-            for comparison in self._comparisons[figure.key]
-            if load in {None, comparison.load} and (every or comparison.kind not in STACKS)
-        ]
+        """Those that the experiment is about, and of twins; none before all blocks are made."""
+        kinds = set() if self.early else {self.asked, "same"}
+        return [one for one in self._comparisons[figure.key] if one.kind in kinds and load in {None, one.load}]
 
 
 def read_experiment(folder: Path) -> Experiment:
@@ -182,21 +176,15 @@ class Group(NamedTuple):
 
 def groups_of(experiment: Experiment, figures: Sequence[Figure]) -> list[Group]:
     """Load by load; first approaches that are compared, each with its partners, then the others together."""
-    compared = {figure.key: experiment.comparisons(figure) for figure in figures if figure.compared}
     groups = []
     for load in experiment.loads:
         rows = [row for row in experiment.rows if row.load is load]
-        own = {
-            (one.a, one.b, key): one
-            for key, comparisons in compared.items()
-            for one in comparisons
-            if one.load == load.label and one.kind == (experiment.asked if one.kind != "same" else "same")
-        }
-        pairs = [*dict.fromkeys((a, b) for a, b, _ in own)]
-        for names in _connected([row.approach for row in rows], pairs):
-            within = [pair for pair in pairs if pair[0] in names]
-            effects = [[own.get((*pair, figure.key)) for figure in figures] for pair in within]
-            groups.append(Group(load, [row for row in rows if row.approach in names], effects))
+        every = [(figure.key, one) for figure in figures for one in experiment.comparisons(figure, load.label)]
+        pairs = grouped(every, lambda each: (each[1].a, each[1].b))
+        effects = {pair: [dict(own).get(figure.key) for figure in figures] for pair, own in pairs.items()}
+        for names in _connected([row.approach for row in rows], [*pairs]):
+            within = [own for (a, _), own in effects.items() if a in names]
+            groups.append(Group(load, [row for row in rows if row.approach in names], within))
     return groups
 
 

@@ -51,7 +51,7 @@ def _asked(experiment: Experiment) -> Iterator[Comparison]:
     for figure in (CPU, MEMORY, P99, THROUGHPUT):
         for load in experiment.loads:
             if figure in measured_figures(load.runs):
-                yield from (one for one in experiment.comparisons(figure, load.label) if one.kind == experiment.asked)
+                yield from (one for one in experiment.comparisons(figure, load.label) if one.kind != "same")
 
 
 def _is_found(comparison: Comparison) -> bool:
@@ -85,7 +85,7 @@ def _more(experiment: Experiment) -> Iterator[str]:
     yield from (one.sentence for one in hidden)
     yield from unknown_notes(experiment.summary.contrasts)
     repeats = max(run.repeat for run in experiment.runs)
-    compared = [one for one in experiment.comparisons(CPU) if one.kind == experiment.asked and one.blocks]
+    compared = [one for one in experiment.comparisons(CPU) if one.kind != "same" and one.blocks]
     if len(experiment.approaches) > 1:
         fewest = min((len(one.blocks) for one in compared), default=repeats)
         likely = max((one.blocks_likely or 0 for one in compared), default=0)

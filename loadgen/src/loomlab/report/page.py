@@ -100,17 +100,11 @@ def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
 
 def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
     loads = experiment.loads
-    shown = {experiment.asked, "same"}
-    effects = (
-        chart.effects(one, [two for two in experiment.comparisons(one) if two.kind in shown], look)
-        for one in (CPU, MEMORY, P99)
-    )
-    values = (
-        [chart.over_load(figure, loads, look) for figure in DRAWN]
-        if len(loads) > 1
-        else [chart.repeats(figure, loads[0], look) for figure in DRAWN]
-    )
-    return [*filter(None, (*effects, *values, *(chart.distribution(load, look) for load in loads)))]
+    effects = (chart.effects(figure, experiment.comparisons(figure), look) for figure in (CPU, MEMORY, P99))
+    single = [chart.repeats(figure, loads[0], look) for figure in DRAWN if len(loads) == 1]
+    several = [chart.over_load(figure, loads, look) for figure in DRAWN]
+    latencies = [chart.distribution(load, look) for load in loads]
+    return [drawing for drawing in (*effects, *single, *several, *latencies) if drawing]
 
 
 def _courses(experiment: Experiment, look: Looks) -> list[Drawing]:
