@@ -4,7 +4,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,13 +57,9 @@ GAP = "\N{EM SPACE}"  # which SVG keeps
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn, as far as samples reach
 PANELS = (
-    ("throughput", f"throughput, mean of {SMOOTH_S} s", "requests/s"),
-    ("p50", "p50 latency", "ms"),
-    ("p99", "p99 latency", "ms"),
-    ("cpu", "CPU", "CPUs"),
-    ("rss", "RSS", "MiB"),
-    ("threads", "threads", ""),
-)
+    ("throughput", f"throughput, mean of {SMOOTH_S} s", "requests/s"), ("p50", "p50 latency", "ms"),
+    ("p99", "p99 latency", "ms"), ("cpu", "CPU", "CPUs"), ("rss", "RSS", "MiB"), ("threads", "threads", ""),
+)  # fmt: skip
 type Points = tuple[Numbers, Numbers]
 """Seconds since the load began, and values, which are NaN where samples do not reach."""
 type Stretch = tuple[float, float]  # its start and its end, in epoch seconds
@@ -150,15 +146,17 @@ def named_rows(chart: Axes, names: Sequence[str]) -> None:
     chart.tick_params(axis="y", labelcolor=INK)
 
 
-def legend(chart: Axes, looks: Looks, names: Container[str]) -> None:
-    """What each colour and shape is, below the chart; of these names alone."""
-    handles = [
-        chart.plot([], [], look.marker, linestyle=look.line, color=look.colour, markersize=5, label=_broken(name))[0]
-        for name, look in looks.items()
-        if name in names
-    ]
-    columns = max(1, 56 // (8 + max(len(name) for name in looks if name in names)))
-    chart.figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.5, columnspacing=1.2)
+def trace(chart: Axes, points: Points, name: str, look: Look, marked: Sequence[int] = ()) -> None:
+    """A line, with its marker at these points."""
+    (line,) = chart.plot(*points, look.marker, markersize=5, markevery=[*marked], label=_broken(name))
+    line.set(color=look.colour, linestyle=look.line, linewidth=1.3)
+
+
+def legend(chart: Axes) -> None:
+    """What each colour and shape is, below the chart."""
+    handles, names = chart.get_legend_handles_labels()
+    style = {"ncols": max(1, 56 // (8 + max(map(len, names)))), "handlelength": 1.5, "columnspacing": 1.2}
+    chart.figure.legend(handles, names, loc="outside lower center", **style)
 
 
 @dataclass(frozen=True)
@@ -300,7 +298,8 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
     axes = new_axes(PLOT_IN)
     for name, look in looks.items():
         points = [(amount, mean.centre) for amount, own, mean in means if own == name and mean]
-        axes.plot(*np.reshape(points, (-1, 2)).T, color=look.colour, linestyle=look.line)
+        places, centres = np.reshape(points, (-1, 2)).T
+        trace(axes, (places, centres), name, look)
     known = [(load, run, value) for load in loads for run in load.runs if (value := figure.of(run)) is not None]
     for load, run, value in known:
         dot(axes, load.amount, value, looks[run.approach], run.verdict)
@@ -314,7 +313,7 @@ def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawi
         axes.set_yscale("log")
     else:
         axes.set_ylim(*_limits(values))
-    legend(axes, looks, looks)
+    legend(axes)
     return drawing(axes, f"{figure.title} over load")
 
 
@@ -322,7 +321,6 @@ def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
     """Latency by percentile, each nine as wide as the one before: of an approach the mean of its runs, and a band from
     the lowest to the highest."""
     axes, every = new_axes(PLOT_IN), list[float]()
-    drawn = []
     for name, look in looks.items():
         runs = [run.latency_ms for run in load.counted(name)]
         levels = [level for level in LEVELS if runs and all(getattr(latency, level) for latency in runs)]
@@ -331,17 +329,15 @@ def distribution(load: LoadGroup, looks: Looks) -> Drawing | None:
         places = [-math.log10(1 - LEVELS[level] / 100) for level in levels]
         values = np.array([[getattr(latency, level) for level in levels] for latency in runs])
         axes.fill_between(places, values.min(axis=0), values.max(axis=0), color=look.colour, alpha=0.2, linewidth=0)
-        axes.plot(places, values.mean(axis=0), color=look.colour, linestyle=look.line)
-        dot(axes, places[-1], float(values[:, -1].mean()), look)
+        trace(axes, (np.array(places), values.mean(axis=0)), name, look, [len(places) - 1])
         every += [float(values.min()), float(values.max())]
-        drawn.append(name)
-    if not drawn:
+    if not every:
         return None
     if max(every) > 4 * min(every):
         axes.set_yscale("log")
     axes.set_xticks([-math.log10(1 - percent / 100) for percent in TICKS], [f"p{percent:g}" for percent in TICKS])
     axes.set_title(f"latency at {load.label}, ms")
-    legend(axes, looks, drawn)
+    legend(axes)
     return drawing(axes, f"latency by percentile at {load.label}")
 
 
@@ -354,15 +350,13 @@ def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Draw
             continue
         axes = new_axes(PLOT_IN)
         for course in measured:
-            look = looks[course.run.approach]
-            axes.plot(*course.panels[key], color=look.colour, linestyle=look.line, linewidth=1.2)
-            started, ended = course.load
-            for second in (0.0, ended - started):
+            trace(axes, course.panels[key], course.run.approach, looks[course.run.approach])
+            for second in (0.0, course.load[1] - course.load[0]):
                 axes.axvline(second, color=SOFT, linestyle=":", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
         axes.set_xlabel(f"seconds since the load began, {load.label}")
         values = np.concatenate([course.panels[key][1] for course in measured])
         axes.set_ylim(*_limits(values[np.isfinite(values)].tolist()))
-        legend(axes, looks, {course.run.approach for course in measured})
+        legend(axes)
         drawn.append(drawing(axes, f"{title}, second by second, at {load.label}"))
     return drawn

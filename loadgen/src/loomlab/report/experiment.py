@@ -45,7 +45,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        return self.worst if len(self.runs) == 1 else verdict_counts(self.runs)
+        return verdict_counts(self.runs)
 
     def mean(self, figure: Figure) -> Spread | None:
         return spread(figure, self.load.counted(self.approach))

@@ -9,7 +9,7 @@ from loomlab.answer.loads import LoadGroup, try_notes
 from loomlab.answer.parity import unknown_notes
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, lines, remarks
-from loomlab.basics.format import number
+from loomlab.basics.format import counted, number
 from loomlab.basics.grouping import grouped
 from loomlab.plan.variables import MOST_REPEATS
 from loomlab.records.contrasts import Comparison
@@ -58,9 +58,8 @@ def _is_found(comparison: Comparison) -> bool:
     """A difference or a sameness; of whole requests in whole seconds some intervals are narrow by chance."""
     if comparison.word != "exploratory":
         return comparison.word != "not significant"
-    if comparison.swayed or not (comparison.apart or comparison.within_margin):
-        return False
-    return comparison.margin is not None or comparison.by_difference or _size(comparison) >= math.log(LEAST_EFFECT)
+    is_large = comparison.margin is not None or comparison.by_difference or _size(comparison) >= math.log(LEAST_EFFECT)
+    return is_large and (comparison.apart or comparison.within_margin) and not comparison.swayed
 
 
 def _by_weight(comparison: Comparison) -> tuple[bool, bool, float]:
@@ -110,7 +109,7 @@ def caveats_of(experiment: Experiment) -> Caveats:
         [sentence for load in experiment.loads for sentence in _dropped(experiment, load)],
         try_notes(runs),
         remarks(runs),
-        f"Of {len(runs)} runs, {verdict_counts(runs)}." if len(runs) > 1 else f"The run is {runs[0].verdict}.",
+        f"{counted(len(runs), 'run')}: {verdict_counts(runs)}.",
     )
 
 

@@ -53,25 +53,15 @@ def write_report(folder: Path) -> Path:
         write_text(folder / "plots" / drawing.file, drawing.svg)
     elsewhere = {STAND_IN_NOTE, INTERRUPTED_NOTE, *experiment.doubts, *caveats.host}
     page = TEMPLATES.get_template("report.html").render(
-        experiment=experiment,
-        summary=experiment.summary,
-        title=title_of(experiment),
-        opening=opening,
-        most_found=MOST_FOUND,
-        caveats=caveats,
-        figures=figures,
-        groups=groups_of(experiment, figures),
-        charts=charts,
-        courses=courses,
-        looks=look,
+        experiment=experiment, summary=experiment.summary, title=title_of(experiment), opening=opening,
+        most_found=MOST_FOUND, caveats=caveats, figures=figures, groups=groups_of(experiment, figures), charts=charts,
+        courses=courses, looks=look, host=[_known(experiment.summary.environment)], values=_values,
+        abouts={name: _known(about) for name, about in abouts.items()},
         loads={run.run: load.label for load in experiment.loads for run in load.runs},
         linked={path.parent.name for path in folder.glob("runs/*/raw")},
-        host=[_known(experiment.summary.environment)],
-        abouts={name: _known(about) for name, about in abouts.items()},
-        values=_values,
         notes=[*model_notes(experiment.runs), *(one for one in experiment.summary.notes if one not in elsewhere)],
         command=experiment.order.command if experiment.order and experiment.order.asked else None,
-    )
+    )  # fmt: skip
     write_text(folder / "report.html", page)
     return folder / "report.html"
 

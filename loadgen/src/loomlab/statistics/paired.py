@@ -209,11 +209,8 @@ def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
     unit, less, more = figure.unit if figure.by_difference else "%", figure.less, figure.more
     span = f"{low} {unit} {less} to {high} {unit} {more}"
     if comparison.apart:
-        span = (
-            f"{low} to {high} {unit} {more}"
-            if comparison.interval[0] > comparison.even
-            else f"{high} to {low} {unit} {less}"
-        )
+        near, far, word = (low, high, more) if comparison.interval[0] > comparison.even else (high, low, less)
+        span = f"{near} to {far} {unit} {word}"
     return f"{'coarse ' if comparison.coarse else ''}95 % interval {span}, {basis}"
 
 
