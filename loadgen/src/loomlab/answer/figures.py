@@ -95,9 +95,7 @@ P99_9 = Figure(
     "p99_9_ms", "p99.9", "ms", "p99.9 latency, of the interior", lambda run: run.latency_ms.p99_9,
     _without_margin("p99.9 latency", "ms", 99.9),
 )  # fmt: skip
-REQUESTS = Figure(
-    "requests", "requests", "", "requests that were sent, of the whole run", lambda run: run.requests,
-)  # fmt: skip
+REQUESTS = Figure("requests", "requests", "", "requests that were sent, of the whole run", lambda run: run.requests)
 ERRORS = Figure(
     "errors", "errors", "", "requests that failed, of the whole run", lambda run: run.errors,
     column=("errors", _share_of_errors),
@@ -122,14 +120,16 @@ MEMORY = Figure(
 )  # fmt: skip
 PARTS = tuple(
     Figure(
-        f"live_{part}_kib_per_request", f"{where} per in-flight request", "KiB", "the part of that memory", _live(part),
+        f"live_{part}_kib_per_request",
+        f"{where} per in-flight request",
+        "KiB",
+        "the part of that memory",
+        _live(part),
         divisor=2**10,
         exported=Exported(f"live_{part}_bytes_per_request", f"of which {where}", "bytes", scale=2**10),
     )
-    for part, where in (
-        ("heap", "heap"), ("stacks_off_heap", "stacks and off-heap"), ("kernel", "kernel"),
-    )
-)  # fmt: skip
+    for part, where in (("heap", "heap"), ("stacks_off_heap", "stacks and off-heap"), ("kernel", "kernel"))
+)
 ALLOCATED = Figure(
     "allocated_kib_per_request", "allocated per request", "KiB",
     "what a request allocates in the heap, of the interior",

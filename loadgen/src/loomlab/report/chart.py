@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from textwrap import fill
 
 import matplotlib as mpl
@@ -55,13 +56,13 @@ LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look l
 LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
 GAP = "\N{EM SPACE}"  # which SVG keeps
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
-BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn, as far as samples reach
+BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn
 PANELS = (
     ("throughput", f"throughput, mean of {SMOOTH_S} s", "requests/s"), ("p50", "p50 latency", "ms"),
     ("p99", "p99 latency", "ms"), ("cpu", "CPU", "CPUs"), ("rss", "RSS", "MiB"), ("threads", "threads", ""),
 )  # fmt: skip
 type Points = tuple[Numbers, Numbers]
-"""Seconds since the load began, and values, which are NaN where samples do not reach."""
+"""Seconds since the load began, and values."""
 type Stretch = tuple[float, float]  # its start and its end, in epoch seconds
 
 
@@ -185,39 +186,30 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     by_second = by_seconds(log.start_s, log.latency_ms)
     seconds = np.array([*by_second], dtype=np.float64) - math.floor(began)
     groups = [np.sort(latencies_ms) for latencies_ms in by_second.values()]
+    around = [groups[max(place - SMOOTH_S // 2, 0) : place + SMOOTH_S // 2 + 1] for place in range(len(groups))]
     return {
-        "throughput": (seconds, _smooth(np.array([len(group) for group in groups], dtype=np.float64))),
+        "throughput": (seconds, np.array([fmean(map(len, near)) for near in around])),
         "p50": (seconds, np.array([percentile(group, 50) for group in groups])),
         "p99": (seconds, np.array([percentile(group, 99) for group in groups])),
     }
 
 
-def _smooth(counts: Numbers) -> Numbers:
-    """Means of windows around each second, which are shorter at the ends."""
-    window = np.ones(min(SMOOTH_S, len(counts)))
-    smooth: Numbers = np.convolve(counts, window, "same") / np.convolve(np.ones_like(counts), window, "same")
-    return smooth
-
-
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
-    """What was sampled of the approach's container, interpolated to whole seconds as far as samples reach."""
+    """What was sampled of the approach's container, also shortly before and after the load."""
     recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
-    seconds = np.arange(-BEFORE_S, math.ceil(ended - began) + AFTER_S + 1, dtype=np.float64)
 
-    def values_of(name: str, **labels: str) -> Numbers:
+    def sampled(name: str, **labels: str) -> Points:
         service = (not run.partner and run.twin_of) or run.approach
         own = select(recorded, f"container_{name}", service=service, **labels)
         samples = max((one.samples for one in own), key=len, default=())
-        values = without_resets(samples) if name.endswith("_total") else samples
-        known: Numbers = np.array(values or [(math.inf, math.nan)])
-        return np.interp(began + seconds, known[:, 0], known[:, 1], left=math.nan, right=math.nan)
+        times, values = np.reshape(without_resets(samples) if name.endswith("_total") else samples, (-1, 2)).T
+        near = (began - BEFORE_S <= times) & (times <= ended + AFTER_S)
+        return times[near] - began, values[near]
 
-    panels = {
-        "cpu": np.diff(values_of("cpu_usage_seconds_total", cpu="total")),
-        "rss": values_of("memory_rss")[:-1] / 2**20,
-        "threads": values_of("threads")[:-1],
-    }
-    return {name: (seconds[:-1], values) for name, values in panels.items() if np.isfinite(values).any()}
+    (seconds, spent_s), (times, rss) = sampled("cpu_usage_seconds_total", cpu="total"), sampled("memory_rss")
+    cpu = (seconds[1:], np.diff(spent_s) / np.diff(seconds))
+    panels = {"cpu": cpu, "rss": (times, rss / 2**20), "threads": sampled("threads")}
+    return {name: points for name, points in panels.items() if len(points[0])}
 
 
 def repeats(figure: Figure, load: LoadGroup, looks: Looks) -> Drawing | None:
@@ -355,8 +347,7 @@ def courses(load: LoadGroup, every: Sequence[Course], looks: Looks) -> list[Draw
                 axes.axvline(second, color=SOFT, linestyle=":", linewidth=0.6)
         axes.set_title(f"{title}, {unit}" if unit else title)
         axes.set_xlabel(f"seconds since the load began, {load.label}")
-        values = np.concatenate([course.panels[key][1] for course in measured])
-        axes.set_ylim(*_limits(values[np.isfinite(values)].tolist()))
+        axes.set_ylim(*_limits([value for course in measured for value in course.panels[key][1]]))
         legend(axes)
         drawn.append(drawing(axes, f"{title}, second by second, at {load.label}"))
     return drawn

@@ -167,32 +167,23 @@ def effect_cell(comparison: Comparison) -> tuple[str, str | None]:
 
 
 class Group(NamedTuple):
-    """Approaches at one load that are compared with one another, and their comparisons by each figure."""
+    """Two approaches at one load, and how they differ by each figure; or those that are compared with none."""
 
     load: LoadGroup
     rows: list[Row]
-    pairs: list[list[Comparison | None]]
+    effects: list[Comparison | None]
 
 
 def groups_of(experiment: Experiment, figures: Sequence[Figure]) -> list[Group]:
-    """Load by load; first approaches that are compared, each with its partners, then the others together."""
+    """Load by load."""
     groups = []
     for load in experiment.loads:
         rows = [row for row in experiment.rows if row.load is load]
         every = [(figure.key, one) for figure in figures for one in experiment.comparisons(figure, load.label)]
         pairs = grouped(every, lambda each: (each[1].a, each[1].b))
-        effects = {pair: [dict(own).get(figure.key) for figure in figures] for pair, own in pairs.items()}
-        for names in _connected([row.approach for row in rows], [*pairs]):
-            within = [own for (a, _), own in effects.items() if a in names]
-            groups.append(Group(load, [row for row in rows if row.approach in names], within))
+        for pair, own in pairs.items():
+            effects = [dict(own).get(figure.key) for figure in figures]
+            groups.append(Group(load, [row for row in rows if row.approach in pair], effects))
+        if alone := [row for row in rows if not any(row.approach in pair for pair in pairs)]:
+            groups.append(Group(load, alone, []))
     return groups
-
-
-def _connected(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[set[str]]:
-    """The names, in sets that pairs connect, and last those without a pair."""
-    found: list[set[str]] = []
-    for pair in pairs:
-        joined = set(pair).union(*(one for one in found if one & set(pair)))
-        found = [*(one for one in found if not one & joined), joined]
-    alone = {name for name in names if not any(name in one for one in found)}
-    return [*found, *([alone] if alone else [])]

@@ -80,9 +80,8 @@ def _floors(experiment: Experiment) -> list[str]:
 
 def _more(experiment: Experiment) -> Iterator[str]:
     yield from _floors(experiment)
-    hidden = (one for one in _asked(experiment) if one.effect is None or (one.swayed and one.word == "exploratory"))
-    yield from (one.sentence for one in hidden)
-    yield from unknown_notes(experiment.summary.contrasts)
+    silent = (one for one in _asked(experiment) if one.effect is None or (one.swayed and one.word == "exploratory"))
+    yield from (*(one.sentence for one in silent), *unknown_notes(experiment.summary.contrasts))
     repeats = max(run.repeat for run in experiment.runs)
     compared = [one for one in experiment.comparisons(CPU) if one.kind != "same" and one.blocks]
     if len(experiment.approaches) > 1:
