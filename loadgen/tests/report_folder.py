@@ -254,11 +254,11 @@ def page_of(folder: Path) -> Page:
 
 
 def main(out: Path) -> None:
-    """Headline approaches at two loads in three blocks with every figure, one run alone, no raw files, and names that
+    """Headline approaches at two loads in five blocks with every figure, one run alone, no raw files, and names that
     would be markup."""
     held = LiveBytes(heap=28_600, stacks_off_heap=14_300, kernel=4_600)
     samples: dict[str, dict[str, Any]] = {
-        "sweep": {"loads": (500, 2000), "repeats": 3, "live_bytes_per_request": held},
+        "sweep": {"loads": (500, 2000), "repeats": 5, "live_bytes_per_request": held},
         "single": {"approaches": ("tomcat-virtual",), "repeats": 1},
         "without-raw": {"raw": False},
         "hostile": {"approaches": PAIR, "repeats": 1},

@@ -27,6 +27,21 @@ DRAWN = """plots => plots.map(plot => {
 })"""
 
 
+MOST_SCREENS = {1280: 6 * 800, 390: 20 * 844}
+"""Of 800 and of 844 pixels, by the window's width, for a sweep of 40 runs."""
+FAINT = """() => {
+  const grey = part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const light = colour => colour.match(/[\\d.]+/g).slice(0, 3)
+    .reduce((sum, part, place) => sum + [0.2126, 0.7152, 0.0722][place] * grey(part / 255), 0.05);
+  return [...document.querySelectorAll('figure g[id^="axes_"] > g[id^="line2d_"] :is(path, use)')].flatMap(mark => {
+    const { stroke, strokeOpacity } = getComputedStyle(mark);
+    if (stroke === "none" || strokeOpacity < 1) return [];
+    const pair = [stroke, getComputedStyle(mark.closest("figure")).backgroundColor].map(light);
+    return Math.max(...pair) / Math.min(...pair) < 3 ? [stroke] : [];
+  });
+}"""
+
+
 def test_it_says_nothing_and_asks_for_nothing(shown: Opened) -> None:
     assert shown.said == []
 
@@ -42,6 +57,15 @@ def test_every_plot_is_drawn(shown: Opened) -> None:
 def test_nothing_makes_it_scroll_sideways(shown: Opened) -> None:
     assert shown.page.evaluate(OVERFLOWING) == []
     assert shown.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_it_is_a_few_screens_long(shown: Opened) -> None:
+    height, width = shown.page.evaluate("[document.documentElement.scrollHeight, innerWidth]")
+    assert height <= MOST_SCREENS[width]
+
+
+def test_lines_and_dots_stand_out_from_the_ground_light_and_dark(shown: Opened) -> None:
+    assert shown.page.evaluate(FAINT) == []
 
 
 def test_labels_of_plots_are_whole_and_large_enough(shown: Opened) -> None:
