@@ -126,4 +126,4 @@ def _text(key: str, value: object) -> str:
         return ", ".join(map(str, value))
     if key.endswith("_bytes") and isinstance(value, int):
         return f"{value / 2**30:.1f} GiB" if value >= 2**30 else f"{value / 2**20:.0f} MiB"
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    return "" if value is None else f"{value:,}" if isinstance(value, int) and key != "seed" else str(value)
