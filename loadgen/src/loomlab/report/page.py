@@ -80,12 +80,10 @@ def title_of(experiment: Experiment) -> str:
 
 def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
     """What each approach says of itself, by dotted names."""
-    return {
-        run.approach: {name: value for name, value in flat(about).items() if value is not None}
-        for name in experiment.approaches
-        for run in reversed(experiment.runs)
-        if run.approach == name and run.run in experiment.raw and (about := read_json(experiment.raw[run.run].about))
-    }
+    with_raw = ((run.approach, experiment.raw.get(run.run)) for run in reversed(experiment.runs))
+    read = ((name, read_json(files.about)) for name, files in with_raw if files)
+    told = {name: flat(about) for name, about in read if isinstance(about, dict)}
+    return {name: told[name] for name in experiment.approaches if name in told}
 
 
 def _charts(experiment: Experiment, look: Looks) -> list[Drawing]:
