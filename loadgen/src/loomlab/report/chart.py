@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from textwrap import fill
 
 import matplotlib as mpl
@@ -184,14 +183,17 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     if not log:
         return {}
     by_second = by_seconds(log.start_s, log.latency_ms)
-    seconds = np.array([*by_second], dtype=np.float64) - math.floor(began)
-    groups = [np.sort(latencies_ms) for latencies_ms in by_second.values()]
-    around = [groups[max(place - SMOOTH_S // 2, 0) : place + SMOOTH_S // 2 + 1] for place in range(len(groups))]
-    return {
-        "throughput": (seconds, np.array([fmean(map(len, near)) for near in around])),
-        "p50": (seconds, np.array([percentile(group, 50) for group in groups])),
-        "p99": (seconds, np.array([percentile(group, 99) for group in groups])),
+    seconds = np.arange(min(by_second), max(by_second) + 1.0)
+    groups = [np.sort(by_second.get(int(second), [])) for second in seconds]
+    silent = math.nan if run.partner else 0  # between slices nothing is sent
+    counts = np.array([len(group) or silent for group in groups])
+    around = [counts[max(place - SMOOTH_S // 2, 0) : place + SMOOTH_S // 2 + 1] for place in range(len(counts))]
+    panels = {
+        "throughput": counts * 0 + [np.nansum(near) / max(np.isfinite(near).sum(), 1) for near in around],
+        "p50": np.array([percentile(group, 50) if len(group) else math.nan for group in groups]),
+        "p99": np.array([percentile(group, 99) if len(group) else math.nan for group in groups]),
     }
+    return {name: (seconds - math.floor(began), values) for name, values in panels.items()}
 
 
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
