@@ -55,6 +55,7 @@ LEAST_SPAN = 1.25  # a scale spans so much at least, that chance does not look l
 LEAST_DIFFERENCE = 1.0  # the same of differences, in their unit
 GAP = "\N{EM SPACE}"  # which SVG keeps
 TICKS = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+MOST_S = 86_400  # of a course
 BEFORE_S, AFTER_S = 10, 5  # how much around the load is drawn
 PANELS = (
     ("throughput", f"throughput, mean of {SMOOTH_S} s", "requests/s"), ("p50", "p50 latency", "ms"),
@@ -180,7 +181,7 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     log = None
     with suppress(OSError, LoomlabError):
         log = requests_of(files, tool(run.tool), endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
-    if not log:
+    if not log or np.ptp(log.start_s) > MOST_S:
         return {}
     by_second = by_seconds(log.start_s, log.latency_ms)
     seconds = np.arange(min(by_second), max(by_second) + 1.0)
