@@ -75,7 +75,7 @@ def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_
     controlled, stack = of(got), of(got, b="webflux-netty")
 
     assert (controlled.word, controlled.cell, controlled.kind) == ("lower", 1, "controlled")
-    assert figures(controlled.sentence) == {"10,000", "20", "0.223", "0.279", "95", "19", "21", "5"}
+    assert figures(controlled.sentence) == {"10,000", "20", "0.223", "0.279", "95", "18.5", "21", "5"}
     assert controlled.p_holm == controlled.p_value
     assert [one.effect for one in controlled.blocks] == pytest.approx([0.8, 0.816, 11 / 14, 25 / 31, 103 / 130])
     assert (stack.word, of(got, P99).word, of(got, P99).effect) == ("exploratory", "exploratory", 1)
@@ -84,7 +84,7 @@ def test_a_controlled_contrast_is_said_and_the_others_are_in_the_file_alone(tmp_
     assert any("hold for all declared comparisons" in note for note in notes)
     assert not any("exploratory" in note for note in notes)
     written = json.loads((tmp_path / FOLDER / "summary.json").read_text())["contrasts"][0]["comparisons"][0]
-    assert (written["word"], written["coarse"], written["blocks_needed"]) == ("lower", False, None)
+    assert (written["word"], written["coarse"], written["blocks_likely"]) == ("lower", False, None)
     assert written["high"] == pytest.approx(0.82, abs=0.01)
     assert written["blocks"][0] == {"block": 1, "effect": pytest.approx(0.8), "suspect": False}
     assert not {"a", "b", "kind", "ratio"} & written.keys()

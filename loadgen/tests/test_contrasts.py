@@ -6,7 +6,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from abouts import ALL, HEADLINE, NETTYS, TOMCATS, about, named, subject
-from loomlab.answer.parity import contrast_notes, contrasts_of
+from loomlab.answer.parity import contrasts_of
+from loomlab.answer.text import lines
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Answer, Probe
 
@@ -188,7 +189,7 @@ def test_a_twin_is_held_against_its_own_approach_alone() -> None:
         ("tomcat-virtual", "tomcat-virtual-twin", [])
     ]
     assert len(got) == 4
-    assert sum("tomcat-virtual-twin" in note for note in contrast_notes(got)) == 1
+    assert sum("tomcat-virtual-twin" in note for note in lines("contrasts.txt", contrasts=got)) == 1
 
 
 def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_differ_in(
@@ -201,7 +202,8 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
     twin = [alone[0], subject("a-twin", about(TOMCATS[0]), twin_of="a")]
     every = ([*told, subject("d", None)], alone, other, twin)
 
-    assert "\n".join(note for subjects in every for note in contrast_notes(contrasts_of(subjects))) == snapshot
+    notes = [note for subjects in every for note in lines("contrasts.txt", contrasts=contrasts_of(subjects))]
+    assert "\n".join(notes) == snapshot
 
 
 def test_of_many_pairs_a_note_names_the_first() -> None:
@@ -210,9 +212,9 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
         for number in range(6)
     ]
 
-    assert "pairs more" not in contrast_notes(stacks[:4])[0]
-    (note,) = contrast_notes(stacks)
-    assert "a and 3; 2 pairs more" in note
+    assert "pairs more" not in lines("contrasts.txt", contrasts=stacks[:4])[0]
+    (note,) = lines("contrasts.txt", contrasts=stacks)
+    assert "a and 3 differ in server; 2 pairs more" in note
 
 
 def test_of_pairs_that_were_loaded_in_turn_only_the_two_of_each_are_compared() -> None:

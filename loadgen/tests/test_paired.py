@@ -14,7 +14,7 @@ from compared import BASE, LESS, LOAD, PAIR, SLIGHT, SPREAD, compared, observed,
 from loomlab.records.contrasts import Comparison
 from loomlab.statistics.comparison import CPU_PER_REQUEST, MEMORY_PER_REQUEST, P99, ComparedFigure, Observation, Pair
 from loomlab.statistics.paired import compare
-from loomlab.statistics.student import blocks_likely, blocks_needed, estimates, holm, power, within, words
+from loomlab.statistics.student import blocks_likely, estimates, holm, power, within, words
 
 NEAR = (0.301, 0.251, 0.279, 0.311, 0.260)
 
@@ -38,7 +38,7 @@ def test_few_blocks_give_no_interval_or_a_coarse_one(blocks: int, interval: bool
     assert len(got.blocks) == blocks
     assert ((got.interval is not None), (got.p_value is not None), got.coarse) == (interval, interval, coarse)
     assert got.effect is not None
-    assert (got.word == "not significant", got.blocks_needed) == (not interval, None)
+    assert (got.word == "not significant", got.blocks_likely) == (not interval, None)
 
 
 @pytest.mark.parametrize(("value", "fault"), [(None, "not measured"), (0.0, "0 is no figure above 0")])
@@ -101,17 +101,8 @@ def test_words_hold_for_all_declared_contrasts_together_and_intervals_for_each()
     assert (first.interval, first.p_value) == (alone.interval, alone.p_value)
     assert first.p_holm == pytest.approx(9 * (alone.p_value or 0))
     assert (first.high or 1) < 1
-    spread = statistics.stdev(math.log(a / b) for a, b in zip(SLIGHT, BASE, strict=True))
-    assert first.blocks_needed == blocks_needed(spread, 0.10, 9) > blocks_needed(spread, 0.10, 1)
-
-
-def test_no_more_blocks_are_likely_than_are_needed() -> None:
-    """Six, by the power alone."""
-    a = [base * math.exp(0.06 + deviation) for base, deviation in zip(BASE, (-0.03, 0, 0.03), strict=False)]
-
-    first = compare(CPU_PER_REQUEST, [*observed(PAIR.a, a), *observed(PAIR.b, BASE[:3])], [PAIR] * 4)[0]
-
-    assert (first.word, first.blocks_likely, first.blocks_needed) == ("not significant", 5, 5)
+    differences = [math.log(a / b) for a, b in zip(SLIGHT, BASE, strict=True)]
+    assert first.blocks_likely == blocks_likely(estimates(differences), 0.10, 9)
 
 
 def test_what_was_not_declared_is_exploratory_and_costs_the_others_nothing() -> None:
@@ -136,7 +127,7 @@ def test_what_may_be_negative_is_compared_by_differences_and_has_no_margin(decla
     # Student's t: mean -61.33, standard deviation 0.577, t(0.975, 2) = 4.3027
     half = 4.3027 * 0.57735 / math.sqrt(3)
     assert got.interval == pytest.approx((got.effect - half, got.effect + half), rel=1e-4)
-    assert (got.word, got.within_margin, got.blocks_needed) == (word, False, None)
+    assert (got.word, got.within_margin, got.blocks_likely) == (word, False, None)
     assert [got.a_mean, got.b_mean] == pytest.approx([5, 199 / 3])
 
 
@@ -192,7 +183,7 @@ def test_a_word_that_a_run_left_out_for_a_cause_of_its_own_would_change_is_not_s
     counted = only(CPU_PER_REQUEST, [*virtual[:4], *platform[:4]])
 
     assert (got.word, got.swayed, got.left_out, len(got.blocks)) == (word, is_swayed, (1, 0), 4)
-    assert (got.interval, bool(got.blocks_needed)) == (counted.interval, counted.word == "not significant")
+    assert (got.interval, bool(got.blocks_likely)) == (counted.interval, counted.word == "not significant")
     assert ("1 run of virtual" in got.sentence) is got.swayed
 
 
@@ -324,11 +315,6 @@ def test_interval_is_within_a_margin_of_ratios_not_of_their_logarithms(differenc
     assert bool(within(estimates(differences), 0.10)) is inside
 
 
-@pytest.mark.parametrize(("deviation", "blocks"), [(0.0, 3), (0.01, 3), (0.05, 7), (0.07, 11), (0.20, 71)])
-def test_blocks_needed_follow_the_spread(deviation: float, blocks: int) -> None:
-    assert blocks_needed(deviation, 0.10, declared=1) == blocks
-
-
 @pytest.mark.parametrize(("mean", "blocks", "declared"), [(0.19, 8, 4), (0.19, 5, 1), (-0.3, 4, 2), (0.0, 6, 1)])
 def test_without_a_margin_the_power_is_that_of_the_t_test(mean: float, blocks: int, declared: int) -> None:
     """By the noncentral t distribution."""
@@ -339,11 +325,11 @@ def test_without_a_margin_the_power_is_that_of_the_t_test(mean: float, blocks: i
     assert power(mean, 0.12, blocks, 1e-9, declared) == pytest.approx(expected, abs=1e-3)
 
 
-def test_a_difference_as_seen_is_found_with_fewer_blocks_than_any_difference() -> None:
-    """The README's 21 % more, of which 8 blocks give a word in 82 % and 36 whatever the truth is."""
+def test_so_many_blocks_are_likely_as_have_the_power() -> None:
+    """Of 21 % more, of which 8 blocks give a word in 82 %."""
     found = estimates(of_spread(0.191, 0.122, 5))
 
-    assert (blocks_likely(found, 0.10, 4), blocks_needed(0.122, 0.10, 4)) == (8, 36)
+    assert blocks_likely(found, 0.10, 4) == 8
     assert blocks_likely(estimates(of_spread(1.0, 0.1, 5)), 0.10, 4) == 6
     assert power(0.191, 0.122, 8, 0.10, 4) == pytest.approx(0.82, abs=0.01)
     assert power(0.191, 0.122, 10, 0.10, 4) == pytest.approx(0.94, abs=0.01)

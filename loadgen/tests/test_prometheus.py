@@ -51,20 +51,6 @@ def test_a_query_that_fails_is_made_again_three_times(tries: int) -> None:
     assert got["backend"] == sampled(start)
 
 
-def test_a_long_run_is_asked_for_in_pieces_whose_edges_count_once() -> None:
-    end = time.time() - 60
-    edge = end + 20 - 300
-    earlier = [{"metric": {"__name__": "a"}, "values": [[edge - 1, "1"], [edge, "2"]]}]
-    later = [{"metric": {"__name__": "a"}, "values": [[edge, "2"], [edge + 1, "3"]]}]
-    with prometheus([], [], earlier, later, []) as (url, queries):
-        got = Prometheus(url).collect("app", end - 900, end)
-
-    values = [[edge - 1, "1"], [edge, "2"], [edge + 1, "3"]]
-    assert got["containers"] == [{"metric": {"__name__": "a"}, "values": values}]
-    assert len(queries) == 3 * 4
-    assert [query[query.index("[") :] for query in queries[:4]] == ["[30s]", "[300s]", "[300s]", "[300s]"]
-
-
 def test_queries_share_one_connection() -> None:
     with serving(lambda _: (200, b'{"data": {"result": []}}')) as server:
         client = Prometheus(server.origin)

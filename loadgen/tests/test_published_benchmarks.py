@@ -18,7 +18,7 @@ from loomlab.published.benchmark import (
     read_benchmarks,
     runs_in,
 )
-from loomlab.records.order import order_file, read_order
+from loomlab.records.order import read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, published_lab, run, run_of, small
 
@@ -165,16 +165,6 @@ def test_runs_of_results_have_their_published_level_and_what_was_run(lab: Lab) -
     assert {(one.experiment, one.load) for one in runs} == {(folder.name, of_benchmark["NAME"])}
     assert len(runs) == 15
     assert runs[0].figures["latency_ms.p50"] > 0
-
-
-def test_an_order_names_its_benchmark_as_earlier_versions_did_or_as_this_one_does(lab: Lab) -> None:
-    folder = begun(lab, results_of(lab))
-    file = order_file(folder)
-    now, _, rest = file.read_text().partition('"benchmark": ')
-
-    assert read_order(folder).benchmark == HEY
-    file.write_text(f'{now}"paper": {rest}')
-    assert read_order(folder).benchmark == HEY
 
 
 def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:

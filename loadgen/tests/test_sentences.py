@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
@@ -106,8 +106,8 @@ def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) 
     [
         ((0.905, 0.906, 0.907), "9.4 9.2 9.6"),
         ((1.1026, 1.103, 1.1034), "10.3 10.2 10.4"),
-        ((0.90, 0.906, 0.912), "9 8 11"),
-        ((1.0998, 1.0998, 1.0998), "9.98 9.98 9.98"),
+        ((0.90, 0.906, 0.912), "9.4 7.9 10.9"),
+        ((1.25, 1.26, 1.27), "26 24 29"),
     ],
 )
 def test_the_mean_has_the_decimals_of_its_interval(ratios: tuple[float, ...], said: str) -> None:
@@ -121,20 +121,3 @@ def test_the_mean_has_the_decimals_of_its_interval(ratios: tuple[float, ...], sa
 def test_extreme_ratios_stay_readable(factor: float, text: str) -> None:
     assert f"needs {text}" in compared([factor * value for value in BASE]).sentence
     assert "e-" not in compared([math.nextafter(1, 2) * value for value in BASE]).sentence
-
-
-@given(st.one_of(BLOCKS, CLOSE), st.floats(0.01, 0.5))
-def test_ends_beside_a_margin(blocks: list[tuple[float, float]], margin: float) -> None:
-    figure = replace(CPU_PER_REQUEST, margin=margin)
-    got = compared([a for a, _ in blocks], [b for _, b in blocks], figure)
-    found = SPAN.search(got.sentence)
-    if got.interval is None or found is None:
-        return
-    ends_at = (abs(math.log(end)) for end in got.interval if 0 < end < math.inf)
-    assume(all(abs(end - math.log1p(margin)) > 1e-8 for end in ends_at))
-    first, word, second, last_word, _ = found.groups()
-    limits = {"less": 1 - 1 / (1 + margin), "more": margin}
-    ends = ((first, word or last_word), (second, last_word))
-    if not any(text.startswith(("over", "under")) for text, _ in ends):
-        shown = all(float(text.replace(",", "")) < 100 * limits[side] for text, side in ends)
-        assert shown == got.within_margin, got.sentence

@@ -37,7 +37,6 @@ OF_SOCKETS = ("inbound.socket_thread_kind", "inbound.internals.dispatch")
 NEVER_NULL = ("concurrency", "inbound.server", "outbound.client")
 USUAL = {"virtual-threads": 0, "platform-threads": 2}
 NONE = "none"
-MOST_PAIRS = 4  # that a note names of those that differ in more than the model; summary.json has all
 
 
 @dataclass(frozen=True)
@@ -244,34 +243,3 @@ def what_differs(contrast: Contrast) -> str:
     if contrast.kind == "unknown":
         return "not known"
     return "; ".join(f"{one.part}: {one.a} / {one.b}" for one in contrast.differs) or "nothing that was recorded"
-
-
-def contrast_notes(contrasts: Sequence[Contrast]) -> list[str]:
-    """What must stand beside a table: which rows may be compared as models, and what else the others differ in."""
-    texts = {
-        "controlled": "differ in the concurrency model alone (controlled contrast).",
-        "same": "are one approach, measured twice: any difference is chance.",
-    }
-    notes = [f"{one.a} and {one.b} {text}" for kind, text in texts.items() for one in contrasts if one.kind == kind]
-    stacks = grouped((one for one in contrasts if one.kind == "stack"), _besides_model)
-    return [*notes, *(f"{_pairs(pairs)} {besides}" for besides, pairs in stacks.items()), *unknown_notes(contrasts)]
-
-
-def _besides_model(contrast: Contrast) -> str:
-    besides = [one.part for one in contrast.differs if one.part != "concurrency"]
-    if not besides:
-        return "do not differ in anything that was recorded: any difference in their figures is chance."
-    end = ", not in the model" if len(besides) == len(contrast.differs) else " besides the model"
-    parts = f"{', '.join(besides)}{end}"
-    return f"differ in {parts} (stack contrast): a difference between them is not due to the model alone."
-
-
-def unknown_notes(contrasts: Iterable[Contrast]) -> list[str]:
-    unknown = [one for one in contrasts if one.kind == "unknown"]
-    why = "raw/about.json is incomplete, or reports two concurrency models for one approach."
-    return [f"How {_pairs(unknown)} differ is not known: {why}"] if unknown else []
-
-
-def _pairs(contrasts: Sequence[Contrast]) -> str:
-    named = "; ".join(f"{one.a} and {one.b}" for one in contrasts[:MOST_PAIRS])
-    return named + (f"; {len(contrasts) - MOST_PAIRS} pairs more" if len(contrasts) > MOST_PAIRS else "")

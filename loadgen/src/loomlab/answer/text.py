@@ -11,7 +11,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.figures import EVERY
-from loomlab.answer.parity import contrast_notes
 from loomlab.basics.format import fixed
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
@@ -72,7 +71,7 @@ def footnotes(summary: Summary, contrasts: bool = True) -> list[str]:
     return lines(
         "notes.txt",
         remarks=[*remarks(runs), *(replace(one, verdict=None) for one in remarks(runs, lambda run: run.notes))],
-        contrast_notes=contrast_notes(summary.contrasts),
+        contrasts=summary.contrasts,
         declared=[one for one in comparisons if one.word != "exploratory"],
         with_declared=contrasts,
         notes=summary.notes,

@@ -38,8 +38,8 @@ def percent(share: float) -> str:
     return f"{value:,.0f} %" if abs(value) >= 999.5 else f"{value:.3g} %"
 
 
-def rough_percent(share: float, decimals: int = 0) -> str:
-    """Whole numbers or as many decimals, below 1 one at least; never 0 or 100 for what is neither."""
+def rough_percent(share: float) -> str:
+    """Below 20 % with a decimal, so that the ends of an interval show beside a margin; never 0 or 100 for others."""
     value = 100 * share
     if value > MOST_PERCENT:
         return f"over {MOST_PERCENT:,}"
@@ -47,18 +47,7 @@ def rough_percent(share: float, decimals: int = 0) -> str:
         return "under 0.1"
     if 99.5 <= value < 100:
         return "over 99"
-    least = 0 if value >= 0.95 or value == 0 else 1
-    return f"{value:.{max(least, decimals)}f}"
-
-
-def decimals_beside(share: float, limit: float) -> int:
-    """The fewest with which `rough_percent` shows on which side of the limit a share is."""
-    side = _side(share, limit, NEAREST)
-    for decimals in range(MOST_DECIMALS):
-        text = rough_percent(share, decimals)
-        if not text.replace(".", "").isdecimal() or side in {0, _side(float(text) / 100, limit, NEAREST)}:
-            return decimals
-    return MOST_DECIMALS
+    return f"{value:.{1 if value < 19.95 else 0}f}"
 
 
 def amount(value: float) -> str:
@@ -72,7 +61,3 @@ def amount(value: float) -> str:
 def counted(count: int, noun: str) -> str:
     """1 block, 2 blocks."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _side(value: float, limit: float, nearest: float = 0) -> int:
-    return (value > limit + nearest) - (value < limit - nearest)

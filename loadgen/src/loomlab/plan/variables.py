@@ -145,14 +145,9 @@ class Asked(Record):
         "REQUESTS", OF_LOADS, "number of requests, instead of `DURATION`", "none", "120000", ge=1, le=100_000_000
     )
     repeats: Whole | None = variable(
-        "REPEATS",
-        REPRODUCING,
-        "how often each approach is measured at each load",
-        "{repeats}",
-        "3",
-        ge=1,
+        "REPEATS", REPRODUCING, "how often each approach is measured at each load", "{repeats}", "3", ge=1,
         le=MOST_REPEATS,
-    )
+    )  # fmt: skip
     seed: Whole = variable("SEED", REPRODUCING, "seed of the random order", "random", "1", 0)
     endpoint: Annotated[str, AfterValidator(_endpoint)] = variable(
         "ENDPOINT", OF_LOADS,
@@ -210,14 +205,9 @@ class Asked(Record):
         "SAVE_MOVIES", SERVING, "`true` keeps posted movies in memory", "{env}", "true"
     )
     platform_threads: Whole | None = variable(
-        "PLATFORM_THREADS",
-        SERVING,
-        "size of the thread pool",
-        "as many as `CONCURRENCY` needs",
-        "1000",
-        ge=1,
+        "PLATFORM_THREADS", SERVING, "size of the thread pool", "as many as `CONCURRENCY` needs", "1000", ge=1,
         le=32_000,
-    )
+    )  # fmt: skip
     backend_connections: Whole | None = variable(
         "BACKEND_CONNECTIONS", SERVING, "size of the pool of connections to the backend",
         "as many as `CONCURRENCY` needs", "1000", ge=1, le=MOST_CONNECTIONS,
@@ -251,12 +241,9 @@ class Asked(Record):
     )  # fmt: skip
     plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and starts nothing", "off", "1")
     aa: Flag = variable(
-        "AA",
-        MEASURING,
-        "`1` measures the first approach twice in every block, which shows the lab's own noise",
-        "off",
+        "AA", MEASURING, "`1` measures the first approach twice in every block, which shows the lab's own noise", "off",
         "1",
-    )
+    )  # fmt: skip
     margin: Annotated[float, Share] | None = variable(
         "MARGIN", MEASURING, "equivalence margin, a share", "{margins}", "0.05", ge=0.01, le=0.5
     )

@@ -1,17 +1,13 @@
 """What two approaches differ in, and by how much."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from loomlab.records.files import Record
 
 Kind = Literal["controlled", "stack", "unknown", "same"]
 Word = Literal["lower", "higher", "no difference", "equivalent", "not significant", "exploratory"]
-
-
-EFFECT = AliasChoices("effect", "ratio")  # its name in results of the lab up to 2026-11-28
-RENAMED = BeforeValidator(lambda word: "not significant" if word == "not resolved" else word)  # as in those results
 
 
 class Difference(Record):
@@ -24,7 +20,7 @@ class BlockEffect(Record):
     model_config = ConfigDict(allow_inf_nan=True)
 
     block: int
-    effect: float = Field(validation_alias=EFFECT, description="a's figure ÷ b's; of what may be negative, a's − b's")
+    effect: float = Field(description="a's figure ÷ b's; of what may be negative, a's − b's")
     suspect: bool = Field(False, description="One of its two runs is")
 
 
@@ -47,17 +43,16 @@ class Comparison(Record):
     dropped: list[str] = Field(description="Blocks that do not count, with what spoils them")
     a_mean: float | None = Field(None, description="Of a's figure; geometric, of differences arithmetic")
     b_mean: float | None = Field(None, description="The same of b's")
-    effect: float | None = Field(validation_alias=EFFECT, description="Mean of the blocks, of ratios the geometric one")
+    effect: float | None = Field(description="Mean of the blocks, of ratios the geometric one")
     low: float | None = Field(description="Of the interval at 95 %, from three blocks on")
     high: float | None
     coarse: bool = Field(description="So few blocks that the interval's own width is uncertain")
     p_value: float | None
     p_holm: float | None = Field(None, description="Adjusted for all contrasts declared together")
-    word: Annotated[Word, RENAMED] = Field("exploratory", description="Holds for all contrasts declared together")
+    word: Word = Field("exploratory", description="Holds for all contrasts declared together")
     within_margin: bool = Field(False, description="The whole interval is")
     lower_bounds: bool = Field(False, description="The truth may be above the figures")
-    blocks_needed: int | None = Field(None, description="With so many there is a word whatever the difference is")
-    blocks_likely: int | None = Field(None, description="With 80 % power, if the difference is as seen")
+    blocks_likely: int | None = Field(None, description="For a word, with 80 % power, if the difference is as seen")
     made_again: tuple[int, int] = Field((0, 0), description="Runs of a and of b")
     left_out: tuple[int, int] = Field((0, 0), description="Runs of a and of b, for causes of their own")
     swayed: bool = Field(False, description="With the runs left out there would be another word")

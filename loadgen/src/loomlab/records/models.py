@@ -228,7 +228,7 @@ class Run(Measured):
     jdk: int
     gc_name: str
     http_client: str | None = Field(None, description="As asked for (`default`: its own); event-driven: reactor-netty")
-    style: str | None = Field(None, description="`lean` or `idiomatic`; null in runs older than `idiomatic`")
+    style: str | None = Field(None, description="`lean` or `idiomatic`")
     delay: str = Field(description="The backend's, in the format of `DELAY`")
     failures: dict[str, int] = Field(default_factory=dict, description="Failed requests by reason")
     failed_latency_ms: Latency = Field(default_factory=Latency, description="Of failed requests; not in `latency_ms`")

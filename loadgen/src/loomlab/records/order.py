@@ -55,7 +55,7 @@ class Order(Record):
     lab_sha256: str | None = Field(None, description="Of the sources that make and judge runs")
     margin: Margin | None = Field(None, description="As the summary has it")
     asked: dict[Setting, str] = Field(default_factory=dict, description="The user's variables")
-    benchmark: str | None = Field(None, validation_alias="paper", description="The published benchmark it is made for")
+    benchmark: str | None = Field(None, description="The published benchmark it is made for")
     colours: dict[str, Colour] = Field(default_factory=dict, description="The approaches', #RRGGBB, for reports")
     runs: list[PlannedRun] = Field(min_length=1)
 

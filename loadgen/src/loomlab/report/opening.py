@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figures
 from loomlab.answer.loads import LoadGroup, try_notes
-from loomlab.answer.parity import unknown_notes
 from loomlab.answer.summary import STAND_IN_NOTE
 from loomlab.answer.text import Remark, lines, remarks
 from loomlab.basics.format import counted, number
@@ -34,7 +33,7 @@ def opening_of(experiment: Experiment) -> Opening:
     unclear = f"Not significant: {'; '.join(told)}." if others else None
     answers = [one.sentence for one in found]
     if not (found or unclear):
-        notes = unknown_notes(experiment.summary.contrasts) or _floors(experiment)
+        notes = _unknown(experiment) or _floors(experiment)
         answers = lines("unanswered.txt", experiment=experiment, figure=CPU, number=number, notes=notes)
     if all(run.verdict == "invalid" for run in experiment.runs):
         answers.append("Every run is invalid, so no figure counts: see the caveats.")
@@ -73,6 +72,10 @@ def _size(comparison: Comparison) -> float:
     return abs(math.log(a / b)) if a > 0 and b > 0 else math.inf
 
 
+def _unknown(experiment: Experiment) -> list[str]:
+    return lines("unknown.txt", contrasts=experiment.summary.contrasts)
+
+
 def _floors(experiment: Experiment) -> list[str]:
     twins = (one.sentence for one in experiment.comparisons(CPU) if one.kind == "same")
     return [f"One approach against itself, the lab's own noise floor. {sentence}" for sentence in twins]
@@ -81,7 +84,7 @@ def _floors(experiment: Experiment) -> list[str]:
 def _more(experiment: Experiment) -> Iterator[str]:
     yield from _floors(experiment)
     silent = (one for one in _asked(experiment) if one.effect is None or (one.swayed and one.word == "exploratory"))
-    yield from (*(one.sentence for one in silent), *unknown_notes(experiment.summary.contrasts))
+    yield from (*(one.sentence for one in silent), *_unknown(experiment))
     repeats = max(run.repeat for run in experiment.runs)
     compared = [one for one in experiment.comparisons(CPU) if one.kind != "same" and one.blocks]
     if len(experiment.approaches) > 1:

@@ -13,10 +13,9 @@ from prometheus_client.samples import Sample
 
 from loomlab.run.console import Stop
 
-TIMEOUT_S = 5.0
+TIMEOUT_S, QUERY_TIMEOUT_S = 5.0, 15.0  # an hour of samples is a large answer
 PADDING_S = 10.0  # samples before and after the run, so that counters can be interpolated at its ends
 WAIT_S = 10.0
-PIECE_S = 300.0
 RETRY_AFTER_S = (1.0, 2.0, 5.0)  # a busy host's Prometheus may be late once
 CONTAINER_METRICS = (
     "cpu_usage_seconds_total", "cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "memory_rss", "threads",
@@ -71,7 +70,7 @@ class Prometheus:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_S)
+        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=QUERY_TIMEOUT_S)
 
     def query(self, expression: str, at: float) -> list[dict[str, Any]]:
         """Of an instant query, or the stored samples of a range selector, as they are. Raises UnreachableError."""
@@ -110,27 +109,15 @@ class Prometheus:
         record: dict[str, Any] = {"start": start, "end": end, "fetched": now, "error": None}
         for name, selector in selectors.items():
             try:
-                record[name] = self._samples(selector, start - PADDING_S, now)
+                record[name] = self._samples(f"{selector}[{math.ceil(now - start + PADDING_S)}s]", now)
             except UnreachableError as error:
                 record |= {name: [], "error": str(error)}
         return record
 
-    def _samples(self, selector: str, start: float, end: float) -> list[dict[str, Any]]:
-        """In pieces that Prometheus can answer in time, each asked for up to four times."""
-        samples: dict[str, dict[str, Any]] = {}
-        pieces = max(math.ceil((end - start) / PIECE_S), 1)
-        for later in reversed(range(pieces)):
-            until = end - later * PIECE_S
-            expression = f"{selector}[{math.ceil(min(PIECE_S, until - start))}s]"
-            for pause_s in RETRY_AFTER_S:
-                with suppress(UnreachableError):
-                    piece = self.query(expression, until)
-                    break
-                time.sleep(pause_s)
-            else:
-                piece = self.query(expression, until)
-            for series in piece:
-                labels = json.dumps(series["metric"], sort_keys=True)
-                values = samples.setdefault(labels, {"metric": series["metric"], "values": []})["values"]
-                values += [value for value in series["values"] if not values or value[0] > values[-1][0]]
-        return list(samples.values())
+    def _samples(self, expression: str, until: float) -> list[dict[str, Any]]:
+        """Asked for up to four times."""
+        for pause_s in RETRY_AFTER_S:
+            with suppress(UnreachableError):
+                return self.query(expression, until)
+            time.sleep(pause_s)
+        return self.query(expression, until)

@@ -7,10 +7,10 @@ from statistics import fmean
 
 import numpy as np
 
-from loomlab.basics.format import MOST_DECIMALS, amount, counted, decimals_beside, number, rough_percent
+from loomlab.basics.format import MOST_DECIMALS, amount, counted, number, rough_percent
 from loomlab.records.contrasts import BlockEffect, Comparison
 from loomlab.statistics.comparison import FEWEST_BLOCKS, FEWEST_FINE_BLOCKS, ComparedFigure, Observation, Pair
-from loomlab.statistics.student import Estimates, blocks_likely, blocks_needed, estimates, holm, within, words
+from loomlab.statistics.student import Estimates, blocks_likely, estimates, holm, within, words
 
 LOST_LIMIT = 0.1  # of a side's runs: where more are left out for their own cause, without a figure, nothing is said
 
@@ -91,11 +91,10 @@ def _with_word(comparison: Comparison, found: Estimates, declared: int, p_holm: 
     margin, known = comparison.margin, comparison.interval is not None
     comparison = comparison.model_copy(update={"declared": declared, "p_holm": p_holm if known else None})
     word = str(words(found, np.array(p_holm), margin))
-    needed = likely = None
+    likely = None
     if margin is not None and word == "not significant" and known and not found.rounding:
-        needed = blocks_needed(float(found.deviation), margin, declared)
-        likely = min(blocks_likely(found, margin, declared), needed)
-    return comparison.model_copy(update={"word": word, "blocks_needed": needed, "blocks_likely": likely})
+        likely = blocks_likely(found, margin, declared)
+    return comparison.model_copy(update={"word": word, "blocks_likely": likely})
 
 
 def _fault(approach: str, runs: Sequence[Observation], by_ratio: bool) -> str | None:
@@ -125,7 +124,7 @@ def _unless_swayed(counted: Comparison, every: Comparison, runs: Sequence[Observ
     says = _says(counted)
     if says is not None and (lost or says != _says(every)):
         word = "exploratory" if counted.word == "exploratory" else "not significant"
-        changes |= {"word": word, "within_margin": False, "blocks_needed": None, "blocks_likely": None, "swayed": True}
+        changes |= {"word": word, "within_margin": False, "blocks_likely": None, "swayed": True}
     return counted.model_copy(update=changes)
 
 
@@ -184,15 +183,8 @@ def _size(comparison: Comparison, effect: float) -> str:
 
 
 def _end(comparison: Comparison, effect: float) -> str:
-    """Of the mean or of an end: all with as many decimals as show on which side of the margin each end is."""
-    if comparison.by_difference:
-        return amount(effect)
-    decimals = 0
-    if comparison.margin is not None:
-        above, below = comparison.margin, 1 - 1 / (1 + comparison.margin)
-        ends = comparison.interval or ()
-        decimals = max((decimals_beside(abs(end - 1), above if end > 1 else below) for end in ends), default=0)
-    return rough_percent(abs(effect - 1), decimals)
+    """Of the mean or of an end."""
+    return amount(effect) if comparison.by_difference else rough_percent(abs(effect - 1))
 
 
 def _basis(figure: ComparedFigure, comparison: Comparison) -> str:
@@ -230,8 +222,5 @@ def _cure(comparison: Comparison) -> str:
     if comparison.interval is None:
         spoilt = ", or without what spoilt the blocks left out" if comparison.dropped else ""
         return f"; measure again with more repeats{spoilt}"
-    if not comparison.blocks_needed or not comparison.blocks_likely:
-        return ""
-    if comparison.blocks_likely == comparison.blocks_needed:
-        return f"; {comparison.blocks_needed:,} blocks would decide it"
-    return f"; {comparison.blocks_likely:,} blocks would probably decide it, {comparison.blocks_needed:,} in any case"
+    likely = comparison.blocks_likely
+    return f"; {likely:,} blocks would probably decide it" if likely else ""

@@ -1,7 +1,6 @@
 """Student's t for paired differences, Holm's words, and the margin; elementwise on arrays of numpy."""
 
 from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,17 +72,17 @@ def words(estimated: Estimates, p_holm: Numbers, margin: float | None) -> NDArra
     return chosen
 
 
-def blocks_needed(deviation: float, margin: float, declared: int) -> int:
-    """The fewest that resolve anything at that deviation: the half widths of the interval and at Holm's strictest level
-    are the margin at most (a t-test's sample size, (t + t)² (s/δ)², NIST/SEMATECH e-Handbook, 7.2.2.2)."""
-    levels = np.array([CONFIDENCE, 1 - ERROR_RATE / declared])
-    return _fewest(FEWEST_BLOCKS, lambda blocks: bool(half_width(deviation, blocks, levels).sum() <= np.log1p(margin)))
-
-
 def blocks_likely(estimated: Estimates, margin: float, declared: int) -> int:
     """The fewest, above those made, with which a word has the probability `POWER`, if the estimates are the truth."""
     mean, deviation = float(estimated.mean), float(estimated.deviation)
-    return _fewest(int(estimated.blocks) + 1, lambda blocks: power(mean, deviation, blocks, margin, declared) >= POWER)
+    least = most = int(estimated.blocks) + 1
+
+    def enough(blocks: int) -> bool:
+        return power(mean, deviation, blocks, margin, declared) >= POWER
+
+    while not enough(most):
+        most *= 2
+    return bisect_left(range(most), True, lo=least, key=enough)
 
 
 def power(mean: float, deviation: float, blocks: int, margin: float, declared: int) -> float:
@@ -95,11 +94,3 @@ def power(mean: float, deviation: float, blocks: int, margin: float, declared: i
     limits, error = np.stack([far, near]), deviation / np.sqrt(blocks)
     nearer = ndtr((limits - mean) / error) - ndtr((-limits - mean) / error)
     return float(1 - np.maximum(nearer[0] - nearer[1], 0).mean())
-
-
-def _fewest(least: int, enough: Callable[[int], bool]) -> int:
-    """From `least` on, of which more are enough, too."""
-    many = least
-    while not enough(many):
-        many *= 2
-    return bisect_left(range(many), True, lo=least, key=enough)
