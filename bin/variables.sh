@@ -25,7 +25,7 @@ check_names() { # VERBS NAMES...
   for name in "${@:2}"; do
     verbs=$(awk -F '\t' -v name="$name" '$1 == name { gsub("!", "", $3); print $3 }' "$VARIABLES")
     [ -n "$verbs" ] ||
-      die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); docs/reference/variables.md lists them."
+      die "$BAD_REQUEST" "$name is no variable of the lab: the nearest is $(nearest "$name"); see docs/reference/variables.md."
     for verb in $1; do [[ " $verbs any " != *" $verb "* ]] || continue 2; done
     die "$BAD_REQUEST" "$name does not go with make $1: leave it out; it goes with $verbs."
   done

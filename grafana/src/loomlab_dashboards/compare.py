@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from loomlab_dashboards.frame import Json, Row, build, finished_runs, line, many, newest_of_many
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
-    IN_THE_SERVER,
     LAST_VALUE,
     NO_CONTAINERS,
-    NO_LIVE_LATENCY,
     NO_QUOTA,
+    WHERE,
+    Panel,
     Query,
     Text,
     by_run_time,
@@ -85,35 +85,26 @@ def _what_differs() -> Row:
 
 
 def _is_it_fast() -> Row:
-    p50, p99 = at_generator("run:lab_request_seconds:p50_rate10s"), at_generator("run:lab_request_seconds:p99_rate10s")
-    served_p50, served_p99 = (f"service:lab_requests_seconds:{each}_rate10s" for each in ("p50", "p99"))
     throughput = Text("Throughput", "Requests answered a second, whatever their status.", "reqps")
     aligned = Text(f"Throughput, {ALIGNED}", "Requests answered a second, for runs made one after another.", "reqps")
     errors = Text("Errors", "The share of requests that were not answered 2xx.", "percentunit")
-    aligned_p99 = Text(f"p99, {ALIGNED}", f"The p99 over 10 s of runs made one after another, {AT_GENERATOR}.", "s")
-    in_server = f"The p99 of runs made one after another, {IN_THE_SERVER}."
+    aligned_p99 = Text(f"p99, {ALIGNED}", "The p99 over 10 s in the server, for runs made one after another.", "s")
+    served = by_seconds(_rule("service:lab_requests_seconds:p99_rate10s"))
     return Row(
         "Is it fast?",
-        line(
-            over_time(throughput, _measured("service:lab_requests:rate10s")),
-            over_time(_latency("p50", "half", AT_GENERATOR), Query(measured(p50)), empty=NO_LIVE_LATENCY),
-            over_time(_latency("p99", "99 of 100", AT_GENERATOR), Query(measured(p99)), empty=NO_LIVE_LATENCY),
-        ),
+        line(over_time(throughput, _measured("service:lab_requests:rate10s")), _latency("p50"), _latency("p99")),
         line(
             by_run_time(aligned, by_seconds(_rule("service:lab_requests:rate10s"))),
             over_time(errors, _measured("service:lab_request_errors:ratio_rate10s")),
-            by_run_time(aligned_p99, by_seconds(p99), empty=NO_LIVE_LATENCY),
-        ),
-        line(
-            over_time(_latency("p50 in the server", "half", IN_THE_SERVER), _measured(served_p50)),
-            over_time(_latency("p99 in the server", "99 of 100", IN_THE_SERVER), _measured(served_p99)),
-            by_run_time(Text(f"p99 in the server, {ALIGNED}", in_server, "s"), by_seconds(_rule(served_p99))),
+            by_run_time(aligned_p99, served),
         ),
     )
 
 
-def _latency(title: str, requests: str, where: str) -> Text:
-    return Text(title, f"The time within which {requests} of the requests were answered, {where}.", "s")
+def _latency(name: str) -> Panel:
+    sent = Query(measured(at_generator(f"run:lab_request_seconds:{name}_rate10s")), f"{{{{service}}}}{AT_GENERATOR}")
+    text = Text(name, f"The time within which {name[1:]} % of the requests were answered, {WHERE}.", "s")
+    return over_time(text, _measured(f"service:lab_requests_seconds:{name}_rate10s"), sent)
 
 
 def _cpu() -> Row:

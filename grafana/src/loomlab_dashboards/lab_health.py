@@ -21,9 +21,13 @@ SCRAPE_TIMEOUT_S, SCRAPE_GAP_S = 1, 10
 FIRING = 'alertstate="firing"'
 
 
+def _share(title: str, sentence: str) -> Text:
+    return Text(title, sentence, "percentunit")
+
+
 def _trust() -> Row:
-    alerts = Text("Alerts", "The number of alerts that fire now, each a reason not to trust the current run.", "none")
-    history = Text("Alerts over time", "Which alerts made the run invalid or suspect, and when.", "none")
+    alerts = Text("Alerts", "Alerts that fire now: reasons not to trust the run. The next panel names them.", "none")
+    history = Text("Alerts over time", "Which alerts fired; docs/how-to/fix-a-verdict.md has the cures.", "none")
     up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is no target.", "none")
     firing = Query(f"count({select('ALERTS', FIRING)}) or 0 * max(lab_run_info)", "firing")
     invalid = select("ALERTS", FIRING, 'severity="invalid"')
@@ -34,7 +38,7 @@ def _trust() -> Row:
     return Row(
         "Can this run be trusted?",
         line(
-            number(alerts, firing, bad_from=1, empty="No run goes on."),
+            number(alerts, firing, bad_from=1, empty="No run in progress"),
             states(history, worst_of_each, levels, empty="No alert fired."),
             states(
                 up,
@@ -47,15 +51,13 @@ def _trust() -> Row:
 
 
 def _limits() -> Row:
-    headroom = Text("Headroom", "The unused share of the CPUs that generator and backend may use.", "percentunit")
-    idle = Text("Idle CPUs", "The idle share of the CPUs that generator and backend are bound to.", "percentunit")
-    loop = Text("Backend's busiest loop", "The share of one CPU that the busiest event loop uses.", "percentunit")
-    late = Text(
-        "Backend lateness",
-        "How much of the requests' latency the backend's late answers can explain at most, as a share.",
-        "percentunit",
+    headroom = _share("Headroom", "CPU that generator and backend may use and do not: below the line, lower the load.")
+    idle = _share("Idle CPUs", "Idle share of the CPUs of generator and backend: below the line, lower the load.")
+    loop = _share("Backend's busiest loop", "Its share of one CPU: above the line, lower the load.")
+    late = _share(
+        "Backend lateness", "Share of latency that its late answers explain at most: above a line, lower the load."
     )
-    reached = Text("Offered rate reached", "Ended requests as a share of those offered.", "percentunit")
+    reached = _share("Offered rate reached", "Ended ÷ offered requests: below the line, lower RATE.")
     share = "run:lab_requests_ended:rate10s / (run:lab_offered_rate_rps:max > 0)"
     mean = Query("service:backend_lateness_mean:ratio_rate10s", f"mean, limit {LATE_MEAN:.0%}")
     p99 = Query("service:backend_lateness_p99:ratio_rate10s", f"p99, limit {LATE_P99:.0%}")
@@ -68,7 +70,7 @@ def _limits() -> Row:
         ),
         line(
             over_time(late, mean, p99, limits=[LATE_MEAN, LATE_P99]),
-            over_time(reached, Query(share, "{{approach}}"), limits=[RATE_REACHED]),
+            over_time(reached, Query(share, "{{approach}}"), limits=[RATE_REACHED], empty="No rate is offered."),
         ),
     )
 
@@ -77,9 +79,11 @@ def _held_back() -> Row:
     stopped = rate("container_cpu_cfs_throttled_periods_total", LAB)
     periods = rate("container_cpu_cfs_periods_total", LAB)
     started = f'max by (service) (process_start_time_seconds{{job="java", {LAB}}})'
-    throttled = Text("Throttled", "The share of the periods in which the CPU quota stopped a container.", "percentunit")
-    age = Text("Age of the process", "How long a process has run, which falls to 0 when it is started again.", "s")
-    killed = Text("Killed for memory", "How many processes a second the kernel killed because memory ran out.", "cps")
+    throttled = _share("Throttled", "Periods in which a CPU quota stopped a container: above the line, use SIZE=auto.")
+    age = Text("Age of the process", "A fall to 0 within a run is a crash: see the log in its raw/.", "s")
+    killed = Text(
+        "Killed for memory", "Processes killed a second: if any, raise the memory limit or lower the load.", "cps"
+    )
     return Row(
         "Was a container held back?",
         line(
@@ -91,8 +95,8 @@ def _held_back() -> Row:
 
 
 def _record() -> Row:
-    gap = Text("Scrape gap", "The time since a target last answered a scrape, for targets whose container runs.", "s")
-    duration = Text("Scrape duration", "How long a scrape took; a scrape that takes a second times out.", "s")
+    gap = Text("Scrape gap", "Time since a target last answered: above the line, free CPU and measure again.", "s")
+    duration = Text("Scrape duration", "At a second a scrape times out: free CPU and measure again.", "s")
     seconds = "max by (service) (scrape_duration_seconds and on (job, instance) up == 1)"
     return Row(
         "Are there holes in the record?",
@@ -105,16 +109,10 @@ def _record() -> Row:
 
 def _host() -> Row:
     cpu = Text("CPU of the host", "The CPU time that everything on the host used, in cores.", "suffix:cores")
-    foreign = Text(
-        "Other programs",
-        "The share of the approach's CPUs that other programs used, without interrupts.",
-        "percentunit",
-    )
-    stolen = Text(
-        "Steal", "The share of the CPUs of each part that the hypervisor gave to other machines.", "percentunit"
-    )
+    foreign = _share("Other programs", "Their share of the approach's CPUs: above a line, stop them.")
+    stolen = _share("Steal", "CPU time given to other machines: above a line, measure again later.")
     memory = Text("Memory of the host", "The memory that everything on the host uses, and what there is.", "bytes")
-    cost = Text("Cost of watching", "The share of one CPU that Prometheus and cAdvisor used.", "percentunit")
+    cost = _share("Cost of watching", "Prometheus' and cAdvisor's share of one CPU: above the line, close dashboards.")
     each = rate("container_cpu_usage_seconds_total", WATCHING)
     used = Query(total("host_memory_working_set_bytes"), "used")
     limit = Query(total("host_spec_memory_limit_bytes"), "limit")

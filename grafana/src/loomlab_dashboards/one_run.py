@@ -9,9 +9,8 @@ from loomlab_dashboards.frame import RUNS, Json, Row, annotation, build, finishe
 from loomlab_dashboards.palette import FINE, IDLE, SUSPECT
 from loomlab_dashboards.panels import (
     AT_GENERATOR,
-    IN_THE_SERVER,
     LAST_VALUE,
-    NO_LIVE_LATENCY,
+    WHERE,
     Query,
     Text,
     density,
@@ -61,22 +60,22 @@ def _counted(by_generator: str, by_approach: str) -> tuple[Query, Query]:
 
 
 def _latency() -> Row:
-    at_generator = Text("p50 and p99", f"Latency {AT_GENERATOR}.", "s")
-    in_server = Text("p50 and p99 in the server", f"Latency {IN_THE_SERVER}.", "s")
-    served = Text("Latency in the server", f"Requests a second by their latency, {IN_THE_SERVER}.", "s")
+    latency = Text("p50 and p99", f"Latency {WHERE}.", "s")
+    served = Text("Latency in the server", "Requests a second by their latency in the server.", "s")
+    in_server = _percentiles("service:lab_requests_seconds", during_run)
+    at_generator = _percentiles("run:lab_request_seconds", _run, AT_GENERATOR)
     buckets = rate("lab_requests_seconds_bucket", by="service, le")
     return Row(
         "How long did requests take?",
         line(
-            course(at_generator, *_percentiles("run:lab_request_seconds", _run), empty=NO_LIVE_LATENCY),
-            course(in_server, *_percentiles("service:lab_requests_seconds", during_run)),
+            course(latency, *in_server, *at_generator),
             density(served, Query(f"sum by (le) ({during_run(buckets)})", "{{le}}"), "reqps"),
         ),
     )
 
 
-def _percentiles(metric: str, select: Callable[[str], str]) -> Iterator[Query]:
-    return (Query(select(f"{metric}:{name}_rate10s"), name) for name in ("p50", "p99"))
+def _percentiles(metric: str, select: Callable[[str], str], where: str = "") -> Iterator[Query]:
+    return (Query(select(f"{metric}:{name}_rate10s"), f"{name}{where}") for name in ("p50", "p99"))
 
 
 def _of_all_three(rule: str) -> tuple[Query, Query]:

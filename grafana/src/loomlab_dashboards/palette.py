@@ -16,5 +16,5 @@ UP = "#3274D9"
 
 
 def series_of(service: str) -> str:
-    """A Grafana regular expression for the series of a service: its name alone, or a run's folder, which ends in it."""
-    return f"/(^|-){service}$/"
+    """A Grafana regular expression for the series of a service: its name, or a run's folder, which ends in it."""
+    return f"/(^|-){service}(, at the generator)?$/"

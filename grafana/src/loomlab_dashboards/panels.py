@@ -30,11 +30,11 @@ MIN_STEP = "2s"
 """Below it neighbouring points share almost all of their samples, at a scrape a second."""
 NO_CONTAINERS = "No container's figures arrive: `make up` finds where this engine has them."
 NO_QUOTA = "No container has a CPU quota."
-NO_LIVE_LATENCY = "Only vegeta reports latency while it runs; the table shows it afterwards."
-AT_GENERATOR = "as the load generator saw it"
-IN_THE_SERVER = (
-    "in the server from the start of its handler (in the idiomatic style, of its first filter), without any earlier "
-    "wait for a connection or a thread"
+AT_GENERATOR = ", at the generator"
+"""Of a legend; only vegeta reports latency while it runs, the others afterwards, in the table."""
+WHERE = (
+    "in the server, from the start of its handler (in the idiomatic style, of its first filter), without any earlier "
+    "wait for a connection or a thread; under vegeta also as the load generator saw it"
 )
 LIMIT = "limit"
 MEAN_AND_MAX = ("lastNotNull", "mean", "max")
@@ -48,7 +48,7 @@ MATRIX_FIELD = f"{ROW_FIELD}\\{COLUMN_FIELD}"
 class Text:
     title: str
     description: str
-    """One sentence."""
+    """What it shows; where it has a limit, also what to do beyond it."""
     unit: str
     """One of Grafana's."""
 

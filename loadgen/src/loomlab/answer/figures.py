@@ -123,7 +123,7 @@ PARTS = tuple(
         f"live_{part}_kib_per_request",
         f"{where} per in-flight request",
         "KiB",
-        "the part of that memory",
+        f"memory per in-flight request: {where} only",
         _live(part),
         divisor=2**10,
         exported=Exported(f"live_{part}_bytes_per_request", f"of which {where}", "bytes", scale=2**10),

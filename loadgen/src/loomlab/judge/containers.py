@@ -9,6 +9,7 @@ import numpy as np
 from loomlab.basics.grouping import parse_cpu_list
 from loomlab.judge import series
 from loomlab.judge.facts import Facts
+from loomlab.judge.limits import SEE_LOG
 from loomlab.judge.request_figures import Counted
 from loomlab.judge.series import CpuShares, busiest_thread_full_share, cpu_waits_ms, cpus_full_share, ratio, shares_of
 from loomlab.records.models import Container
@@ -194,11 +195,11 @@ def container_failure(container: Container | None, started: float, answered: flo
         killed = "A process of the container" if container.running else "The container"
         return f"{killed} under test was killed because memory ran out: raise its memory limit."
     if container.restart_count:
-        return f"The container under test restarted {container.restart_count} times (the limit is 0)."
+        return f"The container under test restarted {container.restart_count} times (the limit is 0): {SEE_LOG}."
     if not container.running:
-        return f"The container under test had ended (exit code {container.exit_code}) when the run was over."
+        return f"The container under test had ended (exit code {container.exit_code}) when the run was over: {SEE_LOG}."
     if begun > started:
-        return f"The container under test was started {begun - started:.1f} s after the run began."
+        return f"The container under test was started {begun - started:.1f} s after the run began: {SEE_LOG}."
     return None
 
 

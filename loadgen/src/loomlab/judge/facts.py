@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from loomlab.basics.errors import ParseError
+from loomlab.judge.limits import SEE_LOG
 from loomlab.judge.metrics import Metrics
 from loomlab.judge.series import ratio
 from loomlab.records.endpoints import delay_of, endpoint_of
@@ -94,13 +95,15 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:
     if process.stopped_by == "stall":
         fact = f"{name} read nothing for {STALL_S:.0f} s (the limit) and was stopped"
-        return f"{fact}: the figures cover the time before."
+        return f"{fact}: the figures cover the time before; use a lower load."
     if process.stopped_by == "hard cap":
-        return f"{name} was stopped at its hard cap, {process.ended - process.started:.0f} s after its start."
+        return f"{name} was stopped at its hard cap of {process.ended - process.started:.0f} s: use a lower load."
     if process.stopped_by == "slice":
-        return "A slice of this pair did not end in time, or its load generator died: see the logs in raw/ of both."
+        return "A slice of this pair did not end in time, or its load generator died: see the logs in raw/."
     if process.killed or report.duration_s is None:
-        return f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}."
+        return (
+            f"{name} ended without a report (exit code {process.exit_code}): {report.aborted or 'killed'}; {SEE_LOG}."
+        )
     if process.exit_code and not process.stopped_by:
         return f"{name} failed (exit code {process.exit_code}), so its report may lack a part: measure again."
     return None

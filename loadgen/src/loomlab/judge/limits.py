@@ -10,4 +10,5 @@ LAG_LIMIT, LONGEST_LAG_MS, RESOLVED_LAG_MS = 0.05, 1000, 2
 METRICS_MISSING_LIMIT = 0.10
 THROTTLED_LIMIT = 0.05
 OWN_CONNECTIONS = 3  # of the lab's generator beside its tool's: to Prometheus, for progress
+SEE_LOG = "see the approach's log in raw/"
 SLOW_P50S = 3  # one answer may take so many p50

@@ -184,7 +184,7 @@ class Asked(Record):
     )  # fmt: skip
     response_timeout_ms: Annotated[Whole, Field(le=60_000)] = variable(
         "RESPONSE_TIMEOUT_MS", SERVING,
-        "how long clients wait for a silent backend, in ms; `0`: for ever", "{env}", "0",
+        "how long clients wait for a silent backend, in ms; `0`: forever", "{env}", "0",
     )  # fmt: skip
     transport: Literal["nio", "epoll"] = variable(
         "TRANSPORT", SERVING,
@@ -239,7 +239,7 @@ class Asked(Record):
         "SCALE", ("scenario", "reproduce"),
         "how much of a scenario's load is run; `auto`: as much as the host can handle", "1", "auto", "1",
     )  # fmt: skip
-    plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and starts nothing", "off", "1")
+    plan: Flag = variable("PLAN", REPRODUCING, "`1` prints the runs and their time, and measures nothing", "off", "1")
     aa: Flag = variable(
         "AA", MEASURING, "`1` measures the first approach twice in every block, which shows the lab's own noise", "off",
         "1",

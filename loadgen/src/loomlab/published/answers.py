@@ -45,11 +45,6 @@ class Finding:
     high: float = math.nan
     published: tuple[float, ...] = ()  # the benchmark's own figures
 
-    @property
-    def name(self) -> str:
-        """The figure's, without what it is a part of."""
-        return self.figure.rpartition(".")[2]
-
 
 @dataclass(frozen=True)
 class ClaimAnswer:
@@ -196,7 +191,7 @@ def row_of(answer: ClaimAnswer) -> tuple[str, str, str, str]:
     interval = middle if low == high else f"{middle} ({low.split()[0]} to {high.split()[0]})"
     parts, alike = len(answer.findings), sum(other.outcome == answer.outcome for other in answer.findings)
     more = finding.why or (f"so in {alike} of {parts}" if parts > 1 else "")
-    told = f"{finding.name}{of} at {load}: {interval}" + (f"; {more}" if more else "")
+    told = f"{finding.figure.rpartition('.')[2]}{of} at {load}: {interval}" + (f"; {more}" if more else "")
     return claim.says, answer.outcome, published, told
 
 

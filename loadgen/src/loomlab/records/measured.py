@@ -33,7 +33,7 @@ class Measured(Record):
     tells_unended: bool = Field(False, description="The tool reports requests that never ended")
     offered_rps: float | None = None
     delay_asked: str | None = Field(None, description="The backend's delay; None where no request depends on it")
-    interrupted: bool = Field(False, description="The measurement did not come to its end")
+    interrupted: bool = Field(False, description="The measurement was interrupted")
     shortest_ms: float = Field(0, description="A correct answer takes so long at least, on average over kinds")
     think_s: float | None = Field(None, description="The longest pause of users")
     backend_hangs: bool = Field(False, description="It was to answer nothing for a while")

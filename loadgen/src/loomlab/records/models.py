@@ -189,7 +189,7 @@ class Episode(Record):
     end: float
     before_p50_ms: float | None
     worst_ms: float | None
-    recovery_s: float | None = Field(description="Until the medians of 3 s on end were within 20 % of that before")
+    recovery_s: float | None = Field(description="Until the medians of 3 s in a row were within 20 % of that before")
 
 
 class Gc(Record):

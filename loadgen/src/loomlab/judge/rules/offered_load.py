@@ -22,6 +22,7 @@ ONE_RATE, NONE_HELD = "there is one rate, or none", "no step held"
 CHANGING = "the load changes by its nature"
 NO_INTERIOR = "there is no interior"
 NOT_TIMED = "requests one by one"
+AT_A_LOSS = f"{limits.SEE_LOG}, or use a lower load"
 NO_CONNECTION = "free connection, or no CPU; raise CONCURRENCY or lower RATE"
 
 
@@ -29,7 +30,7 @@ NO_CONNECTION = "free connection, or no CPU; raise CONCURRENCY or lower RATE"
 def unfinished(run: Measured) -> Iterator[str]:
     """The measurement was interrupted."""
     if run.interrupted:
-        yield "The measurement was interrupted before its end."
+        yield "The measurement was interrupted before its end: go on with make finish RESUME=latest."
 
 
 @rule("invalid")
@@ -43,13 +44,13 @@ def tool_failed(run: Measured) -> Iterator[str]:
 def too_many_errors(run: Measured) -> Iterator[str]:
     """Requests that failed, timed out or were not answered 2xx."""
     if not run.requests:
-        yield "No request is known to have completed."
+        yield "No request is known to have completed: see the logs in raw/ of tool and approach."
         return
     skip_if(run.missed_steps and run.held_steps, "errors are judged step by step")
     errors = measured(run.errors, "how many requests failed")
     if errors / run.requests > limits.ERROR_LIMIT:
         fact = f"{percent(errors / run.requests)} of the requests failed or were not answered 2xx"
-        yield f"{fact} ({errors} of {run.requests}; the limit is {percent(limits.ERROR_LIMIT)})."
+        yield f"{fact} ({errors} of {run.requests}; the limit is {percent(limits.ERROR_LIMIT)}): {AT_A_LOSS}."
     elif (errors + run.doubtful) / run.requests > limits.ERROR_LIMIT:
         cut = f"because {run.tool} counts those that are cut, and {run.doubtful} connections were lost"
         measured(None, f"how many answers were whole, {cut}")
@@ -66,7 +67,7 @@ def littles_law(run: Measured) -> Iterator[str]:
     limit = max(LITTLE_LIMIT, IDLE_LIMIT + run.rounding, 1 / run.waves if run.waves else 0)
     if abs(ratio - 1) > limit:
         fact = f"Little's law is broken: throughput × mean latency is {ratio:.3f} of the {run.concurrency}"
-        yield f"{fact} connections (the limit is ±{percent(limit)})."
+        yield f"{fact} connections (the limit is ±{percent(limit)}): measure again."
 
 
 @rule("suspect", f"off by > {percent(IDLE_LIMIT)}, under ab plus 0.5 ms ÷ mean latency")
@@ -79,7 +80,8 @@ def connections_idle(run: Measured) -> Iterator[str]:
         what = "were busy beyond what there is: some requests were counted twice"
         if ratio < 1:
             what = "were not busy: some may be dead, and the requests on them are in no figure"
-        yield f"{percent(abs(1 - ratio))} of the {run.concurrency} connections {what} (the limit is {percent(limit)})."
+        fact = f"{percent(abs(1 - ratio))} of the {run.concurrency} connections {what}"
+        yield f"{fact} (the limit is {percent(limit)}): {AT_A_LOSS}."
 
 
 def _little_ratio(run: Measured, *, tells_unended: bool = False) -> float:
@@ -101,7 +103,7 @@ def throughput_impossible(run: Measured) -> Iterator[str]:
         yield (
             f"{rps:,.1f} requests a second are more than is possible: {run.concurrency} connections whose requests "
             f"wait {run.shortest_ms:,.0f} ms at least carry {most_rps:,.1f} (the limit is {percent(IMPOSSIBLE_LIMIT)} "
-            "more); some waits were left out, or some requests were counted twice."
+            "more): check that the approach makes all of its calls."
         )
 
 
@@ -139,7 +141,7 @@ def started_late(run: Measured) -> Iterator[str]:
     skip_if(lag_ms > limits.LONGEST_LAG_MS, "the lag is over the larger limit")
     if lag_ms > max(limits.LAG_LIMIT * latency_ms, limits.RESOLVED_LAG_MS):
         fact = f"{run.tool} started requests {lag_ms:.1f} ms late at p99, {percent(lag_ms / latency_ms)} of the p99"
-        yield f"{fact} latency (the limit is {percent(limits.LAG_LIMIT)}): part of the latency is the tool's own delay."
+        yield f"{fact} latency (the limit is {percent(limits.LAG_LIMIT)}): raise CONCURRENCY, or lower RATE."
 
 
 def _lag_ms(run: Measured) -> float:
@@ -155,7 +157,7 @@ def work_dropped(run: Measured) -> Iterator[str]:
     skip_if(run.missed_steps, "rates are judged step by step")
     dropped = measured(run.dropped, "how many requests were dropped")
     if dropped:
-        yield f"{run.tool} dropped {dropped} requests that it should have started (the limit is 0)."
+        yield f"{run.tool} dropped {dropped} requests (the limit is 0): raise CONCURRENCY, or lower RATE."
 
 
 @rule("invalid", "none")
@@ -164,7 +166,7 @@ def no_step_held(run: Measured) -> Iterator[str]:
     skip_if(not run.missed_steps and not run.held_steps, ONE_RATE)
     if not run.held_steps:
         lowest = min(run.missed_steps)
-        yield f"Not even the lowest offered rate, {lowest:.0f} requests a second, was reached without errors."
+        yield f"The lowest offered rate, {lowest:.0f} requests a second, was not reached without errors: begin lower."
 
 
 @rule(
@@ -189,7 +191,7 @@ def silent_end(run: Measured) -> Iterator[str]:
     limit = SILENT_END_S + SILENT_END_P99S * (run.p99_ms or 0) / 1000
     if run.silent_end_s > limit:
         fact = f"No answer came in the last {run.silent_end_s} s of the run (the limit is {SILENT_END_S} s +"
-        yield f"{fact} {SILENT_END_P99S} × p99 = {limit:.1f} s): {run.tool} discards what was unanswered then."
+        yield f"{fact} {SILENT_END_P99S} × p99 = {limit:.1f} s): {AT_A_LOSS}."
 
 
 @rule("suspect", f"< {SHORTEST_INTERIOR_S} s")
@@ -197,9 +199,9 @@ def short_interior(run: Measured) -> Iterator[str]:
     """Length of the interior."""
     skip_if(run.whole_run and not run.steady, CHANGING)
     if run.whole_run:
-        yield "The run is too short to leave out its beginning and end: the figures cover all of it."
+        yield "The run is too short to leave out its beginning and end: use a longer DURATION."
     elif (seconds := measured(run.interior_s, NOT_TIMED)) < SHORTEST_INTERIOR_S:
-        yield f"The figures cover only {seconds:.0f} s (at least {SHORTEST_INTERIOR_S} s are needed)."
+        yield f"The figures cover only {seconds:.0f} s (the limit is {SHORTEST_INTERIOR_S} s): use a longer DURATION."
 
 
 @rule("suspect", f"< {FEWEST_WAVES}")
@@ -209,7 +211,7 @@ def few_waves(run: Measured) -> Iterator[str]:
     skip_if(run.waves is None and run.whole_run, NO_INTERIOR)
     waves = measured(run.waves, NOT_TIMED)
     if waves < FEWEST_COUNTED:
-        yield f"The figures cover only {waves:.1f} waves of requests (at least {FEWEST_WAVES} are needed)."
+        yield f"The figures cover only {waves:.1f} waves (the limit is {FEWEST_WAVES}): use a longer DURATION."
 
 
 @rule("suspect", f"> {percent(OMITTED_LIMIT)}; of waits, those longer than {limits.SLOW_P50S} × p50")
@@ -231,7 +233,7 @@ def omission_possible(run: Measured) -> Iterator[str]:
         if silent < slow:
             what = f"{counted(len(run.slow_ms), 'request')} took up to {max(run.slow_ms) / 1000:.1f} s"
         fact = f"Coordinated omission is possible: {what}, and a closed-model tool sends nothing meanwhile, so about"
-        cure = f"(the limit is {percent(OMITTED_LIMIT)})."
+        cure = f"(the limit is {percent(OMITTED_LIMIT)}): find what stalled, or offer a rate (make run-vegeta)."
         yield f"{fact} {omitted:,.0f} requests are missing, {percent(omitted / answered)} of those answered {cure}"
 
 
@@ -241,4 +243,4 @@ def keepalive_refused(run: Measured) -> Iterator[str]:
     why = "the tool does not report it; opened connections are counted"
     kept, completed = measured(run.keepalive_requests, why, UNFIT), measured(run.completed, why, UNFIT)
     if kept < completed:
-        yield f"Only {kept} of {completed} answers kept their connection open: the run also measures connecting."
+        yield f"Only {kept} of {completed} answers kept their connection open: {limits.SEE_LOG}."

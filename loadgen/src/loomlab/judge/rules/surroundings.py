@@ -15,13 +15,12 @@ CLOCK_LIMIT_S = 0.5
 FOREIGN_LIMIT, MUCH_FOREIGN_LIMIT = 0.05, 0.20
 STOLEN_LIMIT = 0.05
 """Of the time in which the approach needed its CPUs: by so much was CPU per request higher in runs with steal."""
-CURE = ": use a lower load or more CPUs"
 BEYOND = "the share is over the larger limit"
 type Find = Callable[[Measured], tuple[str, float]]  # what limited the run, and by what share of it
 STEAL = "how much CPU time the hypervisor took (steal)"
 
 
-def _limits(name: str, about: str, find: Find, most: float, limit: str = "", cure: str = "") -> Rule:
+def _limits(name: str, about: str, find: Find, most: float, limit: str = "") -> Rule:
     """A rule on load generator or backend, named after one of them; a backend that no request calls limits nothing."""
     who = "load generator" if name.startswith("generator") else "backend"
 
@@ -29,7 +28,7 @@ def _limits(name: str, about: str, find: Find, most: float, limit: str = "", cur
         skip_if(who == "backend" and not run.backend_calls, "no request calls the backend")
         what, share = find(run)
         if share > most:
-            yield f"The {who} limited the run: {what} (the limit is {percent(most)}){cure}."
+            yield f"The {who} limited the run: {what} (the limit is {percent(most)}): use a lower load or more CPUs."
 
     check.__name__, check.__doc__ = name, about
     return rule("invalid", limit or f"> {percent(most)}")(check)
@@ -76,7 +75,7 @@ def _waited(level: str, when: str, most: float, of: str) -> Rule:
         return f"its threads waited {wait_ms:.1f} ms for a CPU {when}, {part}", share
 
     about = f"The generator's wait for a CPU, {of} ÷ {level} latency."
-    return _limits(f"generator_wait_{level}", about, find, most, cure=CURE)
+    return _limits(f"generator_wait_{level}", about, find, most)
 
 
 def _late(level: str, when: str, most: float) -> Rule:
@@ -89,7 +88,7 @@ def _late(level: str, when: str, most: float) -> Rule:
 
     about = f"The backend's lateness, calls × {level} ÷ {level} latency."
     limit = f"> {percent(most)}, and over {RESOLVED_LATE_MS} ms"
-    return _limits(f"backend_late_{level}", about, find, most, limit, CURE)
+    return _limits(f"backend_late_{level}", about, find, most, limit)
 
 
 generator_cpus = _full("generator_cpus", "all CPUs of the generator's set", "all CPUs of its set were", "CPUs")
@@ -129,7 +128,7 @@ def connections_lost(run: Measured) -> Iterator[str]:
     repeated = measured(run.syn_retransmits, "how many connection attempts were repeated")
     if repeated:
         fact = f"{repeated} connection attempts had to be repeated (SYN retransmits; the limit is 0):"
-        yield f"{fact} the listen queue overflowed or packets were lost."
+        yield f"{fact} the listen queue overflowed or packets were lost; use a lower CONCURRENCY."
 
 
 @rule("suspect", f"> {percent(REOPENED_LIMIT)}, plus the lab's own")
@@ -139,7 +138,7 @@ def connections_reopened(run: Measured) -> Iterator[str]:
     open_before = run.concurrency if run.partner else 0
     if opened + open_before > (1 + REOPENED_LIMIT) * run.concurrency + run.lab_connections:
         fact = f"Connections were reopened: the load generator opened {opened} for {run.concurrency} at once"
-        yield f"{fact} (the limit is {percent(REOPENED_LIMIT)} more)."
+        yield f"{fact} (the limit is {percent(REOPENED_LIMIT)} more): see in the approach's log why it closed them."
 
 
 @rule("suspect", f"off by > {percent(BACKEND_REQUESTS_LIMIT)} plus a wave")
@@ -151,7 +150,7 @@ def other_backend_requests(run: Measured) -> Iterator[str]:
     limit = BACKEND_REQUESTS_LIMIT * max(calls, 1) + calls * run.in_flight / (run.counted_requests or 1)
     if abs(per_request - calls) > limit:
         fact = f"The backend answered {per_request:.3f} requests per request of the load, not {calls}"
-        yield f"{fact} (the limit is ±{limit:.3f})."
+        yield f"{fact} (the limit is ±{limit:.3f}): check that it makes all of its calls, and nothing else makes any."
 
 
 @rule(
@@ -167,7 +166,7 @@ def backend_reconnected(run: Measured) -> Iterator[str]:
     opened = measured(run.backend_connections_opened, "how many connections to the backend were opened")
     if opened and opened > REOPENED_LIMIT * calls + first_ones:
         fact = f"Backend connections were not kept open: {opened} were opened for"
-        yield f"{fact} about {calls} requests (the limit is {percent(REOPENED_LIMIT)})."
+        yield f"{fact} about {calls} requests (the limit is {percent(REOPENED_LIMIT)}): raise BACKEND_CONNECTIONS."
 
 
 def _foreign(name: str, level: Level, limit: float, most: float = math.inf) -> Rule:
@@ -225,4 +224,4 @@ def monitoring_gone(run: Measured) -> Iterator[str]:
     ratio = run.monitoring_missing_ratio
     if ratio > METRICS_MISSING_LIMIT:
         fact = f"Monitoring failed: container metrics of approach and backend are both missing for {percent(ratio)} of"
-        yield f"{fact} the run (the limit is {percent(METRICS_MISSING_LIMIT)})."
+        yield f"{fact} the run (the limit is {percent(METRICS_MISSING_LIMIT)}): make doctor finds out why."

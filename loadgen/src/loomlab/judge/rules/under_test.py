@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from loomlab.basics.format import percent
-from loomlab.judge.limits import METRICS_MISSING_LIMIT, THROTTLED_LIMIT
+from loomlab.judge.limits import METRICS_MISSING_LIMIT, SEE_LOG, THROTTLED_LIMIT
 from loomlab.judge.rule import UNFIT, measured, rule, skip_if
 from loomlab.records.measured import Measured
 
@@ -28,7 +28,7 @@ def process_restarted(run: Measured) -> Iterator[str]:
     what = "whether the process under test was started again, because it was not scraped"
     restarts = measured(run.process_restarts, what)
     if restarts:
-        yield f"The process under test was started again {restarts} times during the run (the limit is 0)."
+        yield f"The process under test was started again {restarts} times during the run (the limit is 0): {SEE_LOG}."
 
 
 @rule("invalid")
@@ -37,7 +37,7 @@ def oom_killed(run: Measured) -> Iterator[str]:
     why = "kills are not counted here; the container's exit state shows whether it was killed"
     kills = measured(run.oom_kills, why, UNFIT)
     if kills:
-        yield f"Out of memory: the kernel killed processes of the container {kills:.0f} times (the limit is 0)."
+        yield f"The kernel killed {kills:.0f} processes for memory (the limit is 0): use a larger SIZE or a lower load."
 
 
 @rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run")
@@ -46,7 +46,7 @@ def metrics_missing(run: Measured) -> Iterator[str]:
     skip_if(run.monitoring_missing_ratio > METRICS_MISSING_LIMIT, "monitoring failed as a whole")
     if run.metrics_missing_ratio > METRICS_MISSING_LIMIT:
         fact = f"Container metrics are missing or stand still for {percent(run.metrics_missing_ratio)} of the run"
-        yield f"{fact} (the limit is {percent(METRICS_MISSING_LIMIT)})."
+        yield f"{fact} (the limit is {percent(METRICS_MISSING_LIMIT)}): make doctor finds out why."
 
 
 @rule("suspect", f"> {percent(EXCESS_CPU_LIMIT)} more", host_cause=True)
@@ -57,7 +57,7 @@ def more_cpu_than_given(run: Measured) -> Iterator[str]:
     if used > (1 + EXCESS_CPU_LIMIT) * given:
         fact = f"The container under test used {used:.2f} CPUs and has {given:g}"
         why = "its CPU time was counted wrongly, or its CPU set was not kept"
-        yield f"{fact} (the limit is {percent(EXCESS_CPU_LIMIT)} more): {why}."
+        yield f"{fact} (the limit is {percent(EXCESS_CPU_LIMIT)} more): {why}; measure again."
 
 
 @rule("suspect", f"> {percent(GC_LIMIT)}")
@@ -67,7 +67,8 @@ def gc_heavy(run: Measured) -> Iterator[str]:
     shares = {"the run in pauses": pauses, "the approach's CPU time": run.gc_cpu_share or 0}
     taken = [f"{percent(share)} of {what}" for what, share in shares.items() if share > GC_LIMIT]
     if taken:
-        yield f"Garbage collection took {' and '.join(taken)} (the limit is {percent(GC_LIMIT)})."
+        fact = f"Garbage collection took {' and '.join(taken)} (the limit is {percent(GC_LIMIT)})"
+        yield f"{fact}: try another GC, more memory (SIZE) or a lower load."
 
 
 @rule("suspect", f"> {percent(THROTTLED_LIMIT)}")
@@ -76,7 +77,7 @@ def throttled(run: Measured) -> Iterator[str]:
     ratio = measured(run.throttled_ratio, "the approach has no CPU quota", UNFIT)
     if ratio > THROTTLED_LIMIT:
         fact = f"The container under test was throttled in {percent(ratio)} of its CPU quota periods"
-        yield f"{fact} (the limit is {percent(THROTTLED_LIMIT)})."
+        yield f"{fact} (the limit is {percent(THROTTLED_LIMIT)}): use SIZE=auto, which has no quota."
 
 
 @rule("suspect", f"> {percent(PARTNER_LIMIT)} of a CPU")
@@ -113,7 +114,7 @@ def small_pool(run: Measured) -> Iterator[str]:
     if pool < concurrency * at_once:
         each = f", whose requests make {at_once} calls at once" if at_once > 1 else ""
         fact = f"The pool of {pool} backend connections is smaller than the concurrency of {concurrency}{each}:"
-        yield f"{fact} requests queue for a connection."
+        yield f"{fact} requests queue for a connection; raise BACKEND_CONNECTIONS, or the engine's limit of open files."
 
 
 @rule("suspect", "fewer")
@@ -123,4 +124,4 @@ def few_threads(run: Measured) -> Iterator[str]:
     threads = measured(run.platform_threads, "the size of the thread pool")
     if threads < run.concurrency:
         fact = f"The pool of {threads} platform threads is smaller than the concurrency of {run.concurrency}:"
-        yield f"{fact} requests queue for a thread."
+        yield f"{fact} requests queue for a thread; raise PLATFORM_THREADS."

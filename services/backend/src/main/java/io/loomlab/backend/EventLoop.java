@@ -27,7 +27,7 @@ final class EventLoop {
   /** Linux's selector takes 1024 at once, a wake-up among them, and may leave others behind. */
   private static final int FULL_POLL = 1023;
 
-  /** Through the JDK, where Netty has no transport of its own, a call costs a fifth more. */
+  /** Through the JDK, where Netty has no transport of its own, a call costs more. */
   private static final boolean NATIVE = Epoll.isAvailable();
 
   private final Thread thread;

@@ -1,6 +1,6 @@
 /**
  * What the approaches wait for: an HTTP/1.x server that answers after a configured delay. It must
- * never be what limits a run, so it is a bare NIO server: an event loop per processor, each with
- * its own connections and its own queue of deadlines, nothing handed from thread to thread.
+ * never be what limits a run, so Netty's codec runs on event loops of the backend's own: one for
+ * each processor, with its own connections and its own queue of deadlines.
  */
 package io.loomlab.backend;

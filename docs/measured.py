@@ -1,0 +1,128 @@
+"""results/measured.md and the README's charts, from the summaries that are kept: `python docs/measured.py DOCS FOLDER`."""
+
+import gzip
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from loomlab.answer.figures import CPU, MEMORY, P99, Figure, measured_figures
+from loomlab.answer.loads import load_groups
+from loomlab.answer.text import host_line
+from loomlab.basics.format import number
+from loomlab.records.contrasts import Comparison
+from loomlab.records.models import Summary
+from loomlab.report.chart import INK, SOFT, drawing, named_rows, new_axes
+from loomlab.report.experiment import Experiment, effect_cell, table_of, with_interval
+from loomlab.report.opening import caveats_of, opening_of
+
+KEPT = {
+    "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
+    "headline-untimed": ("Without a read time-out", "make sweep CONCURRENCY=500,2000 RESPONSE_TIMEOUT_MS=0"),
+    "connections-10000": ("10,000 connections", "make sweep CONCURRENCY=10000 REPEATS=2"),
+    "all-ten": ("All ten approaches", "make sweep APPROACH=all CONCURRENCY=1000 TOOL=hey REPEATS=2"),
+}
+"""Title and command of each summary in results/measured/, which is gzipped JSON."""
+PAIRS = {
+    "tomcat-virtual": "**virtual instead of platform threads**, on Tomcat",
+    "virtual-netty": "**virtual threads instead of reactive code**, on Netty",
+}
+"""Contrasts of the answer, by the side whose figures are compared with the other's."""
+DARK = {"ink": "#e6e8eb", "soft": "#a3abb5", "grid": "#2a2f37"}
+ROW_IN, EDGE_IN = 0.45, 0.75
+
+
+class Answer(NamedTuple):
+    what: str
+    experiment: Experiment
+    side: str
+    load: str
+
+    def by(self, figure: Figure) -> Comparison:
+        every = self.experiment.comparisons(figure, self.load)
+        return next(one for one in every if one.a == self.side)
+
+
+def kept(docs: Path) -> dict[str, Experiment]:
+    """Those experiments of `KEPT` that there are."""
+    found = {}
+    for name in KEPT:
+        if (path := docs / "results" / "measured" / f"{name}.json.gz").exists():
+            summary = Summary.model_validate_json(gzip.decompress(path.read_bytes()))
+            found[name] = Experiment(name, summary, None, load_groups(summary.runs))
+    return found
+
+
+def answers(experiments: Mapping[str, Experiment]) -> list[Answer]:
+    """A row each, at the highest load: the pairs with the read time-out, the first one also without it."""
+    timed, untimed = experiments["headline"], experiments["headline-untimed"]
+    load = timed.loads[-1].label
+    rows = [Answer(what, timed, side, load) for side, what in PAIRS.items()]
+    return [rows[0], Answer("the same without a read time-out", untimed, rows[0].side, load), *rows[1:]]
+
+
+def answer(docs: Path) -> list[str]:
+    """Lines of the README."""
+    rows = answers(kept(docs))
+    lines = ["| | memory per in-flight request | CPU per request | p99 latency, a lower bound |", "|:--|:--|:--|:--|"]
+    for row in rows:
+        memory = row.by(MEMORY)
+        both = f"{number(memory.a_mean)} instead of {number(memory.b_mean)} KiB"
+        lines.append(f"| {row.what} | {both}: {_cell(memory)} | {_cell(row.by(CPU))} | {_cell(row.by(P99))} |")
+    return lines
+
+
+def _cell(comparison: Comparison) -> str:
+    words = {"not significant": ", not significant", "no difference": ": the same", "equivalent": ": the same"}
+    return with_interval(*effect_cell(comparison)) + words.get(comparison.word, "")
+
+
+def page(experiments: Mapping[str, Experiment]) -> str:
+    """Each experiment's command, host, sentences and table."""
+    lines = ["# Measured", "", "What the lab found with its own services, one experiment a section."]
+    for name, experiment in experiments.items():
+        title, command = KEPT[name]
+        summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
+        compared = experiment.comparisons(CPU)
+        said = [*opening.found, *([opening.unclear] if opening.unclear else [])] if compared else []
+        doubts = dict.fromkeys(f"{one.verdict}: {one.reason}" for one in caveats.of_runs if one.verdict)
+        lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
+        lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
+        lines += [f"- {sentence}" for sentence in (*said, *doubts)]
+        lines += ["", *table_of(experiment.rows, measured_figures(experiment.runs))]
+    return "\n".join(lines) + "\n"
+
+
+def chart(rows: Sequence[Answer]) -> str:
+    """Memory and CPU of each answer, in percent of the other side's, with their intervals, as SVG."""
+    axes = new_axes(ROW_IN * 2 * len(rows) + EDGE_IN)
+    names: list[str] = []
+    for figure, row in product((MEMORY, CPU), rows):
+        one = row.by(figure)
+        percents = [_percent(one, value) for value in (one.effect, one.low, one.high) if value is not None]
+        axes.plot(percents[1:], [len(names)] * len(percents[1:]), color=SOFT, linewidth=4, alpha=0.5)
+        axes.plot(percents[:1], [len(names)], "o", color=INK, markersize=5)
+        names.append(f"{figure.title}: {row.what.replace('*', '')}")
+    named_rows(axes, names)
+    axes.axvline(0, color=SOFT, linestyle="--", linewidth=1)
+    axes.set_xlabel("what virtual threads change, %")
+    return drawing(axes, "what virtual threads change").svg
+
+
+def _percent(comparison: Comparison, effect: float) -> float:
+    return 100 * (effect / (comparison.b_mean or 1) if comparison.by_difference else effect - 1)
+
+
+def write(docs: Path, folder: Path) -> None:
+    experiments = kept(docs)
+    (folder / "results" / "measured.md").write_text(page(experiments), encoding="utf-8")
+    light = chart(answers(experiments))
+    dark = re.sub(r"var\(--(\w+), (#\w+)\)", lambda ink: DARK.get(ink[1], ink[2]), light)
+    for name, svg in {"light": light, "dark": dark}.items():
+        (folder / "images" / f"answer-{name}.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(*map(Path, sys.argv[1:]))
