@@ -1,4 +1,4 @@
-"""results/measured.md and the README's charts, from the summaries that are kept: `python docs/measured.py DOCS FOLDER`."""
+"""results/measured.md and the charts of the README, from kept summaries: `python docs/measured.py DOCS FOLDER`."""
 
 import gzip
 import re

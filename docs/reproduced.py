@@ -50,7 +50,7 @@ def forest(benchmark: Benchmark) -> Drawing:
         chart.plot([finding.low, finding.high], [row] * 2, color=colour, linewidth=4, alpha=0.5)
         chart.plot([finding.centre or 1], [row], "o", color=colour, markersize=5)
         chart.plot(finding.published, [row] * len(finding.published), "x", color=INK, markersize=6)
-    named_rows(chart, [f"{finding.name} at {finding.level:,}\n{finding.of}" for finding in rows])
+    named_rows(chart, [f"{finding.figure.rpartition('.')[2]} at {finding.level:,}\n{finding.of}" for finding in rows])
     chart.axvline(1, color=SOFT, linestyle="--", linewidth=1)
     chart.set_xscale("log")
     ratios = [ratio for finding in rows for ratio in (finding.low, finding.high, *finding.published)]

@@ -189,7 +189,7 @@ def test_lab_health_is_green_of_a_run_only() -> None:
     alerts = panel_of("lab-health", "Alerts")
     without, fine, _ = alerts["fieldConfig"]["defaults"]["thresholds"]["steps"]
     assert (without, fine["value"]) == ({"value": None, "color": IDLE}, 0)
-    assert alerts["fieldConfig"]["defaults"]["noValue"] == "No run goes on."
+    assert alerts["fieldConfig"]["defaults"]["noValue"] == "No run in progress"
     assert "lab_run_info" in alerts["targets"][0]["expr"]
     assert FINE not in str([panel for panel in panels(COMMITTED["lab-health"]) if panel["id"] != alerts["id"]])
 
