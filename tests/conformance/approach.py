@@ -107,9 +107,10 @@ class Crowd:
 class Approach:
     """A container that runs one approach."""
 
-    def __init__(self, name: str, concurrency: str) -> None:
+    def __init__(self, name: str, concurrency: str, *, speaks_http10: bool) -> None:
         self.name = name
         self._concurrency = concurrency
+        self._speaks_http10 = speaks_http10
         self._address = socket.gethostbyname(name)
         self.server = ""
         self.client = ""
@@ -167,10 +168,10 @@ class Approach:
             return await connection.ask(raw)
 
     async def refuses_http10(self, raw: bytes) -> bool:
-        """Whether it does not speak HTTP/1.0, after it was seen to refuse `raw`."""
-        if self.server == "helidon":
-            assert (await self.ask(raw)).status >= 400, "Helidon speaks HTTP/1.0 by now."
-        return self.server == "helidon"
+        """Whether it does not speak HTTP/1.0, as compose.yaml says, after it was seen to refuse `raw`."""
+        if not self._speaks_http10:
+            assert (await self.ask(raw)).status >= 400, f"{self.name} answers HTTP/1.0: drop x-http10 in compose.yaml."
+        return not self._speaks_http10
 
     async def about(self) -> dict[str, Any]:
         about: dict[str, Any] = json.loads((await self.ask(get("/about"))).body)

@@ -20,6 +20,7 @@ type Golden = Callable[[str, bytes], None]
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--approach", required=True, help="Compose service under test, reachable under that name")
     parser.addoption("--concurrency", required=True, help="its CONCURRENCY in compose.yaml")
+    parser.addoption("--http10", default="", help="its x-http10 in compose.yaml; false: it refuses HTTP/1.0")
     parser.addoption("--update-golden", action="store_true", help="write golden/ instead of comparing with it")
 
 
@@ -45,7 +46,8 @@ async def running_backend() -> AsyncIterator[Backend]:
 async def approach(running_backend: Backend, pytestconfig: pytest.Config) -> Approach:
     """The approach, once it reaches the backend."""
     assert running_backend
-    approach = Approach(pytestconfig.getoption("--approach"), pytestconfig.getoption("--concurrency"))
+    asked = pytestconfig.getoption
+    approach = Approach(asked("--approach"), asked("--concurrency"), speaks_http10=asked("--http10") != "false")
     deadline = time.monotonic() + SETTLING_SECONDS
     while (await approach.ask(get("/capabilities"))).status != 200:
         assert time.monotonic() < deadline, f"{approach.name} does not reach the backend of the suite."
