@@ -109,7 +109,7 @@ public final class ApacheClient implements BlockingClient {
         "apache-httpclient",
         VersionInfo.loadVersionInfo("org.apache.hc.client5", getClass().getClassLoader())
             .getRelease(),
-        pool.getDefaultMaxPerRoute(),
+        pool.getMaxTotal(),
         pool.getDefaultMaxPerRoute(),
         null,
         connectionConfig.getConnectTimeout().toMilliseconds(),

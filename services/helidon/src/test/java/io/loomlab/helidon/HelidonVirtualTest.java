@@ -36,7 +36,6 @@ class HelidonVirtualTest extends ApproachContract {
     assertInbound(
         Map.of(
             "server", "helidon",
-            "version", "4.5.0",
             "socket_thread_kind", "platform",
             "internals/validation", "headers only"));
   }
