@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.backend.Backend;
 import io.loomlab.backend.BackendSettings;
+import io.loomlab.backend.Delay;
+import io.loomlab.backend.ErrorShare;
 import io.loomlab.core.http.Problem;
 import io.loomlab.core.settings.Approach;
 import io.loomlab.core.settings.Settings;
@@ -34,6 +36,8 @@ import tools.jackson.databind.json.JsonMapper;
 @ResourceLock("approach")
 public abstract class ApproachContract {
   private static final int MEBIBYTE = 1 << 20;
+  private static final BackendSettings BACKEND =
+      new BackendSettings(new Delay.Constant(0), ErrorShare.NONE, 1, 1, 1_000, 100, 0, 0);
 
   private final Approach approach;
   private final Settings.Style style;
@@ -54,7 +58,7 @@ public abstract class ApproachContract {
 
   @BeforeAll
   void startAll() throws IOException {
-    backend = Backend.start(new BackendSettings(Duration.ZERO, 1, 1_000, 100, 0, 0));
+    backend = Backend.start(BACKEND);
     running = start(TestSettings.of(approach, style, backend.port()));
   }
 

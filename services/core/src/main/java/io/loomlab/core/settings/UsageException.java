@@ -27,8 +27,8 @@ public final class UsageException extends RuntimeException {
       exit(e.getMessage());
     } catch (IOException e) {
       exit(
-          "A port cannot be bound (%s); free it or set LAB_PORT and LAB_MANAGEMENT_PORT."
-              .formatted(e.getMessage()));
+          "A port cannot be bound (%s); free ports %d and %d."
+              .formatted(e.getMessage(), Settings.PORT, Settings.MANAGEMENT_PORT));
     }
   }
 
