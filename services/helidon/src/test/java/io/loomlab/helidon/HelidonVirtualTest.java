@@ -17,7 +17,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class HelidonVirtualTest extends ApproachContract {
-  private Settings settings;
   private HelidonApplication application;
 
   HelidonVirtualTest() {
@@ -26,7 +25,6 @@ class HelidonVirtualTest extends ApproachContract {
 
   @Override
   protected Running start(Settings settings) throws IOException {
-    this.settings = settings;
     application = HelidonApplication.start(settings);
     return new Running(application.port(), application.managementPort(), application);
   }
@@ -65,8 +63,7 @@ class HelidonVirtualTest extends ApproachContract {
 
   @Test
   void keepAliveEndsIdleConnectionsAndNoBusyOne() throws IOException {
-    try (HelidonApplication impatient =
-            HelidonApplication.start(withKeepAlive(Duration.ofMillis(300)));
+    try (HelidonApplication impatient = HelidonApplication.start(settings(Duration.ofMillis(300)));
         Socket socket = connect(impatient)) {
       String longRequest = "GET /epoch-millis?delayInMillis=2500 HTTP/1.1\r\nHost: x\r\n\r\n";
       assertThat(answer(socket, longRequest + longRequest).split("HTTP/1.1 200", -1)).hasSize(3);
@@ -84,24 +81,5 @@ class HelidonVirtualTest extends ApproachContract {
     socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
     InputStream in = socket.getInputStream();
     return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-  }
-
-  private Settings withKeepAlive(Duration keepAlive) {
-    return new Settings(
-        settings.approach(),
-        settings.backendUrl(),
-        settings.platformThreads(),
-        settings.backendConnections(),
-        settings.maxConnections(),
-        settings.backlog(),
-        settings.connectTimeout(),
-        settings.responseTimeout(),
-        settings.poolTimeout(),
-        keepAlive,
-        settings.httpClient(),
-        settings.style(),
-        settings.saveMovies(),
-        0,
-        0);
   }
 }

@@ -53,13 +53,18 @@ public abstract class ApproachContract {
     this.style = style;
   }
 
+  /** What the application is started with, but for the time that a connection may be idle. */
+  protected Settings settings(Duration keepAlive) {
+    return TestSettings.of(approach, style, backend.port(), keepAlive);
+  }
+
   /** Starts the real application. */
   protected abstract Running start(Settings settings) throws IOException;
 
   @BeforeAll
   void startAll() throws IOException {
     backend = Backend.start(BACKEND);
-    running = start(TestSettings.of(approach, style, backend.port()));
+    running = start(settings(TestSettings.KEEP_ALIVE));
   }
 
   @AfterAll
