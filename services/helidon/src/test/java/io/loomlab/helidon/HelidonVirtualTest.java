@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.contract.tests.ApproachContract;
 import io.loomlab.contract.tests.Running;
-import io.loomlab.core.http.Answer;
 import io.loomlab.core.settings.Approach;
 import io.loomlab.core.settings.Settings;
 import java.io.IOException;
@@ -41,15 +40,6 @@ class HelidonVirtualTest extends ApproachContract {
   @Test
   void oneThreadAcceptsForAllConnections() throws Exception {
     assertSocketThreadsRun("io.helidon.webserver.ServerListener");
-  }
-
-  @Test
-  void answerToHeadTellsALengthAndHasNoBody() throws IOException {
-    try (Socket socket = connect(application)) {
-      assertThat(answer(socket, "HEAD /capabilities HTTP/1.1\r\nConnection: close\r\n\r\n"))
-          .containsIgnoringCase("\r\nContent-Length: " + Answer.problem(405).body().length + "\r\n")
-          .endsWith("\r\n\r\n");
-    }
   }
 
   @Test
