@@ -34,8 +34,7 @@ final class ProcessMemory {
    * 6.1 by 64 pages a thread.
    */
   Long rssAnonBytes() {
-    Long kib = find(process.resolve("smaps_rollup"), ANONYMOUS);
-    return kib == null ? null : kib * BYTES_PER_KIB;
+    return bytes(process.resolve("smaps_rollup"), ANONYMOUS);
   }
 
   /**
@@ -94,6 +93,12 @@ final class ProcessMemory {
 
   private static boolean beginsMapping(String line) {
     return !line.isEmpty() && !Character.isUpperCase(line.charAt(0));
+  }
+
+  /** In bytes, the kibibytes that the first line tells that starts so. */
+  static Long bytes(Path file, String start) {
+    Long kib = find(file, start);
+    return kib == null ? null : kib * BYTES_PER_KIB;
   }
 
   /** The number in the first line that starts so. */
