@@ -111,7 +111,6 @@ public final class ApacheClient implements BlockingClient {
             .getRelease(),
         pool.getMaxTotal(),
         pool.getDefaultMaxPerRoute(),
-        null,
         connectionConfig.getConnectTimeout().toMilliseconds(),
         requestConfig.getResponseTimeout().toMilliseconds(),
         requestConfig.getConnectionRequestTimeout().toMilliseconds(),
