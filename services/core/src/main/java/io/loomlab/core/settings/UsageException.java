@@ -21,6 +21,8 @@ public final class UsageException extends RuntimeException {
    * one sentence and exit code 2.
    */
   public static void exitOnUsageError(Start start) {
+    // Without Spring nothing logs by SLF4J, and it would announce that at every start.
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
     try {
       start.run();
     } catch (UsageException e) {
