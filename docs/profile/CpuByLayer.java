@@ -61,7 +61,7 @@ class CpuByLayer {
             "org.microhttp",
             "io.helidon"));
     OWNERS.put("Spring", List.of("org.springframework"));
-    OWNERS.put("metrics", List.of("io.micrometer", "io.loomlab.core.RequestMetrics"));
+    OWNERS.put("metrics", List.of("io.micrometer", "io.loomlab.core.metrics.RequestMetrics"));
     OWNERS.put("endpoint", List.of("io.loomlab"));
     PLUMBING.put("Reactor", List.of("reactor.core", "reactor.util"));
     PLUMBING.put("Netty, either side", List.of("io.netty", "reactor.netty"));

@@ -86,9 +86,8 @@ def test_outbound(about: dict[str, Any], settings: Settings, member: str) -> Non
     assert about["outbound"][member] == settings[OUTBOUND[member]]
 
 
-def test_nothing_limits_a_connection_or_the_queue_for_one(approach: Approach, about: dict[str, Any]) -> None:
+def test_nothing_limits_a_connection(approach: Approach, about: dict[str, Any]) -> None:
     assert about["inbound"]["max_requests_per_connection"] is None
-    assert about["outbound"]["max_pending"] is None
     assert about["inbound"]["tcp_no_delay"] is True
     assert about["outbound"]["tcp_no_delay"] is (None if approach.client == CLIENTS["jdk"] else True)
 

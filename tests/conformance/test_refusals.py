@@ -5,9 +5,11 @@ import pytest
 from approach import Approach
 from backend import Backend
 from cases import GOOD_REQUESTS, MAY_CLOSE, REFUSALS, Refusal
-from conftest import Golden
+from conftest import GOLDEN, Golden
 from problems import assert_problem
 from wire import get
+
+LENGTH_OF_405 = str((GOLDEN / "method-wrong.json").stat().st_size)
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda each: each.name)
@@ -33,4 +35,5 @@ async def test_head_is_a_wrong_method_and_its_answer_has_no_body(approach: Appro
         answer = await connection.ask(GOOD_REQUESTS[endpoint].replace(b"GET", b"HEAD", 1))
         assert (answer.status, answer.header("Content-Type")) == (405, "application/problem+json")
         assert (answer.header("Allow") or "").replace(" ", "") == ("GET,POST" if endpoint == "/movies" else "GET")
+        assert answer.header("Content-Length") == LENGTH_OF_405
         assert (await connection.ask(GOOD_REQUESTS[endpoint])).status == 200

@@ -25,8 +25,6 @@ public final class Backend implements AutoCloseable {
   }
 
   public static void main(String[] args) {
-    // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
-    System.setProperty("slf4j.internal.verbosity", "ERROR");
     UsageException.exitOnUsageError(() -> start(BackendSettings.from(System.getenv())));
   }
 

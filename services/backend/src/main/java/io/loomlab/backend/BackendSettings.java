@@ -1,8 +1,8 @@
 package io.loomlab.backend;
 
 import io.loomlab.core.settings.Environment;
+import io.loomlab.core.settings.Settings;
 import io.loomlab.core.settings.UsageException;
-import java.time.Duration;
 import java.util.Map;
 
 /**
@@ -11,8 +11,10 @@ import java.util.Map;
  * @param delay how long every answer takes, unless the path says otherwise
  * @param errorShare share of the successes that become failures
  * @param seed of the loops' random numbers; each loop adds its index
- * @param loops event loops, by default one per processor
+ * @param loops event loops: one per processor, but for tests
  * @param maxConnections connections beyond this wait in the backlog
+ * @param port {@link Settings#PORT}; only in tests 0, which is any free one
+ * @param managementPort {@link Settings#MANAGEMENT_PORT}; in tests 0 as well
  */
 public record BackendSettings(
     Delay delay,
@@ -27,20 +29,6 @@ public record BackendSettings(
   private static final String SEED = "BACKEND_SEED";
   private static final int DEFAULT_SEED = 1;
 
-  /** A constant delay and no failures. */
-  public BackendSettings(
-      Duration delay, int loops, int maxConnections, int backlog, int port, int managementPort) {
-    this(
-        new Delay.Constant(Math.toIntExact(delay.toMillis())),
-        ErrorShare.NONE,
-        DEFAULT_SEED,
-        loops,
-        maxConnections,
-        backlog,
-        port,
-        managementPort);
-  }
-
   /**
    * Reads {@code BACKEND_*} and {@code LAB_*} variables.
    *
@@ -52,11 +40,11 @@ public record BackendSettings(
         Delay.parse("BACKEND_DELAY", environment.text("BACKEND_DELAY")),
         ErrorShare.parse(ERROR_SHARE, variables.getOrDefault(ERROR_SHARE, "0")),
         seed(variables.getOrDefault(SEED, "" + DEFAULT_SEED)),
-        environment.positive("BACKEND_LOOPS", Runtime.getRuntime().availableProcessors()),
+        Runtime.getRuntime().availableProcessors(),
         environment.positive("LAB_MAX_CONNECTIONS"),
         environment.positive("LAB_BACKLOG"),
-        environment.port("LAB_PORT", 8080),
-        environment.port("LAB_MANAGEMENT_PORT", 8081));
+        Settings.PORT,
+        Settings.MANAGEMENT_PORT);
   }
 
   private static long seed(String text) {

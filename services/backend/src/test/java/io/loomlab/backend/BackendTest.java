@@ -3,7 +3,6 @@ package io.loomlab.backend;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -18,11 +17,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Execution(ExecutionMode.CONCURRENT)
 class BackendTest {
-  private static final long DELAY_MILLIS = 200;
+  private static final int DELAY_MILLIS = 200;
 
   /** Longer than a busy host keeps an answer that waits for nothing. */
-  private static final long SLOW_MILLIS = 30_000;
+  private static final int SLOW_MILLIS = 30_000;
 
+  private static final int SEED = 1;
   private static final String EVEN = "00000000-0000-4000-8000-00000000000a";
   private static final String ODD = "00000000-0000-4000-8000-00000000000b";
 
@@ -78,7 +78,7 @@ class BackendTest {
         RawHttp http = new RawHttp(slow.port())) {
       long started = System.nanoTime();
       assertThat(http.get("/delay/0.02").response().body()).isEqualTo("0.02");
-      assertThat(millisSince(started)).isBetween(20L, SLOW_MILLIS - 1);
+      assertThat(millisSince(started)).isBetween(20L, SLOW_MILLIS - 1L);
     }
     try (RawHttp http = connect()) {
       long started = System.nanoTime();
@@ -250,9 +250,9 @@ class BackendTest {
     }
   }
 
-  private static Backend start(long delayMillis) throws IOException {
-    return Backend.start(
-        new BackendSettings(Duration.ofMillis(delayMillis), 2, 5_000, 2_000, 0, 0));
+  private static Backend start(int delayMillis) throws IOException {
+    Delay delay = new Delay.Constant(delayMillis);
+    return Backend.start(new BackendSettings(delay, ErrorShare.NONE, SEED, 2, 5_000, 2_000, 0, 0));
   }
 
   private RawHttp connect() throws IOException {

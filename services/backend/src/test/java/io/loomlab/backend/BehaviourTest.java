@@ -105,16 +105,6 @@ class BehaviourTest {
   }
 
   @Test
-  void delayOfThePathStaysWhatItSays() throws Exception {
-    put("delay=30000");
-    try (RawHttp http = connect()) {
-      long started = System.nanoTime();
-      assertThat(http.get("/delay/0.05").response().body()).isEqualTo("0.05");
-      assertThat(millisSince(started)).isBetween(50L, 29_999L);
-    }
-  }
-
-  @Test
   void errorShareOfTheSuccessesFails() throws Exception {
     int requests = 600;
     put("delay=0&error_share=0.25");

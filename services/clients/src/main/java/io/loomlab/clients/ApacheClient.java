@@ -109,9 +109,8 @@ public final class ApacheClient implements BlockingClient {
         "apache-httpclient",
         VersionInfo.loadVersionInfo("org.apache.hc.client5", getClass().getClassLoader())
             .getRelease(),
+        pool.getMaxTotal(),
         pool.getDefaultMaxPerRoute(),
-        pool.getDefaultMaxPerRoute(),
-        null,
         connectionConfig.getConnectTimeout().toMilliseconds(),
         requestConfig.getResponseTimeout().toMilliseconds(),
         requestConfig.getConnectionRequestTimeout().toMilliseconds(),

@@ -90,7 +90,6 @@ final class JdkClient implements BlockingClient {
         Runtime.version().toString(),
         settings.backendConnections(),
         settings.backendConnections(),
-        null,
         http.connectTimeout().map(Duration::toMillis).orElse(0L),
         request("/").timeout().map(Duration::toMillis).orElse(0L),
         settings.poolTimeout().toMillis(),

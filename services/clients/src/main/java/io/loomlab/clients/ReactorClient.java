@@ -75,7 +75,6 @@ public final class ReactorClient implements ReactiveBackend, BackendClient {
         HttpClient.class.getPackage().getImplementationVersion(),
         pool.maxConnections(),
         pool.maxConnections(),
-        null,
         ((Integer) options.get(ChannelOption.CONNECT_TIMEOUT_MILLIS)).longValue(),
         configuration.responseTimeout() == null ? 0 : configuration.responseTimeout().toMillis(),
         settings.poolTimeout().toMillis(),

@@ -2,7 +2,6 @@ package io.loomlab.microhttp;
 
 import io.loomlab.clients.ReactiveBackend;
 import io.loomlab.core.http.Answer;
-import io.loomlab.core.http.ContractException;
 import io.loomlab.core.http.Endpoint;
 import io.loomlab.core.http.Endpoints;
 import io.loomlab.core.http.ParsedRequest;
@@ -22,8 +21,6 @@ import java.util.stream.Stream;
 
 /** The endpoints as futures: no thread waits. */
 final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
-  private static final System.Logger LOG = System.getLogger(AsyncEndpoints.class.getName());
-
   /** Named, because before JDK 25 the default is a new thread per task on up to two processors. */
   private static final Executor AFTER_WAIT = ForkJoinPool.commonPool();
 
@@ -136,10 +133,6 @@ final class AsyncEndpoints implements Endpoints<CompletableFuture<Answer>> {
   }
 
   private static Answer problem(Throwable failure) {
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    if (!(cause instanceof ContractException)) {
-      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", cause.toString());
-    }
-    return Answer.problem(cause);
+    return Answer.problem(failure instanceof CompletionException ? failure.getCause() : failure);
   }
 }

@@ -4,6 +4,7 @@ import io.loomlab.core.http.Answer;
 import io.loomlab.core.http.Router;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.microhttp.Handler;
 import org.microhttp.Request;
@@ -14,8 +15,6 @@ import org.microhttp.Response;
  * would send nothing.
  */
 final class Handlers {
-  private static final System.Logger LOG = System.getLogger(Handlers.class.getName());
-
   private Handlers() {}
 
   /**
@@ -28,11 +27,11 @@ final class Handlers {
         executor.execute(
             () -> {
               Answer answer =
-                  orElse(() -> router.answer(MicrohttpCall.of(request)), () -> Answer.problem(500));
+                  orElse(() -> router.answer(MicrohttpCall.of(request)), Answer::problem);
               callback.accept(response(answer, request));
             });
       } catch (RuntimeException | Error e) {
-        callback.accept(response(bug(e, () -> Answer.problem(500)), request));
+        callback.accept(response(Answer.problem(e), request));
       }
     };
   }
@@ -42,29 +41,25 @@ final class Handlers {
     return (request, callback) ->
         orElse(
                 () -> router.answer(MicrohttpCall.of(request)),
-                () -> CompletableFuture.completedFuture(Answer.problem(500)))
+                failure -> CompletableFuture.completedFuture(Answer.problem(failure)))
             .whenComplete(
                 (answer, failure) -> {
-                  Answer told = failure == null ? answer : bug(failure, () -> Answer.problem(500));
+                  Answer told = failure == null ? answer : Answer.problem(failure);
                   callback.accept(response(told, request));
                 });
   }
 
   private static Response response(Answer answer, Request request) {
     return orElse(
-        () -> Responses.of(answer, request), () -> Responses.of(Answer.problem(500), request));
+        () -> Responses.of(answer, request),
+        failure -> Responses.of(Answer.problem(failure), request));
   }
 
-  private static <T> T orElse(Supplier<T> wanted, Supplier<T> problem) {
+  private static <T> T orElse(Supplier<T> wanted, Function<Throwable, T> problem) {
     try {
       return wanted.get();
     } catch (RuntimeException | Error e) {
-      return bug(e, problem);
+      return problem.apply(e);
     }
-  }
-
-  private static <T> T bug(Throwable bug, Supplier<T> problem) {
-    LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", bug.toString());
-    return problem.get();
   }
 }

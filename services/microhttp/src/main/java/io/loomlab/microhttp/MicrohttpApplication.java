@@ -55,8 +55,6 @@ public final class MicrohttpApplication implements AutoCloseable {
   }
 
   public static void main(String[] args) {
-    // Nothing logs here; SLF4J, which a library brings, would announce that at every start.
-    System.setProperty("slf4j.internal.verbosity", "ERROR");
     UsageException.exitOnUsageError(() -> start(Settings.from(System.getenv())));
   }
 

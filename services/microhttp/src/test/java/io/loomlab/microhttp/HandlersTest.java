@@ -15,14 +15,11 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.microhttp.Handler;
-import org.microhttp.Header;
 import org.microhttp.Request;
 import org.microhttp.Response;
 
 class HandlersTest {
   private static final Request ABOUT = new Request("GET", "/about", "HTTP/1.1", List.of(), null);
-  private static final Request HEAD =
-      new Request("HEAD", "/epoch-millis", "HTTP/1.1", List.of(), null);
   private static final Request EPOCH_MILLIS =
       new Request("GET", "/epoch-millis", "HTTP/1.1", List.of(), null);
   private static final Answer UNSENDABLE = null;
@@ -73,15 +70,6 @@ class HandlersTest {
         async((endpoint, asked) -> CompletableFuture.failedFuture(new AssertionError()), null);
 
     assertThat(sent(handler, EPOCH_MILLIS).status()).isEqualTo(500);
-  }
-
-  @Test
-  void anAnswerToHeadTellsTheLengthOfTheBodyThatItLacks() {
-    Response response = Responses.of(Answer.problem(405), HEAD);
-
-    assertThat(response.body()).isEmpty();
-    assertThat(response.headers())
-        .contains(new Header("Content-Length", String.valueOf(Answer.problem(405).body().length)));
   }
 
   private static Handler blocking(Endpoints<Answer> endpoints, Supplier<About> about) {

@@ -31,8 +31,6 @@ class MicrohttpTest {
           Map.of(
               "server",
               "microhttp",
-              "version",
-              "0.11",
               "executor",
               executor,
               "socket_threads",

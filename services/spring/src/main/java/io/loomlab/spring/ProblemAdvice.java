@@ -7,8 +7,6 @@ import io.loomlab.core.work.Movies;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpMethod;
@@ -23,8 +21,6 @@ import org.springframework.web.server.ServerWebInputException;
 /** Answers what no endpoint answered: what the framework or the contract refused, and bugs. */
 @ControllerAdvice
 class ProblemAdvice {
-  private static final Logger LOG = LoggerFactory.getLogger(ProblemAdvice.class);
-
   @ExceptionHandler
   ResponseEntity<byte[]> refused(ContractException refusal) {
     return entity(Answer.problem(refusal));
@@ -45,8 +41,7 @@ class ProblemAdvice {
               ? Answer.problem(response.getStatusCode().value())
               : Answer.problem(RefusedException.method(names(allowed))));
     }
-    LOG.error("A request failed: {}", failure.toString());
-    return entity(Answer.problem(500));
+    return entity(Answer.problem(failure));
   }
 
   /** As Spring MVC and as WebFlux tells it, of the only body that they are asked to read. */

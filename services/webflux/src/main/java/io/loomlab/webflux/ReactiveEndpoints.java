@@ -4,7 +4,6 @@ import static io.loomlab.webflux.Steps.answerable;
 
 import io.loomlab.clients.ReactiveBackend;
 import io.loomlab.core.http.Answer;
-import io.loomlab.core.http.ContractException;
 import io.loomlab.core.http.Endpoint;
 import io.loomlab.core.http.Endpoints;
 import io.loomlab.core.http.ParsedRequest;
@@ -15,13 +14,10 @@ import io.loomlab.core.work.Movies;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /** The endpoints without a thread that waits. */
 class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
-  private static final Logger LOG = LoggerFactory.getLogger(ReactiveEndpoints.class);
   private static final int CLIENT_GONE = 499;
 
   private final ReactiveBackend backend;
@@ -41,7 +37,7 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
     Recorded recorded = new Recorded(endpoint, requests.start(endpoint));
     return Mono.just(request)
         .flatMap(answerable(asked -> answer(asked.get())))
-        .onErrorResume(failure -> Mono.just(problem(failure)))
+        .onErrorResume(failure -> Mono.just(Answer.problem(failure)))
         .doOnNext(answer -> recorded.stop(answer.status()))
         .doOnCancel(() -> recorded.stop(CLIENT_GONE));
   }
@@ -108,13 +104,6 @@ class ReactiveEndpoints implements Endpoints<Mono<Answer>> {
 
   private static Mono<Answer> after(Duration wait, Supplier<Answer> answer) {
     return Mono.delay(wait).map(answerable(tick -> answer.get()));
-  }
-
-  private static Answer problem(Throwable failure) {
-    if (!(failure instanceof ContractException)) {
-      LOG.error("A request failed: {}", failure.toString());
-    }
-    return Answer.problem(failure);
   }
 
   /** Stops once: a client that goes away may cancel what has already succeeded. */

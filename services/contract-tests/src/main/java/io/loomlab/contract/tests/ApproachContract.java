@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.loomlab.backend.Backend;
 import io.loomlab.backend.BackendSettings;
+import io.loomlab.backend.Delay;
+import io.loomlab.backend.ErrorShare;
 import io.loomlab.core.http.Problem;
 import io.loomlab.core.settings.Approach;
 import io.loomlab.core.settings.Settings;
@@ -34,6 +36,8 @@ import tools.jackson.databind.json.JsonMapper;
 @ResourceLock("approach")
 public abstract class ApproachContract {
   private static final int MEBIBYTE = 1 << 20;
+  private static final BackendSettings BACKEND =
+      new BackendSettings(new Delay.Constant(0), ErrorShare.NONE, 1, 1, 1_000, 100, 0, 0);
 
   private final Approach approach;
   private final Settings.Style style;
@@ -49,13 +53,18 @@ public abstract class ApproachContract {
     this.style = style;
   }
 
+  /** What the application is started with, but for the time that a connection may be idle. */
+  protected Settings settings(Duration keepAlive) {
+    return TestSettings.of(approach, style, backend.port(), keepAlive);
+  }
+
   /** Starts the real application. */
   protected abstract Running start(Settings settings) throws IOException;
 
   @BeforeAll
   void startAll() throws IOException {
-    backend = Backend.start(new BackendSettings(Duration.ZERO, 1, 1_000, 100, 0, 0));
-    running = start(TestSettings.of(approach, style, backend.port()));
+    backend = Backend.start(BACKEND);
+    running = start(settings(TestSettings.KEEP_ALIVE));
   }
 
   @AfterAll
@@ -95,12 +104,22 @@ public abstract class ApproachContract {
     }
   }
 
-  /** What a server's module adds: values of its own, null for what the server does not have. */
+  /**
+   * What a server's module adds: values of its own, null for what the server does not have; of an
+   * executor the end of its name. And that the server has a version, whichever.
+   */
   protected void assertInbound(Map<String, String> expected) throws Exception {
     JsonNode inbound = about().at("/inbound");
+    assertThat(inbound.at("/version").asString("")).isNotEmpty();
     expected.forEach(
-        (member, value) ->
-            assertThat(inbound.at("/" + member).asString("null")).as(member).endsWith(value));
+        (member, value) -> {
+          String told = inbound.at("/" + member).asString("null");
+          if (member.equals("executor")) {
+            assertThat(told).endsWith(value);
+          } else {
+            assertThat(told).as(member).isEqualTo(value);
+          }
+        });
   }
 
   /**

@@ -7,6 +7,8 @@ import java.time.Duration;
 
 /** Settings of an approach under test: any free ports, small values. */
 final class TestSettings {
+  static final Duration KEEP_ALIVE = Duration.ofSeconds(60);
+
   private static final int PLATFORM_THREADS = 31;
   private static final int BACKEND_CONNECTIONS = 3;
   private static final int MAX_CONNECTIONS = 777;
@@ -14,11 +16,10 @@ final class TestSettings {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(4);
   private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(15);
   private static final Duration POOL_TIMEOUT = Duration.ofSeconds(20);
-  private static final Duration KEEP_ALIVE = Duration.ofSeconds(60);
 
   private TestSettings() {}
 
-  static Settings of(Approach approach, Settings.Style style, int backendPort) {
+  static Settings of(Approach approach, Settings.Style style, int backendPort, Duration keepAlive) {
     return new Settings(
         approach,
         URI.create("http://localhost:" + backendPort),
@@ -29,7 +30,7 @@ final class TestSettings {
         CONNECT_TIMEOUT,
         RESPONSE_TIMEOUT,
         POOL_TIMEOUT,
-        KEEP_ALIVE,
+        keepAlive,
         Settings.Client.DEFAULT,
         style,
         false,

@@ -11,6 +11,8 @@ public record Answer(int status, String contentType, byte[] body, String allow) 
   public static final String TEXT = "text/plain;charset=UTF-8";
   public static final String JSON = "application/json";
 
+  private static final System.Logger LOG = System.getLogger(Answer.class.getName());
+
   public static Answer text(String body) {
     return new Answer(200, TEXT, body.getBytes(StandardCharsets.UTF_8), null);
   }
@@ -25,12 +27,15 @@ public record Answer(int status, String contentType, byte[] body, String allow) 
     return new Answer(200, JSON, body, null);
   }
 
-  /** The problem of whatever a handler threw; what is no {@link ContractException} is a bug. */
+  /** The problem of what was thrown; what is no {@link ContractException} is a bug, and logged. */
   public static Answer problem(Throwable failure) {
     return switch (failure) {
       case RefusedException refused -> problem(refused.problem(), refused.allow());
       case ContractException known -> problem(known.problem(), null);
-      default -> problem(500);
+      default -> {
+        LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", failure.toString());
+        yield problem(500);
+      }
     };
   }
 

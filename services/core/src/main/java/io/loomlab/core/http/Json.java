@@ -1,6 +1,5 @@
 package io.loomlab.core.http;
 
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectReader;
@@ -28,25 +27,9 @@ public final class Json {
     return WRITER.writeValueAsBytes(value);
   }
 
+  /** Unknown members are passed over. */
   public static ObjectReader reader(Class<?> type) {
     return PLAIN.readerFor(type);
-  }
-
-  /**
-   * Unknown members are passed over.
-   *
-   * @throws IllegalArgumentException if the text is no JSON of that type
-   */
-  public static <T> T read(String json, Class<T> type) {
-    try {
-      T value = PLAIN.readValue(json, type);
-      if (value != null) {
-        return value;
-      }
-    } catch (JacksonException e) {
-      throw new IllegalArgumentException(e.getOriginalMessage(), e);
-    }
-    throw new IllegalArgumentException("JSON null");
   }
 
   private static JsonMapper mapper(PropertyNamingStrategy names) {

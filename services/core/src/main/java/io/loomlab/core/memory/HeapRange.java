@@ -50,11 +50,7 @@ record HeapRange(long start, long end) {
   }
 
   boolean holds(long address) {
-    return Long.compareUnsigned(start, address) <= 0 && !endsBefore(address);
-  }
-
-  boolean endsBefore(long address) {
-    return Long.compareUnsigned(end, address) <= 0;
+    return Long.compareUnsigned(start, address) <= 0 && Long.compareUnsigned(address, end) < 0;
   }
 
   private HeapRange around(HeapRange other) {

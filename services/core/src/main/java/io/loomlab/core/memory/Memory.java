@@ -7,6 +7,7 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -75,8 +76,8 @@ public final class Memory implements ManagementServer.Handler {
 
   private Held held(boolean afterCollection) {
     Long rssAnonBytes = process.rssAnonBytes();
-    Long heapRssAnonBytes = HeapRange.ofThisJvm().map(process::rssAnonBytesOf).orElse(null);
-    Long threadStackBytes = process.threadStackBytes();
+    Optional<HeapRange> heap = HeapRange.ofThisJvm();
+    ProcessMemory.Parts parts = process.rssAnonParts(heap.orElse(HeapRange.NOT_ANONYMOUS));
     Long threads = process.threads();
     Long kernelBytes = process.kernelBytes();
     Long inFlight = requestsInFlight.get();
@@ -84,9 +85,9 @@ public final class Memory implements ManagementServer.Handler {
     return new Held(
         heapUsedBytes(afterCollection, collectionMs),
         rssAnonBytes,
-        heapRssAnonBytes,
+        heap.map(range -> parts.heapBytes()).orElse(null),
         threads,
-        threadStackBytes,
+        parts.threadStackBytes(),
         kernelBytes,
         inFlight,
         collectionMs);

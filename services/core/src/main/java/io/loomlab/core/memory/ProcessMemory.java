@@ -34,58 +34,44 @@ final class ProcessMemory {
    * 6.1 by 64 pages a thread.
    */
   Long rssAnonBytes() {
-    Long kib = find(process.resolve("smaps_rollup"), ANONYMOUS);
-    return kib == null ? null : kib * BYTES_PER_KIB;
+    return bytes(process.resolve("smaps_rollup"), ANONYMOUS);
   }
 
   /**
-   * The heap's part of that: of the mappings that begin within. They come by address, and nothing
-   * is read beyond the heap, for every thread has two of them.
+   * Parts of that, null where the kernel does not tell.
+   *
+   * @param heapBytes of the mappings that begin within the heap
+   * @param threadStackBytes in Java threads' stacks, the compilers' among them; null if none is
+   *     found to be a stack: guard zones of 64-KiB pages are larger than {@link Mapping} looks for
    */
-  Long rssAnonBytesOf(HeapRange heap) {
-    Path mappings = process.resolve("smaps");
-    try (BufferedReader lines = Files.newBufferedReader(mappings, StandardCharsets.ISO_8859_1)) {
-      long bytes = 0;
-      boolean inHeap = false;
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        if (beginsMapping(line)) {
-          if (heap.endsBefore(startOf(line))) {
-            return bytes;
-          }
-          inHeap = heap.holds(startOf(line));
-        } else if (inHeap && line.startsWith(ANONYMOUS)) {
-          bytes += number(line) * BYTES_PER_KIB;
-        }
-      }
-      return bytes;
-    } catch (IOException e) {
-      return null;
-    }
+  record Parts(Long heapBytes, Long threadStackBytes) {
+    static final Parts UNKNOWN = new Parts(null, null);
   }
 
-  /**
-   * The part of that in Java threads' stacks, the compilers' among them. Every mapping is looked
-   * at, and a thread has two. Null if none is found to be a stack: guard zones of 64-KiB pages are
-   * larger than {@link Mapping} looks for.
-   */
-  Long threadStackBytes() {
+  /** Reads the mappings once: each is looked at, and a thread has two. */
+  Parts rssAnonParts(HeapRange heap) {
     Path mappings = process.resolve("smaps");
     try (BufferedReader lines = Files.newBufferedReader(mappings, StandardCharsets.ISO_8859_1)) {
-      long bytes = 0;
+      long heapBytes = 0;
+      long stackBytes = 0;
       Mapping mapping = Mapping.NONE;
+      boolean inHeap = false;
       boolean isStack = false;
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         if (beginsMapping(line)) {
           Mapping next = Mapping.of(line);
+          inHeap = heap.holds(next.start());
           isStack = next.isStackAbove(mapping);
           mapping = next;
-        } else if (isStack && line.startsWith(ANONYMOUS)) {
-          bytes += number(line) * BYTES_PER_KIB;
+        } else if ((inHeap || isStack) && line.startsWith(ANONYMOUS)) {
+          long bytes = number(line) * BYTES_PER_KIB;
+          heapBytes += inHeap ? bytes : 0;
+          stackBytes += isStack ? bytes : 0;
         }
       }
-      return bytes == 0 ? null : bytes;
+      return new Parts(heapBytes, stackBytes == 0 ? null : stackBytes);
     } catch (IOException e) {
-      return null;
+      return Parts.UNKNOWN;
     }
   }
 
@@ -109,8 +95,10 @@ final class ProcessMemory {
     return !line.isEmpty() && !Character.isUpperCase(line.charAt(0));
   }
 
-  private static long startOf(String mapping) {
-    return Long.parseUnsignedLong(mapping, 0, mapping.indexOf('-'), 16);
+  /** In bytes, the kibibytes that the first line tells that starts so. */
+  static Long bytes(Path file, String start) {
+    Long kib = find(file, start);
+    return kib == null ? null : kib * BYTES_PER_KIB;
   }
 
   /** The number in the first line that starts so. */

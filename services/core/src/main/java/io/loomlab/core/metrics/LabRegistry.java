@@ -1,6 +1,7 @@
 package io.loomlab.core.metrics;
 
 import io.github.mweirauch.micrometer.jvm.extras.ProcessMemoryMetrics;
+import io.loomlab.core.memory.Peaks;
 import io.loomlab.core.settings.About;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;

@@ -4,13 +4,17 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.loomlab.core.http.Answer;
 import io.loomlab.core.memory.Memory;
+import io.loomlab.core.memory.Peaks;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.function.BooleanSupplier;
 
-/** Health and metrics for processes without Spring, on the paths of Spring's actuator. */
+/**
+ * Health and metrics of every approach and of the backend, on the paths of Spring's actuator, and
+ * what else is asked of a process beside its traffic.
+ */
 public final class ManagementServer implements AutoCloseable {
   /** Answers what is asked of one path, on the server's thread. */
   @FunctionalInterface

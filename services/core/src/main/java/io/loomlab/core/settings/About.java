@@ -139,7 +139,6 @@ public record About(
   /**
    * The backend client.
    *
-   * @param maxPending most requests waiting for a connection, null without a limit
    * @param tcpNoDelay null where the client does not tell
    * @param poolPolicy which idle connection is used next, and what guards the pool
    * @param eventLoops threads that serve its sockets, null where the caller does; those of
@@ -151,7 +150,6 @@ public record About(
       String version,
       Integer maxConnections,
       Integer maxConnectionsPerRoute,
-      Integer maxPending,
       Long connectTimeoutMs,
       Long responseTimeoutMs,
       Long poolTimeoutMs,

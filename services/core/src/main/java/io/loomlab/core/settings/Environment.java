@@ -8,8 +8,6 @@ import java.util.stream.Collectors;
 
 /** Typed reading of environment variables; every error is a {@link UsageException}. */
 public final class Environment {
-  private static final int HIGHEST_PORT = 65_535;
-
   private final Map<String, String> variables;
 
   public Environment(Map<String, String> variables) {
@@ -27,22 +25,12 @@ public final class Environment {
 
   /** A whole number from 1. */
   public int positive(String name) {
-    return between(name, text(name), 1, Integer.MAX_VALUE);
-  }
-
-  /** A whole number from 1, or the default where the variable is not set. */
-  public int positive(String name, int fallback) {
-    return between(name, variables.getOrDefault(name, "" + fallback), 1, Integer.MAX_VALUE);
+    return from(name, 1);
   }
 
   /** A duration of at least the given number of milliseconds. */
   public Duration millis(String name, int lowest) {
-    return Duration.ofMillis(between(name, text(name), lowest, Integer.MAX_VALUE));
-  }
-
-  /** A TCP port, 0 for any free one, or the default where the variable is not set. */
-  public int port(String name, int fallback) {
-    return between(name, variables.getOrDefault(name, "" + fallback), 0, HIGHEST_PORT);
+    return Duration.ofMillis(from(name, lowest));
   }
 
   /** The constant whose name is the value in upper case. */
@@ -88,16 +76,18 @@ public final class Environment {
             EnumSet.allOf(kind).stream().map(Names::kebab).collect(Collectors.joining(", ")));
   }
 
-  private static int between(String name, String value, int lowest, int highest) {
+  private int from(String name, int lowest) {
+    String value = text(name);
     try {
-      int number = Integer.parseInt(value.strip());
-      if (number >= lowest && number <= highest) {
+      int number = Integer.parseInt(value);
+      if (number >= lowest) {
         return number;
       }
     } catch (NumberFormatException e) {
       // falls through to the one sentence for every unusable value
     }
     throw new UsageException(
-        "%s is \"%s\"; give a whole number from %d to %d.".formatted(name, value, lowest, highest));
+        "%s is \"%s\"; give a whole number from %d to %d."
+            .formatted(name, value, lowest, Integer.MAX_VALUE));
   }
 }

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What every approach is told, from its environment. Only the ports have defaults, so that a
- * forgotten variable cannot become a difference between two approaches.
+ * What every approach is told, from its environment. Nothing has a default, so that a forgotten
+ * variable cannot become a difference between two approaches.
  *
  * @param platformThreads most worker threads of a server that uses platform threads
  * @param backendConnections most connections to the backend, in all and per route
@@ -21,6 +21,8 @@ import java.util.stream.Collectors;
  * @param httpClient backend client of the blocking approaches
  * @param style how the endpoints are written
  * @param saveMovies whether POST /movies stores what it reads
+ * @param port {@link #PORT}; only in tests 0, which is any free one
+ * @param managementPort {@link #MANAGEMENT_PORT}; in tests 0 as well
  */
 public record Settings(
     Approach approach,
@@ -38,6 +40,8 @@ public record Settings(
     boolean saveMovies,
     int port,
     int managementPort) {
+  public static final int PORT = 8080;
+  public static final int MANAGEMENT_PORT = 8081;
 
   /** Backend clients that block their caller; DEFAULT is the approach's own. */
   public enum Client {
@@ -103,7 +107,7 @@ public record Settings(
         environment.oneOf("LAB_HTTP_CLIENT", Client.class),
         environment.oneOf("LAB_STYLE", Style.class),
         environment.flag("LAB_SAVE_MOVIES"),
-        environment.port("LAB_PORT", 8080),
-        environment.port("LAB_MANAGEMENT_PORT", 8081));
+        PORT,
+        MANAGEMENT_PORT);
   }
 }

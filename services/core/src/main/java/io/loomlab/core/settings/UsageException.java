@@ -21,14 +21,16 @@ public final class UsageException extends RuntimeException {
    * one sentence and exit code 2.
    */
   public static void exitOnUsageError(Start start) {
+    // Without Spring nothing logs by SLF4J, and it would announce that at every start.
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
     try {
       start.run();
     } catch (UsageException e) {
       exit(e.getMessage());
     } catch (IOException e) {
       exit(
-          "A port cannot be bound (%s); free it or set LAB_PORT and LAB_MANAGEMENT_PORT."
-              .formatted(e.getMessage()));
+          "A port cannot be bound (%s); free ports %d and %d."
+              .formatted(e.getMessage(), Settings.PORT, Settings.MANAGEMENT_PORT));
     }
   }
 

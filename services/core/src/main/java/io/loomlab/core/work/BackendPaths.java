@@ -6,6 +6,8 @@ import io.loomlab.core.http.RefusedException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.ObjectReader;
 
 /**
  * Requests to the backend. Those that need the answer of the one before throw a {@link
@@ -18,6 +20,8 @@ public final class BackendPaths {
   public static final String USER_AGENT = "loom-lab";
 
   private static final int LONGEST_SEGMENT = 64;
+  private static final ObjectReader USER = Json.reader(User.class);
+  private static final ObjectReader AUTHORITIES = Json.reader(Authorities.class);
 
   private record User(String userId) {}
 
@@ -40,7 +44,8 @@ public final class BackendPaths {
 
   /** The user id in the answer to {@link #authenticate}. */
   public static String userId(String json) {
-    return segment(read(json, User.class).userId());
+    User user = read(json, USER);
+    return segment(user.userId());
   }
 
   /** Second call of /meetings. */
@@ -54,11 +59,11 @@ public final class BackendPaths {
    * @throws RefusedException 403 if it does not
    */
   public static String meetings(String userId, String authorizeJson) {
-    List<String> authorities = read(authorizeJson, Authorities.class).authorities();
-    if (authorities == null) {
+    Authorities granted = read(authorizeJson, AUTHORITIES);
+    if (granted.authorities() == null) {
       throw BackendException.unusable("The backend named no authorities");
     }
-    if (!authorities.contains("get-meetings")) {
+    if (!granted.authorities().contains("get-meetings")) {
       throw RefusedException.of(403);
     }
     return "/meetings?id=" + userId;
@@ -68,12 +73,16 @@ public final class BackendPaths {
     return "/delay/" + seconds;
   }
 
-  private static <T> T read(String json, Class<T> type) {
+  private static <T> T read(String json, ObjectReader reader) {
     try {
-      return Json.read(json, type);
-    } catch (IllegalArgumentException e) {
+      T value = reader.readValue(json);
+      if (value != null) {
+        return value;
+      }
+    } catch (JacksonException e) {
       throw BackendException.unusable(e);
     }
+    throw BackendException.unusable("The backend answered JSON null");
   }
 
   /**

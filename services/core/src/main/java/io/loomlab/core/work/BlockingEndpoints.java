@@ -1,7 +1,6 @@
 package io.loomlab.core.work;
 
 import io.loomlab.core.http.Answer;
-import io.loomlab.core.http.ContractException;
 import io.loomlab.core.http.Endpoint;
 import io.loomlab.core.http.Endpoints;
 import io.loomlab.core.http.ParsedRequest;
@@ -11,8 +10,6 @@ import java.util.function.Supplier;
 
 /** The endpoints for servers that run a request on a thread of its own, platform or virtual. */
 public final class BlockingEndpoints implements Endpoints<Answer> {
-  private static final System.Logger LOG = System.getLogger(BlockingEndpoints.class.getName());
-
   private final BlockingBackend backend;
   private final Movies movies;
   private final RequestMetrics requests;
@@ -42,11 +39,8 @@ public final class BlockingEndpoints implements Endpoints<Answer> {
   private Answer answer(Supplier<ParsedRequest> request) {
     try {
       return answer(request.get());
-    } catch (ContractException e) {
-      return Answer.problem(e);
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.ERROR, "A request failed: {0}", e.toString());
-      return Answer.problem(500);
+      return Answer.problem(e);
     }
   }
 

@@ -40,11 +40,9 @@ class ProcessMemoryTest {
   @Test
   void thatOfTheHeapIsOfTheMappingsThatBeginWithin() throws IOException {
     Files.writeString(directory.resolve("smaps"), SMAPS);
-    assertThat(memory().rssAnonBytesOf(new HeapRange(0xc0000000L, 0x100000000L)))
-        .isEqualTo(203 * 1024);
-    assertThat(memory().rssAnonBytesOf(new HeapRange(0xd0000000L, 0x100000000L)))
-        .isEqualTo(3 * 1024);
-    assertThat(memory().rssAnonBytesOf(HeapRange.NOT_ANONYMOUS)).isZero();
+    assertThat(parts(new HeapRange(0xc0000000L, 0x100000000L)).heapBytes()).isEqualTo(203 * 1024);
+    assertThat(parts(new HeapRange(0xd0000000L, 0x100000000L)).heapBytes()).isEqualTo(3 * 1024);
+    assertThat(parts(HeapRange.NOT_ANONYMOUS).heapBytes()).isZero();
   }
 
   @Test
@@ -64,7 +62,7 @@ class ProcessMemoryTest {
             + mapping(0x60000000L, guardBytes, "---p", 0)
             + mapping(0x60000000L + guardBytes, stackBytes, "rw-p", 700);
     Files.writeString(directory.resolve("smaps"), lines);
-    assertThat(memory().threadStackBytes()).isEqualTo(100 * 1024);
+    assertThat(parts(HeapRange.NOT_ANONYMOUS).threadStackBytes()).isEqualTo(100 * 1024);
   }
 
   @Test
@@ -74,7 +72,7 @@ class ProcessMemoryTest {
         directory.resolve("smaps"),
         mapping(0x10000000L, guardBytes, "---p", 0)
             + mapping(0x10000000L + guardBytes, Mapping.STACK_BYTES - guardBytes, "rw-p", 92));
-    assertThat(memory().threadStackBytes()).isNull();
+    assertThat(parts(HeapRange.NOT_ANONYMOUS).threadStackBytes()).isNull();
   }
 
   private static String mapping(long start, long bytes, String permissions, int anonymousKib) {
@@ -103,12 +101,15 @@ class ProcessMemoryTest {
   @Test
   void whatTheKernelDoesNotTellIsNull() throws IOException {
     assertThat(memory().rssAnonBytes()).isNull();
-    assertThat(memory().rssAnonBytesOf(HeapRange.NOT_ANONYMOUS)).isNull();
-    assertThat(memory().threadStackBytes()).isNull();
+    assertThat(parts(HeapRange.NOT_ANONYMOUS)).isEqualTo(new ProcessMemory.Parts(null, null));
     assertThat(memory().threads()).isNull();
     assertThat(memory().kernelBytes()).isNull();
     Files.writeString(directory.resolve("memory.stat"), "anon 1\n");
     assertThat(memory().kernelBytes()).isNull();
+  }
+
+  private ProcessMemory.Parts parts(HeapRange heap) {
+    return memory().rssAnonParts(heap);
   }
 
   private ProcessMemory memory() {

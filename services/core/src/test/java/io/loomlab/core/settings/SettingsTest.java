@@ -74,8 +74,7 @@ class SettingsTest {
     "LAB_RESPONSE_TIMEOUT_MS, 2.5, whole number from 0",
     "LAB_HTTP_CLIENT, netty, 'default, apache, jdk, reactor'",
     "LAB_STYLE, terse, 'lean, idiomatic'",
-    "LAB_SAVE_MOVIES, yes, true or false",
-    "LAB_PORT, 70000, to 65535"
+    "LAB_SAVE_MOVIES, yes, true or false"
   })
   void saysWhichValueIsWrongAndWhatWouldBeRight(String name, String value, String cure) {
     Map<String, String> wrong = new HashMap<>(COMPLETE);

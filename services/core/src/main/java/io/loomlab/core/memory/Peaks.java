@@ -1,6 +1,7 @@
-package io.loomlab.core.metrics;
+package io.loomlab.core.memory;
 
 import io.loomlab.core.http.Answer;
+import io.loomlab.core.metrics.ManagementServer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.BaseUnits;
@@ -16,19 +17,18 @@ import java.nio.file.Path;
  * JVM's of its platform threads, which {@code jvm_threads_peak_threads} shows. A sample a second
  * misses what came and went between two.
  */
-final class Peaks implements MeterBinder, ManagementServer.Handler {
-  static final String PATH = "/peaks";
+public final class Peaks implements MeterBinder, ManagementServer.Handler {
+  public static final String PATH = "/peaks";
 
   private static final Path THIS_PROCESS = Path.of("/proc/self");
   private static final String RSS_MARK = "VmHWM:";
-  private static final int BYTES_PER_KIB = 1024;
 
   /** See proc(5): 5 sets the mark of the RSS to what it is now. */
   private static final String RESET = "5";
 
   private final Path process;
 
-  Peaks() {
+  public Peaks() {
     this(THIS_PROCESS);
   }
 
@@ -65,14 +65,7 @@ final class Peaks implements MeterBinder, ManagementServer.Handler {
 
   /** NaN where the kernel does not tell. */
   private double rssBytes() {
-    try (var lines = Files.lines(process.resolve("status"))) {
-      return lines
-          .filter(line -> line.startsWith(RSS_MARK))
-          .mapToDouble(line -> Double.parseDouble(line.replaceAll("\\D", "")) * BYTES_PER_KIB)
-          .findFirst()
-          .orElse(Double.NaN);
-    } catch (IOException | UncheckedIOException e) {
-      return Double.NaN;
-    }
+    Long bytes = ProcessMemory.bytes(process.resolve("status"), RSS_MARK);
+    return bytes == null ? Double.NaN : bytes;
   }
 }

@@ -1,4 +1,4 @@
-package io.loomlab.core.metrics;
+package io.loomlab.core.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
