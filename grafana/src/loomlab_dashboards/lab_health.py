@@ -26,8 +26,8 @@ def _share(title: str, sentence: str) -> Text:
 
 
 def _trust() -> Row:
-    alerts = Text("Alerts", "Alerts that fire now: reasons not to trust the run. The next panel names them.", "none")
-    history = Text("Alerts over time", "Which alerts fired; docs/how-to/fix-a-verdict.md has the cures.", "none")
+    alerts = Text("Alerts", "Alerts that fire now, reasons not to trust the run, which the next panel names.", "none")
+    history = Text("Alerts over time", "Which alerts fired; the page How to fix a verdict has the cures.", "none")
     up = Text("Targets", "Which targets Prometheus could scrape; an approach that is not started is no target.", "none")
     firing = Query(f"count({select('ALERTS', FIRING)}) or 0 * max(lab_run_info)", "firing")
     invalid = select("ALERTS", FIRING, 'severity="invalid"')
