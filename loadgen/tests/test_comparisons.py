@@ -281,6 +281,9 @@ def test_earlier_sweeps_in_slices_on_such_a_host_tell_how_far_blocks_are_apart(t
     swept(tmp_path, "5-sweep-users-c1", (0.5, 2.0))
     (tmp_path / "6-sweep-users-c1").mkdir()
     (tmp_path / "6-sweep-users-c1" / "summary.json").write_text("{")
+    swept(tmp_path, "7-sweep-users-c1", (0.5, 1.0, 2.0))
+    summary = tmp_path / "7-sweep-users-c1" / "summary.json"
+    summary.write_text(summary.read_text().replace('"effect": 0.5', '"effect": -0.5'))
 
     assert block_deviation(tmp_path, "here") == pytest.approx(math.sqrt((0.02**2 + 0.04**2) / 2))
 

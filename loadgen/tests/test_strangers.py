@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,22 @@ def test_where_a_folder_has_a_link_nothing_is_written_and_the_others_are_summed_
     assert repr(link) in said
     assert (other / "summary.json").exists()
     assert (checksum(victim), checksum(stranger)) == (before, given)
+
+
+def test_a_link_in_a_folder_that_was_never_begun_moves_no_run_of_another(tmp_path: Path) -> None:
+    victim, stranger = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    finish(victim)
+    with changing(stranger) as order:
+        for run in order.runs:
+            run.state = "planned"
+    shutil.rmtree(stranger / "runs")
+    (stranger / "runs").symlink_to(victim / "runs")
+    before = checksum(victim)
+
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
+        resume(stranger)
+
+    assert checksum(victim) == before
 
 
 def test_what_is_no_file_at_all_is_refused_too(tmp_path: Path) -> None:

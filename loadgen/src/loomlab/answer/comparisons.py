@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, variance
@@ -114,17 +115,16 @@ def block_deviation(results: Path, cpu_model: object) -> float | None:
     """The standard deviation of a block's log ratio in earlier sweeps in slices on such CPUs; None without one."""
     found: list[float] = []
     for path in sorted(results.glob("*-sweep-*/summary.json"), reverse=True):
-        try:
+        with suppress(OSError, ParseError, ValueError):  # a stranger's, in which effects may be below 0
             summary = read_record(path, Summary)
-        except (OSError, ParseError):
-            continue
-        if summary and summary.environment.get("cpu_model") == cpu_model and any(run.partner for run in summary.runs):
-            found += [
-                variance(math.log(block.effect) for block in one.blocks)
-                for contrast in summary.contrasts
-                for one in contrast.comparisons
-                if one.figure == CPU_PER_REQUEST.name and len(one.blocks) >= FEWEST_BLOCKS
-            ]
+            if summary and summary.environment.get("cpu_model") == cpu_model:
+                found += [
+                    variance(math.log(block.effect) for block in one.blocks)
+                    for contrast in summary.contrasts
+                    for one in contrast.comparisons
+                    if one.figure == CPU_PER_REQUEST.name and len(one.blocks) >= FEWEST_BLOCKS
+                    if any(run.partner for run in summary.runs)
+                ]
         if len(found) >= MOST_SWEEPS:
             break
     return math.sqrt(fmean(found)) if found else None

@@ -180,6 +180,7 @@ def _judged(run_dir: Path) -> State:
 
 def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:
     """The order, in which every block that lacks a run is planned again as a whole. Raises UsageError, as `foreign`."""
+    check_links(experiment_dir)
     begun, name = read_order(experiment_dir), experiment_dir.name
     if problem := foreign(begun, experiment_dir, host, lab_sha256):
         raise UsageError(problem)

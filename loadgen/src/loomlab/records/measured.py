@@ -25,50 +25,50 @@ class Measured(Record):
     """A flat record, which rules read; None: not measured; figures are of the interior unless their text tells."""
 
     concurrency: int = Field(description="Connections")
-    backend_calls: int = Field(3, description="Calls of one request")
-    at_once: int = Field(1, description="The last calls of a request, made at the same time")
+    backend_calls: int = Field(3, description="Calls per request")
+    at_once: int = Field(1, description="The last calls of a request that run concurrently")
     closed_model: bool = True
-    steady: bool = Field(True, description="Load and backend are the same from beginning to end")
+    steady: bool = Field(True, description="Load and backend do not change during the run")
     tool: str = "ab"
     tells_unended: bool = Field(False, description="The tool reports requests that never ended")
     offered_rps: float | None = None
-    delay_asked: str | None = Field(None, description="The backend's delay; None where no request depends on it")
+    delay_asked: str | None = Field(None, description="The backend's delay; null if no request depends on it")
     interrupted: bool = Field(False, description="The measurement was interrupted")
-    shortest_ms: float = Field(0, description="A correct answer takes so long at least, on average over kinds")
-    think_s: float | None = Field(None, description="The longest pause of users")
-    backend_hangs: bool = Field(False, description="It was to answer nothing for a while")
+    shortest_ms: float = Field(0, description="Shortest possible answer, averaged over kinds of request")
+    think_s: float | None = Field(None, description="Users' longest pause")
+    backend_hangs: bool = Field(False, description="The backend was told to hang for a while")
     tool_failure: str | None = Field(None, description="Why the tool left no figures, or only some")
-    requests: int | None = Field(None, description="Of the whole run, by the tool")
+    requests: int | None = Field(None, description="Requests of the whole run, as the tool counts them")
     errors: int | None = None
-    doubtful: int = Field(0, description="Answers that may have failed, too")
+    doubtful: int = Field(0, description="Answers that may have failed as well")
     completed: int | None = None
     dropped: int | None = None
     keepalive_requests: int | None = None
     throughput_rps: float | None = None
     started_rps: float | None = None
     worst_start_lag_p99_ms: float | None = Field(None, description="Of several rates, the largest of those that held")
-    lagged_p99_ms: float | None = Field(None, description="p99 of the answers whose starts lag so")
+    lagged_p99_ms: float | None = Field(None, description="p99 latency of the requests whose starts lag most")
     missed_steps: tuple[float, ...] = Field((), description="Offered rates, requests per second")
     missed_because: tuple[str, ...] = ()
     held_steps: tuple[float, ...] = ()
     little_ratio: float | None = Field(None, description="Throughput x mean latency / connections")
-    rounding: float = Field(0, description="By this share the tool's rounding may move mean latency")
-    silent_end_s: int = Field(0, description="Without an answer at the end of the run")
+    rounding: float = Field(0, description="Share by which the tool's rounding can shift mean latency")
+    silent_end_s: int = Field(0, description="Seconds without an answer at the end of the run")
     silences_s: tuple[int, ...] = ()
-    slow_ms: tuple[float, ...] = Field((), description="What answers and failures took that lasted several p50")
-    p50_ms: float | None = Field(None, description="Of the whole run")
+    slow_ms: tuple[float, ...] = Field((), description="Latencies that were several times the p50, failures included")
+    p50_ms: float | None = Field(None, description="p50 of the whole run")
     mean_ms: float | None = None
-    p99_ms: float | None = Field(None, description="Of answers")
-    whole_run: bool = Field(False, description="Too short for an interior")
+    p99_ms: float | None = Field(None, description="p99 of the answers")
+    whole_run: bool = Field(False, description="The run was too short for an interior")
     interior_s: float | None = None
     evaluated_s: float | None = None
-    waves: float | None = Field(None, description="The interior in mean latencies")
-    counted_requests: float | None = Field(None, description="Answers that figures per request are of")
+    waves: float | None = Field(None, description="Length of the interior, in mean latencies")
+    counted_requests: float | None = Field(None, description="Answers that the per-request figures are divided by")
     cpu_fall: Halves | None = None
     latency_fall: Halves | None = None
-    partner: Name | None = Field(None, description="The approach that it was loaded in turn with")
-    partner_cpus: float | None = Field(None, description="CPUs that the idle partner used, without its compilers")
-    threads_started: float | None = Field(None, description="Threads that a slice added, the median")
+    partner: Name | None = Field(None, description="The other approach of the pair")
+    partner_cpus: float | None = Field(None, description="CPU of the idle partner, without its compilers")
+    threads_started: float | None = Field(None, description="Threads that a slice added (median)")
     ratio_shift: float | None = Field(None, description="Growth of ln(CPU per request ÷ partner's), from half to half")
     container_known: bool = Field(True, description="The container's state after the run was recorded")
     container_failure: str | None = None
@@ -77,21 +77,21 @@ class Measured(Record):
     metrics_missing_ratio: float = 1.0
     gc_share: float | None = Field(None, description="Of the run, in pauses")
     gc_cpu_share: float | None = Field(None, description="Of the approach's CPU time")
-    throttled_ratio: float | None = Field(None, description="Periods of the approach's CPU quota")
+    throttled_ratio: float | None = Field(None, description="Throttled share of the approach's CPU quota periods")
     cpus_used: float | None = None
-    cpus_given: float | None = Field(None, description="By set and quota")
-    idle_share: float | None = Field(None, description="Of the approach's CPUs; None where a quota limits it")
-    jit_cpu_share: float | None = Field(None, description="Of the approach's CPU time, by compilers")
-    jit_cpu_fall: float | None = Field(None, description="By which that fell from half to half, a share of all CPU")
+    cpus_given: float | None = Field(None, description="CPUs of the approach, by its set and its quota")
+    idle_share: float | None = Field(None, description="Idle share of the approach's CPUs; null under a quota")
+    jit_cpu_share: float | None = Field(None, description="The JIT compilers' share of the approach's CPU time")
+    jit_cpu_fall: float | None = Field(None, description="Fall of the compilers' part from half to half, of all CPU")
     jit_cores_fall: float | None = Field(None, description="The same in CPUs")
     about_told: bool = Field(False, description="The approach reported its configuration")
     backend_pool: int | None = None
     platform_threads: int | None = None
-    backend_measured: bool = Field(True, description="Its CPU was recorded, so no figure means no quota")
-    backend_cpus_full: float | None = Field(None, description="Seconds in which all CPUs of its set were full")
+    backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")
+    backend_cpus_full: float | None = Field(None, description="Share of seconds with all CPUs of its set busy")
     backend_quota_full: float | None = None
     backend_throttled: float | None = None
-    backend_loop_full: float | None = Field(None, description="Of its busiest event loop")
+    backend_loop_full: float | None = Field(None, description="The same for its busiest event loop")
     backend_lateness_mean_ms: float | None = None
     backend_lateness_p99_ms: float | None = None
     backend_delays: BackendDelays | None = None
@@ -99,7 +99,7 @@ class Measured(Record):
     backend_connections_opened: int | None = None
     generator_measured: bool = True
     waits_told: bool = Field(True, description="The kernel reports how long threads wait for a CPU")
-    generator_wait_mean_ms: float | None = Field(None, description="Of its threads, ready and without a CPU")
+    generator_wait_mean_ms: float | None = Field(None, description="How long its ready threads waited for a CPU")
     generator_wait_p99_ms: float | None = None
     generator_throttled: float | None = None
     generator_cpus_full: float | None = None
@@ -107,13 +107,13 @@ class Measured(Record):
     generator_quota_full: float | None = None
     syn_retransmits: int | None = None
     connections_opened: int | None = None
-    lab_connections: int = Field(3, description="Of those the lab's own")
+    lab_connections: int = Field(3, description="The lab's own connections among them")
     host_sampled: bool = True
-    backend_metrics_missing_ratio: float = Field(1.0, description="Of a container that no approach can end")
-    foreign_cpu_share: float | None = Field(None, description="Others than the lab took of the approach's CPUs")
+    backend_metrics_missing_ratio: float = Field(1.0, description="Share of the run without the backend's metrics")
+    foreign_cpu_share: float | None = Field(None, description="Share of the approach's CPUs that other programs took")
     clock_step_s: float | None = Field(None, description="How far the clock was set during the run")
-    steal_shares: dict[str, float] | None = Field(None, description="What the hypervisor took, by whose CPUs")
-    stolen_of_needed: float | None = Field(None, description="Of the time in which the approach needed its CPUs")
+    steal_shares: dict[str, float] | None = Field(None, description="Share that the hypervisor took, by part")
+    stolen_of_needed: float | None = Field(None, description="The same, of the time the approach needed its CPUs")
     warmup: WarmupDigest | None = None
 
     @property

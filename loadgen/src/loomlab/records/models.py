@@ -161,7 +161,7 @@ class Interior(Record):
 class SliceFigures(Record):
     started: float
     seconds: float
-    requests: int = Field(description="Answered ones")
+    requests: int = Field(description="Answered requests")
     cpu_ms_per_request: float | None = Field(description="By the process's own count, without compilers and idle use")
     mean_latency_ms: float | None = Field(description="Without the first and the last wave, as throughput")
     throughput_rps: float | None
@@ -200,14 +200,14 @@ class Gc(Record):
     cpu_seconds: float | None = None
     share: float | None = Field(None, description="Of the run, in pauses")
     pauses: int | None = None
-    longest_pause_ms: float | None = Field(None, description="At most: its gauge decays, and may show the warm-up's")
+    longest_pause_ms: float | None = Field(None, description="Upper bound: the gauge decays and may show the warm-up")
     cpu_share: float | None = Field(None, description="Of the container's CPU time")
 
 
 class RuleResult(Record):
     rule: str
     outcome: RuleOutcome
-    level: Literal["invalid", "suspect"] = Field(description="What its failure makes of a run")
+    level: Literal["invalid", "suspect"] = Field(description="Verdict on a run that fails it")
     host_cause: bool = Field(False, description="Its cause is measured outside of the approach")
     reason: str | None = Field(None, description="A failure's sentence, why it does not apply, or what is missing")
 
@@ -220,7 +220,7 @@ class Run(Measured):
     approach: str = Field(description="Its name, or that of a twin")
     twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) repeats")
     scenario: str | None = None
-    cell: int = Field(1, description="Which of the experiment's loads")
+    cell: int = Field(1, description="Number of the load within the experiment")
     endpoint: str = Field(description="Path and query as requested; of several kinds of request, the first")
     load: Load = Field(description="Targets, connections, shape (`closed`, `open-rate`, `users`), time-out")
     rate: float | None = Field(description="The offered rate, if it is constant")
@@ -230,11 +230,11 @@ class Run(Measured):
     http_client: str | None = Field(None, description="As asked for (`default`: its own); event-driven: reactor-netty")
     style: str | None = Field(None, description="`lean` or `idiomatic`")
     delay: str = Field(description="The backend's, in the format of `DELAY`")
-    failures: dict[str, int] = Field(default_factory=dict, description="Failed requests by reason")
+    failures: dict[str, int] = Field(default_factory=dict, description="Number of failed requests by reason")
     failed_latency_ms: Latency = Field(default_factory=Latency, description="Of failed requests; not in `latency_ms`")
     duration_s: float | None
     latency_ms: Latency = Field(description="From when a request was due")
-    latency_from_start_ms: Latency | None = Field(None, description="From its start; null under ab and hey")
+    latency_from_start_ms: Latency | None = Field(None, description="Latency from its start; null under ab and hey")
     start_lag_p99_ms: float | None = Field(None, description="p99 of the lag between the two")
     cpu_seconds: float | None
     cpu_ms_per_request: float | None
@@ -247,26 +247,26 @@ class Run(Measured):
     live_bytes_per_request: LiveBytes = Field(default_factory=LiveBytes, description="Memory per in-flight request")
     live_requests: int | None = Field(None, description="How many requests waited then")
     heap_kept_bytes: float | None = Field(None, description="Growth over the load, after full collections at rest")
-    allocated_bytes_per_request: float | None = Field(None, description="In the heap, except what scrapes allocate")
+    allocated_bytes_per_request: float | None = Field(None, description="Heap allocation, without that of scrapes")
     threads_max: float | None = Field(description="The highest sample, one a second")
     gc: Gc
     jit_cpu_seconds: float | None = Field(None, description="CPU time of the JVM's compiler threads")
     virtual_threads_pinned: int | None = Field(None, description="Pins of more than 20 ms, as JFR counts them")
     response_bytes_per_request: float | None = Field(None, description="As the tool counts; only ab includes headers")
-    slices: list[SliceFigures] = Field(default_factory=list, description="Of a run with a partner, those that count")
-    steps: list[Step] = Field(default_factory=list, description="Those of a rate ladder")
+    slices: list[SliceFigures] = Field(default_factory=list, description="The slices that count; of a pair")
+    steps: list[Step] = Field(default_factory=list, description="The steps of a rate ladder")
     episodes: list[Episode] = Field(default_factory=list, description="Hangs of the backend")
     interior: Interior | None = Field(description="The part that figures are taken on")
-    start_s: float | None = Field(None, description="Until the approach was ready")
+    start_s: float | None = Field(None, description="Seconds until the approach was ready")
     waited_s: float = Field(0, description="After that, for monitoring, the backend or the verdict on the run before")
     started: str
     finished: str | None = Field(description="null: the measurement was interrupted")
-    boot_id: str | None = Field(None, description="The host's, another one after each of its starts")
+    boot_id: str | None = Field(None, description="Changes each time the host boots")
     verdict: Verdict = "valid"
     reasons: list[str] = Field(default_factory=list, description="Sentences, those that invalidate first")
     notes: list[str] = Field(default_factory=list, description="Figures that are missing; the verdict is the same")
     rules: list[RuleResult] = Field(default_factory=list, description="Every rule of the verdict and what it found")
-    raw_sha256: str | None = Field(None, description="Checksum of the raw files that the figures are of")
+    raw_sha256: str | None = Field(None, description="Checksum of the raw files behind the figures")
 
     @property
     def pair(self) -> tuple[str, ...]:

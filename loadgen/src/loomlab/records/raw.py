@@ -45,11 +45,11 @@ class Burst(Record):
 class WarmupDigest(Record):
     bursts: int
     duration_s: float
-    compiling_s: float = Field(description="Of `duration_s`, for the compilers")
+    compiling_s: float = Field(description="Seconds of `duration_s` spent on the compilers' phase")
     capped: bool = Field(description="Its cap cut it short")
     failed: bool
     cap_s: float = 0
-    compiled: bool | None = Field(True, description="The compilers came to rest; null: unknown")
+    compiled: bool | None = Field(True, description="The compilers finished; null: unknown")
     cause: str = Field("", description="What was not steady when the cap cut it short")
 
 
