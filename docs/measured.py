@@ -1,4 +1,4 @@
-"""results/measured.md and the charts of the README, from kept summaries: `python docs/measured.py DOCS FOLDER`."""
+"""The README's answer, charts and results/measured.md, from kept summaries: `python docs/measured.py LAB FOLDER`."""
 
 import gzip
 import re
@@ -63,9 +63,9 @@ def answers(experiments: Mapping[str, Experiment]) -> list[Answer]:
     return [rows[0], Answer("the same without a read time-out", untimed, rows[0].side, load), *rows[1:]]
 
 
-def answer(docs: Path) -> list[str]:
+def answer(experiments: Mapping[str, Experiment]) -> list[str]:
     """Lines of the README."""
-    rows = answers(kept(docs))
+    rows = answers(experiments)
     lines = ["| | memory per in-flight request | CPU per request | p99 latency, a lower bound |", "|:--|:--|:--|:--|"]
     for row in rows:
         memory = row.by(MEMORY)
@@ -75,8 +75,8 @@ def answer(docs: Path) -> list[str]:
 
 
 def _cell(comparison: Comparison) -> str:
-    words = {"not significant": ", not significant", "no difference": ": the same", "equivalent": ": the same"}
-    return with_interval(*effect_cell(comparison)) + words.get(comparison.word, "")
+    shown = comparison.word in {"not significant", "no difference", "equivalent"}
+    return with_interval(*effect_cell(comparison)) + (f", {comparison.word}" if shown else "")
 
 
 def page(experiments: Mapping[str, Experiment]) -> str:
@@ -86,8 +86,10 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         title, command = KEPT[name]
         summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
         compared = experiment.comparisons(CPU)
-        said = [*opening.found, *([opening.unclear] if opening.unclear else [])] if compared else []
-        doubts = dict.fromkeys(f"{one.verdict}: {one.reason}" for one in caveats.of_runs if one.verdict)
+        unclear = [opening.unclear] if opening.unclear else []
+        said = [*opening.found, *unclear, *opening.more] if compared else []
+        of_runs = (f"{one.verdict}: {one.reason}" if one.verdict else one.reason for one in caveats.of_runs)
+        doubts = dict.fromkeys([*caveats.whole, *caveats.dropped, *caveats.host, *of_runs])
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
         lines += [f"- {sentence}" for sentence in (*said, *doubts)]
@@ -115,13 +117,18 @@ def _percent(comparison: Comparison, effect: float) -> float:
     return 100 * (effect / (comparison.b_mean or 1) if comparison.by_difference else effect - 1)
 
 
-def write(docs: Path, folder: Path) -> None:
-    experiments = kept(docs)
-    (folder / "results" / "measured.md").write_text(page(experiments), encoding="utf-8")
+def write(lab: Path, folder: Path) -> None:
+    """Below `folder` as below `lab`."""
+    experiments, docs = kept(lab / "docs"), folder / "docs"
+    (docs / "results" / "measured.md").write_text(page(experiments), encoding="utf-8")
+    before, begin, after = (lab / "README.md").read_text(encoding="utf-8").partition("<!-- results -->\n")
+    _, end, after = after.partition("<!-- /results -->")
+    text = "\n".join(answer(experiments))
+    (folder / "README.md").write_text(f"{before}{begin}{text}\n{end}{after}", encoding="utf-8")
     light = chart(answers(experiments))
     dark = re.sub(r"var\(--(\w+), (#\w+)\)", lambda ink: DARK.get(ink[1], ink[2]), light)
     for name, svg in {"light": light, "dark": dark}.items():
-        (folder / "images" / f"answer-{name}.svg").write_text(svg, encoding="utf-8")
+        (docs / "images" / f"answer-{name}.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from abouts import ALL, HEADLINE, NETTYS, TOMCATS, about, named, subject
-from loomlab.answer.parity import contrasts_of
+from loomlab.answer.parity import contrasts_of, what_differs
 from loomlab.answer.text import lines
 from loomlab.records.contrasts import Contrast
 from loomlab.records.models import Answer, Probe
@@ -204,6 +204,20 @@ def test_a_reader_is_told_which_rows_are_comparable_and_what_else_the_others_dif
 
     notes = [note for subjects in every for note in lines("contrasts.txt", contrasts=contrasts_of(subjects))]
     assert "\n".join(notes) == snapshot
+
+
+def test_what_differs_stands_with_the_first_sides_before_the_seconds() -> None:
+    known = contrast(*TOMCATS, about(TOMCATS[0]), about(TOMCATS[1], style="idiomatic"))
+
+    assert (known.a, known.b) == TOMCATS[::-1]
+    assert what_differs(known) == "concurrency: virtual-threads / platform-threads; style: idiomatic / lean"
+    assert what_differs(contrast(*TOMCATS, None, None)) == "not known"
+
+
+def test_how_sockets_are_served_goes_without_saying_between_two_servers() -> None:
+    (got,) = contrasts_of(subject(name, ALL[name]) for name in ("jetty-virtual", "tomcat-platform"))
+
+    assert not {"inbound.internals.dispatch", "inbound.socket_thread_kind"} & {*parts(got)}
 
 
 def test_of_many_pairs_a_note_names_the_first() -> None:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from loomlab.answer.figures import FIGURES, MEMORY, THREADS, THROUGHPUT, Spread, spread
-from loomlab.basics.format import number, percent, signed
+from loomlab.basics.format import UNKNOWN, amount, counted, fixed, number, percent, rough_percent, signed
 from loomlab.basics.trend import trend
 from loomlab.records.models import Gc, Latency
 from loomlab.records.raw import LiveBytes
@@ -101,6 +101,36 @@ def test_every_silence_between_two_times_is_told() -> None:
 )  # fmt: skip
 def test_a_share_has_three_digits_that_count_or_all_before_the_point(share: float, said: str) -> None:
     assert percent(share) == said
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "0.0"), (0.0004, "under 0.1"), (0.0006, "0.1"), (0.1994, "19.9"), (0.1996, "20"), (0.994, "99"),
+        (0.995, "over 99"), (0.9999, "over 99"), (1.0, "100"), (9.994, "999"), (10.001, "over 1,000"),
+    ],
+)  # fmt: skip
+def test_a_share_in_a_sentence_is_rough_and_never_none_or_all_for_others(share: float, said: str) -> None:
+    assert rough_percent(share) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0"), (0.04, "under 0.1"), (-0.06, "0.1"), (9.94, "9.9"), (-9.96, "10"), (1234.6, "1,235"),
+    ],
+)  # fmt: skip
+def test_an_amount_is_a_size_and_never_0_for_what_is_not(value: float, said: str) -> None:
+    assert amount(value) == said
+
+
+def test_nothing_is_a_number_and_what_was_not_measured_is_none() -> None:
+    assert [fixed(value, 1) for value in (0.0, 1234.56, None)] == ["0.0", "1,234.6", UNKNOWN]
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (1234, "1,234 runs")])
+def test_what_is_counted_is_one_or_several(count: int, said: str) -> None:
+    assert counted(count, "run") == said
 
 
 def test_slope_and_error_are_those_of_least_squares() -> None:

@@ -11,12 +11,13 @@ from syrupy.assertion import SnapshotAssertion
 from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, Figure
 from loomlab.answer.text import lines
 from loomlab.records.contrasts import Contrast, Kind
+from loomlab.records.load import Load
 from loomlab.records.models import Latency, Run
 from loomlab.records.raw import LiveBytes
-from loomlab.report.experiment import Experiment
-from loomlab.report.opening import opening_of
+from loomlab.report.experiment import Experiment, effect_cell
+from loomlab.report.opening import caveats_of, opening_of
 from ordered import planned
-from report_folder import LOAD, NAMES, RATE, blocks, experiment_of, invalid, run_of
+from report_folder import LOAD, NAMES, NEGATIVE, RATE, blocks, experiment_of, holding, invalid, run_of
 from saying import figures
 
 
@@ -138,6 +139,124 @@ def test_a_contrast_whose_blocks_all_lack_a_figure_that_was_measured_is_told_not
     assert told(unmeasured) == []
 
 
+def at_loads(*costs: Sequence[float]) -> list[Run]:
+    """A load for each of these, which the first approach needs of CPU block by block; the other needs 1 ms."""
+    return [
+        run_of(
+            name, repeat, cell=cell, run=f"{cell}{repeat}-{name}", load=replace(LOAD, connections=100 * cell),
+            cpu_ms_per_request=cost if name == NAMES[0] else 1.0,
+        )
+        for cell, own in enumerate(costs, 1)
+        for repeat, cost in enumerate(own, 1)
+        for name in NAMES
+    ]  # fmt: skip
+
+
+NOISY = (0.5, 2.0, 0.8, 1.4, 1.0)
+
+
+def test_what_was_declared_is_told_first_of_that_differences_the_largest_before_others() -> None:
+    """However much the throughput of the first load differs, which nobody declared."""
+    slow = {"throughput_rps": 215.0}
+    runs = [
+        run.model_copy(update=slow) if (run.approach, run.cell) == (NAMES[0], 1) else run
+        for run in at_loads([0.8] * 5, [1.0] * 5, [0.5] * 5, [2.5] * 5)
+    ]
+    experiment = experiment_of(runs)
+    by_cell = {one.cell: one.sentence for one in experiment.comparisons(CPU)}
+
+    assert opening_of(experiment).found == [
+        *(by_cell[cell] for cell in (4, 3, 1, 2)),
+        comparing(experiment, THROUGHPUT)[0],
+    ]
+
+
+def test_a_difference_from_what_is_below_0_has_no_ratio_and_is_the_largest() -> None:
+    runs = [
+        run.model_copy(update={"cpu_ms_per_request": 9.0}) if run.approach == NAMES[0] else run
+        for run in holding(NEGATIVE).runs
+    ]
+    experiment = experiment_of(runs)
+
+    assert opening_of(experiment).found == comparing(experiment, MEMORY, CPU)
+
+
+@pytest.mark.parametrize(("load", "found"), [(replace(LOAD, shape=RATE), True), (LOAD, False)])
+def test_a_tail_that_is_the_same_within_the_margin_is_found_and_a_lower_bound_is_not(load: Load, found: bool) -> None:
+    experiment = experiment_of(blocks(5, load=load, latency_ms=Latency(p99=950)))
+
+    assert (set(comparing(experiment, P99)) <= set(opening_of(experiment).found)) is found
+
+
+def test_what_is_not_significant_is_told_of_every_load_in_a_line_beside_what_was_found() -> None:
+    experiment = experiment_of(at_loads(NOISY, [0.5] * 5, [value**0.5 for value in NOISY]))
+    first, second, third = experiment.comparisons(CPU)
+    opening = opening_of(experiment)
+
+    assert opening.found == [second.sentence]
+    for one, told in ((first, True), (second, False), (third, True)):
+        assert (f"{effect_cell(one)[0]} ({effect_cell(one)[1]}) at {one.load}" in (opening.unclear or "")) is told
+
+
+def test_a_tail_that_hangs_on_runs_that_were_left_out_is_told_not_to_be_known() -> None:
+    runs = [run_of(NAMES[1], repeat, latency_ms=Latency(p99=1000), errors=0) for repeat in range(1, 6)]
+    for repeat in range(1, 6):
+        p99, errors = (880 + repeat, 0) if repeat < 4 else (None, 80)
+        runs.append(run_of(NAMES[0], repeat, latency_ms=Latency(p99=p99), errors=errors))
+    experiment = experiment_of(runs)
+    (tail,), opening = experiment.comparisons(P99), opening_of(experiment)
+
+    assert (tail.apart, tail.swayed) == (True, True)
+    assert (tail.sentence in opening.found, tail.sentence in opening.more) == (False, True)
+
+
+def test_the_repeats_make_up_for_the_comparison_with_the_fewest_blocks_whatever_a_twin_lacks() -> None:
+    runs = at_loads([0.8] * 5, [0.8] * 5)
+    runs[0] = runs[0].model_copy(update={"verdict": "invalid"})
+    twin = [
+        run.model_copy(update={"approach": "twin", "twin_of": NAMES[1], "run": f"{run.run}-twin", "verdict": verdict})
+        for run, verdict in zip(
+            (one for one in blocks(5) if one.approach == NAMES[1]), ["invalid"] * 4 + ["valid"], strict=True
+        )
+    ]
+    same = Contrast(a=NAMES[1], b="twin", kind="same", differs=[])
+    contrasts = [*experiment_of(runs).summary.contrasts, same]
+
+    (one,) = (text for text in opening_of(experiment_of(runs)).more if "REPEATS" in text)
+    assert {"4", "5", "6"} <= figures(one.replace("REPEATS=", ""))
+    told = opening_of(experiment_of([*blocks(5), *twin], contrasts=contrasts)).more
+    assert [text for text in told if "REPEATS" in text] == []
+
+
+def test_so_many_repeats_are_told_as_the_least_certain_load_needs_and_one_invalid_run_is_not_every_run() -> None:
+    runs = at_loads([value**0.3 for value in NOISY], [value**0.5 for value in NOISY])
+    runs[0] = runs[0].model_copy(update={"verdict": "invalid"})
+    experiment = experiment_of(runs)
+    likely = [one.blocks_likely or 0 for one in experiment.comparisons(CPU)]
+    told = " ".join(sentences(experiment))
+
+    assert 0 < min(likely) < max(likely) <= 100
+    assert f"REPEATS={max(likely)} " in told
+    assert "Every run" not in told
+
+
+def test_a_block_that_lacks_a_figure_is_told_with_it_and_one_that_lacks_all_without() -> None:
+    runs = at_loads([0.8] * 3, [0.8] * 3)
+    runs[0] = runs[0].model_copy(update={"cpu_ms_per_request": None})
+
+    def told(runs: list[Run]) -> list[str]:
+        return caveats_of(experiment_of(runs, environment={"stand_in_images": False})).dropped
+
+    (one,) = told(runs)
+    assert " by CPU per request in block 1 " in one
+    assert "100 connections" in one
+    assert [" by " in one for one in told(invalid(blocks(3), 1))] == [False]
+    unmeasured = [run.model_copy(update={"cpu_ms_per_request": None}) if run.cell == 2 else run for run in runs]
+    assert sum("200 connections" in one and "CPU per request" in one for one in told(unmeasured)) == 1
+    silent = [run.model_copy(update={"throughput_rps": None}) if run.cell == 2 else run for run in runs]
+    assert not any("throughput" in one for one in told(silent))
+
+
 def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: SnapshotAssertion) -> None:
     examples = [
         experiment_of(blocks(3), contrasts=experiment_of(blocks(1), "stack").summary.contrasts * 2),
@@ -159,3 +278,33 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
     )
 
     assert "\n".join(dict.fromkeys(texts)) == snapshot
+
+
+@pytest.mark.parametrize("runs", [invalid(blocks(3), 3), blocks(3, cpu_ms_per_request=None, throughput_rps=None)])
+def test_a_controlled_contrast_without_a_block_is_not_said_not_to_be_there(runs: list[Run]) -> None:
+    without = opening_of(experiment_of(runs, "stack")).found[-1]
+
+    assert without not in opening_of(experiment_of(runs)).found
+
+
+def test_a_twin_leaves_the_only_contrast_of_stacks_to_be_told() -> None:
+    runs = blocks(3, cpu_ms_per_request=0.4)
+    twin = [
+        run.model_copy(update={"approach": "twin", "twin_of": NAMES[0], "run": f"{run.run}-twin"})
+        for run in runs
+        if run.approach == NAMES[0]
+    ]
+    stack, same = (
+        Contrast(a=NAMES[0], b=b, kind=kind, differs=[]) for b, kind in ((NAMES[1], "stack"), ("twin", "same"))
+    )
+
+    found = opening_of(experiment_of([*runs, *twin], contrasts=[stack, same])).found
+    assert set(comparing(experiment_of(runs, "stack"), CPU)) <= set(found)
+
+
+def test_a_run_without_its_cost_is_told_to_have_none() -> None:
+    assert opening_of(experiment_of([run_of(NAMES[0], cpu_ms_per_request=None)], None)).found
+
+
+def test_where_the_images_are_not_known_there_is_no_caveat() -> None:
+    assert caveats_of(experiment_of(blocks(1), environment={})).whole == []

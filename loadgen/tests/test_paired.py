@@ -161,6 +161,18 @@ def test_a_fine_resolution_changes_nothing_that_is_read_and_one_above_the_figure
     assert rounded([0.4] * 3, [1.0] * 3, 1.0).interval == (0.0, math.inf)
 
 
+def test_the_interval_is_wider_by_what_the_rounding_of_both_sides_may_have_moved() -> None:
+    got = rounded([100.0] * 5, [50.0] * 5, 1.0)
+
+    assert (got.low, got.high) == pytest.approx((2 * 0.995 * 0.99, 2 / 0.995 / 0.99))
+
+
+def test_a_lower_bound_on_one_side_is_in_no_margin_either() -> None:
+    got = only(P99, [*observed("virtual", BASE, lower_bound=True), *observed("platform", BASE)], declared=False)
+
+    assert (got.lower_bounds, got.margin, got.within_margin) == (True, None, False)
+
+
 def left_out(runs: Sequence[Observation], blocks: Sequence[int], value: float | None) -> list[Observation]:
     """The runs of these blocks are invalid for a cause of their own, and showed that value; None: none."""
     gone: dict[str, Any] = {"value": None, "reason": "invalid", "left_out": value, "lost": value is None}
@@ -185,6 +197,7 @@ def test_a_word_that_a_run_left_out_for_a_cause_of_its_own_would_change_is_not_s
     assert (got.word, got.swayed, got.left_out, len(got.blocks)) == (word, is_swayed, (1, 0), 4)
     assert (got.interval, bool(got.blocks_likely)) == (counted.interval, counted.word == "not significant")
     assert ("1 run of virtual" in got.sentence) is got.swayed
+    assert got.within_margin is (counted.within_margin and not is_swayed)
 
 
 def test_words_of_other_contrasts_hold_with_these_runs_too() -> None:

@@ -3,6 +3,7 @@
 import socket
 import time
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -11,6 +12,11 @@ from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
 from served import NOBODY, prometheus, sampled, serving
 
 ERROR = {"status": "error"}
+JUDGED = (
+    "cpu_usage_seconds_total", "cpu_cfs_periods_total", "cpu_cfs_throttled_periods_total", "memory_rss", "threads",
+    "oom_events_total", "start_time_seconds", "spec_cpu_quota", "spec_cpu_period",
+)  # fmt: skip
+"""What the verdict reads of containers."""
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +34,23 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
     assert 'service=~"tomcat-virtual|backend|loadgen|prometheus|cadvisor"}[7' in queries[0]
     assert 'service="tomcat-virtual"' in queries[1]
+
+
+def test_of_a_pair_the_containers_of_both_are_asked_for_and_the_processes_of_the_side_that_is_measured() -> None:
+    """From 10 s before the run to 20 s after it."""
+    start = float(int(time.time()) - 600)
+    with serving(lambda _: (200, b'{"data": {"result": []}}')) as server:
+        got = Prometheus(server.origin).collect("tomcat-virtual", start, start + 100.5, "tomcat-platform")
+
+    asked = [parse_qs(one.partition("?")[2]) for one in server.asked]
+    containers, approach, backend = (one["query"][0] for one in asked)
+    assert 'service=~"tomcat-virtual|tomcat-platform|backend|loadgen|prometheus|cadvisor"' in containers
+    assert [name for name in JUDGED if name not in containers] == []
+    assert (approach.count('service="tomcat-virtual"'), backend.count('service="backend"')) == (1, 1)
+    assert [kind for kind in ("lab", "backend", "jvm", "process") if kind not in approach] == []
+    assert [one["query"][0].rpartition("[")[2] for one in asked] == ["131s]"] * 3
+    assert {one["time"][0] for one in asked} == {f"{start + 120.5:.3f}"}
+    assert got["fetched"] == start + 120.5
 
 
 def test_the_last_samples_are_waited_for() -> None:

@@ -8,17 +8,24 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from loomlab.answer.figures import CPU
+from loomlab.answer.loads import LoadGroup
+from loomlab.answer.summary import INTERRUPTED_NOTE
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.raw import LiveBytes
-from loomlab.report.experiment import read_experiment
-from loomlab.report.opening import caveats_of
+from loomlab.report import chart
+from loomlab.report import page as report
+from loomlab.report.chart import Course, Drawing
+from loomlab.report.experiment import read_experiment, verdict_counts
+from loomlab.report.opening import Opening, caveats_of, opening_of
 from loomlab.report.page import write_report
 from report_folder import HEADLINE, HOSTILE, PAIR, Page, edit, first_run, folder_of, hostile, page_of
 from saying import exit_code
@@ -76,7 +83,7 @@ def test_every_chart_but_those_of_seconds_is_a_file_that_stands_alone(experiment
 
     assert len(files) == len([title for title in titles if "second by second" not in title]) > 5
     assert len(titles) - len(files) == 6
-    assert {"cpu-per-request-over-load.svg", "cpu-per-request-compared.svg"} <= files.keys()
+    assert {"cpu-per-request-over-load.svg", "cpu-per-request-compared.svg", "p99-compared.svg"} <= files.keys()
     for text in files.values():
         assert "nan" not in text
         assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - just made
@@ -232,6 +239,162 @@ def test_requests_that_were_cut_off_leave_the_other_charts(folder: Path) -> None
     assert sum("second by second" in title for title in page_of(folder).all("svg", "aria-label")) == 3
 
 
+def test_what_was_found_beyond_the_first_sentences_is_folded_away_and_not_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [f"Sentence {number} (of {number} blocks)." for number in range(5)]
+    monkeypatch.setattr(report, "MOST_FOUND", 2)
+    monkeypatch.setattr(report, "opening_of", lambda _: Opening(found, "What is unclear.", ["What more there is."]))
+
+    page = page_of(folder)
+
+    opened, _, folded = page.text.partition(" 3 more ")
+    assert [sentence in opened for sentence in found] == [True, True, False, False, False]
+    places = [folded.find(sentence) for sentence in [*found[2:], "What is unclear.", "What more there is."]]
+    assert places == sorted(places)
+    assert min(places) >= 0
+
+
+def test_the_seconds_are_of_the_middle_run_that_counts_at_the_largest_load(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copytree(experiment, tmp_path / experiment.name)
+    costs = {
+        "tomcat-platform": ((1.0, "valid"), (2.0, "valid"), (3.0, "valid")),
+        "tomcat-virtual": ((1.0, "valid"), (0.1, "invalid"), (2.0, "suspect")),
+        "webflux-netty": ((1.0, "invalid"), (2.0, "invalid"), (3.0, "invalid")),
+        "virtual-netty": ((1.0, "valid"), (5.0, "invalid"), (6.0, "invalid")),
+    }
+
+    def change(summary: Any) -> None:
+        for run in summary["runs"]:
+            cost, verdict = costs[run["approach"]][run["repeat"] - 1]
+            run.update(cpu_ms_per_request=cost, verdict=verdict)
+
+    edit(copy / "summary.json", change)
+    chosen: list[tuple[float, str, float | None]] = []
+
+    def courses(load: LoadGroup, every: Sequence[Course], _: Any) -> list[Drawing]:
+        chosen.extend((load.amount, one.run.approach, one.run.cpu_ms_per_request) for one in every)
+        return []
+
+    monkeypatch.setattr(chart, "courses", courses)
+    write_report(copy)
+
+    assert chosen == [
+        (2000, "tomcat-platform", 2.0), (2000, "tomcat-virtual", 2.0), (2000, "virtual-netty", 1.0),
+        (2000, "webflux-netty", 2.0),
+    ]  # fmt: skip
+
+
+def test_a_row_has_its_worst_verdict_and_a_pair_its_blocks_and_the_words_of_what_was_declared(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=4, verdict="valid")
+
+    def change(summary: Any) -> None:
+        by_run = {(run["approach"], run["repeat"]): run for run in summary["runs"]}
+        by_run["tomcat-platform", 1].update(verdict="invalid")
+        by_run["tomcat-virtual", 2].update(verdict="suspect")
+
+    edit(folder / "summary.json", change)
+    known, page = read_experiment(folder), page_of(folder)
+    (comparison,) = known.comparisons(CPU)
+    results = Page(page.html.partition('<section id="results">')[2].partition("</section>")[0])
+
+    assert [name for name in results.all("span", "class") if "verdict" in name] == [
+        "verdict invalid", "verdict suspect",
+    ]  # fmt: skip
+    assert ("3 valid, 1 invalid" in results.text, "3 valid, 1 suspect" in results.text) == (True, True)
+    assert "tomcat-virtual vs tomcat-platform 3 blocks" in results.text
+    assert results.html.count('class="word"') == 1
+    assert comparison.word in results.text
+    assert f"8 runs: {verdict_counts(known.runs)}." in page.text
+
+
+def test_every_run_has_its_load_and_the_title_has_them_all(experiment: Path, page: Page) -> None:
+    rows = page.html.partition('<section id="runs">')[2].split("<tr>")[2:]
+    loads = {run.run: f"{run.concurrency:,} connections" for run in read_experiment(experiment).runs}
+
+    assert len(rows) == len(loads) == 24
+    assert [
+        name for row, (name, load) in zip(rows, loads.items(), strict=True) if f"{name}</th><td>{load}<" not in row
+    ] == []
+    assert "4 approaches at 500 and 2,000 connections, loaded by ab" in page.text
+
+
+def test_notes_of_the_summary_are_on_the_page_once(folder: Path) -> None:
+    edit(folder / "summary.json", lambda summary: summary.update(notes=[INTERRUPTED_NOTE, "Look <here>."]))
+
+    text = page_of(folder).text
+
+    assert (text.count(INTERRUPTED_NOTE), text.count("Look <here>.")) == (0, 1)
+
+
+def test_whether_it_has_ended_and_how_to_make_it_again_is_said_where_it_is_known(folder: Path) -> None:
+    assert "not finished" not in page_of(folder).text
+    edit(folder / "summary.json", lambda summary: summary.update(finished=None))
+    edit(folder / "order.json", lambda order: order.update(asked={}))
+
+    text = page_of(folder).text
+
+    assert "not finished" in text
+    assert "The command is not known" in text
+
+
+def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, twin=True)
+    edit(
+        folder / "order.json",
+        lambda order: order.update(colours={"tomcat-platform": "#123456", "tomcat-virtual": "#654321"}),
+    )
+    given: list[dict[str, chart.Look]] = []
+
+    def looks(*known: Any) -> dict[str, chart.Look]:
+        given.append(chart.looks(*known))
+        return given[0]
+
+    monkeypatch.setattr(report, "looks", looks)
+
+    page_of(folder)
+
+    (look,) = given
+    twin = next(name for name in look if name.endswith("-twin"))
+    own = look[twin.removesuffix("-twin")]
+    assert look[twin].colour == own.colour in {"#123456", "#654321"}
+    assert look[twin].marker != own.marker == "o"
+
+
+def test_what_is_unclear_and_which_blocks_do_not_count_stand_in_the_summary_too(folder: Path) -> None:
+    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(verdict="invalid"))
+    write_report(folder)
+    opening, caveats = opening_of(read_experiment(folder)), caveats_of(read_experiment(folder))
+    lines = (folder / "summary.md").read_text().splitlines()
+
+    assert opening.unclear
+    assert f"- {opening.unclear}" in lines
+    assert [f"- {told}" in lines for told in caveats.dropped] == [True]
+    assert opening.unclear in (folder / "report.html").read_text()
+
+
+def test_caveats_of_blocks_tries_and_runs_are_on_the_page(folder: Path) -> None:
+    sentence, again = "It went wrong <by> itself.", "The host disturbed 1-tomcat-platform, so it was measured once more"
+
+    def change(summary: Any) -> None:
+        first = summary["runs"][0]
+        stolen = {"rule": "much_stolen", "outcome": "failed", "level": "invalid", "host_cause": True}
+        summary["runs"].insert(1, first | {"run": f"{first['run']}-try-2"})
+        first.update(verdict="invalid", rules=[stolen])
+        summary["runs"][-1].update(verdict="invalid", reasons=[sentence])
+
+    edit(folder / "summary.json", change)
+    caveats, text = caveats_of(read_experiment(folder)), page_of(folder).text.partition(" Caveats Unfolded ")[0]
+
+    assert (len(caveats.dropped), len(caveats.host)) == (1, 1)
+    assert again in caveats.host[0]
+    assert [told for told in (*caveats.dropped, *caveats.host, sentence) if told not in text] == []
+
+
 def test_names_from_outside_stay_text(folder: Path) -> None:
     hostile(folder)
     edit(first_run(folder) / "raw" / "about.json", lambda about: about["jvm"].update(vendor=HOSTILE))
@@ -263,3 +426,15 @@ def test_the_command_says_where_page_is_or_why_there_is_none(folder: Path, capsy
     assert exit_code("report", str(folder)) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
+
+
+def test_nothing_is_written_through_a_link_in_a_strangers_folder(folder: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    shutil.move(folder / "runs", elsewhere)
+    (folder / "runs").symlink_to(elsewhere)
+    before = {*elsewhere.rglob("*")}
+
+    with suppress(UsageError):
+        write_report(folder)
+
+    assert {*elsewhere.rglob("*")} == before

@@ -14,13 +14,23 @@ from abouts import HEADLINE, TOMCATS, about
 from loads import load_of, rate
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
-from loomlab.answer.text import HEADINGS, WIDEST_TABLE, cells, footnotes, markdown, show, stretch_lines
+from loomlab.answer.text import (
+    HEADINGS,
+    WIDEST_TABLE,
+    cells,
+    footnotes,
+    host_line,
+    lines,
+    markdown,
+    show,
+    stretch_lines,
+)
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
 from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
 from loomlab.records.raw import LiveBytes
 from loomlab.report import page
-from saying import exit_code
+from saying import exit_code, figures
 
 CLOSED = load_of(Closed(1_200_000, 60), 10_000)
 LADDER = load_of(loads.LADDER)
@@ -232,6 +242,7 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
     [
         ([{}, {"live_requests": 1000}], ["ab was used in a closed", "Mem KiB is"]),
         ([{}, {"tool": "users", "load": SOME_USERS}], ["ab was used in a closed", "users was used in", "Mem KiB is"]),
+        ([{"style": "lean"}], ["ab was used", "Mem KiB is", "Style lean"]),
         ([{"style": "lean"}, {"style": "idiomatic"}], ["ab was used", "Mem KiB is", "Style lean", "Style idiomatic"]),
         (
             [{"load": ONE_RATE, "live_requests": 1250}, {"load": ONE_RATE, "live_requests": 321}],
@@ -296,14 +307,26 @@ def test_steps_hangs_failures_and_the_collector_are_lines_of_both_outputs(
     ]
     path = experiment(tmp_path, runs)
 
-    lines = stretch_lines(runs)
+    stretches = stretch_lines(runs)
     text = markdown(summarise(path, interrupted=False))
 
     assert text[text.index("Steps, episodes and failures:") :] == snapshot
-    assert all(" ".join(line.split()) in " ".join(shown(path).split()) for line in lines)
+    assert all(" ".join(line.split()) in " ".join(shown(path).split()) for line in stretches)
     quiet = markdown(summed_up(tmp_path / "quiet", [run(1)]))
     assert "Steps" not in quiet
     assert "Collector" not in quiet
+
+
+def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
+    """Its gauge may still show one of the warm-up."""
+    (line,) = lines("collector.txt", runs=[run(1, gc=Gc(pauses=0, pause_seconds=0, longest_pause_ms=85))])
+
+    assert {"0", "0.00"} == figures(line.partition(": ")[2])
+
+
+def test_the_host_is_told_as_far_as_it_is_known() -> None:
+    assert {"2", "23.5"} <= figures(host_line({"cpus": 2, "memory_bytes": 25_276_514_304}))
+    assert host_line({}) == "Host: unknown."
 
 
 def test_a_scenario_says_where_it_was_published_its_scale_and_what_differs(

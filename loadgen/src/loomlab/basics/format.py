@@ -20,7 +20,7 @@ def number(value: float | None) -> str:
         return "0"
     if abs(value) >= 10 and math.isclose(value, round(value)):
         return f"{value:,.0f}"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    digits = max(0, 2 - math.floor(math.log10(abs(float(f"{value:.3g}")))))
     return f"{value:,.{min(digits, 6)}f}"
 
 

@@ -217,7 +217,7 @@ class Run(Measured):
 
     schema_: Literal["loom-lab/run/v1"] = Field("loom-lab/run/v1", alias="schema")
     run: Name
-    approach: str = Field(description="Its name, or that of a twin")
+    approach: str = Field(min_length=1, description="Its name, or that of a twin")
     twin_of: str | None = Field(None, description="The approach that a twin (`AA=1`) repeats")
     scenario: str | None = None
     cell: int = Field(1, description="Number of the load within the experiment")

@@ -155,7 +155,8 @@ def trace(chart: Axes, points: Points, name: str, look: Look, marked: Sequence[i
 
 def legend(chart: Axes) -> None:
     """What each colour and shape is, below the chart."""
-    handles, names = chart.get_legend_handles_labels()
+    handles = [line for line in chart.get_lines() if not str(line.get_label()).startswith("_child")]
+    names = [str(line.get_label()) for line in handles]
     style = {"ncols": max(1, 56 // (8 + max(map(len, names)))), "handlelength": 1.5, "columnspacing": 1.2}
     chart.figure.legend(handles, names, loc="outside lower center", **style)
 
@@ -286,9 +287,10 @@ def _reach(comparisons: Sequence[Comparison]) -> float:
 
 
 def over_load(figure: Figure, loads: Sequence[LoadGroup], looks: Looks) -> Drawing | None:
-    """A line through each approach's means and a dot for each run; None where fewer than two loads have the figure."""
+    """A line through each approach's means and a dot for each run; None where fewer than two loads have the figure,
+    or their units differ."""
     means = [(load.amount, name, spread(figure, load.counted(name))) for load in loads for name in looks]
-    if len({amount for amount, _, mean in means if mean}) < 2:
+    if len({amount for amount, _, mean in means if mean}) < 2 or len({load.unit for load in loads}) > 1:
         return None
     axes = new_axes(PLOT_IN)
     for name, look in looks.items():

@@ -85,7 +85,8 @@ class Experiment:
     @property
     def asked(self) -> Kind:
         """What kind of contrast the experiment is about."""
-        return "stack" if [contrast.kind for contrast in self.summary.contrasts] == ["stack"] else "controlled"
+        kinds = [contrast.kind for contrast in self.summary.contrasts if contrast.kind != "same"]
+        return "stack" if kinds == ["stack"] else "controlled"
 
     @property
     def early(self) -> str | None:

@@ -13,7 +13,7 @@ from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
 from loomlab.basics.format import fixed, number
-from loomlab.records.files import read_json, write_text
+from loomlab.records.files import check_links, read_json, write_text
 from loomlab.report import chart
 from loomlab.report.chart import Drawing, Looks, course_of, looks
 from loomlab.report.experiment import Experiment, csv_of, effect_cell, groups_of, read_experiment, table_of
@@ -29,7 +29,10 @@ MOST_FOUND = 8  # sentences that are open to see
 
 
 def write_report(folder: Path) -> Path:
-    """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time."""
+    """The page's path; it, table.csv, plots/ and summary.md are written from the folder, the same bytes each time.
+
+    Raises UsageError and ParseError as `read_experiment` and `check_links`."""
+    check_links(folder)
     experiment = read_experiment(folder)
     figures, rows = measured_figures(experiment.runs), experiment.rows
     opening, caveats = opening_of(experiment), caveats_of(experiment)
