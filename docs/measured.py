@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from loomlab.answer.figures import CPU, MEMORY, P99, Figure, measured_figures
+from loomlab.answer.figures import CPU, MEMORY, P99, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
 from loomlab.answer.text import host_line
 from loomlab.basics.format import number
@@ -30,6 +30,7 @@ PAIRS = {
     "virtual-netty": "**virtual threads instead of reactive code**, on Netty",
 }
 """Contrasts of the answer, by the side whose figures are compared with the other's."""
+SHOWN = (CPU, MEMORY, P99, THROUGHPUT, RSS, THREADS)
 DARK = {"ink": "#e6e8eb", "soft": "#a3abb5", "grid": "#2a2f37"}
 ROW_IN, EDGE_IN = 0.45, 0.75
 
@@ -93,7 +94,7 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
         lines += [f"- {sentence}" for sentence in (*said, *doubts)]
-        lines += ["", *table_of(experiment.rows, measured_figures(experiment.runs))]
+        lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]
     return "\n".join(lines) + "\n"
 
 

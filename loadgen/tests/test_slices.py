@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from loads import load_of, request_of
-from loomlab.basics.waves import SLICE_WAVES
+from loomlab.basics.waves import LEFT_OUT, SLICE_WAVES
 from loomlab.judge.judge import judge_run
 from loomlab.judge.request_figures import slice_figures
 from loomlab.records.files import RunFiles, write_json
@@ -24,7 +24,7 @@ from loomlab.run.console import Progress, Stop
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import STEAL
-from loomlab.run.slices import LEFT_OUT, Gate, Pair, sides_in_turn
+from loomlab.run.slices import Gate, Pair, sides_in_turn
 from rawrun import APPROACH_CPU, BACKEND_CPU, RawRun, at, matrix, ramp
 
 SILENT = "import sys; [*sys.stdin]"
@@ -37,8 +37,8 @@ for line in sys.stdin:
 """
 
 
-def test_two_slices_a_side_are_left_out_before_those_that_count() -> None:
-    assert sides_in_turn(4) == [0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1]
+def test_a_slice_a_side_is_left_out_before_those_that_count() -> None:
+    assert sides_in_turn(4) == [0, 1, 0, 1, 1, 0, 1, 0, 0, 1]
 
 
 @pytest.mark.parametrize("slices", [2, 4, 12])
@@ -118,7 +118,7 @@ def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypa
     assert (logs[0].partners, logs[1].partners) == (logs[1].slices, logs[0].slices)
     starts = sorted((one.started, place) for place, log in enumerate(logs) for one in log.slices)
     assert [place for _, place in starts] == sides_in_turn(4)[2 * LEFT_OUT :]
-    assert all(one.steps == ["begin", "wait", *["slice"] * 2, "reset", *["slice"] * 4, "end"] for one in sides)
+    assert all(one.steps == ["begin", "wait", *["slice"] * LEFT_OUT, "reset", *["slice"] * 4, "end"] for one in sides)
     for one in sides:
         run, host, delay, partner = one.kept[0]
         assert (run.started, run.exit_code, run.stopped_by) == (logs[0].started, 0, None)

@@ -7,6 +7,7 @@ WAVES, ROUNDED_S = 29, 2  # 20 are kept even if they are a sixth longer than the
 SHORTEST_RUN_S, LONGEST_RUN_S = 35, 210
 SHORTEST_WARMUP_S = 5
 SLICES = 4  # of each side of a pair at a load: two loads of two pairs then take an hour in five blocks
+LEFT_OUT = 1  # before them, of each side: connections are new, pools fill, code is compiled (benchmarks/slices.jsonl)
 SLICE_WAVES, SHORTEST_SLICE_S, LONGEST_SLICE_S = 11, 8, 50
 RAMP_S = 1  # within it connections begin a measured load, evenly, if the tool can: in step each wave would be a crowd
 """Ten waves and a first one. Servers close no connection that idles for two slices of the partner (KEEP_ALIVE_MS)."""

@@ -148,7 +148,8 @@ def _seconds(work: Work, load: Load, host: Host, cap_s: int, *, fitted: bool) ->
     if work.pairs:
         slice_s = max(waves.SLICE_WAVES * wave_s, waves.SHORTEST_SLICE_S if fitted else lasts_s / waves.SLICES)
         slice_s += waves.RAMP_S
-        lasts_s, most_s = math.ceil((waves.SLICES + 2) * slice_s), math.ceil(3 * (waves.SLICES + 2) * slice_s)
+        every_s = (waves.SLICES + waves.LEFT_OUT) * slice_s
+        lasts_s, most_s = math.ceil(every_s), math.ceil(3 * every_s)
         loads = len(work.loads)  # of one process
         expected_s = (START_S + min(cap_s, COMPILE_S)) // loads + lasts_s
         longest_s = (START_S + 2 * OVERHEAD_S + cap_s) // loads + most_s

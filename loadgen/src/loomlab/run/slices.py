@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from loomlab.basics.waves import LONGEST_SLICE_S, RAMP_S, SHORTEST_SLICE_S, SLICE_WAVES
+from loomlab.basics.waves import LEFT_OUT, LONGEST_SLICE_S, RAMP_S, SHORTEST_SLICE_S, SLICE_WAVES
 from loomlab.records.files import write_json
 from loomlab.records.models import HostLog, HostSample, ToolRun
 from loomlab.records.raw import Slice, SliceLog
@@ -21,8 +21,6 @@ from loomlab.run.live import LiveFigures
 from loomlab.run.management import Process
 from loomlab.run.measure import Measurement
 from loomlab.run.process import EVERY_S, LONGEST_DRAIN_S, REPORT_GRACE_S, begun, boot_id, network_counters, sample
-
-LEFT_OUT = 2  # slices of each side that do not count: connections are new, pools fill, code is compiled
 
 
 def sides_in_turn(slices: int) -> list[int]:
