@@ -123,7 +123,7 @@ bench-wait: ## What a wait costs without HTTP; minutes
 
 .PHONY: keep-published
 keep-published: ## Keep the results of BENCHMARK, and write reproduced.md
-	@docs/keep-published
+	@docs/tools/keep-published
 
 .PHONY: dashboards
 dashboards: ## Write grafana/dashboards/ from grafana/src/

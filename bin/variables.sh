@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# docs/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
+# docs/tools/draw wrote it: name, example, verbs (! after those that need it), and `plan` where a plan sets it.
 VARIABLES=$LAB_ROOT/bin/variables.tsv
 # What a user's shell may export for purposes of its own is not handed to verbs that do not take it.
 COMMON=" NAME SCALE TOOL DESIGN JDK SIZE BENCHMARK SHORT PART TRIES VARIABLE "

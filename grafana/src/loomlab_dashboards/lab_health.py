@@ -11,7 +11,7 @@ from loomlab_dashboards.queries import APPROACH, rate, select, total
 LAB = 'service=~"backend|loadgen|$approach"'
 WATCHING = 'service=~"prometheus|cadvisor"'
 LIMITS = json.loads((Path(__file__).parents[2] / "limits.json").read_text(encoding="utf-8"))
-"""Of the verdict, as docs/draw writes them from its rules."""
+"""Of the verdict, as docs/tools/draw writes them from its rules."""
 BUSY, THROTTLED, RATE_REACHED = LIMITS["BUSY_CPU"], LIMITS["THROTTLED_LIMIT"], 1 - LIMITS["RATE_LIMIT"]
 LATE_MEAN, LATE_P99 = LIMITS["LATE_MEAN_LIMIT"], LIMITS["LATE_P99_LIMIT"]
 """Lateness is a share of the requests' latency."""

@@ -12,7 +12,7 @@ from loomlab_dashboards.palette import FINE, INVALID, SUSPECT
 from loomlab_dashboards.panels import RESULTS, Query, Text, fill, instant_targets, properties, sorting, transform
 
 FIGURES = Path(__file__).parents[2] / "figures.json"
-"""Written by docs/draw."""
+"""Written by docs/tools/draw."""
 TIME = "dateTimeAsIso"
 LABELS = "experiment, run, approach, load, jdk, verdict"
 VERDICTS = {"valid": FINE, "suspect": SUSPECT, "invalid": INVALID}

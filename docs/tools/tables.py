@@ -1,4 +1,4 @@
-"""What docs/draw writes into pages and files from the code: `python docs/tables.py` and the name of a table. Defaults
+"""What draw writes into pages and files from the code: `python tables.py` and the name of a table. Defaults
 that .env holds come in the environment."""
 
 import csv
@@ -97,7 +97,7 @@ def names() -> list[str]:
 
 def schema() -> list[str]:
     """The JSON Schema of scenario files."""
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$comment": "Written by docs/draw."}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$comment": "Written by docs/tools/draw."}
     return [json.dumps(head | Scenario.model_json_schema(), indent=2)]
 
 

@@ -1,14 +1,14 @@
-"""The README's answer, charts and results/measured.md, from kept summaries: `python docs/measured.py LAB FOLDER`."""
+"""The README's answer, charts and results/measured.md, from kept summaries: `python measured.py LAB FOLDER`."""
 
 import gzip
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from loomlab.answer.figures import CPU, MEMORY, P99, RSS, THREADS, THROUGHPUT, Figure, measured_figures
+from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
 from loomlab.answer.text import host_line
 from loomlab.basics.format import number
@@ -58,10 +58,12 @@ def kept(docs: Path) -> dict[str, Experiment]:
 
 def answers(experiments: Mapping[str, Experiment]) -> list[Answer]:
     """A row each, at the highest load: the pairs with the read time-out, the first one also without it."""
-    timed, untimed = experiments["headline"], experiments["headline-untimed"]
+    timed, untimed = experiments["headline"], experiments.get("headline-untimed")
     load = timed.loads[-1].label
     rows = [Answer(what, timed, side, load) for side, what in PAIRS.items()]
-    return [rows[0], Answer("the same without a read time-out", untimed, rows[0].side, load), *rows[1:]]
+    if untimed:
+        rows.insert(1, Answer("the same without a read time-out", untimed, rows[0].side, load))
+    return rows
 
 
 def answer(experiments: Mapping[str, Experiment]) -> list[str]:
@@ -72,12 +74,20 @@ def answer(experiments: Mapping[str, Experiment]) -> list[str]:
         memory = row.by(MEMORY)
         both = f"{number(memory.a_mean)} instead of {number(memory.b_mean)} KiB"
         lines.append(f"| {row.what} | {both}: {_cell(memory)} | {_cell(row.by(CPU))} | {_cell(row.by(P99))} |")
-    return lines
+    days = dict.fromkeys((row.experiment.summary.started or "")[:10] for row in rows)
+    measured = f"Measured on {' and '.join(days)} at {rows[0].load}; 95 % intervals are in brackets."
+    return [*lines, "", f"{measured} [Other loads, and every run](docs/results/measured.md)."]
 
 
 def _cell(comparison: Comparison) -> str:
     shown = comparison.word in {"not significant", "no difference", "equivalent"}
     return with_interval(*effect_cell(comparison)) + (f", {comparison.word}" if shown else "")
+
+
+def memory(experiments: Mapping[str, Experiment]) -> list[str]:
+    """The parts of memory per in-flight request at the highest load, in lines."""
+    experiment = experiments["headline"]
+    return table_of([row for row in experiment.rows if row.load is experiment.loads[-1]], [MEMORY, *PARTS])
 
 
 def page(experiments: Mapping[str, Experiment]) -> str:
@@ -89,13 +99,20 @@ def page(experiments: Mapping[str, Experiment]) -> str:
         compared = experiment.comparisons(CPU)
         unclear = [opening.unclear] if opening.unclear else []
         said = [*opening.found, *unclear, *opening.more] if compared else []
-        of_runs = (f"{one.verdict}: {one.reason}" if one.verdict else one.reason for one in caveats.of_runs)
-        doubts = dict.fromkeys([*caveats.whole, *caveats.dropped, *caveats.host, *of_runs])
+        of_runs = (f"{one.verdict or 'every run'}: {one.reason}" for one in caveats.of_runs if one.verdict != "valid")
+        doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
         lines += [f"- {sentence}" for sentence in (*said, *doubts)]
         lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]
     return "\n".join(lines) + "\n"
+
+
+def _dropped(experiment: Experiment) -> Iterator[str]:
+    for figure in (CPU, MEMORY, P99):
+        for one in experiment.comparisons(figure):
+            if one.dropped:
+                yield f"{one.figure} of {one.a} and {one.b} at {one.load} is not compared in {'; '.join(one.dropped)}."
 
 
 def chart(rows: Sequence[Answer]) -> str:
@@ -122,10 +139,11 @@ def write(lab: Path, folder: Path) -> None:
     """Below `folder` as below `lab`."""
     experiments, docs = kept(lab / "docs"), folder / "docs"
     (docs / "results" / "measured.md").write_text(page(experiments), encoding="utf-8")
-    before, begin, after = (lab / "README.md").read_text(encoding="utf-8").partition("<!-- results -->\n")
-    _, end, after = after.partition("<!-- /results -->")
-    text = "\n".join(answer(experiments))
-    (folder / "README.md").write_text(f"{before}{begin}{text}\n{end}{after}", encoding="utf-8")
+    for name, lines in {"README.md": answer, "docs/explanation/memory.md": memory}.items():
+        before, begin, after = (lab / name).read_text(encoding="utf-8").partition("<!-- measured -->\n")
+        _, end, after = after.partition("<!-- /measured -->")
+        text = "\n".join(lines(experiments))
+        (folder / name).write_text(f"{before}{begin}{text}\n{end}{after}", encoding="utf-8")
     light = chart(answers(experiments))
     dark = re.sub(r"var\(--(\w+), (#\w+)\)", lambda ink: DARK.get(ink[1], ink[2]), light)
     for name, svg in {"light": light, "dark": dark}.items():

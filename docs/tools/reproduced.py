@@ -1,4 +1,4 @@
-"""results/reproduced.md, charts and table, from the runs that are kept: `python docs/reproduced.py LOADGEN FOLDER`."""
+"""results/reproduced.md, charts and table, from the runs that are kept: `python reproduced.py LOADGEN FOLDER`."""
 
 import csv
 import io
@@ -62,8 +62,6 @@ def forest(benchmark: Benchmark) -> Drawing:
 def write(loadgen: Path, folder: Path) -> None:
     """Page and table into results/, charts into images/ of the folder."""
     benchmarks = read_benchmarks(loadgen / "published")
-    for name in ("images", "results"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "results" / "reproduced.md").write_text(page_of(benchmarks), encoding="utf-8")
     (folder / "results" / "reproduced.csv").write_text(table_of(benchmarks), encoding="utf-8")
     for chart in map(forest, benchmarks):

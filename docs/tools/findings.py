@@ -1,4 +1,4 @@
-"""Whether the ratios in the pages are those of benchmarks/: `python docs/findings.py LAB`, for make lint."""
+"""Whether the ratios in the pages are those of benchmarks/: `python findings.py LAB`, for make lint."""
 
 import json
 import math
