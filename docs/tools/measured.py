@@ -127,7 +127,7 @@ def chart(rows: Sequence[Answer]) -> str:
         names.append(f"{figure.title}: {row.what.replace('*', '')}")
     named_rows(axes, names)
     axes.axvline(0, color=SOFT, linestyle="--", linewidth=1)
-    axes.set_xlabel("what virtual threads change, %")
+    axes.set_xlabel("change, %")
     return drawing(axes, "what virtual threads change").svg
 
 
