@@ -228,7 +228,6 @@ class RawRun:
 
     def write(self, folder: Path) -> Path:
         (folder / "raw").mkdir(parents=True, exist_ok=True)
-        (folder / "requests.npz").unlink(missing_ok=True)
         host = {"samples": self.samples, "peaks_reset": self.peaks_reset, "boot_id": "1b4e28ba"}
         network = {"network_before": dict.fromkeys(self.network, 0), "network_after": self.network}
         files = {

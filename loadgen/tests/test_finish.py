@@ -1,7 +1,10 @@
 """Experiments that were cut off: nothing finished is lost, nothing is made twice."""
 
+import errno
+import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 from loomlab.answer.summary import INTERRUPTED_NOTE, environment_of, finish, killed, unfinished
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
-from loomlab.records.files import RunFiles, write_json
+from loomlab.records.files import RunFiles, checksum, write_json, write_text
 from loomlab.records.order import State, changing, order_file, read_order, set_state
 from ordered import planned, resume
 
@@ -220,3 +223,57 @@ def test_a_run_that_finished_and_was_not_judged_is_kept(tmp_path: Path, third: S
     assert (folder / "runs" / "1-tomcat-virtual" / "run.json").read_bytes() == kept
     assert (folder / "runs" / "2-tomcat-virtual" / "raw" / "ab.txt").exists()
     assert not (folder / "runs" / "3-tomcat-virtual").exists()
+
+
+def test_what_a_verdict_is_made_of_is_on_the_disk_before_it(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(
+        os, "fsync", lambda descriptor: synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+    )
+
+    judge_run(run_dir)
+
+    written = next(place for place, path in enumerate(synced) if path.startswith(str(run_dir / "run.json")))
+    assert {*map(str, (run_dir / "raw").iterdir()), str(run_dir / "raw"), str(run_dir)} <= {*synced[:written]}
+    assert synced[written + 1] == str(run_dir)  # so that its name is there, too
+
+
+def test_a_full_disk_is_told_with_the_file(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+
+    with pytest.raises(OSError, match=r"summary\.json") as error:
+        write_text(run_dir / "summary.json", "{}")
+
+    assert error.value.filename == str(run_dir / "summary.json")
+    assert [*run_dir.iterdir()] == [run_dir / "raw"]
+
+
+def test_half_a_file_of_a_killed_process_changes_no_checksum(run_dir: Path) -> None:
+    before = checksum(run_dir)
+    (run_dir / "raw" / "tool.json.0123456789abcdef.partial").write_text("{")
+
+    assert checksum(run_dir) == before
+
+
+def test_sha256sum_checks_an_experiment_and_its_runs(tmp_path: Path) -> None:
+    folder = experiment(tmp_path, "finished", "finished")
+    finish(folder)
+    run_dirs = [*(folder / "runs").iterdir()]
+    for path in (folder, *run_dirs):
+        assert not sha256sum(path)
+
+    (run_dirs[0] / "raw" / "ab.txt").write_text("another")
+    (run_dirs[1] / "run.json").write_text("{}")
+
+    assert [sha256sum(path) for path in run_dirs] == [["raw/ab.txt"], ["run.json"]]
+    assert sha256sum(folder) == [f"runs/{run_dirs[1].name}/run.json"]
+
+
+def sha256sum(folder: Path) -> list[str]:
+    """The files that it finds changed."""
+    command = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
+    said = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    return [line.removesuffix(": FAILED") for line in said.splitlines()]

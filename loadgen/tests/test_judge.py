@@ -81,6 +81,11 @@ def test_judging_a_copy_at_another_time_and_place_writes_the_same_bytes(run_dir:
     judge_run(copy)
 
     assert (copy / "run.json").read_bytes() == (run_dir / "run.json").read_bytes()
+    assert {path.name for path in run_dir.iterdir()} == {
+        "raw",
+        "run.json",
+        "SHA256SUMS",
+    }  # nothing that is not vouched for
 
 
 @pytest.mark.parametrize(("reset", "marks"), [(True, (700, 31)), (False, (None, None))])
@@ -242,8 +247,16 @@ def test_a_report_is_not_believed_against_the_rest(change: Callable[[RawRun], An
 
 DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
     ("request.json", lambda _: "{"),
+    ("request.json", lambda told: told | {"started": 1e18}),
     ("tool.json", lambda told: told | {"started": math.nan}),
+    ("tool.json", lambda told: told | {"ended": 1e15}),
+    ("host.json", lambda told: told | {"network_after": {"ActiveOpens": 10**400}}),
     ("metrics.json", lambda told: told | {"containers": [{"metric": 5, "values": []}]}),
+    ("metrics.json", lambda told: [told]),
+    ("metrics.json", lambda told: told | {"backend": [{"metric": {"le": "x"}, "values": []}]}),
+    ("about.json", lambda _: '{"a": "\\ud800"}'),
+    ("about.json", lambda _: '{"a": NaN}'),
+    ("about.json", lambda _: "[" * 100_000),
 ]
 
 

@@ -1,10 +1,15 @@
 """Published benchmarks: which experiments are missing, the runs that answer them, and what is said of claims."""
 
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loomlab.answer.summary import finish
 from loomlab.basics.errors import HostError, UsageError
 from loomlab.cli import main
 from loomlab.judge.rules import RULES
@@ -18,9 +23,13 @@ from loomlab.published.benchmark import (
     read_benchmarks,
     runs_in,
 )
-from loomlab.records.order import read_order
+from loomlab.records.files import read_record
+from loomlab.records.models import Summary
+from loomlab.records.order import changing, read_order
 from ordered import APPROACHES, SCENARIOS, TWO_CPUS
 from published import HEY, PUBLISHED, RATIO, SPRING, VALUE, begun, published_lab, run, run_of, small
+from report_folder import edit
+from test_strangers import made
 
 FIGURE = "throughput_rps"
 K6 = "loom-webflux-benchmarks"
@@ -181,15 +190,58 @@ def test_figures_that_run_json_does_not_have_are_derived(lab: Lab) -> None:
     assert claimed_figures(unknown, ["cpu_share", "time_outs", "latency_ms.p50.no", "nothing"], 2) == {}
 
 
-def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(lab: Lab) -> None:
+def test_kept_runs_are_read_as_they_were_and_replaced_by_newer_ones_of_their_load(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are judged again as they were."""
     pinned = run("tomcat-virtual", 1, 1, load="ab /pinned", figures={"error_share": 0.5}, failed="gc_heavy")
     old = [pinned, run("tomcat-virtual", 1, 1, load=HEY)]
     keep(lab.published, read_benchmark(lab.published, HEY), old)
     assert read_benchmark(lab.published, HEY).kept == old
 
     folder = begun(lab, results_of(lab))
+    told = read_record(folder / "summary.json", Summary)
+    assert told
+    monkeypatch.setattr("loomlab.cli.planning.this_host", lambda _: TWO_CPUS)
+    monkeypatch.setattr(
+        "loomlab.published.benchmark.judged", lambda files: {one.run: one for one in told.runs}[files.run_dir.name]
+    )
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["keep-published", HEY, "--loadgen", str(lab.published.parent), "--results", str(results_of(lab))])
     first, *kept = read_benchmark(lab.published, HEY).kept
     assert first == pinned
     assert [(one.load, one.experiment) for one in kept] == [(HEY, folder.name)] * 12
+
+
+def measured_on(host: dict[str, Any], folder: Path) -> None:
+    edit(folder / "order.json", lambda order: order["host"].update(host))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda _: None, None),
+        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(throughput_rps=9e9)), "bear"),
+        (lambda folder: edit(folder / "summary.json", lambda told: told["runs"][0].update(raw_sha256="0")), "bear"),
+        (lambda folder: (folder / "runs" / "1-tomcat-virtual" / "raw" / "later").touch(), "bear"),
+        (lambda folder: shutil.rmtree(folder / "runs" / "1-tomcat-virtual" / "raw"), "no raw/request"),
+        (lambda folder: (folder / "summary.json").write_text("{"), "damaged"),
+        *((partial(measured_on, host), "another host") for host in ({"cpus": 4}, {"cpu_model": "EPYC"})),
+    ],
+)  # fmt: skip
+def test_what_is_kept_was_measured_here_and_is_what_its_raw_files_say(
+    tmp_path: Path, change: Callable[[Path], object], why: str | None
+) -> None:
+    one = small(VALUE)
+    folder, whole = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    for each in (folder, whole):
+        finish(each)
+        with changing(each) as order:
+            order.benchmark = one.name
+    change(folder)
+
+    with pytest.warns(UserWarning, match=f"{folder.name} is left out: .*{why}") if why else nullcontext():
+        runs = runs_in(folder.parent, one, SCENARIOS, TWO_CPUS)
+
+    assert [run.experiment for run in runs] == [whole.name] + [folder.name] * (why is None)
+    assert all(run.figures["throughput_rps"] == pytest.approx(21.7, rel=0.05) for run in runs)

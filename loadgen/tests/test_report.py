@@ -169,6 +169,10 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return shutil.copytree(made, tmp_path / made.name)
 
 
+def add_line(path: Path) -> None:
+    path.write_text(path.read_text() + "\n")
+
+
 def change_summary(**changes: Any) -> Callable[[Path], object]:
     return lambda folder: edit(folder / "summary.json", lambda summary: summary.update(changes))
 
@@ -205,6 +209,8 @@ def test_what_cannot_be_reported_is_refused_with_the_cure(
         ),
         (change_summary(missing=["9-x"], finished=None), "1 of 5 runs were not made; make finish RESUME="),
         (change_summary(finished=None), "was interrupted; make finish RESUME="),
+        (lambda folder: add_line(folder / "summary.json"), "summary.json has changed since the runs were summed up"),
+        (lambda folder: add_line(first_run(folder) / "run.json"), "1-tomcat-platform/run.json has changed since"),
     ],
 )
 def test_what_is_wrong_with_a_folder_is_doubted(folder: Path, spoil: Callable[[Path], object], doubt: str) -> None:
@@ -438,3 +444,46 @@ def test_nothing_is_written_through_a_link_in_a_strangers_folder(folder: Path, t
         write_report(folder)
 
     assert {*elsewhere.rglob("*")} == before
+
+
+def of_one(summary: Any) -> None:
+    summary["contrasts"][0]["b"] = summary["contrasts"][0]["a"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lambda summary, time=time: summary["runs"][0].update(started=time) for time in ("x", "2026-11-21T06:00:00")),
+        *(
+            lambda summary, wrong=wrong: summary["environment"].update(wrong)
+            for wrong in (
+                {"memory_bytes": "x"},
+                {"memory_bytes": 10**400},
+                {"sizes": ["x"]},
+                {"notes": -1},
+                {"images": {"x": 1}},
+            )
+        ),
+        of_one,
+    ],
+)
+def test_a_summary_that_no_lab_wrote_is_refused(folder: Path, change: Callable[[Any], object]) -> None:
+    edit(folder / "summary.json", change)
+
+    with pytest.raises(ParseError, match=r"summary\.json is damaged"):
+        write_report(folder)
+
+
+@pytest.mark.parametrize("shares", [{}, {"backend": 0.2}])
+def test_steal_that_is_not_known_of_the_approach_is_a_dash(folder: Path, shares: dict[str, float]) -> None:
+    edit(folder / "summary.json", lambda summary: [run.update(steal_shares=shares) for run in summary["runs"]])
+
+    assert "20.0" not in page_of(folder).html.partition('<section id="runs">')[2]
+
+
+def test_no_cell_of_the_table_is_a_formula(folder: Path) -> None:
+    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(approach="=1+1"))
+
+    write_report(folder)
+
+    assert ",'=1+1," in (folder / "table.csv").read_text()

@@ -90,6 +90,14 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
     ]
 
 
+def test_aliases_are_refused_before_a_few_lines_become_millions() -> None:
+    levels = (", ".join([f"*x{level - 1}"] * 9 if level else ["1"]) for level in range(6))
+
+    (said,) = refused("\n".join(f"x{level}: &x{level} [{own}]" for level, own in enumerate(levels)) + "\ntitle: *x5")
+
+    assert "aliases" in said
+
+
 @pytest.mark.parametrize(("name", "said"), [("smoketset", "smoketest"), ("§§§", "`make scenarios` lists them")])
 def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> None:
     with pytest.raises(UsageError) as error:

@@ -7,6 +7,7 @@ import pytest
 from loomlab.judge import series
 from loomlab.judge.metrics import Metrics
 from loomlab.judge.series import Series
+from loomlab.records.raw import MetricsLog, MetricsRow
 from rawrun import RawRun, Samples, at, by_second, container, cpu, lateness, level, matrix, ramp
 
 
@@ -81,9 +82,10 @@ def test_stretches_are_the_use_between_the_samples_of_the_window() -> None:
 
 def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_measured() -> None:
     values = [[1, "2"], [2, "NaN"], [3, "+Inf"], [4, "5"]]
-    parsed = series.parse_result(
-        [{"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))]
+    rows = (
+        {"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))
     )
+    parsed = series.series_of(map(MetricsRow.model_validate, rows))
 
     (one,) = series.select(parsed, "cpu", service="b")
     assert one.samples == ((1, 2), (4, 5))
@@ -111,12 +113,12 @@ def metrics(part: str = "approach", *series: dict[str, Any]) -> Metrics:
     """Of a good run, but for these series."""
     run = RawRun()
     run.put(part, *series)
-    return Metrics(run.metrics, "app")
+    return Metrics(MetricsLog.model_validate(run.metrics), "app")
 
 
 def only(part: str, *series: dict[str, Any]) -> Metrics:
     """Of a run of which nothing else was recorded there."""
-    return Metrics(RawRun().metrics | {part: list(series)}, "app")
+    return Metrics(MetricsLog.model_validate(RawRun().metrics | {part: list(series)}), "app")
 
 
 def own(name: str, *samples: tuple[float, float], **labels: str) -> dict[str, Any]:
@@ -224,8 +226,8 @@ def test_a_container_whose_cpu_was_recorded(series: list[dict[str, Any]], measur
     assert only("containers", *series).quota("app", *RUN).known is measured
 
 
-@pytest.mark.parametrize("record", [None, {}])
-def test_without_samples_nothing_is_known(record: dict[str, Any] | None) -> None:
+@pytest.mark.parametrize("record", [None, MetricsLog()])
+def test_without_samples_nothing_is_known(record: MetricsLog | None) -> None:
     got = Metrics(record, "app")
 
     assert got.missing_ratio("app", 0, 100) == 1

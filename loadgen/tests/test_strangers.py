@@ -10,14 +10,16 @@ from typing import Any
 
 import pytest
 
-from loomlab.answer.summary import finish
+from loomlab.answer.summary import finish, summarise, unfinished
 from loomlab.basics.errors import ParseError, UsageError
 from loomlab.judge.judge import judge_run
 from loomlab.records.files import checksum, write_json, write_text
 from loomlab.records.models import Run
 from loomlab.records.order import changing, order_file, read_order
+from loomlab.report.page import write_report
 from ordered import planned, resume
-from rawrun import RawRun
+from rawrun import BEGIN, RawRun
+from report_folder import edit
 from saying import exit_code
 
 
@@ -225,7 +227,7 @@ def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path, monkeyp
 
     monkeypatch.setattr("loomlab.answer.summary.judge_run", judge_all_but_the_first)
 
-    with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged: AttributeError"):
+    with pytest.warns(UserWarning, match="1-tomcat-virtual cannot be judged: .*AttributeError"):
         summary = finish(folder)
 
     assert [run.run for run in summary.runs] == ["2-tomcat-virtual"]
@@ -263,3 +265,91 @@ def test_whatever_one_experiment_fails_at_others_are_told(tmp_path: Path, capsys
     assert broken.name in said
     assert deep.name in said
     assert (whole / "summary.json").exists()
+
+
+def raw_of(folder: Path, run: int = 1) -> Path:
+    return folder / "runs" / f"{run}-tomcat-virtual" / "raw"
+
+
+def test_a_run_whose_verdict_is_damaged_is_judged_again_and_one_that_cannot_be_is_left_out(tmp_path: Path) -> None:
+    folder = made(tmp_path, runs=2)
+    kept = finish(folder).runs[0]
+    for verdict in folder.glob("runs/*/run.json"):
+        verdict.write_text("")
+    (raw_of(folder, 2) / "host.json").write_text("")
+
+    with pytest.warns(UserWarning, match=r"2-tomcat-virtual cannot be judged: .*host\.json"):
+        summary = summarise(folder, interrupted=False)
+
+    assert [(run.run, run.latency_ms) for run in summary.runs] == [(kept.run, kept.latency_ms)]
+    assert summary.missing == ["2-tomcat-virtual"]
+    assert any(note.startswith("Run 2-tomcat-virtual was not judged") for note in summary.notes)
+
+
+def test_a_damaged_verdict_in_a_sweep_keeps_no_experiment_from_going_on(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    finish(folder)
+    with changing(folder) as order:
+        order.sweep = True
+    (raw_of(folder).parent / "run.json").write_text("{")
+
+    with pytest.raises(UsageError, match="finds no experiment"):
+        unfinished(folder.parent, "latest")
+
+
+def test_raw_files_that_were_damaged_after_the_verdict_cost_no_summary_and_no_report(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    finish(folder)
+    for name in ("about", "probe", "metrics", "tool"):
+        (raw_of(folder) / f"{name}.json").write_text("{")
+
+    assert len(summarise(folder, interrupted=False).runs) == 1
+    edit(folder / "summary.json", lambda summary: summary["runs"][0].update(raw_sha256=None))
+    assert write_report(folder).exists()
+
+
+YEAR_S = 366 * 86_400
+
+
+@pytest.mark.parametrize("ended", [BEGIN + YEAR_S, BEGIN - YEAR_S, 0, 1e11])
+def test_a_run_whose_times_are_years_apart_is_invalid_and_costs_no_more_than_another(
+    tmp_path: Path, ended: float
+) -> None:
+    folder, rows = made(tmp_path), RawRun(rows=[(int(BEGIN), 900), (int(ended), 900)])
+    by_tool = made(tmp_path, "20260102T000000Z")
+    edit(raw_of(by_tool) / "tool.json", lambda tool: tool.update(ended=ended))
+    rows.write(folder / "runs" / "1-tomcat-virtual")
+
+    for one in (folder, by_tool):
+        (run,) = finish(one).runs
+        assert run.verdict == "invalid"
+        assert any("a week apart" in reason for reason in run.reasons)
+
+
+def test_no_name_and_no_text_moves_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    title = "\x1b]0;mine\x07"
+    folder = made(tmp_path)
+    (raw_of(folder) / "ab.txt").write_text(f"ab: {title}\n")
+    folder = folder.rename(folder.with_name(f"{folder.name}{title}"))
+
+    assert exit_code("finish", "--results", str(folder.parent)) == 0
+    assert exit_code("judge", str(raw_of(folder).parent)) == 1
+    assert exit_code("report", str(folder)) == 0
+
+    out, err = capsys.readouterr()
+    said = out + err + (folder / "summary.md").read_text()
+    assert "mine" in said
+    assert not {"\x1b", "\x07"} & {*said}
+
+
+def test_what_another_host_measures_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    theirs, killed = made(tmp_path), made(tmp_path, "20260102T000000Z")
+    before = checksum(theirs)
+    leave = ("--results", str(theirs.parent), "--leave", theirs.name, "--leave", "another")
+
+    assert exit_code("finish", *leave) == 0
+    assert exit_code("resume", theirs.name, *leave) == 2
+
+    assert capsys.readouterr().err.count(f"rm results/{theirs.name}/.owner") == 2
+    assert checksum(theirs) == before
+    assert (killed / "summary.json").exists()

@@ -25,7 +25,7 @@ from loomlab.answer.text import (
     show,
     stretch_lines,
 )
-from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.errors import UsageError
 from loomlab.records.load import Closed, Load, Users, UserStage
 from loomlab.records.models import Episode, Gc, Latency, Run, ScaledScenario, Step, Summary
 from loomlab.records.raw import LiveBytes
@@ -92,8 +92,9 @@ def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
         (..., "unknown", "differ is not known"),
         ({"error": "refused"}, "unknown", "differ is not known"),
         ([], "unknown", "differ is not known"),
+        (about(TOMCATS[1], concurrency=[]), "unknown", "differ is not known"),
     ],
-    ids=["whole", "no style", "nothing", "an error", "a list"],
+    ids=["whole", "no style", "nothing", "an error", "a list", "a list as model"],
 )
 def test_which_rows_compare_models_is_in_summary_and_table(tmp_path: Path, told: Any, kind: str, note: str) -> None:
     summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
@@ -119,14 +120,6 @@ def test_the_file_follows_the_interface(tmp_path: Path) -> None:
         "min": None, "mean": None, "stdev": None, "p50": 3210, "p66": None, "p75": None, "p80": None, "p90": None,
         "p95": None, "p98": None, "p99": 11234, "p99_9": None, "max": None, "withheld": {},
     }  # fmt: skip
-
-
-def test_a_damaged_run_says_what_helps(tmp_path: Path) -> None:
-    path = experiment(tmp_path, [run(1)])
-    (path / "runs" / "1-tomcat-platform" / "run.json").write_text("{}")
-
-    with pytest.raises(ParseError, match=r"1-tomcat-platform/run\.json .* loomlab judge"):
-        summarise(path, interrupted=False)
 
 
 def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:

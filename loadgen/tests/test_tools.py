@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target, Users
 from loomlab.records.requestlog import RequestLog
 from loomlab.tools.known import KNOWN, tool
 from loomlab.tools.programs import COLUMNS, LabUsers, Program, Vegeta
-from loomlab.tools.tool import ToolReport, reason
+from loomlab.tools.tool import ToolReport, numbers, reason
 
 GOLDEN = Path(__file__).parent / "golden"
 SOURCES = Path(__file__).parents[1]
@@ -147,6 +148,22 @@ def test_a_packed_file_that_was_cut_off_is_damaged(tmp_path: Path, left: int) ->
 
     with pytest.raises(ParseError, match=r"ab-requests\.tsv\.gz .* was cut off"):
         tool("ab").requests(tmp_path, 100)
+
+
+def test_no_more_is_read_than_a_packed_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 30 MB may stand for 30 GB."""
+    monkeypatch.setattr("loomlab.tools.tool.MOST_BYTES", 5000)
+    rows = ROWS[0] * 10_000
+
+    with pytest.raises(ParseError, match="counts 10000 requests"):
+        parsed(tmp_path, rows, report=REPORT | {"requests": 10_000})
+    assert len(parsed(tmp_path, *ROWS[:1] * 100, report=REPORT | {"requests": 100})) == 100
+
+
+@pytest.mark.parametrize("row", [b"nan,1\n", b"inf,1\n", b"1e999,1\n"])
+def test_what_is_not_finite_is_no_request(row: bytes) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        numbers(row.replace(b"\n", b",\n"), 2, ",", np.float64)
 
 
 @pytest.mark.parametrize(

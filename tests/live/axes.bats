@@ -25,5 +25,5 @@ teardown() { stop_lab; }
   [ "$(run_of '.runs[0].style')" = idiomatic ]
   [ "$(json .style "$(experiment_folder)"/runs/*/raw/about.json)" = idiomatic ]
   [ -s "$(experiment_folder)/runs/1-webflux-netty/raw/hey.txt" ]
-  [ -s "$(experiment_folder)/runs/1-webflux-netty/requests.npz" ]
+  [ -s "$(experiment_folder)/runs/1-webflux-netty/raw/hey-requests.csv.gz" ]
 }

@@ -3,10 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from loomlab.basics.errors import ParseError
 from loomlab.basics.grouping import grouped
 from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import RuleResult, Run
@@ -156,11 +158,18 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> list[Pl
     if not order.sweep or planned.state != "judged" or not is_last or len(tries) >= MOST_TRIES:
         return []
     for own in tries:
-        runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in own]
-        if not any(run is not None and spoilt(run) for run in runs):
+        if not any(_was_spoilt(experiment_dir / "runs" / one.run) for one in own):
             return []
     end = f"-try-{len(tries) + 1}"
     return [one.model_copy(update={"run": f"{one.run}{end}", "state": "planned"}) for one in tries[0]]
+
+
+def _was_spoilt(run_dir: Path) -> bool:
+    """Not where its verdict cannot be read, which is given anew when it is summed up."""
+    with suppress(ParseError):
+        run = read_record(RunFiles(run_dir).run, Run)
+        return run is not None and spoilt(run)
+    return False
 
 
 def try_notes(runs: Sequence[Run]) -> list[str]:

@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any
 import yaml
 
 from loomlab.answer.loads import counting
+from loomlab.basics.errors import ParseError
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Contrast, Difference
 from loomlab.records.endpoints import delay_of, endpoint_of
@@ -62,9 +64,12 @@ def subjects_of(experiment_dir: Path, runs: Sequence[Run]) -> list[Subject]:
     subjects = []
     for run in (run for run in runs if run.run in counted or run.approach not in counted.values()):
         files = RunFiles(experiment_dir / "runs" / run.run)
-        about = read_json(files.about)
+        about: Any = None
+        probe: Probe | None = None
+        with suppress(ParseError):  # damaged since it was judged
+            about, probe = read_json(files.about), read_record(files.probe, Probe)
         about = about if isinstance(about, dict) and "error" not in about else None
-        subjects.append(Subject(run, about, read_record(files.probe, Probe)))
+        subjects.append(Subject(run, about, probe))
     return subjects
 
 
@@ -130,7 +135,7 @@ def _compare_configurations(subjects: Sequence[Subject], found: Audit) -> None:
     for one in (one for one in subjects if one.about is not None):
         model = one.members.get("concurrency")
         client = "netty" if one.members.get("inbound.server") == "netty" else "others"
-        client = "event-driven" if model in {"reactive", "completable-future"} else client
+        client = "event-driven" if model in ("reactive", "completable-future") else client
         follows = {"approach": one.approach, POOL: model == "platform-threads", DEFAULT_CLIENT: client}
         known.append(one.members | follows)
     unknown = _names(one.approach for one in subjects if one.about is None)
@@ -200,7 +205,7 @@ def contrasts_of(subjects: Iterable[Subject]) -> list[Contrast]:
 
 def _contrast(a: str, b: str, subjects: list[Subject]) -> Contrast:
     """Within the loads that both had, as pools follow the load; of all runs where there is none."""
-    models = {(one.approach, one.members.get("concurrency")) for one in subjects}
+    models = {(one.approach, _json(one.members.get("concurrency"))) for one in subjects}
     is_complete = all(
         PARTS.keys() <= one.members.keys() and all(isinstance(one.members[name], str) for name in NEVER_NULL)
         for one in subjects

@@ -10,25 +10,28 @@ from typing import Any
 from loomlab.answer.comparisons import shift_doubts, with_comparisons
 from loomlab.answer.loads import FURTHER_TRY, next_try, spoil_partners, try_notes, unmade_blocks
 from loomlab.answer.parity import audit, contrasts_of, subjects_of
-from loomlab.basics.errors import LoomlabError, ParseError, UsageError
+from loomlab.basics.errors import ParseError, UsageError, told
 from loomlab.basics.grouping import grouped
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
-from loomlab.records.files import NAME, RunFiles, check_links, read_json, read_record, write_json
-from loomlab.records.models import Request, Run, Summary
-from loomlab.records.order import Order, PlannedRun, State, changing, order_file, order_of, read_order
+from loomlab.records.files import NAME, RunFiles, check_links, read_record, write_json, write_sums
+from loomlab.records.models import EngineFacts, Run, Summary
+from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
 FOLDER = re.compile(r"(\d{8}T\d{6}Z)-(.+)")
 STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images", "inherited")
 """Facts of the host and the engine that all runs of an experiment should share."""
+OF_PLANS = frozenset({"cpus", "memory_mb", "cpu_order", "free_mb"})  # what is known of a host for plans only
 
 
 def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
-    """The summary, which it writes; UsageError when there is nothing. A parity finding makes its load suspect."""
+    """The summary, which it writes; UsageError when there is nothing, and as `check_links`. A parity finding makes its
+    load suspect."""
     if not (experiment_dir / "runs").is_dir():
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
+    check_links(experiment_dir)
     environment = environment_of(experiment_dir)
     order = order_of(experiment_dir)
     runs, notes = _runs(experiment_dir)
@@ -67,7 +70,9 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         contrasts=contrasts if early else with_comparisons(contrasts, runs, margin, order),
         runs=runs,
     )
-    write_json(experiment_dir / "summary.json", summary)
+    path = experiment_dir / "summary.json"
+    write_json(path, summary)
+    write_sums(experiment_dir, [path, order_file(experiment_dir), *sorted(experiment_dir.glob("runs/*/*"))])
     return summary
 
 
@@ -75,19 +80,25 @@ def _runs(experiment_dir: Path) -> tuple[list[Run], list[str]]:
     """In the order they were planned, tries side by side; and a note for each folder that was not judged."""
     folders = [path for path in (experiment_dir / "runs").iterdir() if path.is_dir() and path.name[0] != "."]
     folders.sort(key=lambda folder: (folder.name.partition("-")[0].zfill(6), folder.name))
-    try:
-        found = {folder.name: read_record(RunFiles(folder).run, Run) for folder in folders}
-    except ParseError as error:
-        raise ParseError(f"{error} Or run loomlab judge on its folder: that makes run.json again.") from error
+    found = {folder.name: _run_of(folder) for folder in folders}
     notes = [f"Run {name} was not judged: it is not in the table." for name, run in found.items() if run is None]
     return [run for run in found.values() if run], notes
+
+
+def _run_of(run_dir: Path) -> Run | None:
+    """As it was judged, or is judged again where that cannot be read."""
+    try:
+        return read_record(RunFiles(run_dir).run, Run)
+    except ParseError:
+        warnings.warn(f"{run_dir.name} is judged again, because its run.json cannot be read.", stacklevel=2)
+        return _judged(run_dir)
 
 
 def environment_of(experiment_dir: Path) -> dict[str, Any]:
     """environment.json, written from engine.json and order.json where there are these."""
     path, order = experiment_dir / "environment.json", order_of(experiment_dir)
     if order is None:
-        return dict(read_json(path) or {})
+        return _facts(path)
     request, settings, facts = order.runs[0].request, order.settings, _engine(experiment_dir)
     sizes = {key: value for key, value in settings.items() if key.endswith(("_CPUS", "_CPUSET", "_MEMORY"))}
     sizes |= order.runs[0].settings | facts.pop("inherited", {})
@@ -96,7 +107,7 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
         "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
         "size": order.size,
         "seed": order.seed,
-        **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor")},
+        **{name: order.host.get(name) for name in Host.model_fields if name not in OF_PLANS},
         "tool_versions": {request.tool: order.tool_version},
         "started": order.planned,
         **facts,
@@ -109,10 +120,10 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
 
 def _engine(experiment_dir: Path) -> dict[str, Any]:
     """The newest facts; `suspect`: in a sentence, what of them was another before the experiment was resumed."""
-    facts: dict[str, Any] = read_json(experiment_dir / "engine.json") or {}
+    facts = _facts(experiment_dir / "engine.json")
     changed: dict[str, None] = {}
     for path in sorted(experiment_dir.glob("engine-*.json")):
-        later = read_json(path)
+        later = _facts(path)
         images, later_images = facts.get("images", {}), later.get("images", {})
         changed |= dict.fromkeys(name for name in SAME if facts.get(name) != later.get(name))
         others = (name for name, image in later_images.items() if images.get(name, image) != image)
@@ -123,13 +134,20 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
     return facts | ({"suspect": [text]} if changed else {})
 
 
+def _facts(path: Path) -> dict[str, Any]:
+    """Those of the file, none where there is none; raises ParseError."""
+    found = read_record(path, EngineFacts)
+    return found.root if found else {}
+
+
 def finish(experiment_dir: Path) -> Summary:
     """Judges every run that has no verdict, and writes the summary; raises as `check_links`."""
     check_links(experiment_dir)
     with changing(experiment_dir) as order:
         for run in order.runs:
             if run.state not in {"planned", "judged"}:
-                run.state = _judged(experiment_dir / "runs" / run.run)
+                judged = _judged(experiment_dir / "runs" / run.run)
+                run.state = "judged" if judged and judged.finished else "failed"
     return summarise(experiment_dir, interrupted=any(run.state != "judged" for run in order.runs))
 
 
@@ -163,19 +181,17 @@ def _lacking(experiment_dir: Path, order: Order) -> list[PlannedRun]:
     ]
 
 
-def _judged(run_dir: Path) -> State:
+def _judged(run_dir: Path) -> Run | None:
+    """The run; None where nothing was begun, and, with a warning, where it cannot be judged."""
+    if not RunFiles(run_dir).request.exists():
+        return None
     try:
-        request = read_record(RunFiles(run_dir).request, Request)
-        if request is None:
-            return "failed"
-        judge_run(run_dir)
+        return judge_run(run_dir)
     except OSError:  # a full disk, or a file of somebody else: the run may be whole
         raise
     except Exception as error:  # of one run, whatever it is: the others are judged
-        why = str(error) if isinstance(error, LoomlabError) else repr(error)
-        warnings.warn(f"{run_dir.name} cannot be judged: {why}", stacklevel=2)
-        return "failed"
-    return "judged" if request.finished else "failed"
+        warnings.warn(f"{run_dir.name} cannot be judged: {told(error)}", stacklevel=2)
+        return None
 
 
 def resume(experiment_dir: Path, host: Host, lab_sha256: str) -> Order:

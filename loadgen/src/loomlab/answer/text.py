@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from loomlab.answer.figures import EVERY
-from loomlab.basics.format import fixed
+from loomlab.basics.format import fixed, plain
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 
@@ -126,7 +126,7 @@ def _rendered(template: str, finalize: Callable[[object], str], **values: object
 
 
 def _one_line(value: object) -> str:
-    return " ".join(str(value).splitlines())
+    return plain(" ".join(str(value).splitlines()))
 
 
 def table_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], left: frozenset[str]) -> list[str]:
@@ -143,9 +143,10 @@ def show(summary: Summary, console: Console) -> None:
         table.add_column(heading, justify="left" if heading in TEXT_COLUMNS else "right", no_wrap=True)
     colours = {"valid": "green", "suspect": "yellow", "invalid": "red"}
     for run in summary.runs:
-        *figures, verdict = map(escape, cells(run))
+        *figures, verdict = (escape(_one_line(cell)) for cell in cells(run))
         table.add_row(*figures, f"[{colours[run.verdict]}]{verdict}[/]")
-    console.print(f"\n{escape(summary.experiment)}, started {summary.started or 'unknown'}", highlight=False)
+    title = escape(_one_line(summary.experiment))
+    console.print(f"\n{title}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
     lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary)))
     for line in (*lines, host_line(summary.environment)):

@@ -29,3 +29,8 @@ class CannotMeasureError(LoomlabError):
 
 class ParseError(LoomlabError):
     """A file is not what the tool is known to write."""
+
+
+def told(error: Exception) -> str:
+    """What a user is told of it, who can act only on errors of the lab's own and of files."""
+    return str(error) if isinstance(error, LoomlabError | OSError) else f"the lab failed at it ({error!r})"

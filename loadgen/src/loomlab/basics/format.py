@@ -1,6 +1,7 @@
 """How numbers are written."""
 
 import math
+import re
 
 UNKNOWN = "–"
 MOST_DECIMALS = 8
@@ -56,6 +57,11 @@ def amount(value: float) -> str:
     if 0 < size < 0.05:
         return "under 0.1"
     return f"{size:,.0f}" if size >= 9.95 or size == 0 else f"{size:.1f}"
+
+
+def plain(text: object) -> str:
+    """The text without what a terminal obeys: a name moves no cursor and sets no title."""
+    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]", "?", str(text))
 
 
 def counted(count: int, noun: str) -> str:

@@ -8,6 +8,7 @@ from importlib import import_module
 import typer
 
 from loomlab.basics.errors import EXIT_LAB, EXIT_USAGE, LoomlabError
+from loomlab.basics.format import plain
 
 COMMANDS = {
     "plan": "cli.planning:plan_experiment",
@@ -68,4 +69,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 def say(message: object) -> None:
     """Tells the user something beside a command's output."""
-    print(f"loom-lab: {message}", file=sys.stderr)  # noqa: T201
+    print(f"loom-lab: {plain(message)}", file=sys.stderr)  # noqa: T201

@@ -92,4 +92,5 @@ def show_claims(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> 
 def keep_runs(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
     """Put the runs of results/ that were made for a benchmark in place of older ones that the repository keeps."""
     benchmark = read_benchmark(loadgen / "published", name)
-    keep(loadgen / "published", benchmark, runs_in(results, benchmark, loadgen / "scenarios"))
+    runs = runs_in(results, benchmark, loadgen / "scenarios", this_host(results))
+    keep(loadgen / "published", benchmark, runs)

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -9,7 +10,8 @@ from rich.console import Console
 from loomlab.answer.loads import replaced, try_again
 from loomlab.answer.summary import finish, killed, resume, summarise, unfinished
 from loomlab.answer.text import WIDEST_TABLE, markdown, show
-from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, LoomlabError
+from loomlab.basics.errors import EXIT_INVALID, EXIT_LAB, UsageError, told
+from loomlab.basics.format import plain
 from loomlab.cli import say
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Lab, this_host
@@ -19,13 +21,15 @@ from loomlab.records.models import Summary
 from loomlab.records.order import set_state
 
 RESULTS = Path("/results")
+Leave = Annotated[list[str] | None, typer.Option(help="Experiments that another host measures.")]
+LEFT = "{0} is being measured by another host: where that host is gone, rm results/{0}/.owner."
 
 
 def judge(run_dir: Path) -> None:
     """Judge a run from its raw files: writes run.json."""
     run = judge_run(run_dir)
     set_state(run_dir, "judged" if run.finished else "failed")
-    print(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else ""))  # noqa: T201
+    print(plain(f"{run.approach}: {run.verdict}" + (f": {' '.join(run.reasons)}" if run.reasons else "")))  # noqa: T201
     if run.verdict == "invalid":
         raise typer.Exit(EXIT_INVALID)
 
@@ -49,16 +53,18 @@ def sum_up(experiment_dir: Path, interrupted: bool = False) -> None:
         raise typer.Exit(EXIT_INVALID)
 
 
-def finish_killed(results: Path = RESULTS) -> None:
-    """Judge and sum up what killed experiments left."""
+def finish_killed(results: Path = RESULTS, leave: Leave = None) -> None:
+    """Judge and sum up what killed experiments left, but for those that another host measures."""
     failed = False
     for folder in killed(results):
-        print(f"{folder.name} was killed: judging and summing up what it left")  # noqa: T201
+        if folder.name in (leave or ()):
+            say(LEFT.format(folder.name))
+            continue
+        print(plain(f"{folder.name} was killed: judging and summing up what it left"))  # noqa: T201
         try:
             _show(folder, finish(folder))
         except Exception as error:
-            own = f"{folder.name} cannot be summed up: the lab failed at it ({error!r})"
-            say(error if isinstance(error, LoomlabError | OSError) else own)
+            say(f"{folder.name} cannot be summed up: {told(error)}")
             failed = True
     if failed:
         raise typer.Exit(EXIT_LAB)
@@ -68,12 +74,14 @@ def report(experiment_dir: Path) -> None:
     """Make report.html, summary.md, table.csv and plots/ of an experiment from its folder, without a network."""
     from loomlab.report.page import write_report  # noqa: PLC0415 - what draws takes long to import
 
-    print(f"report: {write_report(experiment_dir)}")  # noqa: T201
+    print(plain(f"report: {write_report(experiment_dir)}"))  # noqa: T201
 
 
-def resume_experiment(name: str, results: Path = RESULTS) -> None:
+def resume_experiment(name: str, results: Path = RESULTS, leave: Leave = None) -> None:
     """Plan the runs that an experiment lacks again, and print what the host's shell walks; `latest` is a name, too."""
     folder = unfinished(results, name)
+    if folder.name in (leave or ()):
+        raise UsageError(LEFT.format(folder.name))
     print("\n".join(shell_lines(resume(folder, this_host(results), Lab().checksum))))  # noqa: T201
 
 
@@ -88,6 +96,5 @@ def _show(folder: Path, summary: Summary) -> None:
             write_report(folder)
             return
     except Exception as error:
-        own = f"the lab failed at it ({error!r}); make report RESUME={folder.resolve().name} shows where"
-        say(f"no report: {error if isinstance(error, LoomlabError) else own}")
+        say(f"no report: {told(error).removesuffix('.')}; make report RESUME={folder.resolve().name} tells more.")
     write_text(folder / "summary.md", markdown(summary))

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from loomlab.basics.errors import ParseError
@@ -15,13 +16,14 @@ from loomlab.records.files import RunFiles, read_json, read_record
 from loomlab.records.load import Closed
 from loomlab.records.measured import BackendDelays
 from loomlab.records.models import Container, HostLog, Request, ToolRun
-from loomlab.records.raw import MemoryLog, SliceLog, Warmup
+from loomlab.records.raw import MemoryLog, MetricsLog, SliceLog, Warmup
 from loomlab.records.requestlog import RequestLog, latency_figures
 from loomlab.run.process import STALL_S
 from loomlab.tools.known import tool
-from loomlab.tools.tool import ToolReport, requests_of
+from loomlab.tools.tool import ToolReport
 
 INSPECTED = TypeAdapter(tuple[Container])
+LONGEST_S = 7 * 86_400  # of a run: some figures are made second by second
 
 
 class Facts:
@@ -41,7 +43,7 @@ class Facts:
         self.start = self.process.started if self.process else request.started
         self.end = self.process.ended if self.process else request.started
         self.warmup = read_record(files.warmup, Warmup)
-        self.metrics = Metrics(read_json(files.metrics), request.service)
+        self.metrics = Metrics(read_record(files.metrics, MetricsLog), request.service)
         self.host = read_record(files.host, HostLog) or HostLog(samples=[], network_before={}, network_after={})
         self.about = read_json(files.about)
         try:
@@ -62,8 +64,9 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         return {"requests": None, "duration_s": None}, None
     log, report, unread = None, ToolReport(), None
     try:
-        log = requests_of(facts.files, driver, facts.endpoint.floor_ms)
         report = driver.report(facts.files.raw)
+        log = driver.requests(facts.files.raw, facts.endpoint.floor_ms)
+        _check_times(facts, report, log)
     except (OSError, ParseError) as error:
         log, report, unread = None, ToolReport(), f"What {driver.name} wrote cannot be read: {error}"
     logged = RequestLog() if log is None else log  # one without answers is false
@@ -90,6 +93,15 @@ def tool_figures(facts: Facts) -> tuple[dict[str, Any], RequestLog | None]:
         "duration_s": process.ended - process.started if report.duration_s is None else report.duration_s,
         "response_bytes_per_request": ratio(report.received_bytes, (report.completed or 0) - logged.unanswered),
     }, log
+
+
+def _check_times(facts: Facts, report: ToolReport, log: RequestLog | None) -> None:
+    """Raises ParseError where the times of a run are farther apart than any run lasts."""
+    slices = facts.slices.slices if facts.slices else ()
+    ends = [facts.start, facts.end, facts.start + (report.duration_s or 0)]
+    ends += [end for one in slices for end in (one.started, one.ended)]
+    if np.ptp(np.concatenate([ends, () if log is None else log.starts_s])) > LONGEST_S:
+        raise ParseError("the times of the run are more than a week apart: measure again.")
 
 
 def _failure(name: str, process: ToolRun, report: ToolReport) -> str | None:

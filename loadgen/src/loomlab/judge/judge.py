@@ -10,7 +10,7 @@ from loomlab.judge.containers import container_figures, live_set_of
 from loomlab.judge.facts import Facts, tool_figures
 from loomlab.judge.request_figures import request_figures, slice_figures
 from loomlab.records.endpoints import delay_of
-from loomlab.records.files import RunFiles, checksum, read_record, write_json
+from loomlab.records.files import RunFiles, checksum, read_record, settle, write_json, write_sums
 from loomlab.records.load import Users
 from loomlab.records.models import Request, Run
 
@@ -23,11 +23,20 @@ AS_ASKED = (
 
 
 def judge_run(run_dir: Path) -> Run:
-    """The judged run, which it writes to run.json; raises UsageError when `run_dir` is not a run."""
+    """The judged run, which it writes to run.json; raises UsageError as `judged`."""
     files = RunFiles(run_dir)
+    run = judged(files)
+    settle(run_dir)  # so that what run.json is made of is on the disk before it
+    write_json(files.run, run)
+    write_sums(run_dir, [*sorted(files.raw.rglob("*")), files.run])
+    return run
+
+
+def judged(files: RunFiles) -> Run:
+    """The run by its raw files; raises UsageError where there are none."""
     request = read_record(files.request, Request)
     if request is None:
-        raise UsageError(f"{run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
+        raise UsageError(f"{files.run_dir} is not a run: it has no raw/request.json; name a folder below runs/.")
     facts = Facts(files, request)
     of_tool, log = tool_figures(facts)
     if log is not None and facts.slices and facts.slices.slices:
@@ -63,6 +72,4 @@ def judge_run(run_dir: Path) -> Run:
         "raw_sha256": checksum(files.raw),
     }
     run = Run.model_validate(asked | figures)
-    run = run.model_copy(update=rules.judge(run))
-    write_json(files.run, run)
-    return run
+    return run.model_copy(update=rules.judge(run))

@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from loomlab.judge import series
 from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.judge.series import Series, full_share
 from loomlab.records.models import Gc
+from loomlab.records.raw import MetricsLog
 
 START_TIME = "process_start_time_seconds"
 
@@ -25,10 +26,10 @@ class Quota(NamedTuple):
 class Metrics:
     """Figures over windows of epoch seconds; every figure is None where the samples do not tell."""
 
-    def __init__(self, record: dict[str, Any] | None, approach: str) -> None:
+    def __init__(self, record: MetricsLog | None, approach: str) -> None:
         self._approach = approach
-        parts = [series.parse_result((record or {}).get(part, [])) for part in ("containers", "approach", "backend")]
-        self._containers, self._own, self._backend = parts
+        log = record or MetricsLog()
+        self._containers, self._own, self._backend = map(series.series_of, (log.containers, log.approach, log.backend))
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
         return series.select(self._containers, f"container_{metric}", service=service or self._approach)

@@ -4,13 +4,13 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from loomlab.basics.errors import ParseError
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.records.models import HostSample
+from loomlab.records.raw import MetricsRow
 from loomlab.records.requestlog import Numbers
 from loomlab.run.process import IDLE, IOWAIT, IRQ, NICE, SOFTIRQ, STEAL, SYSTEM, USER
 
@@ -29,16 +29,9 @@ class Series:
     samples: tuple[tuple[float, float], ...]
 
 
-def parse_result(result: Any) -> list[Series]:
-    """Prometheus' matrix result, without what is no number; raises ParseError for another."""
-    try:
-        return [Series(dict(row["metric"]), _numbers(row["values"])) for row in result]
-    except (TypeError, KeyError, ValueError) as error:
-        raise ParseError("metrics.json does not hold Prometheus results: measure again.") from error
-
-
-def _numbers(samples: Iterable[tuple[float, str]]) -> tuple[tuple[float, float], ...]:
-    return tuple((float(time), float(value)) for time, value in samples if math.isfinite(float(value)))
+def series_of(rows: Iterable[MetricsRow]) -> list[Series]:
+    """Without what is no number."""
+    return [Series(row.metric, tuple(sample for sample in row.values if math.isfinite(sum(sample)))) for row in rows]
 
 
 def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:

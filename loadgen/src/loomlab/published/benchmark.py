@@ -3,7 +3,7 @@
 import csv
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import reduce
 from pathlib import Path
@@ -14,13 +14,14 @@ from pydantic import Field, model_validator
 
 from loomlab.answer.loads import counting_try, torn_runs, tries_of, unmade_blocks
 from loomlab.answer.summary import foreign, planned
-from loomlab.basics.errors import HostError
+from loomlab.basics.errors import HostError, ParseError, told
 from loomlab.basics.grouping import grouped, parse_cpu_list
+from loomlab.judge.judge import judged
 from loomlab.judge.series import ratio
 from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan, seconds_left
 from loomlab.plan.scenarios import load_scenario, scenario_loads
-from loomlab.records.files import Record, path_of, read_record
+from loomlab.records.files import Record, RunFiles, path_of, read_record
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
@@ -193,46 +194,68 @@ def approach_cpus(order: Order) -> float:
     return float(settings["APPROACH_CPUS"]) or len(parse_cpu_list(settings["APPROACH_CPUSET"]) or {"0"})
 
 
-def runs_in(results: Path, benchmark: Benchmark, scenarios: Path) -> list[PublishedRun]:
-    """The runs for the benchmark that count, of finished experiments with the variables of a load's newest one."""
+def runs_in(results: Path, benchmark: Benchmark, scenarios: Path, host: Host | None = None) -> list[PublishedRun]:
+    """The runs for the benchmark that count, of finished experiments with the variables of a load's newest one; with a
+    host, of those that were measured on it and whose raw files bear their figures out."""
     asked: dict[str, dict[str, str]] = {}
     found: list[PublishedRun] = []
-    wanted = {*QUEUE, *(figure for claim in benchmark.claims for figure in claim.figures)}
     for folder, order in reversed(planned(results)):
         if order.benchmark != benchmark.name and load_of(order) not in benchmark.scenarios:
             continue
-        summary = read_record(folder / "summary.json", Summary)
-        runs = summary.runs if summary else []
         if asked.get(load_of(order), order.asked | ANY) != order.asked | ANY:
             continue
-        if unmade := unmade_blocks(order, runs):
-            warnings.warn(f"{folder.name} is left out: {unmade}", stacklevel=2)
-            continue
-        asked[load_of(order)] = order.asked | ANY
-        levels, cpus, torn = _levels(order, benchmark.unit, scenarios), approach_cpus(order), torn_runs(runs, order)
-        for run in map(counting_try, tries_of(runs)):
-            amount = _amount(run.load, benchmark.unit)
-            if amount not in levels or run.run in torn:
-                continue
-            failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
-            found.append(
-                PublishedRun(
-                    experiment=folder.name,
-                    load=load_of(order),
-                    host=str(order.host.get("cpu_model") or "unknown CPU"),
-                    cpus=cpus,
-                    approach=run.approach,
-                    jdk=run.jdk,
-                    repeat=run.repeat,
-                    level=levels[amount],
-                    amount=amount,
-                    lasts_s=run.load.shape.duration_s,
-                    verdict=run.verdict,
-                    failed=" ".join(failed),
-                    figures=claimed_figures(run, wanted, cpus),
-                )
-            )
+        try:
+            found += [*_runs_of(folder, order, benchmark, scenarios, host)]
+        except Exception as error:  # of one folder, whoever made it
+            warnings.warn(f"{folder.name} is left out: {told(error)}", stacklevel=2)
+        else:
+            asked[load_of(order)] = order.asked | ANY
     return found
+
+
+def _runs_of(
+    folder: Path, order: Order, benchmark: Benchmark, scenarios: Path, host: Host | None
+) -> Iterator[PublishedRun]:
+    """Raises ParseError where the experiment does not count."""
+    wanted = {*QUEUE, *(figure for claim in benchmark.claims for figure in claim.figures)}
+    summary = read_record(folder / "summary.json", Summary)
+    runs = summary.runs if summary else []
+    if unmade := unmade_blocks(order, runs):
+        raise ParseError(unmade)
+    if host and (order.host.get("cpus"), order.host.get("cpu_model")) != (host.cpus, host.cpu_model):
+        raise ParseError("it was measured on another host: keep it there.")
+    levels, cpus, torn = _levels(order, benchmark.unit, scenarios), approach_cpus(order), torn_runs(runs, order)
+    for run in map(counting_try, tries_of(runs)):
+        amount = _amount(run.load, benchmark.unit)
+        if amount not in levels or run.run in torn:
+            continue
+        figures, failed = claimed_figures(run, wanted, cpus), _failed(run)
+        if host:
+            again = judged(RunFiles(folder / "runs" / run.run))
+            alike = again.raw_sha256 == run.raw_sha256 and claimed_figures(again, wanted, cpus) == figures
+            if not (alike and {*_failed(again)} <= {*failed}):
+                cure = "run loomlab judge on its folder, then loomlab summarise"
+                raise ParseError(f"the raw files of {run.run} do not bear out what is told of it: {cure}.")
+        yield PublishedRun(
+            experiment=folder.name,
+            load=load_of(order),
+            host=str(order.host.get("cpu_model") or "unknown CPU"),
+            cpus=cpus,
+            approach=run.approach,
+            jdk=run.jdk,
+            repeat=run.repeat,
+            level=levels[amount],
+            amount=amount,
+            lasts_s=run.load.shape.duration_s,
+            verdict=run.verdict,
+            failed=" ".join(failed),
+            figures=figures,
+        )
+
+
+def _failed(run: Run) -> list[str]:
+    """The rules that make it invalid."""
+    return [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
 
 
 def _levels(order: Order, unit: str, scenarios: Path) -> dict[float, int]:

@@ -6,21 +6,25 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, from_json
 
 from loomlab.basics.errors import ParseError, UsageError
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"  # of a file or a service: one word to a shell, and no way out of its folder
 Name = Annotated[str, Field(pattern=NAME)]
 Margin = Annotated[float, Field(gt=0, le=0.5)]  # of equivalence, a share
+Moment = Annotated[float, Field(ge=0, le=1e11)]  # epoch seconds, up to the year 5138
+Counter = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what a kernel or Prometheus can hold
 EXTRA = "extra_forbidden"
+MOST_BYTES = 2**28  # of a record: the largest of an hour have some 30 MB
+SUMS = "SHA256SUMS"
 
 
 class Record(BaseModel):
@@ -69,9 +73,30 @@ def whole(path: Path) -> Iterator[BinaryIO]:
             sink.flush()
             os.fsync(sink.fileno())
         partial.replace(path)
-    except BaseException:
+        _sync(path.parent)
+    except BaseException as error:
         partial.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # as of a full disk
+            error.filename = str(path)
         raise
+
+
+def settle(folder: Path) -> None:
+    """Waits until all below the folder is on the disk, whoever wrote it."""
+    for path in [*folder.rglob("*"), folder]:
+        if path.is_file() or path.is_dir():
+            _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():  # some file systems have no such thing for folders
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def check_links(folder: Path) -> None:
@@ -85,21 +110,41 @@ def check_links(folder: Path) -> None:
 
 
 def checksum(folder: Path) -> str:
-    """SHA-256 of the names and the contents of all files below the folder."""
+    """SHA-256 of the names and the contents of all files below the folder, but for what a killed process left."""
     whole = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as source:
-            whole.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(source, 'sha256').hexdigest()}\n".encode())
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".partial"):
+        whole.update(f"{path.relative_to(folder)}\0{_sha256(path)}\n".encode())
     return whole.hexdigest()
 
 
+def write_sums(folder: Path, paths: Iterable[Path]) -> None:
+    """Writes what `sha256sum --check` of the folder reads; of files that there are not, nothing."""
+    lines = (f"{_sha256(path)}  {path.relative_to(folder)}\n" for path in paths if path.is_file())
+    write_text(folder / SUMS, "".join(lines))
+
+
+def has_changed(folder: Path, name: str) -> bool:
+    """Whether that file is another than the folder's sums have; False where there are no sums, or no such file."""
+    sums, path = folder / SUMS, folder / name
+    if not (sums.is_file() and path.is_file()):
+        return False
+    return f"{_sha256(path)}  {name}" not in sums.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()
+
+
 def read_json(path: Path) -> Any:
-    """The parsed file, or None when there is none; raises ParseError when it is not JSON."""
+    """The parsed file, or None when there is none; raises ParseError for what is no JSON, such as NaN."""
     if not path.is_file():
         return None
+    if path.stat().st_size > MOST_BYTES:
+        raise ParseError(f"{path} is damaged: it is larger than any record ({MOST_BYTES:,} bytes); measure again.")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        return from_json(path.read_bytes(), allow_inf_nan=False)
+    except ValueError as error:
         raise ParseError(f"{path} is damaged: it is not JSON ({error}); measure again.") from error
 
 
@@ -139,9 +184,12 @@ def path_of(folder: Path, name: str, kind: str, verb: str) -> Path:
 def parse[M: BaseModel](text: str, file: str, model: type[M], union: str) -> M:
     """The text of a file; `union` is the field that has several models. Raises UsageError, a line for each mistake."""
     try:
-        value = yaml.safe_load(text)
-    except Exception as error:  # also for values that do not suit their tags, and for what refers to itself
+        aliased = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
+        value = None if aliased else yaml.safe_load(text)
+    except Exception as error:  # also for values that do not suit their tags
         raise UsageError(f"{file}: this is not YAML ({' '.join(str(error).split())}).") from None
+    if aliased:  # a few lines of which may stand for millions
+        raise UsageError(f"{file}: it has aliases such as *name: write out what they stand for.")
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AliasPath, AwareDatetime, BaseModel, Field
+from pydantic import AfterValidator, AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, RootModel
 
+from loomlab.basics.grouping import parse_cpu_list
 from loomlab.records.contrasts import Contrast
-from loomlab.records.files import Margin, Name, Record
-from loomlab.records.load import Load
+from loomlab.records.files import Counter, Margin, Moment, Name, Record
+from loomlab.records.load import MOST, Load
 from loomlab.records.measured import Measured
 from loomlab.records.raw import LiveBytes
 
@@ -16,14 +17,28 @@ Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
 NEVER = datetime.min.replace(tzinfo=UTC)
-Cpus = Annotated[str, Field(pattern=r"^[0-9, -]*$")]  # a cpuset list
+
+
+def _cpus(text: str) -> str:
+    parse_cpu_list(text)
+    return text
+
+
+def _iso(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("a time without its zone")
+    return text
+
+
+Cpus = Annotated[str, AfterValidator(_cpus)]  # a cpuset list
+Iso = Annotated[str, AfterValidator(_iso)]  # a time
 
 
 class Hang(Record):
     """For `duration_s`, from `at_s` after the start of the measured run, the backend answers nothing."""
 
-    at_s: float = Field(ge=0)
-    duration_s: float = Field(gt=0)
+    at_s: float = Field(ge=0, le=MOST)
+    duration_s: float = Field(gt=0, le=MOST)
 
 
 class Request(Record):
@@ -53,7 +68,7 @@ class Request(Record):
     waited_s: float = 0  # for the lab then
     fit_duration: bool = False  # it is left to the lab, which sets it after the warm-up; so are the requests:
     fit_requests: bool = False
-    started: float = 0
+    started: Moment = 0
     finished: bool = False  # the measurement came to its end
 
     @property
@@ -92,8 +107,8 @@ class ToolRun(Record):
     """raw/tool.json: how the tool's process went."""
 
     command: list[str]
-    started: float
-    ended: float
+    started: Moment
+    ended: Moment
     exit_code: int
     stopped_by: StopReason | None = None
     killed: bool = False
@@ -115,17 +130,17 @@ class HostSample(Record):
 
     time: float
     monotonic: float | None = None  # of a clock that nobody sets
-    cpus: dict[str, Annotated[list[int], Field(min_length=8, max_length=8)]]  # jiffies by CPU, as in /proc/stat
+    cpus: dict[str, Annotated[list[Counter], Field(min_length=8, max_length=8)]]  # jiffies by CPU, as in /proc/stat
     tool_threads: dict[str, float]  # CPU seconds of each thread
-    tool_waits: dict[str, tuple[float, int]] | None = None  # seconds it was ready without a CPU; how often it got one
+    tool_waits: dict[str, tuple[float, Counter]] | None = None  # seconds ready without a CPU; how often it got one
 
 
 class HostLog(Record):
     """raw/host.json."""
 
     samples: list[HostSample]
-    network_before: dict[str, int]  # of the load generator's own namespace
-    network_after: dict[str, int]
+    network_before: dict[str, Counter]  # of the load generator's own namespace
+    network_after: dict[str, Counter]
     peaks_reset: bool = False  # the approach's high-water marks were reset when the run began
     boot_id: str | None = None  # another one after each start of the host
 
@@ -259,8 +274,8 @@ class Run(Measured):
     interior: Interior | None = Field(description="The part that figures are taken on")
     start_s: float | None = Field(None, description="Seconds until the approach was ready")
     waited_s: float = Field(0, description="After that, for monitoring, the backend or the verdict on the run before")
-    started: str
-    finished: str | None = Field(description="null: the measurement was interrupted")
+    started: Iso
+    finished: Iso | None = Field(description="null: the measurement was interrupted")
     boot_id: str | None = Field(None, description="Changes each time the host boots")
     verdict: Verdict = "valid"
     reasons: list[str] = Field(default_factory=list, description="Sentences, those that invalidate first")
@@ -283,13 +298,38 @@ class ScaledScenario(Record):
     scale: float
 
 
+class _WorkedWith(BaseModel):
+    """Of what is recorded of host and engine, what is not only shown."""
+
+    model_config = ConfigDict(strict=True)
+
+    memory_bytes: Counter | None = None
+    images: dict[str, str] = {}
+    inherited: dict[str, str] = {}
+    sizes: dict[str, Any] = {}
+    notes: list[str] = []
+    suspect: list[str] = []
+
+
+def _sound(facts: dict[str, Any]) -> dict[str, Any]:
+    _WorkedWith.model_validate(facts)
+    return facts
+
+
+Environment = Annotated[dict[str, Any], AfterValidator(_sound)]
+
+
+class EngineFacts(RootModel[Environment]):
+    """engine.json and environment.json."""
+
+
 class Summary(Record):
     schema_: Literal["loom-lab/summary/v1"] = Field("loom-lab/summary/v1", alias="schema")
     experiment: str
     started: str | None
     finished: str | None  # None: the experiment was interrupted
     notes: list[str]
-    environment: dict[str, Any]
+    environment: Environment
     missing: list[str] = Field(default_factory=list)  # planned runs without a verdict
     scenario: ScaledScenario | None = None
     margin: Margin | None = None  # None: each figure has its own

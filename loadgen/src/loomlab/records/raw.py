@@ -3,9 +3,9 @@
 import math
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field, field_validator
 
-from loomlab.records.files import Record
+from loomlab.records.files import Counter, Moment, Record
 
 BurstPhase = Literal["compile", "settle", "hold"]
 ENOUGH_REQUESTS = 20_000
@@ -152,9 +152,9 @@ def about_number(about: Any, part: str, name: str) -> int | None:
 class Slice(Record):
     """One load of a side, between two moments at which nothing was in flight; CPU is the processes' own count."""
 
-    started: float
-    ended: float
-    requests: int
+    started: Moment
+    ended: Moment
+    requests: Counter
     cpu_s: float | None
     jit_cpu_s: float | None = Field(description="Of that the compilers'")
     idle_cpu_s: float | None = Field(description="That the idle partner took meanwhile, without its compilers")
@@ -166,8 +166,29 @@ class SliceLog(Record):
     """raw/slices.json: those of a side that count, and of its partner; when the first began and the last ended."""
 
     partner: str
-    started: float
-    ended: float
+    started: Moment
+    ended: Moment
     slices: list[Slice]
     partners: list[Slice]
     left_out: list[Slice] = Field(default_factory=list, description="Of this side, before those that count")
+
+
+class MetricsRow(BaseModel):
+    """A series of Prometheus' matrix results."""
+
+    metric: dict[str, str]
+    values: list[tuple[float, float]] = Field(description="Epoch seconds, and what may be no number")
+
+    @field_validator("metric")
+    @classmethod
+    def _has_a_bound(cls, labels: dict[str, str]) -> dict[str, str]:
+        float(labels.get("le", 0))
+        return labels
+
+
+class MetricsLog(BaseModel):
+    """raw/metrics.json, of which more is kept than is read."""
+
+    containers: list[MetricsRow] = []
+    approach: list[MetricsRow] = []
+    backend: list[MetricsRow] = []

@@ -20,18 +20,18 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatt
 
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
-from loomlab.basics.errors import LoomlabError
+from loomlab.basics.errors import LoomlabError, ParseError
 from loomlab.basics.format import signed
 from loomlab.basics.grouping import grouped
-from loomlab.judge.series import parse_result, select, without_resets
+from loomlab.judge.series import select, series_of, without_resets
 from loomlab.records.contrasts import Comparison
 from loomlab.records.endpoints import delay_of, endpoint_of
-from loomlab.records.files import RunFiles, read_json, read_record
+from loomlab.records.files import RunFiles, read_record
 from loomlab.records.models import Run, ToolRun
+from loomlab.records.raw import MetricsLog
 from loomlab.records.requestlog import LEVELS, Numbers, by_seconds, percentile
 from loomlab.report.experiment import effect_cell
 from loomlab.tools.known import tool
-from loomlab.tools.tool import requests_of
 
 type Line = str | tuple[int, tuple[int, ...]]
 OF_SERVERS: dict[str, tuple[str, str, Line]] = {
@@ -169,19 +169,20 @@ class Course:
 
 
 def course_of(run: Run, files: RunFiles | None) -> Course | None:
-    """As far as the raw files tell; None without them."""
-    process = read_record(files.tool, ToolRun) if files else None
-    if not (files and process):
-        return None
-    load = (process.started, process.ended)
-    return Course(run, load, _latencies(run, files, load[0]) | _samples(run, files, *load))
+    """As far as the raw files tell; None without them, or with damaged ones."""
+    with suppress(ParseError):
+        process = read_record(files.tool, ToolRun) if files else None
+        if files and process:
+            load = (process.started, process.ended)
+            return Course(run, load, _latencies(run, files, load[0]) | _samples(run, files, *load))
+    return None
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
     """What the answered requests of each second show; nothing of a tool that left no requests, or broken ones."""
     log = None
     with suppress(OSError, LoomlabError):
-        log = requests_of(files, tool(run.tool), endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
+        log = tool(run.tool).requests(files.raw, endpoint_of(run.endpoint, delay_of(run.delay)).floor_ms)
     if not log or np.ptp(log.start_s) > MOST_S:
         return {}
     by_second = by_seconds(log.start_s, log.latency_ms)
@@ -200,7 +201,7 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
 
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
     """What was sampled of the approach's container, also shortly before and after the load."""
-    recorded = parse_result((read_json(files.metrics) or {}).get("containers", []))
+    recorded = series_of((read_record(files.metrics, MetricsLog) or MetricsLog()).containers)
 
     def sampled(name: str, **labels: str) -> Points:
         service = (not run.partner and run.twin_of) or run.approach

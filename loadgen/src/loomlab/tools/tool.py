@@ -1,7 +1,6 @@
 """What a load generator is, and what all of them share."""
 
 import gzip
-import json
 import re
 import shutil
 import sys
@@ -9,7 +8,6 @@ import warnings
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,11 +15,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.records.files import RunFiles, whole
+from loomlab.records.files import whole
 from loomlab.records.load import Closed, Load
-from loomlab.records.requestlog import COLUMNS, RequestLog
+from loomlab.records.requestlog import RequestLog
 
 LONGEST_REASON = 60
+MOST_BYTES, MOST_PACKED = 2**28, 100  # that are read of a file of requests, or of each of its packed bytes
 _REQUEST = re.compile(r'^\w+ "[^"]*": ')
 _ADDRESSES = re.compile(r"\b(?:read|write|dial) tcp \S+: ")
 _REASONS = {
@@ -139,7 +138,8 @@ class Tool(ABC):
             return None
         counted = self.report(raw).rows
         try:
-            head, _, rows = gzip.decompress(packed.read_bytes()).partition(b"\n")
+            with gzip.open(packed) as source:  # what is longer is cut off here, and told by its count
+                head, _, rows = source.read(max(MOST_BYTES, MOST_PACKED * packed.stat().st_size)).partition(b"\n")
             log = self.read(rows, raw, floor_ms)
         except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, DeprecationWarning) as error:
             fact = f"{packed.name} has lines that are no requests, or was cut off"
@@ -156,25 +156,13 @@ class Tool(ABC):
         """The lines below the columns' names; raises ParseError or ValueError for what are no requests."""
 
 
-def requests_of(files: RunFiles, tool: Tool, floor_ms: int) -> RequestLog | None:
-    """As `Tool.requests`; parsed once, then kept beside the raw files, for as long as these are the same."""
-    path, sources = files.run_dir / "requests.npz", sorted(files.raw.glob(f"{tool.name}*"))
-    made_from = json.dumps([[one.name, one.stat().st_size, one.stat().st_mtime_ns] for one in sources])
-    with suppress(OSError, ValueError, KeyError), np.load(path) as kept:
-        if str(kept["made_from"]) == made_from:
-            return RequestLog(**{name: kept[name] for name in COLUMNS}, **json.loads(str(kept["head"])))
-    if (log := tool.requests(files.raw, floor_ms)) is not None:
-        head = json.dumps({name: value for name, value in vars(log).items() if name not in COLUMNS})
-        with whole(path) as sink:
-            np.savez(sink, made_from=made_from, head=head, **{name: vars(log)[name] for name in COLUMNS})
-    return log
-
-
 def numbers(rows: bytes, count: int, separator: str, dtype: DTypeLike) -> NDArray[np.generic]:
     """The columns of lines with so many numbers; raises ValueError or DeprecationWarning for lines of another kind."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         values = np.fromstring(rows.rstrip(b",\n"), dtype=dtype, sep=separator) if rows else np.empty(0, dtype=dtype)
+    if not np.isfinite(values).all():
+        raise ValueError("not finite")
     return values.reshape(rows.count(b"\n"), count).T
 
 
