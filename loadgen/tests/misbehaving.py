@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 BODY = b"0123456789"
 EVERY, STALL_AFTER = 20, 60
@@ -21,7 +22,6 @@ HELD = {
     "kernel_bytes": 9_000,
 }
 """What a request adds to each figure of its memory."""
-ABOUT = b'{"approach": "test", "outbound": {"max_connections_per_route": 1000}}'
 FAULTS = {"non2xx": "status/503", "slow": "never", "stall": "never"}
 """That behaviours are, where they are not called so."""
 CONNECTION = {"noka": "", "last": "Connection: close\r\n"}
@@ -77,7 +77,8 @@ class Misbehaving:
     async def _serve(self, writer: asyncio.StreamWriter, asked: Asked) -> bool:
         """Whether the connection goes on."""
         if asked.path == "/about":
-            await _answer(writer, ABOUT)
+            about = {"approach": urlsplit(self.origin).hostname, "outbound": {"max_connections_per_route": 1000}}
+            await _answer(writer, json.dumps(about).encode())
             return True
         self.asked.append(asked)
         fault, wait = self._fault(asked), re.search(r"[?&]delayInMillis=(\d+)", asked.path)

@@ -85,6 +85,8 @@ def metrics() -> dict[str, Any]:
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
             matrix("process_start_time_seconds", ramp(0)),
+            matrix("process_memory_swap_bytes", level(0)),
+            matrix("process_memory_rss_bytes", level(1e9)),
         ],
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
@@ -187,8 +189,10 @@ class RawRun:
     peaks_reset: bool = True
     memory: dict[str, Any] | None = None
     about: dict[str, Any] = field(
-        default_factory=lambda: {"concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30}}
-    )
+        default_factory=lambda: {
+            "approach": "app", "concurrency": "virtual-threads", "outbound": {"max_connections_per_route": 30},
+        }
+    )  # fmt: skip
 
     def put(self, part: str, *series: dict[str, Any]) -> None:
         """These take the place of those of the same name, service and bound."""

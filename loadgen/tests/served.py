@@ -2,12 +2,13 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import ThreadingUnixStreamServer
+from socketserver import BaseRequestHandler, ThreadingUnixStreamServer
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
@@ -60,13 +61,39 @@ def serving(answer: Callable[[str], tuple[int, bytes]], port: int = 0, path: Pat
         def log_message(self, *_: Any) -> None:
             """Nothing on stderr."""
 
-    with UnixServer(str(path), Handler) if path else ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
+    with _listening(Handler, served, port, path):
+        yield served
+
+
+@contextmanager
+def dripping(head: bytes, piece: bytes, pause_s: float = 0.05, path: Path | None = None) -> Iterator[Served]:
+    """Answers each connection with the head, and then the piece again and again, for as long as somebody reads."""
+    served = Served()
+
+    class Handler(BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                self.request.recv(65536)
+                self.request.sendall(head)
+                while True:
+                    time.sleep(pause_s)
+                    self.request.sendall(piece)
+
+    with _listening(Handler, served, path=path):
+        yield served
+
+
+@contextmanager
+def _listening(
+    handler: type[BaseRequestHandler], served: Served, port: int = 0, path: Path | None = None
+) -> Iterator[None]:
+    with UnixServer(str(path), handler) if path else ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
         if isinstance(server, ThreadingHTTPServer):
             served.origin = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
-            yield served
+            yield
         finally:
             server.shutdown()
             thread.join()

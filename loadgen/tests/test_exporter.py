@@ -23,7 +23,7 @@ from loomlab.exporter.engine import (
     sees_containers,
 )
 from loomlab.run.prometheus import CONTAINER_METRICS, UnreachableError, answered
-from served import serving
+from served import dripping, serving
 
 MEMINFO = "MemTotal:       2000000 kB\nMemFree:         100000 kB\nMemAvailable:   1500000 kB\nInactive(file):   9 kB\n"
 LIMITED, FREE = "a" * 64, "b" * 64
@@ -111,8 +111,23 @@ def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorReg
     assert stamps == pytest.approx([datetime.fromisoformat(STATS["read"]).timestamp()] * 2, abs=0.001)
 
 
-def test_one_that_has_ended_meanwhile_does_not_disturb_others(engine: FakeEngine, registry: CollectorRegistry) -> None:
-    engine.stats[FREE] = {"cpu_stats": {"cpu_usage": {}}}
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"cpu_stats": {"cpu_usage": {}}},  # as of one that has ended
+        {"cpu_stats": None},
+        {"cpu_stats": STATS["cpu_stats"] | {"throttling_data": 1}},
+        {"read": "yesterday"},
+        {"read": None},
+        {"pids_stats": {"current": "many"}},
+        {"memory_stats": {"stats": {"anon": 10**400}}},
+    ],
+    ids=str,
+)
+def test_one_of_which_the_engine_tells_nonsense_does_not_disturb_others(
+    engine: FakeEngine, registry: CollectorRegistry, told: dict[str, Any]
+) -> None:
+    engine.stats[FREE] = told
 
     page = generate_latest(registry).decode()
 
@@ -133,6 +148,16 @@ def test_what_changes_while_a_container_is_up_is_told(engine: FakeEngine, regist
 def test_an_engine_that_does_not_answer_is_named(tmp_path: Path) -> None:
     with pytest.raises(CannotMeasureError, match=r"does not answer at .*none\.sock"):
         list(ContainerFigures(tmp_path / "none.sock").collect())
+
+
+def test_an_engine_that_never_ends_its_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporter, "TIMEOUT_S", 0.5)
+
+    with (
+        dripping(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b" ", path=tmp_path / "sock"),
+        pytest.raises(CannotMeasureError, match="timed out"),
+    ):
+        list(ContainerFigures(tmp_path / "sock").collect())
 
 
 def test_the_server_tells_what_sees_containers_asks(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from loomlab.records.models import Hang
 from loomlab.run.console import Progress
 from loomlab.run.management import Backend, Management, Process, Waits, exposed_values, hanging, probe
 from loomlab.run.prometheus import UnreachableError
-from served import serving
+from served import dripping, serving
 
 NOBODY = Management("127.0.0.1", 9)
 LATE_S = 30.0  # a busy host's timer may be late by so much, never early
@@ -59,8 +59,10 @@ def test_a_metric_is_summed_over_its_labels_and_not_mixed_with_longer_names() ->
     page = 'cpu_ns_total{approach="a"} 1.5E9\ncpu_ns_total 5\ncpu_ns_total_more 7\n'
 
     assert exposed_values(page) == {"cpu_ns_total": 1.5e9 + 5, "cpu_ns_total_more": 7}
-    with pytest.raises(UnreachableError, match="does not hold metrics"):
-        exposed_values("<html>502</html>\n")
+    assert exposed_values(f"a NaN\nb +Inf\nc 1{400 * '0'}\nd 1e308\nd 1e308\ne 7\n") == {"e": 7}
+    for page in ("<html>502</html>\n", 'a{b="1", ="2"} 3\n'):
+        with pytest.raises(UnreachableError, match="does not hold metrics"):
+            exposed_values(page)
 
 
 def test_the_delay_is_read_lent_cut_and_put_back() -> None:
@@ -185,3 +187,15 @@ def test_what_is_no_answer_is_told(answer: bytes) -> None:
 
 def test_nobody_there() -> None:
     assert "refused" in (probe("127.0.0.1", 9, "/x", (), 5, "1.1").error or "")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"],
+    ids=["status", "header", "body"],
+)
+def test_a_target_that_drips_is_told(head: bytes) -> None:
+    with dripping(head, b"x") as server:
+        got = probe("127.0.0.1", server.port, "/x", (), 0.5, "1.1")
+
+    assert (got.answers, "timed out" in (got.error or "")) == ({}, True)

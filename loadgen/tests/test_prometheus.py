@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 import pytest
 
 from loomlab.run.console import Stop
-from loomlab.run.prometheus import Prometheus, UnreachableError, json_object
-from served import NOBODY, prometheus, sampled, serving
+from loomlab.run.prometheus import Prometheus, UnreachableError, answered, json_object
+from served import NOBODY, dripping, prometheus, sampled, serving
 
 ERROR = {"status": "error"}
 JUDGED = (
@@ -33,6 +33,7 @@ def test_raw_samples_of_the_containers_and_processes_are_kept() -> None:
     assert got["error"] is None
     assert got["containers"] == got["approach"] == got["backend"] == sampled(start)
     assert 'service=~"tomcat-virtual|backend|loadgen|prometheus|cadvisor"}[7' in queries[0]
+    assert 'job="cadvisor"' in queries[0]  # not what an approach may tell of containers
     assert 'service="tomcat-virtual"' in queries[1]
 
 
@@ -101,10 +102,43 @@ def test_another_answer_is_no_result(answer: Any, why: str) -> None:
 
 @pytest.mark.parametrize(
     ("status", "body", "why"),
-    [(404, b"{}", "answered 404"), (200, b"cpu 3\n", "a JSON object"), (200, b"[]", "a JSON object")],
+    [
+        (404, b"{}", "answered 404"),
+        (200, b"cpu 3\n", "a JSON object"),
+        (200, b"[]", "a JSON object"),
+        (200, b'{"a": NaN}', "a JSON object"),
+        (200, b'{"a":' * 100_000, "a JSON object"),
+    ],
+    ids=["status", "text", "array", "NaN", "depth"],
 )
 def test_another_answer_is_no_json_object(status: int, body: bytes, why: str) -> None:
     with serving(lambda _: (status, body)) as server, pytest.raises(UnreachableError, match=why):
         json_object(server.origin)
     with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 did not answer"):
         json_object(NOBODY)
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+ENDLESS = {
+    "a body that drips": (OK + b"Content-Length: 9999\r\n\r\n", b"x", 0.05),
+    "a header that drips": (OK + b"X: ", b"x", 0.05),
+    "a stream": (OK + b"\r\n", b"x" * 65_536, 0),
+    "small chunks": (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"5\r\nabcde\r\n", 0),
+    "a chunk of any size": (OK + b"Transfer-Encoding: chunked\r\n\r\n7FFFFFFFFFFFFFF0\r\n", b"x", 0.05),
+    "a body of any size": (OK + b"Content-Length: 9223372036854775000\r\n\r\n", b"x", 0.05),
+    "a chunk of a negative size": (OK + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n", b"x", 0.05),
+    "preliminary answers": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0),
+}
+
+
+@pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_that_never_ends_is_none(answer: tuple[bytes, bytes, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loomlab.run.prometheus.MOST_BYTES", 2**20)
+    monkeypatch.setattr("loomlab.run.prometheus.QUERY_TIMEOUT_S", 0.5)
+    began = time.monotonic()
+    with dripping(*answer) as server:
+        with pytest.raises(UnreachableError, match="did not answer"):
+            answered(server.origin, timeout_s=0.5)
+        with pytest.raises(UnreachableError, match="did not answer"):
+            Prometheus(server.origin).query("up", 0)
+    assert time.monotonic() - began < 20  # on a busy host

@@ -77,11 +77,17 @@ def put(part: str) -> Callable[[str], Change]:
     return lambda key: lambda run, it: getattr(run, part).update({key: it})
 
 
-tool, report, state, warmup = (put(name) for name in ("tool", "report", "state", "warmup"))
+tool, report, state, warmup, about = (put(name) for name in ("tool", "report", "state", "warmup", "about"))
 
 
 def hosts(cpu: str) -> Change:
     return lambda run, it: setattr(run, "samples", host_samples(**{cpu: it}))
+
+
+def swapping(run: RawRun, share: float) -> None:
+    """For ten seconds that share of its memory is in swap."""
+    swap = matrix("process_memory_swap_bytes", by_second(lambda second: share * 1e9 * (15 < second < 25)))
+    run.put("approach", swap)
 
 
 def lasting(run: RawRun, latency_ms: float) -> None:
@@ -96,7 +102,10 @@ CASES: list[tuple[str, str, Change, Any, Any, str]] = [
     ("too_many_errors", "invalid", report("Non-2xx responses"), 8, 9, "1.06 9 850 1"),
     ("too_many_errors", "invalid", refused_unread, 8, 9, "1.05 9 859 1"),
     ("too_many_errors", "invalid", lambda run, it: setattr(run, "unanswered", it), 8, 9, "1.05 9 859 1"),
+    ("other_approach", "invalid", about("approach"), "app", "another", ""),
+    ("other_approach", "invalid", about("approach"), "app", {"none": 10**400}, ""),
     ("container_failed", "invalid", state("StartedAt"), "2026-11-18T11:06:40Z", "2026-11-18T11:06:42Z", "1.5"),
+    ("swapped", "suspect", swapping, 0.01, 0.011, "1.1 1"),
     ("foreign_cpu", "suspect", hosts("approach"), 0.549, 0.56, "6 5"),
     ("much_foreign_cpu", "invalid", hosts("approach"), 0.5, 0.71, "21 20"),
     ("much_foreign_cpu", "invalid", beside_prometheus, "0", "1", "21 20"),

@@ -1,8 +1,12 @@
 """What the results service answers, over real HTTP."""
 
+import http.client
 import os
+import shutil
+import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from loomlab.basics.errors import UsageError
 from loomlab.run.prometheus import answered
 from loomlab.show import server
-from loomlab.show.server import newest_runs, server_of
+from loomlab.show.server import Found, Server, server_of
 from report_folder import PAIR, edit, first_run, folder_of
 
 URL = "http://lab.example:9080"
@@ -21,13 +25,19 @@ type Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 
 @pytest.fixture
-def get(tmp_path: Path) -> Iterator[Get]:
-    """Reads a path of a server of `tmp_path`."""
+def serving(tmp_path: Path) -> Iterator[Server]:
+    """A server of `tmp_path`."""
     serving = server_of(f"{URL}/", tmp_path, 0)
     threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield lambda path: answered(f"http://127.0.0.1:{serving.server_port}{path}")
+    yield serving
     serving.shutdown()
     serving.server_close()
+
+
+@pytest.fixture
+def get(serving: Server) -> Get:
+    """Reads a path."""
+    return lambda path: answered(f"http://127.0.0.1:{serving.server_port}{path}")
 
 
 def samples(get: Get) -> Samples:
@@ -113,7 +123,7 @@ def test_only_so_many_runs_are_told_the_newest(tmp_path: Path, get: Get, monkeyp
     old = folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / "20991230T000000Z-older")
     monkeypatch.setattr(server, "MOST_RUNS", 11)
 
-    newest = [(experiment, int(run.run.partition("-")[0])) for experiment, run in newest_runs(tmp_path)]
+    newest = [(experiment, int(run.run.partition("-")[0])) for experiment, run in Found(tmp_path).runs()]
 
     assert newest == [*((new.name, number) for number in range(10, 0, -1)), (old.name, 2), (old.name, 1)]
     assert len(samples(get)["lab_result_info"]) == 11
@@ -128,8 +138,55 @@ def test_what_is_no_run_and_what_is_damaged_is_left_out(tmp_path: Path, capsys: 
     damaged.write_text("{")
 
     for _ in range(2):
-        assert [run.run.partition("-")[0] for _, run in newest_runs(tmp_path)] == ["2"]
+        assert [run.run.partition("-")[0] for _, run in Found(tmp_path).runs()] == ["2"]
     assert capsys.readouterr().err.count(f"{damaged} is damaged") == 1
+
+
+def circle(path: Path) -> None:
+    """In its place a link to itself, which even root cannot read."""
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda run_dir: circle(run_dir / "run.json"),
+        circle,
+        lambda run_dir: (run_dir / "run.json").write_text("[" * 100_000),
+        lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(started="yesterday")),
+        lambda run_dir: edit(run_dir / "run.json", lambda run: run.update(approach="\ud800")),
+        pytest.param(
+            lambda run_dir: (run_dir / "run.json").chmod(0), marks=pytest.mark.skipif(os.geteuid() == 0, reason="root")
+        ),
+        pytest.param(lambda run_dir: run_dir.chmod(0), marks=pytest.mark.skipif(os.geteuid() == 0, reason="root")),
+    ],
+    ids=["file", "folder", "JSON", "time", "text", "mode of the file", "mode of the folder"],
+)
+def test_what_cannot_be_read_is_counted_and_hides_nothing_else(
+    damage: Callable[[Path], object], tmp_path: Path, get: Get
+) -> None:
+    folder = folder_of(tmp_path, PAIR, repeats=1, raw=False)
+    (folder / "summary.json").unlink()
+    damage(first_run(folder))
+
+    metrics = samples(get)
+
+    assert [labels["run"][0] for labels, _ in metrics["lab_result_info"]] == ["2"]
+    assert metrics["lab_results_unreadable"] == [({}, 1)]
+
+
+def test_an_experiment_that_cannot_be_read_is_counted_and_hides_no_other(tmp_path: Path, get: Get) -> None:
+    folder_of(tmp_path, PAIR, repeats=1, raw=False).rename(tmp_path / os.fsdecode(b"20991231T000000Z-\xff"))
+    odd = tmp_path / "20991230T000000Z-odd" / "runs"
+    odd.mkdir(parents=True)
+    circle(odd)
+    folder_of(tmp_path, PAIR, repeats=1, raw=False)
+
+    metrics = samples(get)
+
+    assert len(metrics["lab_result_info"]) == 2
+    assert metrics["lab_results_unreadable"][0][1] >= 2
 
 
 def test_without_a_run_there_are_the_address_and_the_files(tmp_path: Path, get: Get) -> None:
@@ -138,6 +195,7 @@ def test_without_a_run_there_are_the_address_and_the_files(tmp_path: Path, get: 
     metrics = samples(get)
 
     assert metrics.pop("lab_results_info") == [({"url": URL}, 1)]
+    assert metrics.pop("lab_results_unreadable") == [({}, 0)]
     assert not any(metrics.values())
     assert get("/report.html") == "<p>found"
     assert "Directory listing" in get("/")
@@ -147,3 +205,67 @@ def test_without_a_run_there_are_the_address_and_the_files(tmp_path: Path, get: 
 def test_an_address_that_no_browser_opens_is_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(UsageError, match=r"is no address of a web page: use for instance http://127\.0\.0\.1:9080"):
         server_of(url, tmp_path, 0)
+
+
+def asked(serving: Server, path: str, host: str | None = None) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", serving.server_port, timeout=30)
+    connection.request("GET", path, headers={} if host is None else {"Host": host})
+    answer = connection.getresponse()
+    answer.read()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        (None, 200), ("localhost:9080", 200), ("results:8080", 200), ("LAB.example", 200), ("lab.example:9080", 200),
+        ("evil.example", 421), ("evil.example:9080", 421), ("127.0.0.1.evil.example", 421), ("", 421), ("[", 421),
+    ],
+)  # fmt: skip
+def test_only_pages_of_its_own_names_may_ask(serving: Server, host: str | None, status: int) -> None:
+    assert [asked(serving, path, host).status for path in ("/", "/metrics")] == [status] * 2
+
+
+@pytest.mark.parametrize(("path", "host"), [("/", None), ("/metrics", None), ("/none", None), ("/", "evil.example")])
+def test_no_page_may_run_scripts_or_be_shown_within_another(serving: Server, path: str, host: str | None) -> None:
+    answer = asked(serving, path, host)
+
+    policy = answer.headers["Content-Security-Policy"]
+    assert [part for part in ("default-src 'none'", "frame-ancestors 'none'") if part not in policy] == []
+    assert "script-src" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_links_lead_nowhere_but_within_the_results(tmp_path: Path, serving: Server) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "report.html").write_text("<p>found")
+    (tmp_path / "latest").symlink_to("one")
+    outside = {"file": "/etc/passwd", "folder": "/etc", "device": "/dev/zero", "one/index.html": "/etc/passwd"}
+    for name, target in (outside | {"self": "self"}).items():
+        (tmp_path / name).symlink_to(target)
+    os.mkfifo(tmp_path / "pipe")
+
+    served = ["/", "/latest/", "/latest/report.html", "/one/"]
+    refused = ["/file", "/folder/", "/folder/passwd", "/device", "/one/index.html", "/self", "/pipe", "/%00", "/../etc"]
+    assert [path for path in served if asked(serving, path).status != 200] == []
+    assert [path for path in refused if asked(serving, path).status != 404] == []
+
+
+def test_silent_connections_end_and_are_never_more_than_so_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "TIMEOUT_S", 3)
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 8)
+    serving = server_of(URL, tmp_path, 0)
+    threading.Thread(target=serving.serve_forever, daemon=True).start()
+    before = threading.active_count()
+    with ExitStack() as stack:
+        address = ("127.0.0.1", serving.server_port)
+        silent = [stack.enter_context(socket.create_connection(address, 30)) for _ in range(40)]
+
+        assert {one.recv(1) for one in silent[8:]} == {b""}
+        assert threading.active_count() - before <= 8
+        assert {one.recv(1) for one in silent} == {b""}
+    assert asked(serving, "/").status == 200
+    serving.shutdown()
+    serving.server_close()

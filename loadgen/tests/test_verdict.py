@@ -19,6 +19,8 @@ FIGURES: list[tuple[str, str, str, Any, Any, str]] = [
     ("container_failed", "invalid", "container_failure", None, "It was killed.", ""),
     ("process_restarted", "invalid", "process_restarts", 0, 1, "1 0"),
     ("oom_killed", "invalid", "oom_kills", 0.0, 1.0, "1 0"),
+    ("swapped", "suspect", "swapped_ratio", 0.01, 0.011, "1.1 1"),
+    ("other_approach", "invalid", "other_approach", None, "'another'", ""),
     ("generator_cpus", "invalid", "generator_cpus_full", 0.10, 0.11, "95 11 10"),
     ("generator_thread", "invalid", "generator_thread_full", 0.10, 0.11, "95 11 10"),
     ("generator_quota", "invalid", "generator_quota_full", 0.10, 0.11, "95 11 10"),
@@ -176,9 +178,10 @@ MISSING: list[tuple[str, dict[str, Any]]] = [
     ("omission_possible", {"p50_ms": None}),
     ("container_failed", {"container_known": False}),
     ("process_restarted", {"process_restarts": None}),
+    ("swapped", {"swapped_ratio": None}),
     ("gc_heavy", {"gc_share": None}),
-    ("small_pool", {"backend_pool": None, "about_told": False}),
-    ("few_threads", {"platform_threads": None, "about_told": False}),
+    ("other_approach small_pool", {"backend_pool": None, "about_told": False}),
+    ("other_approach few_threads", {"platform_threads": None, "about_told": False}),
     ("generator_cpus", {"generator_cpus_full": None}),
     ("generator_thread", {"generator_thread_full": None}),
     ("backend_cpus", {"backend_cpus_full": None}),
@@ -331,4 +334,5 @@ def test_what_a_run_may_be_made_again_for_is_measured_outside_of_the_approach() 
 
     assert outside == {
         "unfinished", "backend_delay_other", "much_foreign_cpu", "much_stolen", "clock_stepped", "monitoring_gone",
+        "other_approach",
     }  # fmt: skip

@@ -1,6 +1,5 @@
 """What containers take, as Docker's engine tells it and cAdvisor names it; and whether a page tells what one does."""
 
-import http.client
 import json
 import re
 import signal
@@ -10,15 +9,17 @@ import urllib.parse
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from prometheus_client import CollectorRegistry, Metric, start_http_server
 from prometheus_client.registry import Collector
+from pydantic_core import from_json
 
 from loomlab.basics.errors import CannotMeasureError, HostError
-from loomlab.run.prometheus import UnreachableError, answered, samples_of
+from loomlab.run.prometheus import FAILURES, Connection, LimitedSocket, UnreachableError, answered, samples_of
 
 PROJECT, SERVICE = "com.docker.compose.project", "com.docker.compose.service"
 COMPOSE = {name: f"container_label_{name.replace('.', '_')}" for name in (PROJECT, SERVICE)}
@@ -30,6 +31,7 @@ DEFAULT_PERIOD_US = 100_000  # of CPU quotas that are given in CPUs (NanoCpus)
 CPU = "container_cpu_usage_seconds_total"  # cAdvisor tells this by CPU, too; the lab has the total only
 RSS, THREADS = "container_memory_rss", "container_threads"
 PAUSE_S, CAP_S = 0.5, 15
+type Reading = tuple[dict[str, str], dict[str, float], float]  # labels, figures, and when they were read
 
 
 def export_containers(
@@ -52,26 +54,29 @@ class ContainerFigures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Raises CannotMeasureError where the engine does not answer."""
-        readings: list[tuple[dict[str, str], dict[str, float | None], Any]] = []
+        meminfo = self._meminfo.read_text(encoding="ascii")
+        readings: dict[str, Reading] = {}
         for container in ask(self._engine, RUNNING):
-            with suppress(CannotMeasureError, KeyError):  # it has ended meanwhile
+            with suppress(Exception):  # it has ended meanwhile, or the answer is not of the engine's API
                 stats = ask(self._engine, f"/containers/{container['Id']}/stats?stream=false&one-shot=true")
                 details = ask(self._engine, f"/containers/{container['Id']}/json")
                 name, image = details["Name"].removeprefix("/"), details["Config"]["Image"]
                 own = {label: details["Config"]["Labels"].get(key, "") for key, label in COMPOSE.items()}
                 labels = {"id": f"/docker/{details['Id']}", "name": name, "image": image} | own
-                readings.append((labels, container_figures(stats, details), stats))
-        if readings:
-            stats = readings[-1][2]
-            readings.append(({"id": "/"}, host_figures(stats, self._meminfo.read_text(encoding="ascii")), stats))
+                readings[labels["id"]] = _reading(labels, container_figures(stats, details), stats)
+                readings["/"] = _reading({"id": "/"}, host_figures(stats, meminfo), stats)
         metrics: dict[str, Metric] = {}
-        for labels, figures, stats in readings:
-            read_s = datetime.fromisoformat(stats["read"]).timestamp()
+        for labels, figures, read_s in readings.values():
             for name, value in figures.items():
-                if value is not None:
-                    metric = metrics.setdefault(name, Metric(name, "As cAdvisor tells it", "unknown"))
-                    metric.add_sample(name, labels | ({"cpu": "total"} if name == CPU else {}), value, timestamp=read_s)
+                metric = metrics.setdefault(name, Metric(name, "As cAdvisor tells it", "unknown"))
+                metric.add_sample(name, labels | ({"cpu": "total"} if name == CPU else {}), value, timestamp=read_s)
         yield from metrics.values()
+
+
+def _reading(labels: dict[str, Any], figures: dict[str, float | None], stats: Any) -> Reading:
+    """Of what is told; raises what a malformed answer leads to."""
+    told = {name: float(value) for name, value in figures.items() if value is not None}
+    return {name: str(text) for name, text in labels.items()}, told, datetime.fromisoformat(stats["read"]).timestamp()
 
 
 def container_figures(stats: Any, details: Any) -> dict[str, float | None]:
@@ -108,19 +113,18 @@ def host_figures(stats: Any, meminfo: str) -> dict[str, float | None]:
 
 def ask(engine: Path, target: str) -> Any:
     """The engine's answer; raises CannotMeasureError where there is none."""
-    connection = http.client.HTTPConnection("localhost")
+    connection = Connection("localhost", timeout=TIMEOUT_S)
     try:
-        with socket.socket(socket.AF_UNIX) as connection.sock:
-            connection.sock.settimeout(TIMEOUT_S)
+        with LimitedSocket(socket.AF_UNIX) as connection.sock:
+            connection.sock.allow(TIMEOUT_S)
             connection.sock.connect(str(engine))
-            connection.request("GET", target)
-            answer = connection.getresponse()
-            body = answer.read()
-    except (OSError, http.client.HTTPException) as error:
+            status, body = connection.ask("GET", target)
+        answer = from_json(body) if status == HTTPStatus.OK else None
+    except FAILURES as error:
         raise CannotMeasureError(f"The engine does not answer at {engine}: {error}.") from error
-    if answer.status != http.HTTPStatus.OK:
-        raise CannotMeasureError(f"The engine answered {answer.status} to {target.partition('?')[0]}.")
-    return json.loads(body)
+    if status != HTTPStatus.OK:
+        raise CannotMeasureError(f"The engine answered {status} to {target.partition('?')[0]}.")
+    return answer
 
 
 def sees_containers(url: Annotated[str, typer.Argument(help="A page of container metrics.")]) -> None:

@@ -46,10 +46,15 @@ def container_figures(facts: Facts, counted: Counted) -> dict[str, Any]:
 def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
     """RSS is null under ZGC: its heap is shared memory, which the kernel does not count as RSS."""
     metrics, approach, span = facts.metrics, facts.request.service, (facts.start, facts.end)
+    about = facts.about if isinstance(facts.about, dict) else {}
+    told = about.get("approach", approach)
     gc, zgc = metrics.gc(*span), facts.request.gc == "zgc"
     if facts.slices:  # it idles while its partner is loaded
         gc = gc.model_copy(update={"share": ratio(gc.pause_seconds, counted.seconds)})
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
+    swapped, resident = (
+        series.highest(metrics.process(f"process_memory_{kind}_bytes"), *span) for kind in ("swap", "rss")
+    )
     # Told after the run's end.
     rss_hwm, threads_peak = (
         series.values_within(metrics.process(name), facts.end, math.inf) if facts.host.peaks_reset else []
@@ -60,6 +65,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "container_failure": container_failure(facts.container, facts.start, facts.last_answer),
         "process_restarts": metrics.process_restarts(*span),
         "oom_kills": series.total(metrics.container("oom_events_total"), *span),
+        "swapped_ratio": ratio(swapped, resident),
         "metrics_missing_ratio": metrics.missing_ratio(approach, *span),
         "gc": gc,
         "gc_share": gc.share,
@@ -71,7 +77,8 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "threads_max": series.highest(metrics.container("threads"), *span),
         "platform_threads_peak": threads_peak[0] if threads_peak else None,
         "virtual_threads_pinned": None if pinned is None else round(pinned),
-        "about_told": isinstance(facts.about, dict) and "outbound" in facts.about,
+        "about_told": "outbound" in about,
+        "other_approach": None if told == approach else f"{told!r:.60}",
         "backend_pool": about_number(facts.about, "outbound", "max_connections_per_route"),
         "platform_threads": platform_threads(facts.about),
     }

@@ -74,6 +74,7 @@ class Measured(Record):
     container_failure: str | None = None
     process_restarts: int | None = None
     oom_kills: float | None = None
+    swapped_ratio: float | None = Field(None, description="Memory of the process in swap ÷ its RSS, highest of each")
     metrics_missing_ratio: float = 1.0
     gc_share: float | None = Field(None, description="Of the run, in pauses")
     gc_cpu_share: float | None = Field(None, description="Of the approach's CPU time")
@@ -85,6 +86,7 @@ class Measured(Record):
     jit_cpu_fall: float | None = Field(None, description="Fall of the compilers' part from half to half, of all CPU")
     jit_cores_fall: float | None = Field(None, description="The same in CPUs")
     about_told: bool = Field(False, description="The approach reported its configuration")
+    other_approach: str | None = Field(None, description="What the approach calls itself, if not as it was asked for")
     backend_pool: int | None = None
     platform_threads: int | None = None
     backend_measured: bool = Field(True, description="Its CPU was recorded, so a missing value means no quota")

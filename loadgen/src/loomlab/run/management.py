@@ -1,13 +1,13 @@
 """The management ports of approach and backend: what they tell of themselves, and what they are asked to do."""
 
-import socket
+import math
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPResponse
 from urllib.parse import urlencode
 
 from loomlab.basics.errors import UsageError
@@ -16,12 +16,11 @@ from loomlab.records.load import Load
 from loomlab.records.models import Answer, Hang, Probe
 from loomlab.records.raw import MemoryAnswer
 from loomlab.run.console import Progress
-from loomlab.run.prometheus import UnreachableError, answered, json_object, samples_of
+from loomlab.run.prometheus import FAILURES, LimitedSocket, UnreachableError, answered, body_of, json_object, samples_of
 
 PORT = 8081
 LEASE_MS = 60_000  # the longest that the backend lends a delay
 MEMORY_TIMEOUT_S = 30.0  # a full collection that looks at 10,000 stacks takes seconds
-FAILURES = (OSError, ValueError, HTTPException)
 
 
 @dataclass(frozen=True)
@@ -143,11 +142,13 @@ def hanging(hangs: Sequence[Hang], backend: Backend, progress: Progress) -> Iter
 
 
 def exposed_values(page: str) -> dict[str, float]:
-    """The metrics of a page by name, each the sum over its label sets; raises UnreachableError for another page."""
+    """By name, each the sum over its label sets, if it is finite; raises UnreachableError for another page."""
     values: defaultdict[str, float] = defaultdict(float)
     for sample in samples_of(page):
-        values[sample.name] += sample.value
-    return values
+        with suppress(OverflowError):  # an integer that no float holds
+            value = float(sample.value)
+            values[sample.name] += value
+    return {name: value for name, value in values.items() if math.isfinite(value)}
 
 
 def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s: float, version: str) -> Probe:
@@ -155,10 +156,11 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     record = Probe(target=target)
 
     try:
-        with socket.create_connection((host, port), timeout_s) as connection:
+        with LimitedSocket.connected(host, port, timeout_s) as connection:
             answer = record.answers[version] = _exchange(connection, host, target, version, headers)
             if answer.body_bytes is not None:
                 with suppress(*FAILURES):  # closed: that is the finding
+                    connection.allow(timeout_s)
                     _exchange(connection, host, "/about", version, ())  # is answered at once
                     answer.kept = True
     except FAILURES as error:
@@ -166,7 +168,7 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     return record
 
 
-def _exchange(connection: socket.socket, host: str, target: str, version: str, headers: tuple[str, ...]) -> Answer:
+def _exchange(connection: LimitedSocket, host: str, target: str, version: str, headers: tuple[str, ...]) -> Answer:
     keep = ("Connection: keep-alive",) if version == "1.0" else ()
     lines = (f"GET {target} HTTP/{version}", f"Host: {host}", "Accept: */*", *keep, *headers, "", "")
     connection.sendall("\r\n".join(lines).encode("ascii"))
@@ -175,6 +177,6 @@ def _exchange(connection: socket.socket, host: str, target: str, version: str, h
     return Answer(
         status=f"HTTP/{response.version / 10} {response.status} {response.reason}",
         headers=response.getheaders(),
-        body_bytes=None if response.chunked else len(response.read()),
+        body_bytes=None if response.chunked else len(body_of(response)),
         kept=False,
     )

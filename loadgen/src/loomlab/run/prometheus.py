@@ -1,19 +1,21 @@
 """Talks HTTP: to services of the lab, and to Prometheus for what it stored about a run."""
 
-import json
 import math
+import socket
 import time
 from contextlib import closing, suppress
-from http.client import HTTPConnection, HTTPException
-from typing import Any
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
+from pydantic_core import from_json
 
 from loomlab.run.console import Stop
 
 TIMEOUT_S, QUERY_TIMEOUT_S = 5.0, 15.0  # an hour of samples is a large answer
+MOST_BYTES = 2**27  # of an answer: those samples have some 30 MB
 PADDING_S = 10.0  # samples before and after the run, so that counters can be interpolated at its ends
 WAIT_S = 10.0
 RETRY_AFTER_S = (1.0, 2.0, 5.0)  # a busy host's Prometheus may be late once
@@ -22,37 +24,88 @@ CONTAINER_METRICS = (
     "oom_events_total", "start_time_seconds", "spec_cpu_quota", "spec_cpu_period",
 )  # fmt: skip
 OWN_METRICS = "(lab|backend|jvm|process)_.*"
+FAILURES = (OSError, ValueError, HTTPException)  # ValueError: of a chunk of a negative size
 
 
 class UnreachableError(Exception):
     """No answer, or not the expected one; the message says which."""
 
 
+class LimitedSocket(socket.socket):
+    """Reading it raises OSError for an answer that takes longer than is allowed, however it drips, or is larger."""
+
+    @classmethod
+    def connected(cls, host: str, port: int, timeout_s: float) -> Self:
+        """Raises OSError."""
+        limited = cls(fileno=socket.create_connection((host, port), timeout_s).detach())
+        limited.allow(timeout_s)
+        return limited
+
+    def allow(self, timeout_s: float) -> None:
+        """From now on, for the next answer."""
+        self.settimeout(timeout_s)
+        self._deadline, self._left_bytes = time.monotonic() + timeout_s, MOST_BYTES
+
+    def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
+        left_s = self._deadline - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError("timed out")
+        self.settimeout(left_s)
+        received = super().recv_into(buffer, nbytes, flags)
+        self._left_bytes -= received
+        if self._left_bytes < 0:
+            raise OSError(f"its answer has more than {MOST_BYTES:,} bytes")
+        return received
+
+
+class Connection(HTTPConnection):
+    """Its time-out is of the whole answer."""
+
+    sock: LimitedSocket
+    timeout: float
+
+    def connect(self) -> None:
+        self.sock = LimitedSocket.connected(self.host, self.port, self.timeout)
+
+    def ask(self, method: str, target: str) -> tuple[int, bytes]:
+        """Status and body; raises one of FAILURES."""
+        self.request(method, target)
+        self.sock.allow(self.timeout)
+        answer = self.getresponse()
+        return answer.status, body_of(answer)
+
+
+def body_of(answer: HTTPResponse) -> bytes:
+    """All of it, of a LimitedSocket; raises one of FAILURES."""
+    body = answer.read(MOST_BYTES)  # without a limit it would make room for any length that is told
+    if answer.length:
+        raise IncompleteRead(body, answer.length)
+    return body
+
+
 def answered(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> str:
     """The body of a 2xx answer, over a connection of its own; raises UnreachableError."""
-    with closing(HTTPConnection(urlsplit(url).netloc, timeout=timeout_s)) as connection:
+    with closing(Connection(urlsplit(url).netloc, timeout=timeout_s)) as connection:
         return _body(connection, url, method)
 
 
-def _body(connection: HTTPConnection, url: str, method: str = "GET") -> str:
+def _body(connection: Connection, url: str, method: str = "GET") -> str:
     address = url.partition("?")[0]
     try:
-        connection.request(method, urlsplit(url)._replace(scheme="", netloc="").geturl())
-        answer = connection.getresponse()
-        body = answer.read().decode("utf-8", errors="replace")
-    except (OSError, HTTPException) as error:
+        status, body = connection.ask(method, urlsplit(url)._replace(scheme="", netloc="").geturl())
+    except FAILURES as error:
         connection.close()
         raise UnreachableError(f"{address} did not answer ({error})") from error
-    if answer.status // 100 != 2:
-        raise UnreachableError(f"{address} answered {answer.status}")
-    return body
+    if status // 100 != 2:
+        raise UnreachableError(f"{address} answered {status}")
+    return body.decode("utf-8", errors="replace")
 
 
 def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
     """The JSON object that is answered; raises UnreachableError."""
     body = answered(url, method, timeout_s)
     with suppress(ValueError):
-        if isinstance(value := json.loads(body), dict):
+        if isinstance(value := from_json(body, allow_inf_nan=False), dict):
             return value
     raise UnreachableError(f"{url} did not answer a JSON object")
 
@@ -61,7 +114,7 @@ def samples_of(page: str) -> list[Sample]:
     """Of a page of metrics; raises UnreachableError for another page."""
     try:
         return [sample for family in text_string_to_metric_families(page) for sample in family.samples]
-    except ValueError as error:
+    except (ValueError, LookupError) as error:  # LookupError: of a label without a name
         raise UnreachableError(f"it does not hold metrics ({error})") from error
 
 
@@ -70,13 +123,13 @@ class Prometheus:
 
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
-        self._connection = HTTPConnection(urlsplit(url).netloc, timeout=QUERY_TIMEOUT_S)
+        self._connection = Connection(urlsplit(url).netloc, timeout=QUERY_TIMEOUT_S)
 
     def query(self, expression: str, at: float) -> list[dict[str, Any]]:
         """Of an instant query, or the stored samples of a range selector, as they are. Raises UnreachableError."""
         parameters = urlencode({"query": expression, "time": f"{at:.3f}"})
         try:
-            answer = json.loads(_body(self._connection, f"{self._url}/api/v1/query?{parameters}"))
+            answer = from_json(_body(self._connection, f"{self._url}/api/v1/query?{parameters}"))
             result: list[dict[str, Any]] = answer["data"]["result"]
         except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self._url} did not return a query result") from error
@@ -102,7 +155,7 @@ class Prometheus:
         names = "|".join(CONTAINER_METRICS)
         services = "|".join([approach, *([partner] if partner else []), "backend", "loadgen", "prometheus", "cadvisor"])
         selectors = {
-            "containers": f'{{__name__=~"container_({names})",service=~"{services}"}}',
+            "containers": f'{{job="cadvisor",__name__=~"container_({names})",service=~"{services}"}}',
             "approach": f'{{__name__=~"{OWN_METRICS}",service="{approach}"}}',
             "backend": f'{{__name__=~"{OWN_METRICS}",service="backend"}}',
         }

@@ -1,13 +1,18 @@
 """Serves results/ to browsers and, at /metrics, the newest judged runs to Prometheus."""
 
+import re
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 from prometheus_client import CollectorRegistry, Gauge
@@ -16,12 +21,20 @@ from prometheus_client.exposition import MetricsHandler
 from loomlab.answer.figures import EVERY
 from loomlab.answer.parity import what_differs
 from loomlab.answer.text import load_cell
-from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.errors import UsageError
 from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 
 MOST_RUNS = 60
+MOST_CONNECTIONS, TIMEOUT_S = 64, 10
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
+NAMES = {"127.0.0.1", "localhost", "results"}
+"""By which this server is asked, and that of its address: another one may be a stranger's page, rebound to here."""
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+NOWHERE = "/dev/null/nowhere"
 
 
 def serve_results(
@@ -33,12 +46,40 @@ def serve_results(
     server_of(url, results, port).serve_forever()
 
 
-def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
+class Server(ThreadingHTTPServer):
+    """Closes at once what would be one connection too many."""
+
+    def __init__(self, port: int, handler: Callable[..., SimpleHTTPRequestHandler]) -> None:
+        super().__init__(("", port), handler)
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
+        return self._free.acquire(blocking=False)
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        try:
+            super().finish_request(request, client_address)
+        finally:
+            self._free.release()
+
+
+def server_of(url: str, results: Path, port: int) -> Server:
     """Not yet serving; raises UsageError for an address that no browser could open."""
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url {url} is no address of a web page: use for instance http://127.0.0.1:9080.")
+    names = NAMES | {_without_port(urlsplit(url).netloc)}
 
     class Handler(SimpleHTTPRequestHandler, MetricsHandler):
+        timeout = TIMEOUT_S
+        index_pages = ()
+
+        def parse_request(self) -> bool:
+            known = super().parse_request()
+            if known and _without_port(self.headers.get("Host", "")) not in names:
+                self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
+                return False
+            return known
+
         def do_GET(self) -> None:
             if self.path == "/metrics":
                 self.registry = metrics_of(results, url.rstrip("/"))
@@ -46,7 +87,25 @@ def server_of(url: str, results: Path, port: int) -> ThreadingHTTPServer:
             else:
                 super().do_GET()
 
-    return ThreadingHTTPServer(("", port), partial(Handler, directory=str(results)))
+        def translate_path(self, path: str) -> str:
+            """Of what is neither a file nor a folder below the results, wherever links lead, one that there is not."""
+            found = super().translate_path(path)
+            with suppress(OSError, ValueError):
+                real = Path(found).resolve()
+                if real.is_relative_to(results.resolve()) and (real.is_file() or real.is_dir()):
+                    return found
+            return NOWHERE
+
+        def end_headers(self) -> None:
+            self.send_header("Content-Security-Policy", POLICY)
+            self.send_header("X-Content-Type-Options", "nosniff")
+            super().end_headers()
+
+    return Server(port, partial(Handler, directory=str(results)))
+
+
+def _without_port(host: str) -> str:
+    return re.sub(r":\d*$", "", host.lower())
 
 
 def metrics_of(results: Path, url: str) -> CollectorRegistry:
@@ -63,44 +122,85 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
         if (exported := figure.exported)
     ]
     contrasts = gauge("lab_contrast_info", "What two approaches differ in", ["experiment", "a", "b", "kind", "differs"])
-    newest = [*islice(newest_runs(results), MOST_RUNS)]
-    for experiment, run in newest:
+    unreadable = gauge("lab_results_unreadable", "Files and folders of the newest runs that cannot be read")
+
+    def tell_run(experiment: str, run: Run) -> None:
         labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk, run.verdict)
-        info.labels(*labels, " ".join(run.reasons)).set(1)
-        started.labels(*labels).set(datetime.fromisoformat(run.started).timestamp())
+        began = datetime.fromisoformat(run.started).timestamp()
+        _labelled(info, *labels, " ".join(run.reasons)).set(1)
+        started.labels(*labels).set(began)
         if run.finished:
             finished.labels(*labels).set(datetime.fromisoformat(run.finished).timestamp())
         for column, figure, scale in columns:
             if (value := figure.of(run)) is not None:
                 column.labels(*labels).set(value * scale)
-    for experiment in dict.fromkeys(experiment for experiment, _ in newest):
+
+    def tell_contrasts(experiment: str) -> None:
         summary = _record(results / experiment / "summary.json", Summary)
         for one in summary.contrasts if summary else ():
-            contrasts.labels(experiment, one.a, one.b, one.kind, what_differs(one)).set(1)
+            _labelled(contrasts, experiment, one.a, one.b, one.kind, what_differs(one)).set(1)
+
+    found = Found(results)
+    newest = [*islice(found.runs(), MOST_RUNS)]
+    for one in newest:
+        found.tried(tell_run, *one)
+    for experiment in dict.fromkeys(experiment for experiment, _ in newest):
+        found.tried(tell_contrasts, experiment)
+    unreadable.set(len(found.unreadable))
     return registry
 
 
-def newest_runs(results: Path) -> Iterator[tuple[str, Run]]:
-    """Judged runs, the newest first, as their experiment's summary has them unless they were measured again."""
-    for runs in sorted(results.glob("*T*Z-*/runs"), reverse=True):
-        summary = _record(runs.with_name("summary.json"), Summary)
-        summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
-        paths = sorted(runs.glob("*/run.json"), key=lambda path: path.parent.name.partition("-")[0].zfill(9))
-        for path in reversed(paths):
-            if run := _record(path, Run):
-                yield runs.parent.name, summed_up.get((run.run, run.raw_sha256), run)
+def _labelled(gauge: Gauge, *labels: object) -> Gauge:
+    """Raises UnicodeEncodeError for what is not UTF-8, as a folder's name may be, which would end the page."""
+    "".join(map(str, labels)).encode()
+    return gauge.labels(*labels)
+
+
+class Found:
+    """What there is below the results; one file that cannot be read hides no other."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self.unreadable: set[str] = set()  # why each was not read
+
+    def tried[**P, T](self, read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T | None:
+        """What it returns; None where there is nothing to read, or it cannot be read, which stderr tells once."""
+        try:
+            return read(*arguments, **named)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except Exception as error:
+            self.unreadable.add(str(error))
+            _say(str(error))
+            return None
+
+    def runs(self) -> Iterator[tuple[str, Run]]:
+        """Judged runs, the newest first, as their experiment's summary has them unless they were measured again."""
+        for experiment in self.tried(_newest_first, self._results) or ():
+            folders = self.tried(_newest_first, experiment / "runs") if experiment.match("*T*Z-*") else None
+            summary = self.tried(_record, experiment / "summary.json", Summary) if folders else None
+            summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
+            for folder in folders or ():
+                if run := self.tried(_record, folder / "run.json", Run):
+                    yield experiment.name, summed_up.get((run.run, run.raw_sha256), run)
+
+
+def _newest_first(folder: Path) -> list[Path]:
+    """What is in it, by the time or the number that names begin with."""
+    return sorted(folder.iterdir(), key=lambda path: (path.name.partition("-")[0].zfill(9), path.name), reverse=True)
 
 
 def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R | None:
-    """None where there is none; read again only when it has changed. A damaged one is named on stderr once."""
-    known: R | None = _read(path, record, path.stat().st_mtime_ns) if path.exists() else None
+    """Read again only when it has changed; raises OSError and ParseError."""
+    known: R | None = _read(path, record, path.stat().st_ctime_ns)
     return known
 
 
 @lru_cache(maxsize=4 * MOST_RUNS)
 def _read(path: Path, record: type[Run | Summary], _changed_ns: int) -> Any:
-    try:
-        return read_record(path, record)
-    except ParseError as error:
-        print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
-        return None
+    return read_record(path, record)
+
+
+@lru_cache(maxsize=4 * MOST_RUNS)
+def _say(error: str) -> None:
+    print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201

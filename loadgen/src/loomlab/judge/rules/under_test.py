@@ -9,8 +9,18 @@ from loomlab.records.measured import Measured
 
 EXCESS_CPU_LIMIT = 0.05  # above the CPUs that a container has: the ends of a window lie between samples
 GC_LIMIT = 0.20
+SWAPPED_LIMIT = 0.01
 PARTNER_LIMIT, TRIMMED_LIMIT = 0.03, 0.05  # scrapes alone take 0.7 % of a CPU, of 2,000 threads 1.6 %
 ALONE = "it was measured alone"
+
+
+@rule("invalid", host_cause=True)
+def other_approach(run: Measured) -> Iterator[str]:
+    """What answered calls itself otherwise than the approach that was asked for."""
+    measured(run.about_told or None, "which approach answered")
+    if run.other_approach:
+        fact = f"What answered calls itself {run.other_approach}, which is not the approach that was asked for"
+        yield f"{fact}: run make down, and measure again."
 
 
 @rule("invalid")
@@ -38,6 +48,15 @@ def oom_killed(run: Measured) -> Iterator[str]:
     kills = measured(run.oom_kills, why, UNFIT)
     if kills:
         yield f"The kernel killed {kills:.0f} processes for memory (the limit is 0): use a larger SIZE or a lower load."
+
+
+@rule("suspect", f"> {percent(SWAPPED_LIMIT)}", host_cause=True)
+def swapped(run: Measured) -> Iterator[str]:
+    """Memory of the approach's process in swap ÷ its RSS, the highest of each."""
+    ratio = measured(run.swapped_ratio, "whether the approach's memory was swapped out")
+    if ratio > SWAPPED_LIMIT:
+        fact = f"The approach had {percent(ratio)} of its memory in swap (the limit is {percent(SWAPPED_LIMIT)})"
+        yield f"{fact}, so its figures are the disk's, too: stop other programs, or run swapoff, and measure again."
 
 
 @rule("invalid", f"> {percent(METRICS_MISSING_LIMIT)} of the run")

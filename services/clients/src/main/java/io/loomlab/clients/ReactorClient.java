@@ -4,6 +4,7 @@ import io.loomlab.core.http.BackendException;
 import io.loomlab.core.settings.About;
 import io.loomlab.core.settings.Settings;
 import io.loomlab.core.work.BackendPaths;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -88,6 +89,7 @@ public final class ReactorClient implements ReactiveBackend, BackendClient {
   /** Settings of Netty that hold for every server and client in this JVM. */
   public static Map<String, Object> nettyInternals() {
     return Map.of(
+        "allocator", ByteBufAllocator.DEFAULT.getClass().getSimpleName(),
         "leak_detection", ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT),
         "unsafe", PlatformDependent.hasUnsafe());
   }

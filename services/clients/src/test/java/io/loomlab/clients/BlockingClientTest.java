@@ -142,7 +142,7 @@ class BlockingClientTest {
     Set<String> internals =
         switch (kind) {
           case JDK -> Set.of("executor");
-          case REACTOR -> Set.of("leak_detection", "unsafe");
+          case REACTOR -> Set.of("allocator", "leak_detection", "unsafe");
           default -> Set.of();
         };
     assertThat(about.internals().keySet()).isEqualTo(internals);
