@@ -1,15 +1,17 @@
 #!/usr/bin/env bats
-# What every container of an experiment may do, as the engine and the kernel tell while it runs beside monitoring that is up; where
-# the host listens meanwhile; and what a container under test can make Prometheus believe.
+# What every container of an experiment may do, as the engine and the kernel tell while it runs beside monitoring that is up;
+# where the host listens meanwhile; and what a container under test can make Prometheus believe.
 
 load ../helpers
 lab=""
 # shellcheck source=bin/lib.sh
 . "$LAB_ROOT/bin/lib.sh"
 
-# Of a container as `docker inspect` tells of it: what it may, and should not. Those of docker run have no service.
-FAULTS='
-  (.Config.Labels["com.docker.compose.service"] // "loomlab") as $service | .HostConfig as $host
+# Of a container as `docker inspect` tells of it: its service, and loomlab for one of docker run, which has its image's label, too.
+SERVICE='(.Config.Labels // {} | if has("com.docker.compose.oneoff") then .["com.docker.compose.service"] else "loomlab" end)'
+# What it may do, and should not.
+FAULTS="$SERVICE as \$service "'
+  | .HostConfig as $host
   | ({
       prometheus: {networks: ["loom-lab_monitoring", "loom-lab_under_load"], writes: ["/prometheus"]},
       grafana: {networks: ["loom-lab_monitoring"], writes: ["/var/lib/grafana"]},
@@ -92,7 +94,7 @@ teardown_file() {
 
 @test "no container of an experiment, or of monitoring, may do more than it has to" {
   local service kinds
-  kinds=$(json '.Config.Labels["com.docker.compose.service"] // "loomlab"' "$BATS_FILE_TMPDIR/containers" | sort -u)
+  kinds=$(json "$SERVICE" "$BATS_FILE_TMPDIR/containers" | sort -u)
   for service in backend cadvisor loadgen loomlab microhttp-virtual prometheus results; do
     grep -qx "$service" <<<"$kinds" || { echo "nothing was seen of $service, only of: $kinds"; return 1; }
   done
