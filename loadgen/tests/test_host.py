@@ -55,15 +55,21 @@ def test_cpus_are_ordered_by_package_and_core(
     assert this_host(tmp_path, tmp_path).cpu_order == order
 
 
-def test_model_and_governors_are_what_the_kernel_tells(tmp_path: Path) -> None:
+def test_model_governors_huge_pages_and_swap_are_what_the_kernel_tells(tmp_path: Path) -> None:
     info = "processor\t: 0\nmodel\t\t: 49\nmodel name\t: AMD EPYC 7R32\nprocessor\t: 1\nmodel name\t: x"
     names = enumerate(("performance", "powersave", "performance"))
     governors = {f"sys/devices/system/cpu/cpu{number}/cpufreq/scaling_governor": name for number, name in names}
-    told = this_host(tmp_path, kernel(tmp_path / "told", {"proc/cpuinfo": info} | governors))
+    memory = {
+        "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
+        "proc/meminfo": "MemTotal:       24635676 kB\nSwapCached:            0 kB\nSwapTotal:       2097148 kB",
+    }
+    told = this_host(tmp_path, kernel(tmp_path / "told", {"proc/cpuinfo": info} | governors | memory))
     silent = this_host(tmp_path, kernel(tmp_path / "silent", {"proc/cpuinfo": "processor : 0\nCPU part : 0xd0c"}))
 
-    assert (told.cpu_model, told.governor) == ("AMD EPYC 7R32", "performance, powersave")
-    assert (silent.cpu_model, silent.governor) == (None, None)
+    assert (told.cpu_model, told.governor, told.thp, told.swap_mb) == (
+        "AMD EPYC 7R32", "performance, powersave", "madvise", 2047,
+    )  # fmt: skip
+    assert (silent.cpu_model, silent.governor, silent.thp, silent.swap_mb) == (None, None, None, None)
 
 
 def host(cpus: int, memory_mb: int = 24_000, order: list[int] | None = None) -> Host:

@@ -132,7 +132,7 @@ def recipes(files: Iterable[Path]) -> list[Component]:
         for line in map(str.strip, text.splitlines()):
             if match := IMAGE.match(line):
                 name = next(filter(None, match.groups()), "")
-                image, _, tag = name.rpartition(":") if ":" in name else (name, "", "?")
+                image, _, tag = name.partition(":") if ":" in name else (name, "", "?")  # the tag may have a digest
                 found += [] if OWN.fullmatch(name) or name in stages else [Component("image", image, tag, "")]
             for command in re.split(r"&&|;|\|", line) if line.startswith(("RUN", "ADD")) else ():
                 _, installs, packages = command.partition("apt-get install ")

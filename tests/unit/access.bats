@@ -33,6 +33,19 @@ grafana_says() {
   [ "$(setting "[.services.cadvisor.volumes[].read_only] | unique | tojson")" = "[true]" ]
 }
 
+@test "nothing sees all of the host's /run, and every part has a limit of processes, and of memory with swap" {
+  [ "$(setting '[.services[].volumes // [] | .[] | select(.source | test("^/(var/)?run/?$"))] | length')" = 0 ]
+  [ "$(setting '[.services[] | .memswap_limit == .deploy.resources.limits.memory, .deploy.resources.limits.pids > 0] | all')" = true ]
+}
+
+@test "no proxy of the user's stands between the lab's parts" {
+  [ "$(setting '[.services | .grafana, .loadgen | .environment | .NO_PROXY, .no_proxy] | unique | join(" ")')" = "*" ]
+}
+
+@test "results and Grafana come back after a failure; what is measured or measures does not" {
+  [ "$(setting '[.services | to_entries[] | select(.value.restart != "no") | .key] | sort | join(" ")')" = "grafana results" ]
+}
+
 @test "results are served read-only" {
   [ "$(setting '.services.results | [.read_only, .volumes[].read_only] | unique | map(tostring) | join(",")')" = true ]
 }

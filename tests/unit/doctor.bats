@@ -10,15 +10,17 @@ engine_says() {
   printf '%s\n' version=28.5.1 'driver=overlay2 [[Backing Filesystem extfs]]' root=/var/lib/docker cgroup=2 CPUs=8 bytes=25769803776 \
     'security=[name=seccomp,profile=builtin name=cgroupns]' cpuset=true cpus=true memory=true pids=true proxy= >"$BATS_TEST_TMPDIR/facts"
   echo 2.40.3 >"$BATS_TEST_TMPDIR/compose"
+  echo v0.29.1 >"$BATS_TEST_TMPDIR/buildx"
   for pair in "$@"; do
-    if [ "${pair%%=*}" = compose ]; then echo "${pair#*=}" >"$BATS_TEST_TMPDIR/compose"; else
-      sed -i.bak "s|^${pair%%=*}=.*|$pair|" "$BATS_TEST_TMPDIR/facts"
-    fi
+    case ${pair%%=*} in
+      compose | buildx) echo "${pair#*=}" >"$BATS_TEST_TMPDIR/${pair%%=*}" ;;
+      *) sed -i.bak "s|^${pair%%=*}=.*|$pair|" "$BATS_TEST_TMPDIR/facts" ;;
+    esac
   done
   stub docker "case \$* in
     'compose version --short') cat $BATS_TEST_TMPDIR/compose ;;
     'compose version') ;;
-    'buildx version') [ -z \"\${NO_BUILDX:-}\" ] ;;
+    'buildx version') echo github.com/docker/buildx \$(cat $BATS_TEST_TMPDIR/buildx) 257815a ;;
     'info --format version='*) cat $BATS_TEST_TMPDIR/facts ;;
     info) ;;
     'pull '*) echo \"\${PULL:-}\" >&2; [ -z \"\${PULL:-}\" ] ;;
@@ -116,6 +118,41 @@ nothing_broken() {
   says check_engine "will not work  Compose +none, .*docker-compose-plugin" "will not work  Buildx +missing: .*docker-buildx-plugin"
 }
 
+@test "a Buildx that is too old for its Compose will not work" {
+  engine_says compose=2.37.0 buildx=v0.16.2
+  says check_engine "will not work  Buildx +v0.16.2, but .* needs 0.17"
+  engine_says compose=2.37.0 buildx=v0.17.0
+  says check_engine "fine +Buildx +v0.17.0"
+  engine_says compose=2.26.1-4 buildx=0.13.1+ds1
+  says check_engine "fine +Buildx +0.13.1"
+}
+
+# loopback VERSION YES_OR_NO: whether an engine of that version is told to open ports on 127.0.0.1.
+loopback() {
+  engine_says version="$1"
+  output=$(check_engine)
+  [ "$(grep -cE '^caveat +loopback +.*iptables -t raw -I PREROUTING -d 127.0.0.0/8 ! -i lo -j DROP$' <<<"$output")" -eq "$2" ] ||
+    { echo "$1: $output"; return 1; }
+}
+
+@test "an engine that lets neighbours reach ports on 127.0.0.1 is a caveat with the rule, until the host has that" {
+  stub iptables 'exit 1'
+  loopback 27.5.1 1
+  loopback 28.0.0 0
+  loopback 28.3.1 0
+  stub pgrep '[ "$2" = firewalld ]'
+  loopback 28.1.1 0
+  loopback 28.3.1 1
+  loopback 28.3.3 0
+  stub iptables '[ "$*" = "-t raw -C PREROUTING -d 127.0.0.0/8 ! -i lo -j DROP" ]'
+  loopback 27.5.1 0
+}
+
+@test "an engine that confines or remaps containers will not work, with the cure" {
+  engine_says 'security=[name=seccomp,profile=builtin name=selinux name=userns name=cgroupns]'
+  says check_engine "will not work  SELinux +.*daemon.json" "will not work  userns-remap +.*daemon.json"
+}
+
 @test "what the engine does not tell is not known, and no line is broken" {
   engine_says version= driver= cgroup= security=
   says check_engine "caveat +engine +its version is not known" "caveat +image store +not known" "caveat +cgroup +version not known"
@@ -168,7 +205,7 @@ nothing_broken() {
 
 @test "room for images is asked of the engine's disk, and is not known where that is another machine's" {
   engine_says root="$BATS_TEST_TMPDIR"
-  stub df "printf 'Filesystem 1024-blocks Used Available Capacity Mounted\\nx 1 1 %s 1%% /\\n' \"\$(case \$2 in $BATS_TEST_TMPDIR) echo 1024000 ;; *) echo 9024000 ;; esac)\""
+  stub df "printf 'Filesystem 1024-blocks Used Available Capacity Mounted\\nx 1 1 %s 1%% /\\n' \"\$(case \$2 in ($BATS_TEST_TMPDIR) echo 1024000 ;; (*) echo 9024000 ;; esac)\""
   says check_disk "will not work  disk +1000 MB free, but the lab needs 8000: free some in $BATS_TEST_TMPDIR" "fine +disk, results +8812 MB free"
   engine_says root=/only/in/its/machine
   says check_disk "caveat +disk +that of the engine's machine is not known"
@@ -211,6 +248,15 @@ nothing_broken() {
   run "$copy/bin/prepare" loadgen
   refused 3 "limits how often images are pulled" "docker login"
   [ ! -e "$copy/compose.stand-ins.yaml" ] && [ ! -e "$BATS_TEST_TMPDIR/built" ]
+}
+
+@test "a build that made no archive of classes says so" {
+  local copy=$BATS_TEST_TMPDIR/lab
+  mkdir -p "$copy/services" "$copy/loadgen"
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.env" "$LAB_ROOT/compose.yaml" "$copy/"
+  stub docker 'case $* in *" build "*) echo "#31 9.1 There is no archive of classes, so the service starts without one:" ;; esac'
+  LAB_LOCK=ours run "$copy/bin/prepare" tomcat-virtual
+  [ "$status" -eq 0 ] && [[ $output == *"There is no archive of classes"* ]] || { echo "$output"; return 1; }
 }
 
 # metrics_end CODE WAY SENTENCE: check_metrics where bin/metrics ends so, having found that way.

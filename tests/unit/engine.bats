@@ -18,7 +18,7 @@ debian_host() {
   stub id 'case $1 in -u | -g) echo 0 ;; *) echo root ;; esac'
 }
 
-@test "a bare host with systemd starts the service that its packages brought, and no second engine" {
+@test "a bare host with systemd starts the service that its packages brought, no second engine, and closes loopback ports" {
   debian_host
   echo 'deb http://mirror.example.net/debian bookworm main' >"$HOST_ROOT/etc/apt/sources.list"
   local here=$BATS_TEST_TMPDIR
@@ -30,6 +30,7 @@ debian_host() {
     esac"
   stub dockerd "touch $here/second"
   stub debootstrap 'exit 0'
+  stub iptables "case \$* in *-C*) exit 1 ;; *) echo \$* >$here/rule ;; esac"
   mkdir -p "$here/lab/bin"
   sed "s|/etc/apt/|$HOST_ROOT/etc/apt/|; s|/var/log/|$here/|" "$LAB_ROOT/bin/engine" >"$here/lab/bin/engine"
   mkdir -p "$HOST_ROOT/etc/apt/preferences.d"
@@ -41,6 +42,7 @@ debian_host() {
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   [[ $output == *"'systemctl stop docker' stops it"* ]]
   [ -e "$here/installed" ] && [ -e "$here/running" ] && [ ! -e "$here/second" ]
+  [ "$(cat "$here/rule")" = "-t raw -I PREROUTING -d 127.0.0.0/8 ! -i lo -j DROP" ]
 }
 
 @test "only a Debian host that has no engine of its own is promised one" {
@@ -111,6 +113,18 @@ registry_is() {
   cd "$LAB_ROOT"
   CDPATH=$BATS_TEST_TMPDIR/elsewhere DOCKER_DEFAULT_PLATFORM=linux/s390x run bash -c '. bin/lib.sh && echo "$LAB_ROOT ${DOCKER_DEFAULT_PLATFORM:-none}"'
   [ "$output" = "$(pwd -P) none" ] || { echo "$output"; return 1; }
+}
+
+@test "a checkout with Windows' settings of Git has scripts that bash can read" {
+  mkdir "$BATS_TEST_TMPDIR/checkout"
+  cd "$BATS_TEST_TMPDIR/checkout"
+  git init --quiet
+  git config core.autocrlf true
+  cp -R "$LAB_ROOT/bin" "$LAB_ROOT/.gitattributes" .
+  git add bin
+  rm -r bin
+  git checkout-index --all
+  ! grep -rl $'\r' bin
 }
 
 @test "loomlab gives its program's exit code, and 4 where that did not come to one of the lab's" {

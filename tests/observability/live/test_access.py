@@ -1,4 +1,4 @@
-"""Prometheus can be read, and by nobody on its port written, wiped, stopped or reloaded."""
+"""Prometheus can be read, by no page of another origin, and by nobody on its port written, wiped, stopped or reloaded."""
 
 import pytest
 
@@ -19,3 +19,9 @@ def test_administration_is_refused(prometheus: Prometheus, path: str, words: str
     answer = prometheus.post(path)
     assert answer.is_error
     assert words in answer.text
+
+
+def test_a_page_of_another_origin_may_not_read(prometheus: Prometheus) -> None:
+    answer = prometheus.post("/api/v1/query?query=up", {"Origin": "http://elsewhere.example.org"})
+    assert answer.is_success
+    assert "Access-Control-Allow-Origin" not in answer.headers

@@ -45,9 +45,9 @@ class Prometheus:
             for rule in group["rules"]
         ]
 
-    def post(self, path: str) -> httpx.Response:
+    def post(self, path: str, headers: dict[str, str] | None = None) -> httpx.Response:
         """What a POST without a body is answered, whatever its status."""
-        return self._http.post(path)
+        return self._http.post(path, headers=headers)
 
     def _query(self, path: str, parameters: dict[str, str]) -> list[Series]:
         answer = self._http.post(path, data=parameters)

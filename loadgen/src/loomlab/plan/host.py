@@ -40,6 +40,9 @@ class Host(Record):
     cpu_model: str | None = None
     governor: str | None = None
     """What sets the CPUs' frequencies, several where they differ; None where the kernel does not tell."""
+    thp: str | None = None
+    """When the kernel gives memory in huge pages: always, madvise or never; None where it does not tell."""
+    swap_mb: int | None = None
 
 
 def this_host(results: Path, root: Path = Path("/")) -> Host:
@@ -47,6 +50,9 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
     folder, info = root / "sys/devices/system/cpu", root / "proc/cpuinfo"
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     model = re.search(r"^model name\s*: *(.+)$", info.read_text(), re.MULTILINE) if info.exists() else None
+    huge_pages, memory = root / "sys/kernel/mm/transparent_hugepage/enabled", root / "proc/meminfo"
+    thp = re.search(r"\[(\w+)\]", huge_pages.read_text()) if huge_pages.exists() else None
+    swap = re.search(r"^SwapTotal: *(\d+) kB$", memory.read_text(), re.MULTILINE) if memory.exists() else None
     governors = [file.read_text().strip() for file in sorted(folder.glob("cpu[0-9]*/cpufreq/scaling_governor"))]
 
     def core_of(cpu: int) -> list[int]:
@@ -62,6 +68,8 @@ def this_host(results: Path, root: Path = Path("/")) -> Host:
         free_mb=shutil.disk_usage(results).free // 2**20,
         cpu_model=model and model[1],
         governor=", ".join(dict.fromkeys(governors)) or None,
+        thp=thp and thp[1],
+        swap_mb=swap and int(swap[1]) // 1024,
     )
 
 
