@@ -58,6 +58,10 @@ report: ## Write an experiment's report.html again: RESUME=latest
 
 ##@ The lab
 
+.PHONY: prune
+prune: ## Remove all but the newest experiments, after asking: KEEP=20
+	@bin/prune
+
 .PHONY: doctor
 doctor: ## Check this host, with a cure for each lack; 1 min
 	@bin/doctor

@@ -4,6 +4,7 @@
 RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
+SPARE_S=600 # beyond LONGEST_S, before a generator is ended that does not end by itself
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
@@ -58,10 +59,12 @@ begin_experiment() {
 # What only the host knows of the engine and the images; loomlab adds what it planned. A resumption has facts of its own.
 write_engine_facts() {
   local facts service images="" notes="" file=$EXPERIMENT/engine.json
+  [[ $MAX_CONNECTIONS$BACKLOG =~ ^[0-9]+$ ]] ||
+    die "$BAD_REQUEST" "MAX_CONNECTIONS=$MAX_CONNECTIONS or BACKLOG=$BACKLOG is no number: use others, or those of .env."
   [ ! -e "$file" ] || file=$EXPERIMENT/engine-$(date -u +%Y%m%dT%H%M%SZ).json
   facts=$(docker info --format '"engine": {{json .ServerVersion}}, "cpus": {{.NCPU}}, "memory_bytes": {{.MemTotal}},
  "kernel": {{json .KernelVersion}}, "os": {{json .OperatingSystem}}, "architecture": {{json .Architecture}},
- "cgroup": {{json .CgroupVersion}}') || return
+ "cgroup": {{json .CgroupVersion}}, "runc": {{json .RuncCommit.ID}}') || return
   for service in $(approaches_of_plan) backend loadgen; do images+=", \"$service\": \"$(image_id "$service")\""; done
   [ -z "$STOPPED" ] || notes="\"stopped for the experiment and started again after it: $STOPPED\""
   rm -f "$file"
@@ -107,10 +110,15 @@ retry_spoilt_runs() { # puts what is to be made again before the runs that are l
   start_beside || true # monitoring may have died
 }
 
+check_folder() { # what was measured into a folder that was removed meanwhile would be of no experiment
+  [ -e "$EXPERIMENT/order.json" ] || die "$LAB_FAILED" "$EXPERIMENT/order.json is gone, so nothing more is measured: start again."
+}
+
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
-  local runs=${1//,/ } begun=$SECONDS ready label run
+  local runs=${1//,/ } begun=$SECONDS ready label run limit
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
+  check_folder
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
   start_services --wait $UNDER_TEST ||
@@ -122,22 +130,30 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) \
     --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$label" $([ ! -t 2 ] || echo --terminal) \
     >/dev/null 2>&1 || say "[$label] the load generator did not start: this run has no figures"
+  # In a process group of its own, so that the sleep ends with it.
+  set -m
+  { sleep $((LONGEST_S + SPARE_S)) && docker kill "$GENERATOR"; } >/dev/null 2>&1 3>&- &
+  limit=$! && disown "$limit" # or bash would tell of its end
+  set +m
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends either waiting.
   for _ in 1 2; do docker wait "$GENERATOR" >/dev/null 2>&1 || true; done
+  kill -- "-$limit" 2>/dev/null || true
+  [ $((SECONDS - ready)) -lt $((LONGEST_S + SPARE_S)) ] || say "[$label] took too long, so its load generator was ended"
   end_runs "$1" "$2"
   [ -z "$STOPPING" ] || exit "$INTERRUPTED"
 }
 
 end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
-  local number=0 run service raw inspected services
+  local number=0 run service raw id services
   IFS=, read -r -a services <<<"$2"
+  check_folder
   for run in ${1//,/ }; do
     raw=$EXPERIMENT/runs/$run/raw service=${services[number]} number=$((number + 1))
-    ! inspected=$(docker inspect $(containers_of "$service") 2>/dev/null) || printf '%s\n' "$inspected" >"$raw/container.json"
+    id=$(containers_of "$service")
+    [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
     docker logs "$GENERATOR" >"$raw/loomlab.log" 2>&1 || true
-    compose logs --no-color --no-log-prefix "$service" >"$raw/$service.log" 2>/dev/null || true
   done
   [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
   docker rm --force "$GENERATOR" $(containers_of $UNDER_TEST) >/dev/null 2>&1 || true
@@ -204,6 +220,7 @@ wind_up() { # CODE
     --filter "label=loom-lab.experiment=$LAB_EXPERIMENT" --filter label=com.docker.compose.oneoff=True) >/dev/null 2>&1
   # What rmdir removes held no run.
   [ -z "${RESUME:-}" ] && rmdir "$EXPERIMENT/runs" 2>/dev/null && rm -rf "$EXPERIMENT" || { summarise "$code" || code=$?; }
+  rm -f "$EXPERIMENT/.owner"
   restore
   release_lock
   return "$code"

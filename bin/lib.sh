@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 
 unset CDPATH DOCKER_DEFAULT_PLATFORM # images are of the engine's own architecture
+umask go+rx                          # containers read results/ as other users
 LAB_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of this project
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics OVERLAY=$LAB_ROOT/.cache/experiment.yaml
@@ -24,6 +25,7 @@ die() {
 load_env() {
   local key value
   while IFS='=' read -r key value || [ -n "$key" ]; do
+    case $value in \"*\" | \'*\') value=${value:1:${#value}-2} ;; esac
     # shellcheck disable=SC2053  # a pattern
     [[ ! $key =~ ^[A-Z][A-Z0-9_]*$ || $key != ${2:-*} || -n ${!key:-} ]] || export "$key=$value"
   done <"$1"
@@ -79,12 +81,19 @@ lab_user() {
   echo "$(id -u):$(id -g)"
 }
 
-# loomlab [OPTIONS...] -- ARGUMENTS...: in a container without a network; LAB_FAILED where it gives no exit code of the lab's.
+# loomlab [OPTIONS...] -- ARGUMENTS...: what it reads may be a stranger's, so it has no network and no rights, and half of the
+# engine's memory or 2 GiB; LAB_FAILED where it gives no exit code of the lab's.
 loomlab() {
-  local options=() code=0
+  local options=() code=0 memory part
   while [ "$1" != -- ]; do options+=("$1") && shift; done
+  for part in compose.yaml .env services loadgen sizes; do options+=(--volume "$LAB_ROOT/$part:/lab/$part:ro"); done
+  # Under sudo, root reads and writes files of the user.
+  [[ -O $LAB_ROOT && -O $LAB_RESULTS ]] || options+=(--cap-add DAC_OVERRIDE)
+  memory=$(docker info --format '{{.MemTotal}}' 2>/dev/null | grep -xE '[0-9]{10,16}' || true)
+  memory=$((memory / 2 > 2 << 30 ? memory / 2 : 2 << 30))
   docker run --rm --label loom-lab.experiment="${LAB_EXPERIMENT:-}" --network none --user "$(lab_user)" \
-    --env COLUMNS="${COLUMNS:-120}" ${options[@]+"${options[@]}"} --volume "$LAB_ROOT:/lab:ro" --volume "$LAB_RESULTS:/results" \
+    --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --pids-limit 256 \
+    --memory "$memory" --memory-swap "$memory" --env COLUMNS="${COLUMNS:-120}" "${options[@]}" --volume "$LAB_RESULTS:/results" \
     --volume "$LAB_ROOT/loadgen/scenarios:/scenarios:ro" loom-lab/loadgen "${@:2}" || code=$?
   case $code in 0 | "$RUN_INVALID" | "$BAD_REQUEST" | "$HOST_CANNOT" | "$INTERRUPTED") ;; *) code=$LAB_FAILED ;; esac
   return $code
@@ -109,6 +118,7 @@ registry() { # `here`, `limited` if it was asked too often, `none` if none answe
     *toomanyrequests* | *"429 Too Many Requests"* | *"rate limit"*) echo limited ;;
     *"no such host"* | *"server misbehaving"* | *"name resolution"* | *"connection refused"* | *"is unreachable"*) echo none ;;
     *"no route to host"* | *[Tt]imeout* | *"deadline exceeded"*) echo none ;;
+    *"manifest unknown"* | *": not found"*) echo "failed: the registry lacks that tag; name one it has in PROMETHEUS_IMAGE" ;;
     *) echo "failed: ${said##*$'\n'}" ;;
   esac
 }
@@ -149,8 +159,10 @@ check_checkout() { # what the lab writes can be written, and what containers sha
     { mkdir -p "$folder" && : >"$folder/.writable-$$" && rm "$folder/.writable-$$"; } 2>/dev/null ||
       die "$HOST_CANNOT" "$folder cannot be written: give it room and rights (LAB_RESULTS and TMPDIR name other folders)."
   done
-  hidden=$(find "$LAB_ROOT"/{prometheus,grafana,loadgen/scenarios} ! -perm -004 2>/dev/null | sed -n 1p || true)
-  [ -z "$hidden" ] || die "$HOST_CANNOT" "$hidden cannot be read by users of containers: run chmod -R go+rX $LAB_ROOT."
+  hidden=$(find "$LAB_ROOT"/{prometheus,grafana,loadgen/scenarios} ! -perm -004 2>/dev/null || true)
+  hidden+=$(find "$LAB_RESULTS/" -maxdepth 0 ! -perm -005)
+  [ -z "$hidden" ] || die "$HOST_CANNOT" "${hidden%%$'\n'*} cannot be read by users of containers: run chmod -R go+rX" \
+    "$LAB_ROOT $LAB_RESULTS."
 }
 
 . "$LAB_ROOT/bin/lock.sh"

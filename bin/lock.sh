@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 
 MINE=""
-host_id() { echo "$(cat /etc/machine-id 2>/dev/null || hostname)/$(readlink /proc/self/ns/pid 2>/dev/null)"; }
+# A checksum, because results/ may be handed on, and whose machine-id that is nobody else should know.
+host_id() { { cat /etc/machine-id 2>/dev/null || hostname && readlink /proc/self/ns/pid 2>/dev/null; } | cksum | tr ' ' -; }
 
 # began PROCESS: when, in any zone and language; nothing if there is none, or one that has ended (Z) and waits for its parent.
 began() {
@@ -49,15 +50,50 @@ release_lock() {
   MINE=""
 }
 
-# Removes what killed experiments left, for nobody holds the lock, and what has stopped; refuses where another lab is up.
+# others_at_work: an option of loomlab's for each experiment whose process runs, maybe on another host that shares results/; what
+# those that are gone have written is removed.
+others_at_work() {
+  local owner folder
+  for owner in "$LAB_RESULTS"/*/.owner; do
+    folder=${owner%/*}
+    [[ ${folder##*/} =~ ^$WORD$ && -f $owner && ! -L $owner && ! -L $folder ]] || continue
+    if is_live "$(head -c 300 "$owner" 2>/dev/null)"; then echo "--leave ${folder##*/}"; else rm -f "$owner" || true; fi
+  done
+}
+
+keep_container() { # ID RAW NAME: what the engine knows of a service's container, and its log, which is NAME's
+  local inspected
+  ! inspected=$(docker inspect "$1" 2>/dev/null) || printf '%s\n' "$inspected" >"$2/container.json"
+  docker logs "$1" >"$2/$3.log" 2>&1 || true
+}
+
+# keep_of_killed ID NAME SERVICE RUNS: the same of a killed experiment's, for its runs that are not judged; its generator's log.
+keep_of_killed() {
+  local run raw
+  [[ ! -L $4 && ! -L ${4%/*} ]] || return 0
+  for run in "$4"/*; do
+    raw=$run/raw
+    [[ -f $raw/request.json && ! -L $run && ! -L $raw && ! -e $run/run.json ]] || continue
+    if [[ $2 == loom-lab-generator-* ]]; then
+      [[ -e $raw/loomlab.log || -L $raw/loomlab.log ]] || docker logs "$1" >"$raw/loomlab.log" 2>&1
+    elif [[ ${run##*/} =~ ^[0-9]+-$3(-try-[0-9]+)?$ ]]; then
+      [[ -e $raw/container.json || -L $raw/container.json || -L $raw/$3.log ]] || keep_container "$1" "$raw" "$3"
+    fi
+  done
+}
+
+# Removes what killed experiments left, for nobody holds the lock, and what has stopped, once what only the engine knew is kept;
+# refuses where another lab is up.
 clear_engine() {
-  local id state experiment folder were_up known="" cure="run make down there"
+  local id state experiment folder were_up name service results known="" cure="run make down there"
   rm -f "$OVERLAY"
-  while IFS='|' read -r id state experiment folder were_up; do
+  while IFS='|' read -r id state experiment folder were_up name service results; do
     if [ -n "$experiment" ]; then
       [ -n "$known" ] || say "experiment $experiment of $folder was killed: removing the containers it left"
       [ -n "$known" ] || [ -z "$were_up" ] || say "the lab was up before it: run make up in $folder to start it again"
       known=yes
+      [[ ! "$experiment $service" =~ ^$WORD\ $WORD$ ]] ||
+        keep_of_killed "$id" "$name" "$service" "$results/$experiment/runs" || true
     elif [ -z "$folder" ] || [ "$folder" -ef "$LAB_ROOT" ]; then
       continue
     elif [[ ! $state =~ ^(exited|dead)$ ]]; then
@@ -67,5 +103,6 @@ clear_engine() {
     fi
     docker rm --force "$id" >/dev/null 2>&1 || true
   done < <(docker ps --all --filter label=loom-lab.experiment --format "{{.ID}}|{{.State}}|$(label loom-lab.experiment)|$(
-    label com.docker.compose.project.working_dir)|$(label loom-lab.were-up)" | grep -E "^$CONTAINER_ID\|" | sort -t'|' -k3,4r)
+    label com.docker.compose.project.working_dir)|$(label loom-lab.were-up)|{{.Names}}|$(label com.docker.compose.service)|$(
+    label loom-lab.results)" | grep -E "^$CONTAINER_ID\|" | sort -t'|' -k3,4r)
 }

@@ -103,6 +103,8 @@ registry_is() {
   registry_is none 'Get "https://registry-1.docker.io/v2/": net/http: request canceled (Client.Timeout exceeded)'
   registry_is none 'Get "https://registry-1.docker.io/v2/": dial tcp 1.2.3.4:443: connect: connection refused'
   registry_is limited 'toomanyrequests: You have reached your unauthenticated pull rate limit.'
+  registry_is 'failed: the registry lacks that tag; name one it has in PROMETHEUS_IMAGE' \
+    'Error response from daemon: manifest for prom/prometheus:v0 not found: manifest unknown: manifest unknown'
   registry_is 'failed: write /var/lib/docker/tmp/x: no space left on device' 'write /var/lib/docker/tmp/x: no space left on device'
   registry_is 'failed: tls: failed to verify certificate: x509: certificate signed by unknown authority' \
     'tls: failed to verify certificate: x509: certificate signed by unknown authority'

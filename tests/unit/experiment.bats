@@ -11,20 +11,25 @@ setup() {
   unset COMPOSE_FILE CONTAINER_METRICS
   export UP="" JUDGED=0 LASTS=0 MEASURED=0
   stub docker "echo \"\$*\" | sed 's#.*loom-lab/loadgen ##; s#compose --project-directory [^ ]* ##' >>$ASKED
+    [ \"\$1 \$2\" != 'run --rm' ] || echo \"\$*\" >>$BATS_TEST_TMPDIR/loomlab
     case \$* in
+      'info --format {{.MemTotal}}') echo 8589934592 ;;
       info*ServerVersion*) echo '\"engine\": \"28\"' ;;
       'image inspect'*) echo sha256:0123456789abcdef ;;
       ps*service*) echo \"\$UP\" ;;
-      *'loadgen plan run-ab') mkdir -p $EXPERIMENT/runs
+      *'loadgen plan run-ab') mkdir -p $EXPERIMENT/runs && touch $EXPERIMENT/order.json
         printf '%s\n' LAB_EXPERIMENT=e EXPECTED_S=120 LONGEST_S=300 BACKEND_WARMUP_S=0 NOTE= DELAY=300 \
           \"\${PAIR:-run 1-a a GC=g1 EXPECTED_S=120 LONGEST_S=300\$'\\n'run 2-b b GC=zgc EXPECTED_S=60 LONGEST_S=150}\" ;;
       *'loadgen judge /results/e/runs/1-a') exit \$JUDGED ;;
       *'loadgen again '*) echo 'run 1-a-try-2 a GC=g1 EXPECTED_S=60 LONGEST_S=150' ;;
-      *'loadgen measure '*) for folder in $EXPERIMENT/runs/*; do touch \$folder/raw/request.json; done ;;
+      *'loadgen measure '*) [ -z \"\${GONE:-}\" ] || exec rm -r $EXPERIMENT
+        cp $EXPERIMENT/.owner $BATS_TEST_TMPDIR/owner
+        for folder in $EXPERIMENT/runs/*; do touch \$folder/raw/request.json; done ;;
       *'loadgen summarise '*) touch $EXPERIMENT/summary.json ;;
       *' up '*) echo \"\$GC \$LAB_EXPERIMENT\" >>$BATS_TEST_TMPDIR/settings && echo \"\$COMPOSE_FILE\" >>$BATS_TEST_TMPDIR/files ;;
       *' ps --all --quiet '*) echo 0123456789ab ;;
-      'logs --follow'*) exec sleep \$LASTS ;;
+      'logs --follow'*) for ((i = 0; i < 20 * LASTS; i++)); do [ ! -e $BATS_TEST_TMPDIR/killed ] && sleep 0.05 || break; done ;;
+      kill*) touch $BATS_TEST_TMPDIR/killed ;;
       'inspect --format'*) echo \$MEASURED ;;
       inspect*) echo '[{}]' ;;
     esac"
@@ -98,4 +103,64 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   [ "$(order '^judge .*|^summarise .*')" = "judge /results/e/runs/1-a summarise --interrupted /results/e" ] || { cat "$ASKED"; return 1; }
   grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
   [ ! -L "$LAB/results/latest" ]
+}
+
+@test "a generator that does not end by itself is ended, and the experiment goes on" {
+  local real
+  real=$(type -P sleep)
+  stub sleep "case \$1 in [1-9]??) exit ;; esac; exec $real \"\$@\"" # what LONGEST_S leaves is over at once
+  LASTS=20 CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+  grep -q '^kill loom-lab-generator-[0-9]*-1$' "$ASKED"
+  [ "$(order '^judge .*')" = "judge /results/e/runs/1-a judge /results/e/runs/2-b" ]
+}
+
+@test "a generator that ends by itself is not ended, and nothing waits for it any longer" {
+  CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ]
+  run grep '^kill' "$ASKED"
+  [ "$status" -eq 1 ]
+  run pgrep -f '^sleep (900|750)$'
+  [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+}
+
+@test "where the experiment's folder is removed, nothing more is measured, and it is not made again" {
+  GONE=yes CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 4 ] || { echo "$output"; return 1; }
+  [[ $output == *"$EXPERIMENT/order.json is gone"* ]]
+  [ "$(order 'runs/[^ ]* --start')" = "runs/1-a --start" ]
+  [ ! -e "$EXPERIMENT" ]
+  grep -q 'rm --stop --force prometheus cadvisor backend' "$ASKED"
+}
+
+@test "what reads results has no network, no rights, a limit of memory and processes, and sees no more of the checkout than it needs" {
+  CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ]
+  local option
+  for option in '--network none' --read-only '--tmpfs /tmp' '--cap-drop ALL' '--security-opt no-new-privileges' '--pids-limit 256' \
+    '--memory 4294967296' '--memory-swap 4294967296'; do
+    [ "$(grep -vc -- " $option " "$BATS_TEST_TMPDIR/loomlab")" = 0 ] || { echo "$option"; cat "$BATS_TEST_TMPDIR/loomlab"; return 1; }
+  done
+  [ "$(grep -oE -- '--volume [^ ]*' "$BATS_TEST_TMPDIR/loomlab" | sed "s#.*$LAB/##" | LC_ALL=C sort -u | paste -sd' ' -)" = \
+    ".env:/lab/.env:ro compose.yaml:/lab/compose.yaml:ro loadgen/scenarios:/scenarios:ro loadgen:/lab/loadgen:ro results:/results services:/lab/services:ro sizes:/lab/sizes:ro" ]
+  run grep -e --cap-add "$BATS_TEST_TMPDIR/loomlab"
+  [ "$status" -eq 1 ]
+}
+
+@test "settings of the environment that would break the engine's facts are refused before the first run" {
+  MAX_CONNECTIONS='1", "x": "' CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 2 ]
+  [[ $output == *'MAX_CONNECTIONS=1", "x": "'* ]]
+  [ ! -e "$EXPERIMENT/engine.json" ]
+}
+
+@test "an experiment tells whose it is while it lasts, and those of others are neither finished nor resumed" {
+  mkdir -p "$LAB/results/far" && echo "another 1 0" >"$LAB/results/far/.owner"
+  CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  [ "$status" -eq 0 ]
+  grep -qxE '[^ ]+ [0-9]+ [^ ]+' "$BATS_TEST_TMPDIR/owner"
+  [ ! -e "$EXPERIMENT/.owner" ]
+  [ "$(order '^finish.*')" = "finish --leave far" ]
+  RESUME=far run "$LAB/bin/run" finish
+  [ "$(order '^resume .*')" = "resume --leave far far" ]
 }

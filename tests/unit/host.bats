@@ -81,3 +81,25 @@ listening() {
   run ask_loomlab plan run-ab
   [ "$(grep -vxF -e --env <<<"$output")" = "$(variable_names)"$'\n--\nplan\nrun-ab' ] || { echo "$output"; return 1; }
 }
+
+@test "what is written under a strict umask can be read by the users of containers, and results that cannot are refused" {
+  umask 077
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  LAB_RESULTS=$BATS_TEST_TMPDIR/results
+  check_checkout
+  mkdir "$LAB_RESULTS/run" && touch "$LAB_RESULTS/run/file"
+  [ -z "$(find "$LAB_RESULTS" -type d ! -perm -005 -o -type f ! -perm -004)" ]
+  chmod 700 "$LAB_RESULTS"
+  run check_checkout
+  refused 3 "$LAB_RESULTS/ cannot be read" "chmod -R go+rX" "$LAB_RESULTS."
+}
+
+@test "a value between quotes is without them, as for Compose" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  printf '%s\n' 'A="1 2"' "B='3'" 'C=4"5"' 'D="' 'E=' >"$BATS_TEST_TMPDIR/env"
+  unset A B C D E
+  load_env "$BATS_TEST_TMPDIR/env"
+  [ "$A|$B|$C|$D|$E" = '1 2|3|4"5"|"|' ]
+}

@@ -204,3 +204,76 @@ ID=0123456789ab
   run take_lock "a test"
   refused 3 "in use by /another (make up), process $$" "docker volume rm loom-lab-lock-1"
 }
+
+@test "what the engine knows of a killed experiment's containers is with its runs before they are removed, but not through links" {
+  locking
+  local results=$BATS_TEST_TMPDIR/results run
+  for run in 1-a 2-b 3-a-twin 4-a-try-2 elsewhere; do
+    mkdir -p "$results/e/runs/$run/raw" && touch "$results/e/runs/$run/raw/request.json"
+  done
+  touch "$results/e/runs/1-a/run.json"
+  mv "$results/e/runs/elsewhere" "$results"
+  ln -s ../../elsewhere "$results/e/runs/5-a"
+  stub docker "case \$* in
+    ps*) printf '%s\n' \"\$CONTAINERS\" ;;
+    inspect*) echo '[{}]' ;;
+    logs*) echo \"said by \$2\" ;;
+    rm*) (cd $results && find . -name '*.log' -o -name container.json) | sort >>$BATS_TEST_TMPDIR/there ;;
+    esac"
+  export CONTAINERS="$ID|exited|e|$LAB_ROOT||loom-lab-a-1|a|$results"$'\n'"bbbbbbbbbbbb|exited|e|$LAB_ROOT||loom-lab-generator-7-1|loadgen|$results"
+  take_lock "a test"
+  [ "$(sort -u "$BATS_TEST_TMPDIR/there" | paste -sd' ' -)" = "./e/runs/2-b/raw/loomlab.log ./e/runs/3-a-twin/raw/loomlab.log \
+./e/runs/4-a-try-2/raw/a.log ./e/runs/4-a-try-2/raw/container.json ./e/runs/4-a-try-2/raw/loomlab.log" ] || { cat "$BATS_TEST_TMPDIR/there"; return 1; }
+  [ "$(cat "$results/e/runs/4-a-try-2/raw/"{a.log,container.json,loomlab.log} | paste -sd' ' -)" = "said by $ID [{}] said by bbbbbbbbbbbb" ]
+}
+
+@test "an experiment is left that another host measures, or a process of this one, and not one whose process is gone" {
+  # shellcheck source=bin/lib.sh
+  . "$LAB_ROOT/bin/lib.sh"
+  LAB_RESULTS=$BATS_TEST_TMPDIR/results
+  mkdir -p "$LAB_RESULTS"/{far,here,gone,linked,'a b',none}
+  (host_id() { echo another; } && token_of 1) >"$LAB_RESULTS/far/.owner"
+  token_of $$ | tee "$LAB_RESULTS/here/.owner" "$LAB_RESULTS/a b/.owner" | sed 's/[^ ]*$/0/' >"$LAB_RESULTS/gone/.owner"
+  ln -s ../here/.owner "$LAB_RESULTS/linked"
+  ln -s here "$LAB_RESULTS/latest"
+  [ "$(others_at_work | paste -sd' ' -)" = "--leave far --leave here" ] || { others_at_work; return 1; }
+  [ ! -e "$LAB_RESULTS/gone/.owner" ]
+}
+
+@test "an engine that does not stop is told of, and not waited for without end" {
+  [ -r /proc/self/comm ] || skip "needs /proc"
+  local here=$BATS_TEST_TMPDIR
+  mkdir -p "$here/lab/bin"
+  cp "$LAB_ROOT"/bin/{lib,lock}.sh "$here/lab/bin"
+  sed "s|/run/loom-lab/|$here/|; s|TIMEOUT_SECONDS=60|TIMEOUT_SECONDS=1|" "$LAB_ROOT/bin/engine" >"$here/lab/bin/engine"
+  cp "$(type -P sleep)" "$here/dockerd"
+  (trap '' TERM && exec "$here/dockerd" 60) 3>&- &
+  echo $! >"$here/dockerd.pid"
+  until grep -qx dockerd "/proc/$!/comm"; do sleep 0.05; done
+  run bash "$here/lab/bin/engine" stop
+  kill -KILL $!
+  refused 3 "process $(cat "$here/dockerd.pid")" "after 1 s"
+}
+
+# pruning ANSWER: five experiments, of which two stay, are asked for; what is left then.
+pruning() {
+  export LAB_RESULTS=$BATS_TEST_TMPDIR/results
+  local name
+  for name in 20260101T000000Z-a 20260102T000000Z-b 20260103T000000Z-c 20260104T000000Z-d 20260105T000000Z-e mine; do
+    mkdir -p "$LAB_RESULTS/$name" && touch "$LAB_RESULTS/$name/order.json"
+  done
+  mkdir -p "$LAB_RESULTS/20250101T000000Z-no-experiment"
+  ln -sfn 20260101T000000Z-a "$LAB_RESULTS/latest"
+  echo "another 1 0" >"$LAB_RESULTS/20260102T000000Z-b/.owner"
+  KEEP=2 run "$LAB_ROOT/bin/prune" <<<"$1"
+  [ "$status" -eq 0 ]
+  (cd "$LAB_RESULTS" && printf '%s ' *)
+}
+
+@test "prune removes experiments but for the newest, the latest, those at work and what is none, and only if told yes" {
+  local all="20250101T000000Z-no-experiment 20260101T000000Z-a 20260102T000000Z-b 20260103T000000Z-c 20260104T000000Z-d 20260105T000000Z-e latest mine "
+  [ "$(pruning no)" = "$all" ]
+  [ "$(pruning yes)" = "${all/20260103T000000Z-c /}" ]
+  KEEP=0x2 run "$LAB_ROOT/bin/prune"
+  refused 2 KEEP=0x2
+}

@@ -114,12 +114,17 @@ left() {
 }
 
 @test "make down keeps images and recorded metrics, and make clean does not" {
-  stub docker "echo \"\$*\" >>$BATS_TEST_TMPDIR/asked; [ \"\$1 \$2\" != 'image ls' ] || echo an-image"
+  stub docker "echo \"\$*\" >>$BATS_TEST_TMPDIR/asked; case \$* in
+    *dangling=true*) echo replaced ;;
+    'image ls'*) echo an-image ;;
+    'system df'*) printf 'Images|7GB\nBuild Cache|3GB\n' ;;
+    esac"
   "$LAB/bin/down"
   grep -q ' down --remove-orphans$' "$BATS_TEST_TMPDIR/asked"
   run grep -E 'volume.* rm|--volumes|^image' "$BATS_TEST_TMPDIR/asked"
   [ "$status" -eq 1 ]
-  "$LAB/bin/down" --everything
+  run "$LAB/bin/down" --everything
+  [[ $output == *" 3GB of build cache"*"docker builder prune"* ]]
   grep -q ' down .*--volumes' "$BATS_TEST_TMPDIR/asked"
-  grep -qx 'image rm --force an-image' "$BATS_TEST_TMPDIR/asked"
+  grep -qx 'image rm --force an-image replaced' "$BATS_TEST_TMPDIR/asked"
 }

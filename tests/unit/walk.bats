@@ -24,6 +24,7 @@ run 1-a a GC=g1
 run 2-b b GC=g1
 run 3-a a GC=g1"
   EXPERIMENT=$BATS_TEST_TMPDIR
+  touch "$EXPERIMENT/order.json"
 }
 
 @test "every run is made once, in the order of the plan" {

@@ -267,6 +267,7 @@ class Asked(Record):
 BENCHES = "bench-tests bench-verdict bench-healthy bench-style bench-floor"
 OTHERS = (
     Variable("RESUME", "latest", "finish report", "", "`latest`, or a folder of `results/`"),
+    Variable("KEEP", "20", "prune!", "", "how many of the newest experiments stay"),
     Variable("PART", "live", "test-all", "all of them", "a part of the longer tests"),
     Variable("TRIES", "3", BENCHES, "", "how often"),
     Variable("SHORT", "1", "bench-observer", "off", "`1`: five minutes in place of 13"),

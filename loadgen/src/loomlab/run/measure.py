@@ -9,7 +9,7 @@ from typing import Any
 
 from loomlab.basics.waves import RAMP_S, chosen_duration_s
 from loomlab.records.endpoints import delay_of, endpoint_of
-from loomlab.records.files import RunFiles, write_json
+from loomlab.records.files import RunFiles, settle, write_json
 from loomlab.records.load import Closed, Load
 from loomlab.records.measured import BackendDelays
 from loomlab.records.models import HostLog, Request, ToolRun
@@ -89,6 +89,7 @@ class Measurement:
             log = LiveSet(self.request, self.about, bursts, self.waits).measure(self.before, self.warmup)
             write_json(self.files.memory, log)
         if not self.stop.requested:
+            settle(self.run_dir)
             write_json(self.files.request, self.request.model_copy(update={"finished": True}))
 
     def _look(self) -> dict[str, Any]:
