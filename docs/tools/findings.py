@@ -62,7 +62,11 @@ def main(lab: Path) -> None:
     lines = {name: map(json.loads, (folder / name).read_text().splitlines()) for name in sources}
     known = {text for name, read in sources.items() for one in read([*lines[name]]) for text in written(one)}
     pages = [lab / "README.md", *(lab / "docs").rglob("*.md")]
-    told = {(page.relative_to(lab), found[0]) for page in pages for found in RATIO.finditer(" ".join(page.read_text().split()))}
+    told = {
+        (page.relative_to(lab), found[0])
+        for page in pages
+        for found in RATIO.finditer(" ".join(page.read_text().split()))
+    }
     if len(told) < 10:
         sys.exit(f"The pages have only {len(told)} ratios: how are they written now?")
     if wrong := [f"{page}: {text}" for page, text in sorted(told) if text not in known]:

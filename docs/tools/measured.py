@@ -11,12 +11,13 @@ from typing import NamedTuple
 from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
 from loomlab.answer.text import host_line
-from loomlab.basics.format import number
+from loomlab.basics.format import counted, number
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
 from loomlab.report.chart import INK, SOFT, drawing, named_rows, new_axes
 from loomlab.report.experiment import Experiment, effect_cell, table_of, with_interval
 from loomlab.report.opening import caveats_of, opening_of
+from loomlab.statistics.comparison import FEWEST_FINE_BLOCKS
 
 KEPT = {
     "headline": ("With the read time-out", "make sweep CONCURRENCY=500,2000"),
@@ -81,7 +82,9 @@ def answer(experiments: Mapping[str, Experiment]) -> list[str]:
 
 def _cell(comparison: Comparison) -> str:
     shown = comparison.word in {"not significant", "no difference", "equivalent"}
-    return with_interval(*effect_cell(comparison)) + (f", {comparison.word}" if shown else "")
+    few = len(comparison.blocks) < FEWEST_FINE_BLOCKS
+    of = f", {counted(len(comparison.blocks), 'block')} only" if few else ""
+    return with_interval(*effect_cell(comparison)) + (f", {comparison.word}" if shown else "") + of
 
 
 def memory(experiments: Mapping[str, Experiment]) -> list[str]:
