@@ -38,7 +38,7 @@ def compared(
         Pair(one.a, one.b, load.label, one.kind, load.cell)
         for load in loads
         for one in contrasts
-        if load.of(one.a) and load.of(one.b)
+        if one.a != one.b and load.of(one.a) and load.of(one.b)
     ]
     pairs.sort(key=lambda pair: pair.kind != "controlled")
     declared = [pair for pair in pairs if pair.kind == "controlled" and figure.primary]

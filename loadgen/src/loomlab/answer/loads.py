@@ -158,18 +158,13 @@ def next_try(experiment_dir: Path, order: Order, planned: PlannedRun) -> list[Pl
     if not order.sweep or planned.state != "judged" or not is_last or len(tries) >= MOST_TRIES:
         return []
     for own in tries:
-        if not any(_was_spoilt(experiment_dir / "runs" / one.run) for one in own):
-            return []
+        with suppress(ParseError):  # a damaged verdict is given anew when it is summed up
+            runs = [read_record(RunFiles(experiment_dir / "runs" / one.run).run, Run) for one in own]
+            if any(run is not None and spoilt(run) for run in runs):
+                continue
+        return []
     end = f"-try-{len(tries) + 1}"
     return [one.model_copy(update={"run": f"{one.run}{end}", "state": "planned"}) for one in tries[0]]
-
-
-def _was_spoilt(run_dir: Path) -> bool:
-    """Not where its verdict cannot be read, which is given anew when it is summed up."""
-    with suppress(ParseError):
-        run = read_record(RunFiles(run_dir).run, Run)
-        return run is not None and spoilt(run)
-    return False
 
 
 def try_notes(runs: Sequence[Run]) -> list[str]:

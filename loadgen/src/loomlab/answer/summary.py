@@ -14,7 +14,7 @@ from loomlab.basics.errors import ParseError, UsageError, told
 from loomlab.basics.grouping import grouped
 from loomlab.judge.judge import judge_run
 from loomlab.plan.host import Host
-from loomlab.records.files import NAME, RunFiles, check_links, read_record, write_json, write_sums
+from loomlab.records.files import NAME, RunFiles, check_links, read_json, read_record, write_json, write_sums
 from loomlab.records.models import EngineFacts, Run, Summary
 from loomlab.records.order import Order, PlannedRun, changing, order_file, order_of, read_order
 
@@ -23,7 +23,6 @@ STAND_IN_NOTE = "Measured on stand-in base images, not on the official ones."
 INTERRUPTED_NOTE = "The experiment was interrupted: the runs that are missing were not made."
 SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_metrics", "stand_in_images", "inherited")
 """Facts of the host and the engine that all runs of an experiment should share."""
-OF_PLANS = frozenset({"cpus", "memory_mb", "cpu_order", "free_mb"})  # what is known of a host for plans only
 
 
 def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
@@ -107,7 +106,7 @@ def environment_of(experiment_dir: Path) -> dict[str, Any]:
         "backend": {"delay": request.delay, "error_share": settings.get("ERROR_SHARE"), "seed": settings.get("SEED")},
         "size": order.size,
         "seed": order.seed,
-        **{name: order.host.get(name) for name in Host.model_fields if name not in OF_PLANS},
+        **{name: order.host.get(name) for name in ("open_files", "cpu_model", "governor", "thp", "swap_mb")},
         "tool_versions": {request.tool: order.tool_version},
         "started": order.planned,
         **facts,
@@ -136,8 +135,7 @@ def _engine(experiment_dir: Path) -> dict[str, Any]:
 
 def _facts(path: Path) -> dict[str, Any]:
     """Those of the file, none where there is none; raises ParseError."""
-    found = read_record(path, EngineFacts)
-    return found.root if found else {}
+    return dict(read_json(path)) if read_record(path, EngineFacts) else {}
 
 
 def finish(experiment_dir: Path) -> Summary:

@@ -31,7 +31,8 @@ DEFAULT_PERIOD_US = 100_000  # of CPU quotas that are given in CPUs (NanoCpus)
 CPU = "container_cpu_usage_seconds_total"  # cAdvisor tells this by CPU, too; the lab has the total only
 RSS, THREADS = "container_memory_rss", "container_threads"
 PAUSE_S, CAP_S = 0.5, 15
-type Reading = tuple[dict[str, str], dict[str, float], float]  # labels, figures, and when they were read
+type Reading = tuple[dict[str, str], dict[str, float], float]
+"""Labels, figures, and when they were read."""
 
 
 def export_containers(
@@ -54,8 +55,8 @@ class ContainerFigures(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Raises CannotMeasureError where the engine does not answer."""
-        meminfo = self._meminfo.read_text(encoding="ascii")
-        readings: dict[str, Reading] = {}
+        meminfo, host = self._meminfo.read_text(encoding="ascii"), list[Reading]()
+        readings: list[Reading] = []
         for container in ask(self._engine, RUNNING):
             with suppress(Exception):  # it has ended meanwhile, or the answer is not of the engine's API
                 stats = ask(self._engine, f"/containers/{container['Id']}/stats?stream=false&one-shot=true")
@@ -63,20 +64,15 @@ class ContainerFigures(Collector):
                 name, image = details["Name"].removeprefix("/"), details["Config"]["Image"]
                 own = {label: details["Config"]["Labels"].get(key, "") for key, label in COMPOSE.items()}
                 labels = {"id": f"/docker/{details['Id']}", "name": name, "image": image} | own
-                readings[labels["id"]] = _reading(labels, container_figures(stats, details), stats)
-                readings["/"] = _reading({"id": "/"}, host_figures(stats, meminfo), stats)
+                read_s = datetime.fromisoformat(stats["read"]).timestamp()
+                readings.append((labels, _known(container_figures(stats, details)), read_s))
+                host = [({"id": "/"}, _known(host_figures(stats, meminfo)), read_s)]
         metrics: dict[str, Metric] = {}
-        for labels, figures, read_s in readings.values():
+        for labels, figures, read_s in (*readings, *host):
             for name, value in figures.items():
                 metric = metrics.setdefault(name, Metric(name, "As cAdvisor tells it", "unknown"))
                 metric.add_sample(name, labels | ({"cpu": "total"} if name == CPU else {}), value, timestamp=read_s)
         yield from metrics.values()
-
-
-def _reading(labels: dict[str, Any], figures: dict[str, float | None], stats: Any) -> Reading:
-    """Of what is told; raises what a malformed answer leads to."""
-    told = {name: float(value) for name, value in figures.items() if value is not None}
-    return {name: str(text) for name, text in labels.items()}, told, datetime.fromisoformat(stats["read"]).timestamp()
 
 
 def container_figures(stats: Any, details: Any) -> dict[str, float | None]:
@@ -111,6 +107,11 @@ def host_figures(stats: Any, meminfo: str) -> dict[str, float | None]:
     }
 
 
+def _known(figures: dict[str, float | None]) -> dict[str, float]:
+    """Raises ValueError, TypeError or OverflowError for what is no number."""
+    return {name: float(value) for name, value in figures.items() if value is not None}
+
+
 def ask(engine: Path, target: str) -> Any:
     """The engine's answer; raises CannotMeasureError where there is none."""
     connection = Connection("localhost", timeout=TIMEOUT_S)
@@ -119,12 +120,11 @@ def ask(engine: Path, target: str) -> Any:
             connection.sock.allow(TIMEOUT_S)
             connection.sock.connect(str(engine))
             status, body = connection.ask("GET", target)
-        answer = from_json(body) if status == HTTPStatus.OK else None
+        if status == HTTPStatus.OK:
+            return from_json(body)
     except FAILURES as error:
         raise CannotMeasureError(f"The engine does not answer at {engine}: {error}.") from error
-    if status != HTTPStatus.OK:
-        raise CannotMeasureError(f"The engine answered {status} to {target.partition('?')[0]}.")
-    return answer
+    raise CannotMeasureError(f"The engine answered {status} to {target.partition('?')[0]}.")
 
 
 def sees_containers(url: Annotated[str, typer.Argument(help="A page of container metrics.")]) -> None:

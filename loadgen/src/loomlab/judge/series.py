@@ -118,7 +118,7 @@ def histogram_quantile(buckets: list[Series], quantile: float, spans: Sequence[t
     """As Prometheus' function of that name; the highest finite bound where it lies above; None without observations."""
     counts: dict[float, float] = {}
     for bucket in buckets:
-        bound = float(bucket.labels["le"])
+        bound = float(bucket.labels.get("le", math.inf))
         counts[bound] = counts.get(bound, 0.0) + sum(increase(bucket, *span, "zero") or 0.0 for span in spans)
     most = max(counts.values(), default=0)
     if most <= 0:

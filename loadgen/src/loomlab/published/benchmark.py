@@ -206,34 +206,33 @@ def runs_in(results: Path, benchmark: Benchmark, scenarios: Path, host: Host | N
             continue
         try:
             found += [*_runs_of(folder, order, benchmark, scenarios, host)]
+            asked[load_of(order)] = order.asked | ANY
         except Exception as error:  # of one folder, whoever made it
             warnings.warn(f"{folder.name} is left out: {told(error)}", stacklevel=2)
-        else:
-            asked[load_of(order)] = order.asked | ANY
     return found
 
 
 def _runs_of(
     folder: Path, order: Order, benchmark: Benchmark, scenarios: Path, host: Host | None
 ) -> Iterator[PublishedRun]:
-    """Raises ParseError where the experiment does not count."""
+    """Raises LoomlabError where the experiment does not count."""
     wanted = {*QUEUE, *(figure for claim in benchmark.claims for figure in claim.figures)}
     summary = read_record(folder / "summary.json", Summary)
     runs = summary.runs if summary else []
     if unmade := unmade_blocks(order, runs):
         raise ParseError(unmade)
     if host and (order.host.get("cpus"), order.host.get("cpu_model")) != (host.cpus, host.cpu_model):
-        raise ParseError("it was measured on another host: keep it there.")
+        raise HostError("it was measured on another host: keep it there.")
     levels, cpus, torn = _levels(order, benchmark.unit, scenarios), approach_cpus(order), torn_runs(runs, order)
     for run in map(counting_try, tries_of(runs)):
         amount = _amount(run.load, benchmark.unit)
         if amount not in levels or run.run in torn:
             continue
-        figures, failed = claimed_figures(run, wanted, cpus), _failed(run)
+        failed = [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
         if host:
             again = judged(RunFiles(folder / "runs" / run.run))
-            alike = again.raw_sha256 == run.raw_sha256 and claimed_figures(again, wanted, cpus) == figures
-            if not (alike and {*_failed(again)} <= {*failed}):
+            verdict = {"verdict": again.verdict, "reasons": again.reasons, "rules": run.rules[-len(again.rules) :]}
+            if run.model_copy(update=verdict) != again or again.verdict == "invalid" != run.verdict:
                 cure = "run loomlab judge on its folder, then loomlab summarise"
                 raise ParseError(f"the raw files of {run.run} do not bear out what is told of it: {cure}.")
         yield PublishedRun(
@@ -249,13 +248,8 @@ def _runs_of(
             lasts_s=run.load.shape.duration_s,
             verdict=run.verdict,
             failed=" ".join(failed),
-            figures=figures,
+            figures=claimed_figures(run, wanted, cpus),
         )
-
-
-def _failed(run: Run) -> list[str]:
-    """The rules that make it invalid."""
-    return [rule.rule for rule in run.rules if rule.outcome == "failed" and rule.level == "invalid"]
 
 
 def _levels(order: Order, unit: str, scenarios: Path) -> dict[float, int]:

@@ -1,8 +1,8 @@
 """What two approaches differ in, and by how much."""
 
-from typing import Literal, Self
+from typing import Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from loomlab.records.files import Record
 
@@ -77,9 +77,3 @@ class Contrast(Record):
     kind: Kind = Field(description="controlled: they differ in the concurrency model alone; same: one, measured twice")
     differs: list[Difference]
     comparisons: list[Comparison] = Field(default_factory=list, description="Where there are three blocks or more")
-
-    @model_validator(mode="after")
-    def _is_of_two(self) -> Self:
-        if self.a == self.b:
-            raise ValueError("an approach is compared with itself")
-        return self

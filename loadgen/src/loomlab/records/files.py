@@ -6,13 +6,13 @@ import json
 import os
 import secrets
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from loomlab.basics.errors import ParseError, UsageError
@@ -25,6 +25,16 @@ Counter = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what a kernel or Prome
 EXTRA = "extra_forbidden"
 MOST_BYTES = 2**28  # of a record: the largest of an hour have some 30 MB
 SUMS = "SHA256SUMS"
+
+
+def checked(check: Callable[[Any], object]) -> AfterValidator:
+    """For a value of which this raises no ValueError."""
+
+    def same(value: Any) -> Any:
+        check(value)
+        return value
+
+    return AfterValidator(same)
 
 
 class Record(BaseModel):
@@ -123,12 +133,12 @@ def write_sums(folder: Path, paths: Iterable[Path]) -> None:
     write_text(folder / SUMS, "".join(lines))
 
 
-def has_changed(folder: Path, name: str) -> bool:
-    """Whether that file is another than the folder's sums have; False where there are no sums, or no such file."""
-    sums, path = folder / SUMS, folder / name
-    if not (sums.is_file() and path.is_file()):
-        return False
-    return f"{_sha256(path)}  {name}" not in sums.read_text(encoding="utf-8", errors="replace").splitlines()
+def changed(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those files of the folder that are others than `write_sums` told, if it told any."""
+    sums = folder / SUMS
+    told = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
+    there = (name for name in names if told and (folder / name).is_file())
+    return [name for name in there if f"{_sha256(folder / name)}  {name}" not in told]
 
 
 def _sha256(path: Path) -> str:

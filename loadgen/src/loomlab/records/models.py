@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasPath, AwareDatetime, BaseModel, ConfigDict, Field, RootModel
+from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field
 
 from loomlab.basics.grouping import parse_cpu_list
 from loomlab.records.contrasts import Contrast
-from loomlab.records.files import Counter, Margin, Moment, Name, Record
+from loomlab.records.files import Counter, Margin, Moment, Name, Record, checked
 from loomlab.records.load import MOST, Load
 from loomlab.records.measured import Measured
 from loomlab.records.raw import LiveBytes
@@ -17,21 +17,8 @@ Verdict = Literal["valid", "suspect", "invalid"]
 RuleOutcome = Literal["passed", "failed", "does not apply", "could not be checked"]
 StopReason = Literal["stall", "hard cap", "interrupt", "slice"]
 NEVER = datetime.min.replace(tzinfo=UTC)
-
-
-def _cpus(text: str) -> str:
-    parse_cpu_list(text)
-    return text
-
-
-def _iso(text: str) -> str:
-    if datetime.fromisoformat(text).tzinfo is None:
-        raise ValueError("a time without its zone")
-    return text
-
-
-Cpus = Annotated[str, AfterValidator(_cpus)]  # a cpuset list
-Iso = Annotated[str, AfterValidator(_iso)]  # a time
+Cpus = Annotated[str, checked(parse_cpu_list)]  # a cpuset list
+Iso = Annotated[str, Field(pattern="T.+Z$"), checked(datetime.fromisoformat)]
 
 
 class Hang(Record):
@@ -298,8 +285,8 @@ class ScaledScenario(Record):
     scale: float
 
 
-class _WorkedWith(BaseModel):
-    """Of what is recorded of host and engine, what is not only shown."""
+class EngineFacts(BaseModel):
+    """engine.json and environment.json, without what is only shown."""
 
     model_config = ConfigDict(strict=True)
 
@@ -311,25 +298,13 @@ class _WorkedWith(BaseModel):
     suspect: list[str] = []
 
 
-def _sound(facts: dict[str, Any]) -> dict[str, Any]:
-    _WorkedWith.model_validate(facts)
-    return facts
-
-
-Environment = Annotated[dict[str, Any], AfterValidator(_sound)]
-
-
-class EngineFacts(RootModel[Environment]):
-    """engine.json and environment.json."""
-
-
 class Summary(Record):
     schema_: Literal["loom-lab/summary/v1"] = Field("loom-lab/summary/v1", alias="schema")
     experiment: str
     started: str | None
     finished: str | None  # None: the experiment was interrupted
     notes: list[str]
-    environment: Environment
+    environment: Annotated[dict[str, Any], checked(EngineFacts.model_validate)]
     missing: list[str] = Field(default_factory=list)  # planned runs without a verdict
     scenario: ScaledScenario | None = None
     margin: Margin | None = None  # None: each figure has its own

@@ -1,11 +1,11 @@
 """What a run did beside its load: warm-up, slices, memory held. Times are epoch seconds; None: not measured."""
 
 import math
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
-from loomlab.records.files import Counter, Moment, Record
+from loomlab.records.files import Counter, Moment, Record, checked
 
 BurstPhase = Literal["compile", "settle", "hold"]
 ENOUGH_REQUESTS = 20_000
@@ -176,14 +176,8 @@ class SliceLog(Record):
 class MetricsRow(BaseModel):
     """A series of Prometheus' matrix results."""
 
-    metric: dict[str, str]
+    metric: Annotated[dict[str, str], checked(lambda labels: float(labels.get("le", 0)))]
     values: list[tuple[float, float]] = Field(description="Epoch seconds, and what may be no number")
-
-    @field_validator("metric")
-    @classmethod
-    def _has_a_bound(cls, labels: dict[str, str]) -> dict[str, str]:
-        float(labels.get("le", 0))
-        return labels
 
 
 class MetricsLog(BaseModel):

@@ -18,12 +18,11 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.format import UNKNOWN, number, signed
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Kind
-from loomlab.records.files import RunFiles, checksum, has_changed, read_record
+from loomlab.records.files import RunFiles, changed, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
 from loomlab.records.order import Order, order_of
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-FORMULA = re.compile("^(?=[=+@-])")  # where a spreadsheet takes a text for one
 
 
 def verdict_counts(runs: Iterable[Run]) -> str:
@@ -116,10 +115,9 @@ def read_experiment(folder: Path) -> Experiment:
         fact = f"{folder} has no runs/, or no summary.json with runs: name a folder below results/, or"
         raise UsageError(f"{fact} run make finish RESUME={name}.")
     order, doubts, raw = order_of(folder), list[str](), dict[str, RunFiles]()
-    for file in ("summary.json", *(f"runs/{run.run}/run.json" for run in summary.runs)):
-        if has_changed(folder, file):
-            fact = f"{file} has changed since the runs were summed up"
-            doubts.append(f"{fact}: run loomlab judge on each run's folder, then loomlab summarise.")
+    for file in changed(folder, ["summary.json", *(f"runs/{run.run}/run.json" for run in summary.runs)]):
+        fact = f"{file} has changed since the runs were summed up"
+        doubts.append(f"{fact}: run loomlab judge on each run's folder, then loomlab summarise.")
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
         if not files.raw.is_dir():
@@ -144,7 +142,8 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
         verdicts = [counts[verdict] for verdict in VERDICTS]
         means = map(row.mean, figures)
         values = [value for mean in means for value in ((mean.centre, mean.lowest, mean.highest) if mean else [""] * 3)]
-        writer.writerow([f"{row.load.amount:g}", row.load.unit, FORMULA.sub("'", row.approach), *verdicts, *values])
+        name = re.sub("^(?=[=+@-])", "'", row.approach)  # which a spreadsheet would take for a formula
+        writer.writerow([f"{row.load.amount:g}", row.load.unit, name, *verdicts, *values])
     return text.getvalue()
 
 

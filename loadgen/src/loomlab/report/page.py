@@ -86,11 +86,10 @@ def title_of(experiment: Experiment) -> str:
 def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
     """What each approach says of itself, by dotted names."""
     told: dict[str, Mapping[str, Any]] = {}
-    for run in experiment.runs:
-        if (files := experiment.raw.get(run.run)) and run.approach not in told:
-            with suppress(ParseError):
-                if isinstance(about := read_json(files.about), dict):
-                    told[run.approach] = flat(about)
+    for run in (run for run in reversed(experiment.runs) if run.run in experiment.raw):
+        with suppress(ParseError):
+            if isinstance(about := read_json(experiment.raw[run.run].about), dict):
+                told[run.approach] = flat(about)
     return {name: told[name] for name in experiment.approaches if name in told}
 
 

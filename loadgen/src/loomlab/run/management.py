@@ -5,7 +5,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from http.client import HTTPResponse
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from loomlab.records.load import Load
 from loomlab.records.models import Answer, Hang, Probe
 from loomlab.records.raw import MemoryAnswer
 from loomlab.run.console import Progress
-from loomlab.run.prometheus import FAILURES, LimitedSocket, UnreachableError, answered, body_of, json_object, samples_of
+from loomlab.run.prometheus import FAILURES, Connection, UnreachableError, answered, body_of, json_object, samples_of
 
 PORT = 8081
 LEASE_MS = 60_000  # the longest that the backend lends a delay
@@ -156,23 +156,24 @@ def probe(host: str, port: int, target: str, headers: tuple[str, ...], timeout_s
     record = Probe(target=target)
 
     try:
-        with LimitedSocket.connected(host, port, timeout_s) as connection:
-            answer = record.answers[version] = _exchange(connection, host, target, version, headers)
+        with closing(Connection(host, port, timeout=timeout_s)) as connection:
+            connection.connect()
+            answer = record.answers[version] = _exchange(connection, target, version, headers)
             if answer.body_bytes is not None:
                 with suppress(*FAILURES):  # closed: that is the finding
-                    connection.allow(timeout_s)
-                    _exchange(connection, host, "/about", version, ())  # is answered at once
+                    _exchange(connection, "/about", version, ())  # is answered at once
                     answer.kept = True
     except FAILURES as error:
         record.error = f"{host} did not answer {target} over HTTP/{version} ({error})"
     return record
 
 
-def _exchange(connection: LimitedSocket, host: str, target: str, version: str, headers: tuple[str, ...]) -> Answer:
+def _exchange(connection: Connection, target: str, version: str, headers: tuple[str, ...]) -> Answer:
     keep = ("Connection: keep-alive",) if version == "1.0" else ()
-    lines = (f"GET {target} HTTP/{version}", f"Host: {host}", "Accept: */*", *keep, *headers, "", "")
-    connection.sendall("\r\n".join(lines).encode("ascii"))
-    response = HTTPResponse(connection, method="GET")
+    lines = (f"GET {target} HTTP/{version}", f"Host: {connection.host}", "Accept: */*", *keep, *headers, "", "")
+    connection.sock.allow(connection.timeout)
+    connection.sock.sendall("\r\n".join(lines).encode("ascii"))
+    response = HTTPResponse(connection.sock, method="GET")
     response.begin()
     return Answer(
         status=f"HTTP/{response.version / 10} {response.status} {response.reason}",

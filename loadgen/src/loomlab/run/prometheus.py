@@ -5,7 +5,7 @@ import socket
 import time
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -32,30 +32,19 @@ class UnreachableError(Exception):
 
 
 class LimitedSocket(socket.socket):
-    """Reading it raises OSError for an answer that takes longer than is allowed, however it drips, or is larger."""
-
-    @classmethod
-    def connected(cls, host: str, port: int, timeout_s: float) -> Self:
-        """Raises OSError."""
-        limited = cls(fileno=socket.create_connection((host, port), timeout_s).detach())
-        limited.allow(timeout_s)
-        return limited
+    """Reading it raises TimeoutError where an answer takes longer than is allowed, however it drips."""
 
     def allow(self, timeout_s: float) -> None:
         """From now on, for the next answer."""
         self.settimeout(timeout_s)
-        self._deadline, self._left_bytes = time.monotonic() + timeout_s, MOST_BYTES
+        self._deadline = time.monotonic() + timeout_s
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise TimeoutError("timed out")
         self.settimeout(left_s)
-        received = super().recv_into(buffer, nbytes, flags)
-        self._left_bytes -= received
-        if self._left_bytes < 0:
-            raise OSError(f"its answer has more than {MOST_BYTES:,} bytes")
-        return received
+        return super().recv_into(buffer, nbytes, flags)
 
 
 class Connection(HTTPConnection):
@@ -65,7 +54,8 @@ class Connection(HTTPConnection):
     timeout: float
 
     def connect(self) -> None:
-        self.sock = LimitedSocket.connected(self.host, self.port, self.timeout)
+        self.sock = LimitedSocket(fileno=socket.create_connection((self.host, self.port), self.timeout).detach())
+        self.sock.allow(self.timeout)
 
     def ask(self, method: str, target: str) -> tuple[int, bytes]:
         """Status and body; raises one of FAILURES."""
@@ -76,9 +66,9 @@ class Connection(HTTPConnection):
 
 
 def body_of(answer: HTTPResponse) -> bytes:
-    """All of it, of a LimitedSocket; raises one of FAILURES."""
-    body = answer.read(MOST_BYTES)  # without a limit it would make room for any length that is told
-    if answer.length:
+    """All of it; raises one of FAILURES, also where there is no end to it."""
+    body = answer.read(MOST_BYTES)
+    if answer.length or len(body) == MOST_BYTES:
         raise IncompleteRead(body, answer.length)
     return body
 

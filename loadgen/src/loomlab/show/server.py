@@ -3,8 +3,8 @@
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache, partial
 from http import HTTPStatus
@@ -21,7 +21,8 @@ from prometheus_client.exposition import MetricsHandler
 from loomlab.answer.figures import EVERY
 from loomlab.answer.parity import what_differs
 from loomlab.answer.text import load_cell
-from loomlab.basics.errors import UsageError
+from loomlab.basics.errors import ParseError, UsageError
+from loomlab.basics.format import plain
 from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 
@@ -30,11 +31,8 @@ MOST_CONNECTIONS, TIMEOUT_S = 64, 10
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 NAMES = {"127.0.0.1", "localhost", "results"}
 """By which this server is asked, and that of its address: another one may be a stranger's page, rebound to here."""
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
-NOWHERE = "/dev/null/nowhere"
+PORT = re.compile(r":\d*$")
+CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'none'; frame-ancestors 'none'"
 
 
 def serve_results(
@@ -47,27 +45,16 @@ def serve_results(
 
 
 class Server(ThreadingHTTPServer):
-    """Closes at once what would be one connection too many."""
-
-    def __init__(self, port: int, handler: Callable[..., SimpleHTTPRequestHandler]) -> None:
-        super().__init__(("", port), handler)
-        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
-
-    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002
-        return self._free.acquire(blocking=False)
-
-    def finish_request(self, request: Any, client_address: Any) -> None:
-        try:
-            super().finish_request(request, client_address)
-        finally:
-            self._free.release()
+    def verify_request(self, *_: Any) -> bool:
+        """Not of what would be one connection too many, which is closed at once."""
+        return threading.active_count() < MOST_CONNECTIONS
 
 
 def server_of(url: str, results: Path, port: int) -> Server:
     """Not yet serving; raises UsageError for an address that no browser could open."""
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url {url} is no address of a web page: use for instance http://127.0.0.1:9080.")
-    names = NAMES | {_without_port(urlsplit(url).netloc)}
+    names = NAMES | {PORT.sub("", urlsplit(url).netloc.lower())}
 
     class Handler(SimpleHTTPRequestHandler, MetricsHandler):
         timeout = TIMEOUT_S
@@ -75,7 +62,7 @@ def server_of(url: str, results: Path, port: int) -> Server:
 
         def parse_request(self) -> bool:
             known = super().parse_request()
-            if known and _without_port(self.headers.get("Host", "")) not in names:
+            if known and PORT.sub("", self.headers.get("Host", "").lower()) not in names:
                 self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
                 return False
             return known
@@ -94,18 +81,14 @@ def server_of(url: str, results: Path, port: int) -> Server:
                 real = Path(found).resolve()
                 if real.is_relative_to(results.resolve()) and (real.is_file() or real.is_dir()):
                     return found
-            return NOWHERE
+            return "/dev/null/nowhere"
 
         def end_headers(self) -> None:
-            self.send_header("Content-Security-Policy", POLICY)
+            self.send_header("Content-Security-Policy", CSP)
             self.send_header("X-Content-Type-Options", "nosniff")
             super().end_headers()
 
-    return Server(port, partial(Handler, directory=str(results)))
-
-
-def _without_port(host: str) -> str:
-    return re.sub(r":\d*$", "", host.lower())
+    return Server(("", port), partial(Handler, directory=str(results)))
 
 
 def metrics_of(results: Path, url: str) -> CollectorRegistry:
@@ -122,77 +105,58 @@ def metrics_of(results: Path, url: str) -> CollectorRegistry:
         if (exported := figure.exported)
     ]
     contrasts = gauge("lab_contrast_info", "What two approaches differ in", ["experiment", "a", "b", "kind", "differs"])
-    unreadable = gauge("lab_results_unreadable", "Files and folders of the newest runs that cannot be read")
-
-    def tell_run(experiment: str, run: Run) -> None:
-        labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk, run.verdict)
-        began = datetime.fromisoformat(run.started).timestamp()
-        _labelled(info, *labels, " ".join(run.reasons)).set(1)
-        started.labels(*labels).set(began)
-        if run.finished:
-            finished.labels(*labels).set(datetime.fromisoformat(run.finished).timestamp())
-        for column, figure, scale in columns:
-            if (value := figure.of(run)) is not None:
-                column.labels(*labels).set(value * scale)
-
-    def tell_contrasts(experiment: str) -> None:
-        summary = _record(results / experiment / "summary.json", Summary)
-        for one in summary.contrasts if summary else ():
-            _labelled(contrasts, experiment, one.a, one.b, one.kind, what_differs(one)).set(1)
-
-    found = Found(results)
-    newest = [*islice(found.runs(), MOST_RUNS)]
-    for one in newest:
-        found.tried(tell_run, *one)
+    unreadable: set[str] = set()
+    newest = [*islice(newest_runs(results, unreadable), MOST_RUNS)]
+    for experiment, run in newest:
+        with _noting(unreadable):
+            labels = (experiment, run.run, run.approach, load_cell(run.load), run.jdk, run.verdict)
+            info.labels(*labels, " ".join(run.reasons)).set(1)
+            started.labels(*labels).set(datetime.fromisoformat(run.started).timestamp())
+            if run.finished:
+                finished.labels(*labels).set(datetime.fromisoformat(run.finished).timestamp())
+            for column, figure, scale in columns:
+                if (value := figure.of(run)) is not None:
+                    column.labels(*labels).set(value * scale)
     for experiment in dict.fromkeys(experiment for experiment, _ in newest):
-        found.tried(tell_contrasts, experiment)
-    unreadable.set(len(found.unreadable))
+        with _noting(unreadable):
+            for one in _record(results / experiment / "summary.json", Summary).contrasts:
+                contrasts.labels(experiment, one.a, one.b, one.kind, what_differs(one)).set(1)
+    gauge("lab_results_unreadable", "Files and folders of the newest runs that cannot be read").set(len(unreadable))
     return registry
 
 
-def _labelled(gauge: Gauge, *labels: object) -> Gauge:
-    """Raises UnicodeEncodeError for what is not UTF-8, as a folder's name may be, which would end the page."""
-    "".join(map(str, labels)).encode()
-    return gauge.labels(*labels)
+def newest_runs(results: Path, unreadable: set[str]) -> Iterator[tuple[str, Run]]:
+    """Judged runs, the newest first, as their experiment's summary has them unless they were measured again."""
+    for experiment in sorted(results.glob("*T*Z-*"), reverse=True):
+        folders, summed_up = list[Path](), dict[tuple[str, str | None], Run]()
+        with _noting(unreadable):
+            experiment.name.encode()  # another one than UTF-8 would end the page
+            folders = sorted((experiment / "runs").iterdir(), key=lambda path: path.name.partition("-")[0].zfill(9))
+            summary = _record(experiment / "summary.json", Summary)
+            summed_up = {(run.run, run.raw_sha256): run for run in summary.runs}
+        for folder in reversed(folders):
+            with _noting(unreadable):
+                run = _record(folder / "run.json", Run)
+                yield experiment.name, summed_up.get((run.run, run.raw_sha256), run)
 
 
-class Found:
-    """What there is below the results; one file that cannot be read hides no other."""
-
-    def __init__(self, results: Path) -> None:
-        self._results = results
-        self.unreadable: set[str] = set()  # why each was not read
-
-    def tried[**P, T](self, read: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T | None:
-        """What it returns; None where there is nothing to read, or it cannot be read, which stderr tells once."""
-        try:
-            return read(*arguments, **named)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except Exception as error:
-            self.unreadable.add(str(error))
-            _say(str(error))
-            return None
-
-    def runs(self) -> Iterator[tuple[str, Run]]:
-        """Judged runs, the newest first, as their experiment's summary has them unless they were measured again."""
-        for experiment in self.tried(_newest_first, self._results) or ():
-            folders = self.tried(_newest_first, experiment / "runs") if experiment.match("*T*Z-*") else None
-            summary = self.tried(_record, experiment / "summary.json", Summary) if folders else None
-            summed_up = {(run.run, run.raw_sha256): run for run in summary.runs} if summary else {}
-            for folder in folders or ():
-                if run := self.tried(_record, folder / "run.json", Run):
-                    yield experiment.name, summed_up.get((run.run, run.raw_sha256), run)
+@contextmanager
+def _noting(unreadable: set[str]) -> Iterator[None]:
+    """What cannot be read within it is noted, and told on stderr once; what there is not is no mistake."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except Exception as error:
+        unreadable.add(str(error))
+        _say(str(error))
 
 
-def _newest_first(folder: Path) -> list[Path]:
-    """What is in it, by the time or the number that names begin with."""
-    return sorted(folder.iterdir(), key=lambda path: (path.name.partition("-")[0].zfill(9), path.name), reverse=True)
-
-
-def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R | None:
+def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R:
     """Read again only when it has changed; raises OSError and ParseError."""
     known: R | None = _read(path, record, path.stat().st_ctime_ns)
+    if known is None:
+        raise ParseError(f"{path} is no file.")
     return known
 
 
@@ -203,4 +167,4 @@ def _read(path: Path, record: type[Run | Summary], _changed_ns: int) -> Any:
 
 @lru_cache(maxsize=4 * MOST_RUNS)
 def _say(error: str) -> None:
-    print(f"loom-lab: {error}", file=sys.stderr)  # noqa: T201
+    print(f"loom-lab: {plain(error)}", file=sys.stderr)  # noqa: T201

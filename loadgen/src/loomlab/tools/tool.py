@@ -138,10 +138,12 @@ class Tool(ABC):
             return None
         counted = self.report(raw).rows
         try:
-            with gzip.open(packed) as source:  # what is longer is cut off here, and told by its count
-                head, _, rows = source.read(max(MOST_BYTES, MOST_PACKED * packed.stat().st_size)).partition(b"\n")
+            source, content = zlib.decompressobj(wbits=31), packed.read_bytes()
+            head, _, rows = source.decompress(content, max(MOST_BYTES, MOST_PACKED * len(content))).partition(b"\n")
+            if not source.eof:
+                raise EOFError("it has no end, or more than any tool writes")
             log = self.read(rows, raw, floor_ms)
-        except (EOFError, zlib.error, gzip.BadGzipFile, ValueError, DeprecationWarning) as error:
+        except (EOFError, zlib.error, ValueError, DeprecationWarning) as error:
             fact = f"{packed.name} has lines that are no requests, or was cut off"
             raise ParseError(f"{fact} ({error}): measure again.") from error
         if (head or rows) and head != self.columns.encode():
