@@ -47,7 +47,7 @@ begin_experiment() {
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
-  runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | wc -l | tr -d ' ')
+  runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c .)
   say "experiment $LAB_EXPERIMENT: $runs runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
   # Before the approach: of two that start at the same time, each may create the network.
@@ -87,7 +87,7 @@ ready_beside_the_approach() {
 
 start_services() { # [--wait] SERVICES...
   local said
-  said=$(compose up --detach --no-deps "$@" 2>&1) || { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
+  said=$(compose up --detach --no-deps --wait-timeout=200 "$@" 2>&1) || { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
 
 walk() { # every run of the plan, and again what the host spoilt of a sweep, as soon as that is known
@@ -103,44 +103,37 @@ walk() { # every run of the plan, and again what the host spoilt of a sweep, as 
 retry_spoilt_runs() { # puts what is to be made again before the runs that are left
   local again
   [ -s "$EXPERIMENT/.again" ] || return 0
-  again=$(cat "$EXPERIMENT/.again") && rm "$EXPERIMENT/.again"
-  again=$(runs_in "$again") || exit
+  again=$(runs_in "$(cat "$EXPERIMENT/.again")") || exit
+  rm "$EXPERIMENT/.again"
   RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
   LEFT=$again${LEFT:+$'\n'$LEFT}
   start_beside || true # monitoring may have died
 }
 
-check_folder() { # what was measured into a folder that was removed meanwhile would be of no experiment
-  [ -e "$EXPERIMENT/order.json" ] || die "$LAB_FAILED" "$EXPERIMENT/order.json is gone, so nothing more is measured: start again."
-}
-
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
-  local runs=${1//,/ } begun=$SECONDS ready label run limit
+  local runs=${1//,/ } begun=$SECONDS ready label late
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
-  check_folder
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
   say "[$label] starting; about $(((EXPECTED_S + 59) / 60)) min left, $(((LONGEST_S + 59) / 60)) at most"
   start_services --wait $UNDER_TEST ||
     say "[$label] did not become ready: measuring it anyway; its log will be in runs/${1%%,*}/raw/"
   ready=$SECONDS
   wait_for_background || exit "$HOST_CANNOT"
-  for run in $runs; do mkdir -p "$EXPERIMENT/runs/$run/raw"; done
+  (cd "$EXPERIMENT" && mkdir -p $(printf 'runs/%s/raw ' $runs)) || exit "$LAB_FAILED" # and never the experiment's own folder
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
   in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) \
     --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$label" $([ ! -t 2 ] || echo --terminal) \
     >/dev/null 2>&1 || say "[$label] the load generator did not start: this run has no figures"
-  # In a process group of its own, so that the sleep ends with it.
-  set -m
-  { sleep $((LONGEST_S + SPARE_S)) && docker kill "$GENERATOR"; } >/dev/null 2>&1 3>&- &
-  limit=$! && disown "$limit" # or bash would tell of its end
-  set +m
+  # Ends a generator that does not end by itself; ends with this shell.
+  { for ((late = LONGEST_S + SPARE_S; late > 0; late -= 10)); do sleep 10 && kill -0 $$ || exit; done >/dev/null 2>&1 &&
+    say "[$label] takes too long, so its load generator is ended" && docker kill "$GENERATOR" >/dev/null 2>&1; } 3>&- &
+  late=$! && disown # or bash would tell of its end
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends either waiting.
   for _ in 1 2; do docker wait "$GENERATOR" >/dev/null 2>&1 || true; done
-  kill -- "-$limit" 2>/dev/null || true
-  [ $((SECONDS - ready)) -lt $((LONGEST_S + SPARE_S)) ] || say "[$label] took too long, so its load generator was ended"
+  kill "$late" 2>/dev/null || true
   end_runs "$1" "$2"
   [ -z "$STOPPING" ] || exit "$INTERRUPTED"
 }
@@ -148,12 +141,12 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
 end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   local number=0 run service raw id services
   IFS=, read -r -a services <<<"$2"
-  check_folder
+  [ -e "$EXPERIMENT/order.json" ] || die "$LAB_FAILED" "$EXPERIMENT/order.json is gone, so nothing more is measured: start again."
   for run in ${1//,/ }; do
     raw=$EXPERIMENT/runs/$run/raw service=${services[number]} number=$((number + 1))
     id=$(containers_of "$service")
     [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
-    docker logs "$GENERATOR" >"$raw/loomlab.log" 2>&1 || true
+    keep_container "$GENERATOR" "$raw" loomlab
   done
   [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
   docker rm --force "$GENERATOR" $(containers_of $UNDER_TEST) >/dev/null 2>&1 || true
@@ -165,19 +158,16 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   set +m
 }
 
-judge_runs() { # RUNS: those that began; fails as the worst of them
-  local run worst=0
+judge_runs() { # RUNS: those that began; fails only where the lab does; what is to be made again is left in .again
+  local run code worst=0
   for run in $1; do
-    [ ! -e "$EXPERIMENT/runs/$run/raw/request.json" ] || judge_run "/results/$LAB_EXPERIMENT/runs/$run" || worst=$?
+    [ -e "$EXPERIMENT/runs/$run/raw/request.json" ] || continue
+    run=/results/$LAB_EXPERIMENT/runs/$run code=0
+    loomlab -- judge "$run" >&2 || code=$?
+    [ "$code" -ne "$RUN_INVALID" ] || { code=0 && loomlab -- again "$run" >>"$EXPERIMENT/.again" || code=$?; }
+    [ "$code" -ne "$LAB_FAILED" ] || worst=$code
   done
   return $worst
-}
-
-judge_run() { # FOLDER: fails only where the lab does; what is to be made again of it is left in .again
-  local code=0
-  loomlab -- judge "$1" >&2 || code=$?
-  [ "$code" -ne "$RUN_INVALID" ] || { code=0 && loomlab -- again "$1" >>"$EXPERIMENT/.again" || code=$?; }
-  [ "$code" -ne "$LAB_FAILED" ] || return "$code"
 }
 
 # wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start.

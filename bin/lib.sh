@@ -8,6 +8,8 @@ export COMPOSE_PROJECT_NAME=loom-lab # prometheus.yml keeps the containers of th
 METRICS_FOUND=$LAB_ROOT/.cache/container-metrics OVERLAY=$LAB_ROOT/.cache/experiment.yaml
 # Written by airgap/build; Compose itself finds it by the link, which it takes where there is no compose.override.yaml.
 STAND_INS=$LAB_ROOT/compose.stand-ins.yaml STAND_INS_LINK=$LAB_ROOT/docker-compose.override.yaml
+# For iptables: before Docker 28, neighbours of a host reach ports that it publishes on 127.0.0.1.
+LOOPBACK_RULE=(PREROUTING -d 127.0.0.0/8 ! -i lo -j DROP)
 export LAB_RESULTS=${LAB_RESULTS:-$LAB_ROOT/results} # the lab's own tests have a folder of theirs
 [[ $LAB_RESULTS == /* ]] || LAB_RESULTS=$LAB_ROOT/$LAB_RESULTS
 HOST_ROOT=${HOST_ROOT:-} # of /etc, /proc and /sys; tests have their own
@@ -74,11 +76,10 @@ image_id() { # SERVICE
 
 # lab_user: whom containers write results/ as. A rootless engine, and Docker Desktop's machine on Linux, show this user as root.
 lab_user() {
-  case $(docker info --format '{{.SecurityOptions}} {{.OperatingSystem}}' 2>/dev/null) in
-    *name=rootless*) echo 0:0 && return ;;
-    *"Docker Desktop") ! is_linux || is_wsl || { echo 0:0 && return; } ;;
+  case $(docker info --format '{{.SecurityOptions}} {{.OperatingSystem}}' 2>/dev/null)$(is_wsl || uname -s) in
+    *name=rootless* | *"Docker DesktopLinux") echo 0:0 ;;
+    *) echo "$(id -u):$(id -g)" ;;
   esac
-  echo "$(id -u):$(id -g)"
 }
 
 # loomlab [OPTIONS...] -- ARGUMENTS...: what it reads may be a stranger's, so it has no network and no rights, and half of the
@@ -147,8 +148,7 @@ check_ports() { # [--all] [APPROACHES...]
   local taken
   taken=$(taken_ports "$@") || exit
   taken=${taken%%$'\n'*}
-  [ -z "$taken" ] ||
-    die "$HOST_CANNOT" "$taken=${!taken} is taken by another program: stop it, or use $taken=$((${!taken} + 1))."
+  [ -z "$taken" ] || die "$HOST_CANNOT" "$taken=${!taken} is taken by another program: stop it, or use $taken=$((${!taken} + 1))."
 }
 
 check_checkout() { # what the lab writes can be written, and what containers share of it can be read by their users
@@ -160,7 +160,7 @@ check_checkout() { # what the lab writes can be written, and what containers sha
       die "$HOST_CANNOT" "$folder cannot be written: give it room and rights (LAB_RESULTS and TMPDIR name other folders)."
   done
   hidden=$(find "$LAB_ROOT"/{prometheus,grafana,loadgen/scenarios} ! -perm -004 2>/dev/null || true)
-  hidden+=$(find "$LAB_RESULTS/" -maxdepth 0 ! -perm -005)
+  hidden=${hidden:-$(find "$LAB_RESULTS/" -maxdepth 0 ! -perm -005)}
   [ -z "$hidden" ] || die "$HOST_CANNOT" "${hidden%%$'\n'*} cannot be read by users of containers: run chmod -R go+rX" \
     "$LAB_ROOT $LAB_RESULTS."
 }

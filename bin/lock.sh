@@ -50,8 +50,7 @@ release_lock() {
   MINE=""
 }
 
-# others_at_work: an option of loomlab's for each experiment whose process runs, maybe on another host that shares results/; what
-# those that are gone have written is removed.
+# An option of loomlab's for each experiment whose process runs, maybe on another host that shares results/.
 others_at_work() {
   local owner folder
   for owner in "$LAB_RESULTS"/*/.owner; do
@@ -61,24 +60,19 @@ others_at_work() {
   done
 }
 
-keep_container() { # ID RAW NAME: what the engine knows of a service's container, and its log, which is NAME's
+keep_container() { # ID RAW NAME: the log of a service's container, and, but of the load generator's, all that the engine knows
   local inspected
-  ! inspected=$(docker inspect "$1" 2>/dev/null) || printf '%s\n' "$inspected" >"$2/container.json"
+  [ "$3" = loomlab ] || ! inspected=$(docker inspect "$1" 2>/dev/null) || printf '%s\n' "$inspected" >"$2/container.json"
   docker logs "$1" >"$2/$3.log" 2>&1 || true
 }
 
-# keep_of_killed ID NAME SERVICE RUNS: the same of a killed experiment's, for its runs that are not judged; its generator's log.
-keep_of_killed() {
-  local run raw
-  [[ ! -L $4 && ! -L ${4%/*} ]] || return 0
-  for run in "$4"/*; do
-    raw=$run/raw
-    [[ -f $raw/request.json && ! -L $run && ! -L $raw && ! -e $run/run.json ]] || continue
-    if [[ $2 == loom-lab-generator-* ]]; then
-      [[ -e $raw/loomlab.log || -L $raw/loomlab.log ]] || docker logs "$1" >"$raw/loomlab.log" 2>&1
-    elif [[ ${run##*/} =~ ^[0-9]+-$3(-try-[0-9]+)?$ ]]; then
-      [[ -e $raw/container.json || -L $raw/container.json || -L $raw/$3.log ]] || keep_container "$1" "$raw" "$3"
-    fi
+keep_of_killed() { # ID NAME SERVICE EXPERIMENT: the same for runs that are not judged, and through no link
+  local raw log=$3 runs="[0-9]+-$3(-try-[0-9]+)?"
+  [[ $2 != loom-lab-generator-* ]] || log=loomlab runs=$WORD
+  [[ ! -L $4 && ! -L $4/runs ]] || return 0
+  for raw in "$4"/runs/*/raw; do
+    [[ $raw =~ /$runs/raw$ && -f $raw/request.json && ! -e ${raw%raw}run.json && ! -L $raw && ! -L ${raw%/raw} ]] || continue
+    [[ -e $raw/$log.log || -L $raw/$log.log || -L $raw/container.json ]] || keep_container "$1" "$raw" "$log"
   done
 }
 
@@ -92,8 +86,7 @@ clear_engine() {
       [ -n "$known" ] || say "experiment $experiment of $folder was killed: removing the containers it left"
       [ -n "$known" ] || [ -z "$were_up" ] || say "the lab was up before it: run make up in $folder to start it again"
       known=yes
-      [[ ! "$experiment $service" =~ ^$WORD\ $WORD$ ]] ||
-        keep_of_killed "$id" "$name" "$service" "$results/$experiment/runs" || true
+      [[ ! "$experiment $service" =~ ^$WORD\ $WORD$ ]] || keep_of_killed "$id" "$name" "$service" "$results/$experiment" || true
     elif [ -z "$folder" ] || [ "$folder" -ef "$LAB_ROOT" ]; then
       continue
     elif [[ ! $state =~ ^(exited|dead)$ ]]; then

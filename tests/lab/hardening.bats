@@ -104,12 +104,13 @@ teardown_file() {
 
 @test "a container that may do all is told from the lab's" {
   local fault
-  docker run --detach --name loom-lab-careless --privileged --user 0 --volume /var/run:/var/run --entrypoint sleep \
-    loom-lab/loadgen 60
+  docker run --detach --name loom-lab-careless --privileged --user 0 --pid host --cap-add NET_ADMIN --device /dev/null --publish 9 \
+    --volume /var/run:/var/run --entrypoint sleep loom-lab/loadgen 60
   docker inspect --format '{{json .}}' loom-lab-careless >"$BATS_TEST_TMPDIR/told"
   run faults "$BATS_TEST_TMPDIR/told"
-  for fault in "is privileged" "can write its root" "keeps capabilities" "may gain privileges" "is in other networks" "may swap" \
-    "may start any number of threads" "may write a folder of the host" "has the socket of the engine"; do
+  for fault in "is privileged" "can write its root" "keeps capabilities" "is given capabilities" "may gain privileges" \
+    "is in a namespace of the host" "is in other networks" "may swap" "may start any number of threads" \
+    "may write a folder of the host" "has the socket of the engine" "has a device" "is published beyond 127.0.0.1"; do
     grep -qx "loomlab $fault" <<<"$output" || { echo "not told: $fault"; return 1; }
   done
 }

@@ -115,7 +115,7 @@ nothing_broken() {
 @test "a plugin that is missing will not work, with the package" {
   engine_says
   stub docker 'case $1 in info) ;; *) exit 1 ;; esac'
-  says check_engine "will not work  Compose +none, .*docker-compose-plugin" "will not work  Buildx +missing: .*docker-buildx-plugin"
+  says check_engine "will not work  Compose +none, .*docker-compose-plugin" "will not work  Buildx +none, .*docker-buildx-plugin"
 }
 
 @test "a Buildx that is too old for its Compose will not work" {

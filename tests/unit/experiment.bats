@@ -10,7 +10,7 @@ setup() {
   EXPERIMENT=$LAB/results/e
   unset COMPOSE_FILE CONTAINER_METRICS
   export UP="" JUDGED=0 LASTS=0 MEASURED=0
-  stub docker "echo \"\$*\" | sed 's#.*loom-lab/loadgen ##; s#compose --project-directory [^ ]* ##' >>$ASKED
+  stub docker "echo \"\$*\" | sed 's#.*loom-lab/loadgen ##; s#compose --project-directory [^ ]* ##; s# --wait-timeout=200##' >>$ASKED
     [ \"\$1 \$2\" != 'run --rm' ] || echo \"\$*\" >>$BATS_TEST_TMPDIR/loomlab
     case \$* in
       'info --format {{.MemTotal}}') echo 8589934592 ;;
@@ -105,23 +105,31 @@ order() { grep -oE "$1" "$ASKED" | paste -sd' ' -; }
   [ ! -L "$LAB/results/latest" ]
 }
 
-@test "a generator that does not end by itself is ended, and the experiment goes on" {
+# patience SECONDS: what ends a generator that does not end by itself waits no longer than that each time; its processes are told.
+patience() {
   local real
   real=$(type -P sleep)
-  stub sleep "case \$1 in [1-9]??) exit ;; esac; exec $real \"\$@\"" # what LONGEST_S leaves is over at once
+  stub sleep "[ \$1 = 10 ] || exec $real \"\$@\"; echo \$PPID >>$BATS_TEST_TMPDIR/patient; exec $real $1"
+}
+
+@test "a generator that does not end by itself is ended, and the experiment goes on" {
+  patience 0
   LASTS=20 CONCURRENCY=7 run "$LAB/bin/run" run-ab
   [ "$status" -eq 0 ] || { echo "$output"; return 1; }
   grep -q '^kill loom-lab-generator-[0-9]*-1$' "$ASKED"
+  [[ $output == *"[1/2 a] takes too long, so its load generator is ended"* ]]
   [ "$(order '^judge .*')" = "judge /results/e/runs/1-a judge /results/e/runs/2-b" ]
 }
 
 @test "a generator that ends by itself is not ended, and nothing waits for it any longer" {
-  CONCURRENCY=7 run "$LAB/bin/run" run-ab
+  local process
+  patience 1
+  LASTS=1 CONCURRENCY=7 run "$LAB/bin/run" run-ab
   [ "$status" -eq 0 ]
   run grep '^kill' "$ASKED"
   [ "$status" -eq 1 ]
-  run pgrep -f '^sleep (900|750)$'
-  [ "$status" -eq 1 ] || { echo "$output"; return 1; }
+  [ -s "$BATS_TEST_TMPDIR/patient" ]
+  while read -r process; do ! kill -0 "$process" 2>/dev/null || { ps -fp "$process"; return 1; }; done <"$BATS_TEST_TMPDIR/patient"
 }
 
 @test "where the experiment's folder is removed, nothing more is measured, and it is not made again" {

@@ -61,10 +61,11 @@ run 3-a a GC=g1"
 }
 
 @test "a judgement fails only where the lab does" {
-  loomlab() { [ "$2" != judge ] || return "$gives"; }
-  local gives
+  loomlab() { [ "$2 ${*: -1}" != "judge /results/e/runs/1-a" ] || return "$gives"; }
+  local gives run
+  for run in 1-a 2-b; do mkdir -p "$EXPERIMENT/runs/$run/raw" && touch "$EXPERIMENT/runs/$run/raw/request.json"; done
   for gives in 0 1 2 4; do
-    run judge_run 1-a
+    run judge_runs "1-a 2-b"
     [ "$status" -eq $((gives == 4 ? 4 : 0)) ]
   done
 }
@@ -72,7 +73,6 @@ run 3-a a GC=g1"
 @test "a failure of the lab's own program outlives the run that it measures" {
   local gives
   compose() { :; }
-  judge_run() { :; }
   for gives in 1 4; do
     stub docker "case \$* in *ExitCode*) echo $gives ;; esac"
     LAB_BROKE=""
