@@ -26,8 +26,7 @@ SAME = ("engine", "cpus", "memory_bytes", "kernel", "architecture", "container_m
 
 
 def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
-    """The summary, which it writes; UsageError when there is nothing, and as `check_links`. A parity finding makes its
-    load suspect."""
+    """Writes the summary; UsageError where there is nothing, or a link. A parity finding makes its load suspect."""
     if not (experiment_dir / "runs").is_dir():
         raise UsageError(f"{experiment_dir} is not an experiment: it has no runs/; name a folder below results/.")
     check_links(experiment_dir)
@@ -69,9 +68,8 @@ def summarise(experiment_dir: Path, interrupted: bool) -> Summary:
         contrasts=contrasts if early else with_comparisons(contrasts, runs, margin, order),
         runs=runs,
     )
-    path = experiment_dir / "summary.json"
-    write_json(path, summary)
-    write_sums(experiment_dir, [path, order_file(experiment_dir), *sorted(experiment_dir.glob("runs/*/*"))])
+    write_json(experiment_dir / "summary.json", summary)
+    write_sums(experiment_dir, sorted([*experiment_dir.glob("*.json"), *experiment_dir.glob("runs/*/*")]))
     return summary
 
 

@@ -9,7 +9,6 @@ import urllib.parse
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from prometheus_client.registry import Collector
 from pydantic_core import from_json
 
 from loomlab.basics.errors import CannotMeasureError, HostError
-from loomlab.run.prometheus import FAILURES, Connection, LimitedSocket, UnreachableError, answered, samples_of
+from loomlab.run.prometheus import Connection, LimitedSocket, UnreachableError, answered, asked, samples_of
 
 PROJECT, SERVICE = "com.docker.compose.project", "com.docker.compose.service"
 COMPOSE = {name: f"container_label_{name.replace('.', '_')}" for name in (PROJECT, SERVICE)}
@@ -119,12 +118,9 @@ def ask(engine: Path, target: str) -> Any:
         with LimitedSocket(socket.AF_UNIX) as connection.sock:
             connection.sock.allow(TIMEOUT_S)
             connection.sock.connect(str(engine))
-            status, body = connection.ask("GET", target)
-        if status == HTTPStatus.OK:
-            return from_json(body)
-    except FAILURES as error:
+            return from_json(asked(connection, target))
+    except (OSError, ValueError, UnreachableError) as error:
         raise CannotMeasureError(f"The engine does not answer at {engine}: {error}.") from error
-    raise CannotMeasureError(f"The engine answered {status} to {target.partition('?')[0]}.")
 
 
 def sees_containers(url: Annotated[str, typer.Argument(help="A page of container metrics.")]) -> None:

@@ -52,9 +52,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
     if facts.slices:  # it idles while its partner is loaded
         gc = gc.model_copy(update={"share": ratio(gc.pause_seconds, counted.seconds)})
     pinned = metrics.scraped_growth("jvm_threads_virtual_pinned_seconds_count", *span)
-    swapped, resident = (
-        series.highest(metrics.process(f"process_memory_{kind}_bytes"), *span) for kind in ("swap", "rss")
-    )
+    memory = [series.highest(metrics.process(f"process_memory_{kind}_bytes"), *span) for kind in ("swap", "rss")]
     # Told after the run's end.
     rss_hwm, threads_peak = (
         series.values_within(metrics.process(name), facts.end, math.inf) if facts.host.peaks_reset else []
@@ -65,7 +63,7 @@ def _under_test(facts: Facts, counted: Counted) -> dict[str, Any]:
         "container_failure": container_failure(facts.container, facts.start, facts.last_answer),
         "process_restarts": metrics.process_restarts(*span),
         "oom_kills": series.total(metrics.container("oom_events_total"), *span),
-        "swapped_ratio": ratio(swapped, resident),
+        "swapped_ratio": ratio(*memory),
         "metrics_missing_ratio": metrics.missing_ratio(approach, *span),
         "gc": gc,
         "gc_share": gc.share,

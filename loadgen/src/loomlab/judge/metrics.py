@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from loomlab.judge import series
 from loomlab.judge.limits import BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
-from loomlab.judge.series import Series, full_share
+from loomlab.judge.series import full_share
 from loomlab.records.models import Gc
-from loomlab.records.raw import MetricsLog
+from loomlab.records.raw import MetricsLog, Series
 
 START_TIME = "process_start_time_seconds"
 
@@ -29,7 +29,7 @@ class Metrics:
     def __init__(self, record: MetricsLog | None, approach: str) -> None:
         self._approach = approach
         log = record or MetricsLog()
-        self._containers, self._own, self._backend = map(series.series_of, (log.containers, log.approach, log.backend))
+        self._containers, self._own, self._backend = log.containers, log.approach, log.backend
 
     def container(self, metric: str, service: str | None = None) -> list[Series]:
         return series.select(self._containers, f"container_{metric}", service=service or self._approach)

@@ -1,6 +1,5 @@
 """What requests, and slices, show: figures of the interior, steps, episodes, silences, and whether it got faster."""
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -184,7 +183,7 @@ def falls(
     counts, sums_ms = (np.bincount(part, of, count + 2)[1:-1].tolist() for of in (None, log.from_due_ms))
     means_ms = [ratio(sum_ms, requests) for sum_ms, requests in zip(sums_ms, counts, strict=True)]
     costs = []
-    for (first, last), requests, mean_ms in zip(itertools.pairwise(edges), counts, means_ms, strict=True):
+    for (first, last), requests, mean_ms in zip(pairwise(edges), counts, means_ms, strict=True):
         served = requests if connections is None else ratio(1000 * connections * (last - first), mean_ms)
         costs.append(ratio(cpu_seconds(first, last), served))
     return {"latency_fall": fall(means_ms), "cpu_fall": fall(costs)}

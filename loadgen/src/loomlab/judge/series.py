@@ -2,15 +2,14 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from loomlab.judge.limits import BUSY_CPU, BUSY_SECONDS_LIMIT, METRICS_MISSING_LIMIT
 from loomlab.records.models import HostSample
-from loomlab.records.raw import MetricsRow
+from loomlab.records.raw import Series
 from loomlab.records.requestlog import Numbers
 from loomlab.run.process import IDLE, IOWAIT, IRQ, NICE, SOFTIRQ, STEAL, SYSTEM, USER
 
@@ -21,17 +20,6 @@ type Born = Literal["before", "seen", "zero"]
 """How much a counter grew that appears within a window: unknown, from its first sample on, or from 0."""
 COVERED, SHORTEST_S = 0.9, 1
 type Stretch = tuple[float, float]  # seconds between two samples, and the share of them (0 to 1) that was used
-
-
-@dataclass(frozen=True)
-class Series:
-    labels: Mapping[str, str]
-    samples: tuple[tuple[float, float], ...]
-
-
-def series_of(rows: Iterable[MetricsRow]) -> list[Series]:
-    """Without what is no number."""
-    return [Series(row.metric, tuple(sample for sample in row.values if math.isfinite(sum(sample)))) for row in rows]
 
 
 def select(group: Iterable[Series], name: str, **labels: str) -> list[Series]:

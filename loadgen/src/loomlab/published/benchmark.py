@@ -236,20 +236,11 @@ def _runs_of(
                 cure = "run loomlab judge on its folder, then loomlab summarise"
                 raise ParseError(f"the raw files of {run.run} do not bear out what is told of it: {cure}.")
         yield PublishedRun(
-            experiment=folder.name,
-            load=load_of(order),
-            host=str(order.host.get("cpu_model") or "unknown CPU"),
-            cpus=cpus,
-            approach=run.approach,
-            jdk=run.jdk,
-            repeat=run.repeat,
-            level=levels[amount],
-            amount=amount,
-            lasts_s=run.load.shape.duration_s,
-            verdict=run.verdict,
-            failed=" ".join(failed),
+            experiment=folder.name, load=load_of(order), host=str(order.host.get("cpu_model") or "unknown CPU"),
+            cpus=cpus, approach=run.approach, jdk=run.jdk, repeat=run.repeat, level=levels[amount], amount=amount,
+            lasts_s=run.load.shape.duration_s, verdict=run.verdict, failed=" ".join(failed),
             figures=claimed_figures(run, wanted, cpus),
-        )
+        )  # fmt: skip
 
 
 def _levels(order: Order, unit: str, scenarios: Path) -> dict[float, int]:

@@ -29,12 +29,7 @@ SUMS = "SHA256SUMS"
 
 def checked(check: Callable[[Any], object]) -> AfterValidator:
     """For a value of which this raises no ValueError."""
-
-    def same(value: Any) -> Any:
-        check(value)
-        return value
-
-    return AfterValidator(same)
+    return AfterValidator(lambda value: (check(value), value)[1])
 
 
 class Record(BaseModel):
@@ -131,14 +126,6 @@ def write_sums(folder: Path, paths: Iterable[Path]) -> None:
     """Writes what `sha256sum --check` of the folder reads; of files that there are not, nothing."""
     lines = (f"{_sha256(path)}  {path.relative_to(folder)}\n" for path in paths if path.is_file())
     write_text(folder / SUMS, "".join(lines))
-
-
-def changed(folder: Path, names: Iterable[str]) -> list[str]:
-    """Those files of the folder that are others than `write_sums` told, if it told any."""
-    sums = folder / SUMS
-    told = sums.read_text(encoding="utf-8", errors="replace").splitlines() if sums.is_file() else []
-    there = (name for name in names if told and (folder / name).is_file())
-    return [name for name in there if f"{_sha256(folder / name)}  {name}" not in told]
 
 
 def _sha256(path: Path) -> str:

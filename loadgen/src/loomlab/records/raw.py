@@ -3,7 +3,8 @@
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
+from pydantic.dataclasses import dataclass
 
 from loomlab.records.files import Counter, Moment, Record, checked
 
@@ -173,16 +174,21 @@ class SliceLog(Record):
     left_out: list[Slice] = Field(default_factory=list, description="Of this side, before those that count")
 
 
-class MetricsRow(BaseModel):
-    """A series of Prometheus' matrix results."""
+WithBound = checked(lambda labels: float(labels.get("le", 0)))
+Finite = AfterValidator(lambda samples: tuple(one for one in samples if math.isfinite(sum(one))))
 
-    metric: Annotated[dict[str, str], checked(lambda labels: float(labels.get("le", 0)))]
-    values: list[tuple[float, float]] = Field(description="Epoch seconds, and what may be no number")
+
+@dataclass(frozen=True)
+class Series:
+    """Of Prometheus' matrix results, without what is no number: epoch seconds and values."""
+
+    labels: Annotated[dict[str, str], WithBound] = Field(validation_alias="metric")
+    samples: Annotated[tuple[tuple[float, float], ...], Finite] = Field(validation_alias="values")
 
 
 class MetricsLog(BaseModel):
     """raw/metrics.json, of which more is kept than is read."""
 
-    containers: list[MetricsRow] = []
-    approach: list[MetricsRow] = []
-    backend: list[MetricsRow] = []
+    containers: list[Series] = []
+    approach: list[Series] = []
+    backend: list[Series] = []

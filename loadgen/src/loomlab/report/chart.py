@@ -23,7 +23,7 @@ from loomlab.answer.loads import LoadGroup
 from loomlab.basics.errors import LoomlabError, ParseError
 from loomlab.basics.format import signed
 from loomlab.basics.grouping import grouped
-from loomlab.judge.series import select, series_of, without_resets
+from loomlab.judge.series import select, without_resets
 from loomlab.records.contrasts import Comparison
 from loomlab.records.endpoints import delay_of, endpoint_of
 from loomlab.records.files import RunFiles, read_record
@@ -201,7 +201,7 @@ def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:
 
 def _samples(run: Run, files: RunFiles, began: float, ended: float) -> dict[str, Points]:
     """What was sampled of the approach's container, also shortly before and after the load."""
-    recorded = series_of((read_record(files.metrics, MetricsLog) or MetricsLog()).containers)
+    recorded = (read_record(files.metrics, MetricsLog) or MetricsLog()).containers
 
     def sampled(name: str, **labels: str) -> Points:
         service = (not run.partner and run.twin_of) or run.approach

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from loomlab.basics.errors import ParseError, UsageError
 from loomlab.basics.format import UNKNOWN, number, signed
 from loomlab.basics.grouping import grouped
 from loomlab.records.contrasts import Comparison, Kind
-from loomlab.records.files import RunFiles, changed, checksum, read_record
+from loomlab.records.files import RunFiles, checksum, read_record
 from loomlab.records.models import Run, Summary, Verdict
 from loomlab.records.order import Order, order_of
 
@@ -115,9 +114,6 @@ def read_experiment(folder: Path) -> Experiment:
         fact = f"{folder} has no runs/, or no summary.json with runs: name a folder below results/, or"
         raise UsageError(f"{fact} run make finish RESUME={name}.")
     order, doubts, raw = order_of(folder), list[str](), dict[str, RunFiles]()
-    for file in changed(folder, ["summary.json", *(f"runs/{run.run}/run.json" for run in summary.runs)]):
-        fact = f"{file} has changed since the runs were summed up"
-        doubts.append(f"{fact}: run loomlab judge on each run's folder, then loomlab summarise.")
     for run in summary.runs:
         files = RunFiles(folder / "runs" / run.run)
         if not files.raw.is_dir():
@@ -142,7 +138,7 @@ def csv_of(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
         verdicts = [counts[verdict] for verdict in VERDICTS]
         means = map(row.mean, figures)
         values = [value for mean in means for value in ((mean.centre, mean.lowest, mean.highest) if mean else [""] * 3)]
-        name = re.sub("^(?=[=+@-])", "'", row.approach)  # which a spreadsheet would take for a formula
+        name = f"'{row.approach}" if row.approach[0] in "=+@-" else row.approach  # no formula of a spreadsheet
         writer.writerow([f"{row.load.amount:g}", row.load.unit, name, *verdicts, *values])
     return text.getvalue()
 

@@ -145,9 +145,7 @@ def exposed_values(page: str) -> dict[str, float]:
     """By name, each the sum over its label sets, if it is finite; raises UnreachableError for another page."""
     values: defaultdict[str, float] = defaultdict(float)
     for sample in samples_of(page):
-        with suppress(OverflowError):  # an integer that no float holds
-            value = float(sample.value)
-            values[sample.name] += value
+        values[sample.name] += sample.value
     return {name: value for name, value in values.items() if math.isfinite(value)}
 
 

@@ -57,13 +57,6 @@ class Connection(HTTPConnection):
         self.sock = LimitedSocket(fileno=socket.create_connection((self.host, self.port), self.timeout).detach())
         self.sock.allow(self.timeout)
 
-    def ask(self, method: str, target: str) -> tuple[int, bytes]:
-        """Status and body; raises one of FAILURES."""
-        self.request(method, target)
-        self.sock.allow(self.timeout)
-        answer = self.getresponse()
-        return answer.status, body_of(answer)
-
 
 def body_of(answer: HTTPResponse) -> bytes:
     """All of it; raises one of FAILURES, also where there is no end to it."""
@@ -76,19 +69,23 @@ def body_of(answer: HTTPResponse) -> bytes:
 def answered(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> str:
     """The body of a 2xx answer, over a connection of its own; raises UnreachableError."""
     with closing(Connection(urlsplit(url).netloc, timeout=timeout_s)) as connection:
-        return _body(connection, url, method)
+        return asked(connection, url, method).decode("utf-8", errors="replace")
 
 
-def _body(connection: Connection, url: str, method: str = "GET") -> str:
+def asked(connection: Connection, url: str, method: str = "GET") -> bytes:
+    """The body of a 2xx answer; raises UnreachableError."""
     address = url.partition("?")[0]
     try:
-        status, body = connection.ask(method, urlsplit(url)._replace(scheme="", netloc="").geturl())
+        connection.request(method, urlsplit(url)._replace(scheme="", netloc="").geturl())
+        connection.sock.allow(connection.timeout)
+        answer = connection.getresponse()
+        body = body_of(answer)
     except FAILURES as error:
         connection.close()
         raise UnreachableError(f"{address} did not answer ({error})") from error
-    if status // 100 != 2:
-        raise UnreachableError(f"{address} answered {status}")
-    return body.decode("utf-8", errors="replace")
+    if answer.status // 100 != 2:
+        raise UnreachableError(f"{address} answered {answer.status}")
+    return body
 
 
 def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
@@ -103,8 +100,9 @@ def json_object(url: str, method: str = "GET", timeout_s: float = TIMEOUT_S) -> 
 def samples_of(page: str) -> list[Sample]:
     """Of a page of metrics; raises UnreachableError for another page."""
     try:
-        return [sample for family in text_string_to_metric_families(page) for sample in family.samples]
-    except (ValueError, LookupError) as error:  # LookupError: of a label without a name
+        every = [sample for family in text_string_to_metric_families(page) for sample in family.samples]
+        return [sample._replace(value=float(sample.value)) for sample in every]
+    except (ValueError, LookupError, OverflowError) as error:  # LookupError: of a label without a name
         raise UnreachableError(f"it does not hold metrics ({error})") from error
 
 
@@ -119,7 +117,7 @@ class Prometheus:
         """Of an instant query, or the stored samples of a range selector, as they are. Raises UnreachableError."""
         parameters = urlencode({"query": expression, "time": f"{at:.3f}"})
         try:
-            answer = from_json(_body(self._connection, f"{self._url}/api/v1/query?{parameters}"))
+            answer = from_json(asked(self._connection, f"{self._url}/api/v1/query?{parameters}"))
             result: list[dict[str, Any]] = answer["data"]["result"]
         except (ValueError, KeyError, TypeError) as error:
             raise UnreachableError(f"{self._url} did not return a query result") from error

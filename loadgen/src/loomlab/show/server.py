@@ -1,6 +1,5 @@
 """Serves results/ to browsers and, at /metrics, the newest judged runs to Prometheus."""
 
-import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,7 +30,6 @@ MOST_CONNECTIONS, TIMEOUT_S = 64, 10
 LABELS = ("experiment", "run", "approach", "load", "jdk", "verdict")
 NAMES = {"127.0.0.1", "localhost", "results"}
 """By which this server is asked, and that of its address: another one may be a stranger's page, rebound to here."""
-PORT = re.compile(r":\d*$")
 CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -54,7 +52,7 @@ def server_of(url: str, results: Path, port: int) -> Server:
     """Not yet serving; raises UsageError for an address that no browser could open."""
     if not url.startswith(("http://", "https://")):
         raise UsageError(f"--url {url} is no address of a web page: use for instance http://127.0.0.1:9080.")
-    names = NAMES | {PORT.sub("", urlsplit(url).netloc.lower())}
+    names = NAMES | {urlsplit(url).hostname}
 
     class Handler(SimpleHTTPRequestHandler, MetricsHandler):
         timeout = TIMEOUT_S
@@ -62,7 +60,7 @@ def server_of(url: str, results: Path, port: int) -> Server:
 
         def parse_request(self) -> bool:
             known = super().parse_request()
-            if known and PORT.sub("", self.headers.get("Host", "").lower()) not in names:
+            if known and self.headers.get("Host", "").lower().rsplit(":", 1)[0] not in names:
                 self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
                 return False
             return known

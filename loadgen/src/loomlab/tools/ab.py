@@ -18,9 +18,8 @@ DATE_WORDS = (string.ascii_letters + ":").encode()
 """Without them, the date in the first column is three numbers: day, time and year."""
 _COUNT = re.compile(r"^(\w[\w -]+):\s+(\d{1,15})(?: bytes)?$", re.MULTILINE)
 _DURATION = re.compile(r"^Time taken for tests:\s+(\d{1,15}(?:\.\d+)?) seconds$", re.MULTILINE)
-_FAILURES = re.compile(
-    r"^\s+\(Connect: N, Receive: N, Length: N, Exceptions: N\)$".replace("N", r"(\d{1,15})"), re.MULTILINE
-)
+_KINDS = r"^\s+\(Connect: N, Receive: N, Length: N, Exceptions: N\)$"
+_FAILURES = re.compile(_KINDS.replace("N", r"(\d{1,15})"), re.MULTILINE)
 _PROGRESS = re.compile(r"^(?:Completed|Finished|Total of) (\d{1,15}) requests(?: completed)?\s*$", re.MULTILINE)
 _ABORT = re.compile(r"^(?:ab: .+|\w+(?:\(\))?(?: for [^:]+)?: .+ \(\d+\)|Test aborted after .+)$", re.MULTILINE)
 
