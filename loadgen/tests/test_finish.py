@@ -70,16 +70,6 @@ def test_an_experiment_is_killed_until_its_runs_are_judged_and_summed_up(tmp_pat
     assert killed(results) == [folder]
 
 
-def test_a_run_whose_files_are_broken_does_not_keep_the_others_from_being_judged(tmp_path: Path) -> None:
-    folder = experiment(tmp_path, "finished", "finished")
-    (folder / "runs" / "1-tomcat-virtual" / "raw" / "container.json").write_text("")
-
-    with pytest.warns(UserWarning, match=r"1-tomcat-virtual cannot be judged: .*container\.json is damaged"):
-        finish(folder)
-
-    assert states(folder) == ["failed", "judged"]
-
-
 def test_an_experiment_that_was_renamed_is_resumed_under_its_new_name(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "planned").rename(tmp_path / "results" / "mine")
 

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,10 @@ from xml.etree import ElementTree
 import pytest
 
 from loomlab.answer.figures import CPU
-from loomlab.answer.loads import LoadGroup
 from loomlab.answer.summary import INTERRUPTED_NOTE
 from loomlab.basics.errors import LoomlabError, ParseError, UsageError
 from loomlab.records.raw import LiveBytes
-from loomlab.report import chart
 from loomlab.report import page as report
-from loomlab.report.chart import Course, Drawing
 from loomlab.report.experiment import read_experiment, verdict_counts
 from loomlab.report.opening import Opening, caveats_of, opening_of
 from loomlab.report.page import write_report
@@ -177,6 +174,13 @@ def change_summary(**changes: Any) -> Callable[[Path], object]:
     return lambda folder: edit(folder / "summary.json", lambda summary: summary.update(changes))
 
 
+NO_ENGINE = ({"memory_bytes": "x"}, {"memory_bytes": 10**400}, {"sizes": ["x"]}, {"notes": -1}, {"images": {"x": 1}})
+
+
+def started(time: str) -> Callable[[Path], object]:
+    return lambda folder: edit(folder / "summary.json", lambda summary: summary["runs"][0].update(started=time))
+
+
 @pytest.mark.parametrize(
     ("spoil", "error", "cure"),
     [
@@ -186,6 +190,9 @@ def change_summary(**changes: Any) -> Callable[[Path], object]:
         (lambda folder: (folder / "summary.json").write_text('{"schema": '), ParseError, "delete the file and run"),
         (change_summary(schema="v2"), ParseError, "use that version"),
         (change_summary(runs=[{"run": "../x"}]), ParseError, "use that version"),
+        *((change_summary(environment=facts), ParseError, "is damaged") for facts in NO_ENGINE),
+        (change_summary(contrasts=[{"a": "x", "b": "x", "kind": "stack", "differs": []}]), ParseError, "is damaged"),
+        *((started(time), ParseError, "is damaged") for time in ("x", "2026-11-21T06:00:00")),
     ],
 )
 def test_what_cannot_be_reported_is_refused_with_the_cure(
@@ -261,38 +268,6 @@ def test_what_was_found_beyond_the_first_sentences_is_folded_away_and_not_lost(
     assert min(places) >= 0
 
 
-def test_the_seconds_are_of_the_middle_run_that_counts_at_the_largest_load(
-    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = shutil.copytree(experiment, tmp_path / experiment.name)
-    costs = {
-        "tomcat-platform": ((1.0, "valid"), (2.0, "valid"), (3.0, "valid")),
-        "tomcat-virtual": ((1.0, "valid"), (0.1, "invalid"), (2.0, "suspect")),
-        "webflux-netty": ((1.0, "invalid"), (2.0, "invalid"), (3.0, "invalid")),
-        "virtual-netty": ((1.0, "valid"), (5.0, "invalid"), (6.0, "invalid")),
-    }
-
-    def change(summary: Any) -> None:
-        for run in summary["runs"]:
-            cost, verdict = costs[run["approach"]][run["repeat"] - 1]
-            run.update(cpu_ms_per_request=cost, verdict=verdict)
-
-    edit(copy / "summary.json", change)
-    chosen: list[tuple[float, str, float | None]] = []
-
-    def courses(load: LoadGroup, every: Sequence[Course], _: Any) -> list[Drawing]:
-        chosen.extend((load.amount, one.run.approach, one.run.cpu_ms_per_request) for one in every)
-        return []
-
-    monkeypatch.setattr(chart, "courses", courses)
-    write_report(copy)
-
-    assert chosen == [
-        (2000, "tomcat-platform", 2.0), (2000, "tomcat-virtual", 2.0), (2000, "virtual-netty", 1.0),
-        (2000, "webflux-netty", 2.0),
-    ]  # fmt: skip
-
-
 def test_a_row_has_its_worst_verdict_and_a_pair_its_blocks_and_the_words_of_what_was_declared(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, PAIR, repeats=4, verdict="valid")
 
@@ -344,31 +319,6 @@ def test_whether_it_has_ended_and_how_to_make_it_again_is_said_where_it_is_known
 
     assert "not finished" in text
     assert "The command is not known" in text
-
-
-def test_a_twin_has_the_colour_of_its_approach_and_a_shape_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = folder_of(tmp_path, PAIR, repeats=1, twin=True)
-    edit(
-        folder / "order.json",
-        lambda order: order.update(colours={"tomcat-platform": "#123456", "tomcat-virtual": "#654321"}),
-    )
-    given: list[dict[str, chart.Look]] = []
-
-    def looks(*known: Any) -> dict[str, chart.Look]:
-        given.append(chart.looks(*known))
-        return given[0]
-
-    monkeypatch.setattr(report, "looks", looks)
-
-    page_of(folder)
-
-    (look,) = given
-    twin = next(name for name in look if name.endswith("-twin"))
-    own = look[twin.removesuffix("-twin")]
-    assert look[twin].colour == own.colour in {"#123456", "#654321"}
-    assert look[twin].marker != own.marker == "o"
 
 
 def test_what_is_unclear_and_which_blocks_do_not_count_stand_in_the_summary_too(folder: Path) -> None:
@@ -444,34 +394,6 @@ def test_nothing_is_written_through_a_link_in_a_strangers_folder(folder: Path, t
         write_report(folder)
 
     assert {*elsewhere.rglob("*")} == before
-
-
-def of_one(summary: Any) -> None:
-    summary["contrasts"][0]["b"] = summary["contrasts"][0]["a"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(lambda summary, time=time: summary["runs"][0].update(started=time) for time in ("x", "2026-11-21T06:00:00")),
-        *(
-            lambda summary, wrong=wrong: summary["environment"].update(wrong)
-            for wrong in (
-                {"memory_bytes": "x"},
-                {"memory_bytes": 10**400},
-                {"sizes": ["x"]},
-                {"notes": -1},
-                {"images": {"x": 1}},
-            )
-        ),
-        of_one,
-    ],
-)
-def test_a_summary_that_no_lab_wrote_is_refused(folder: Path, change: Callable[[Any], object]) -> None:
-    edit(folder / "summary.json", change)
-
-    with pytest.raises(ParseError, match=r"summary\.json is damaged"):
-        write_report(folder)
 
 
 @pytest.mark.parametrize("shares", [{}, {"backend": 0.2}])

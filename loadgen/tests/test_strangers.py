@@ -117,16 +117,16 @@ def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(tmp_path: Path, n
         (".order.lock", "summary.json"), ("order.json.partial", "summary.json"), ("summary.json.partial", "order.json"),
         (".engine", "summary.json"), ("plots", "runs"), ("runs/2-tomcat-virtual", "runs/1-tomcat-virtual"),
         ("runs/.set-aside", "runs"), ("runs/1-tomcat-virtual/raw/loomlab.log", "summary.json"),
-        ("runs/1-tomcat-virtual/run.json.partial", "runs/1-tomcat-virtual/run.json"),
+        ("runs/1-tomcat-virtual/run.json.partial", "runs/1-tomcat-virtual/run.json"), (".engine", None),
     ],
 )  # fmt: skip
-def test_where_a_folder_has_a_link_nothing_is_written_and_the_others_are_summed_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, to: str
+def test_where_a_folder_has_a_link_or_a_pipe_nothing_is_written_and_the_others_are_summed_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, to: str | None
 ) -> None:
     victim = made(tmp_path)
     finish(victim)
     stranger, other = made(tmp_path, "20260102T000000Z"), made(tmp_path, "20260103T000000Z")
-    (stranger / link).symlink_to(victim / to)
+    (stranger / link).symlink_to(victim / to) if to else os.mkfifo(stranger / link)
     before, given = checksum(victim), checksum(stranger)
 
     assert exit_code("finish", "--results", str(tmp_path / "results")) == 4
@@ -153,14 +153,6 @@ def test_a_link_in_a_folder_that_was_never_begun_moves_no_run_of_another(tmp_pat
         resume(stranger)
 
     assert checksum(victim) == before
-
-
-def test_what_is_no_file_at_all_is_refused_too(tmp_path: Path) -> None:
-    folder = made(tmp_path)
-    os.mkfifo(folder / ".engine")
-
-    with pytest.raises(UsageError, match="neither a file nor a folder"):
-        finish(folder)
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
@@ -232,6 +224,7 @@ def test_whatever_one_run_fails_at_the_others_are_judged(tmp_path: Path, monkeyp
 
     assert [run.run for run in summary.runs] == ["2-tomcat-virtual"]
     assert summary.missing == ["1-tomcat-virtual"]
+    assert [run.state for run in read_order(folder).runs] == ["failed", "judged"]
 
 
 def test_a_run_that_cannot_be_judged_now_is_not_taken_for_lost(
