@@ -145,8 +145,7 @@ def show(summary: Summary, console: Console) -> None:
     for run in summary.runs:
         *figures, verdict = (escape(_one_line(cell)) for cell in cells(run))
         table.add_row(*figures, f"[{colours[run.verdict]}]{verdict}[/]")
-    title = escape(_one_line(summary.experiment))
-    console.print(f"\n{title}, started {summary.started or 'unknown'}", highlight=False)
+    console.print(f"\n{escape(_one_line(summary.experiment))}, started {summary.started or 'unknown'}", highlight=False)
     console.print(table)
     lines = (f"- {line}" for line in (*stretch_lines(summary.runs), *footnotes(summary)))
     for line in (*lines, host_line(summary.environment)):

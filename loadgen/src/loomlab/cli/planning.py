@@ -92,5 +92,4 @@ def show_claims(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> 
 def keep_runs(name: str, loadgen: Path = LOADGEN, results: Path = RESULTS) -> None:
     """Put the runs of results/ that were made for a benchmark in place of older ones that the repository keeps."""
     benchmark = read_benchmark(loadgen / "published", name)
-    runs = runs_in(results, benchmark, loadgen / "scenarios", this_host(results))
-    keep(loadgen / "published", benchmark, runs)
+    keep(loadgen / "published", benchmark, runs_in(results, benchmark, loadgen / "scenarios", this_host(results)))

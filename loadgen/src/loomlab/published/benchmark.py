@@ -21,7 +21,7 @@ from loomlab.judge.series import ratio
 from loomlab.plan.host import Host, Lab
 from loomlab.plan.planning import plan, seconds_left
 from loomlab.plan.scenarios import load_scenario, scenario_loads
-from loomlab.records.files import Record, RunFiles, path_of, read_record
+from loomlab.records.files import Record, RunFiles, check_links, path_of, read_record
 from loomlab.records.load import Load
 from loomlab.records.models import Run, Summary
 from loomlab.records.order import Order
@@ -216,6 +216,7 @@ def _runs_of(
     folder: Path, order: Order, benchmark: Benchmark, scenarios: Path, host: Host | None
 ) -> Iterator[PublishedRun]:
     """Raises LoomlabError where the experiment does not count."""
+    check_links(folder)
     wanted = {*QUEUE, *(figure for claim in benchmark.claims for figure in claim.figures)}
     summary = read_record(folder / "summary.json", Summary)
     runs = summary.runs if summary else []

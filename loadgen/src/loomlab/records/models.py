@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AliasPath, AwareDatetime, BaseModel, Field
 
 from loomlab.basics.grouping import parse_cpu_list
 from loomlab.records.contrasts import Contrast
@@ -285,10 +285,8 @@ class ScaledScenario(Record):
     scale: float
 
 
-class EngineFacts(BaseModel):
+class EngineFacts(BaseModel, strict=True):
     """engine.json and environment.json, without what is only shown."""
-
-    model_config = ConfigDict(strict=True)
 
     memory_bytes: Counter | None = None
     images: dict[str, str] = {}

@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatt
 
 from loomlab.answer.figures import Figure, spread
 from loomlab.answer.loads import LoadGroup
-from loomlab.basics.errors import LoomlabError, ParseError
+from loomlab.basics.errors import LoomlabError
 from loomlab.basics.format import signed
 from loomlab.basics.grouping import grouped
 from loomlab.judge.series import select, without_resets
@@ -169,13 +169,12 @@ class Course:
 
 
 def course_of(run: Run, files: RunFiles | None) -> Course | None:
-    """As far as the raw files tell; None without them, or with damaged ones."""
-    with suppress(ParseError):
-        process = read_record(files.tool, ToolRun) if files else None
-        if files and process:
-            load = (process.started, process.ended)
-            return Course(run, load, _latencies(run, files, load[0]) | _samples(run, files, *load))
-    return None
+    """As far as the raw files tell; None without them."""
+    process = read_record(files.tool, ToolRun) if files else None
+    if not (files and process):
+        return None
+    load = (process.started, process.ended)
+    return Course(run, load, _latencies(run, files, load[0]) | _samples(run, files, *load))
 
 
 def _latencies(run: Run, files: RunFiles, began: float) -> dict[str, Points]:

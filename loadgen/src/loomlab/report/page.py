@@ -3,7 +3,6 @@
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from loomlab.answer.figures import CPU, MEMORY, P99, THROUGHPUT, measured_figure
 from loomlab.answer.parity import flat, what_differs
 from loomlab.answer.summary import INTERRUPTED_NOTE, STAND_IN_NOTE
 from loomlab.answer.text import markdown, model_notes
-from loomlab.basics.errors import ParseError
 from loomlab.basics.format import fixed, number
 from loomlab.records.files import check_links, read_json, write_text
 from loomlab.report import chart
@@ -85,11 +83,9 @@ def title_of(experiment: Experiment) -> str:
 
 def _abouts(experiment: Experiment) -> dict[str, Mapping[str, Any]]:
     """What each approach says of itself, by dotted names."""
-    told: dict[str, Mapping[str, Any]] = {}
-    for run in (run for run in reversed(experiment.runs) if run.run in experiment.raw):
-        with suppress(ParseError):
-            if isinstance(about := read_json(experiment.raw[run.run].about), dict):
-                told[run.approach] = flat(about)
+    with_raw = ((run.approach, experiment.raw.get(run.run)) for run in reversed(experiment.runs))
+    read = ((name, read_json(files.about)) for name, files in with_raw if files)
+    told = {name: flat(about) for name, about in read if isinstance(about, dict)}
     return {name: told[name] for name in experiment.approaches if name in told}
 
 

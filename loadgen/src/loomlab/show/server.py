@@ -1,7 +1,7 @@
 """Serves results/ to browsers and, at /metrics, the newest judged runs to Prometheus."""
 
-import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -21,7 +21,6 @@ from loomlab.answer.figures import EVERY
 from loomlab.answer.parity import what_differs
 from loomlab.answer.text import load_cell
 from loomlab.basics.errors import ParseError, UsageError
-from loomlab.basics.format import plain
 from loomlab.records.files import read_record
 from loomlab.records.models import Run, Summary
 
@@ -140,14 +139,14 @@ def newest_runs(results: Path, unreadable: set[str]) -> Iterator[tuple[str, Run]
 
 @contextmanager
 def _noting(unreadable: set[str]) -> Iterator[None]:
-    """What cannot be read within it is noted, and told on stderr once; what there is not is no mistake."""
+    """What cannot be read within it is noted, and warned of; what there is not is no mistake."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
         return
     except Exception as error:
         unreadable.add(str(error))
-        _say(str(error))
+        warnings.warn(str(error), stacklevel=2)
 
 
 def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R:
@@ -161,8 +160,3 @@ def _record[R: (Run, Summary)](path: Path, record: type[R]) -> R:
 @lru_cache(maxsize=4 * MOST_RUNS)
 def _read(path: Path, record: type[Run | Summary], _changed_ns: int) -> Any:
     return read_record(path, record)
-
-
-@lru_cache(maxsize=4 * MOST_RUNS)
-def _say(error: str) -> None:
-    print(f"loom-lab: {plain(error)}", file=sys.stderr)  # noqa: T201
