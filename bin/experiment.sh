@@ -4,7 +4,6 @@
 RUNS="" LEFT="" RUNS_TOTAL=0 RUN_NUMBER=0 EXPERIMENT="" STOPPING="" LAB_BROKE=""
 STARTED="" STOPPED="" UP_BEFORE=""                                 # services: by the experiment, and before it
 UNDER_TEST="" GENERATOR="" BACKGROUND="" WARMER=loom-lab-warmer-$$ # what goes on: a service, a container, a process
-SPARE_S=600 # beyond LONGEST_S, before a generator is ended that does not end by itself
 # A line of a plan, as records/order.py and plan/planning.py have it: a folder of results may be a stranger's.
 KEYS="$(awk -F '\t' '$4 == "plan" { print $1 }' "$LAB_ROOT/bin/variables.tsv" | paste -sd'|' -)|MONITORING_CPUSET"
 KEYS="$KEYS|(APPROACH|BACKEND|LOADGEN)_(CPUS|CPUSET|MEMORY)"
@@ -111,7 +110,7 @@ retry_spoilt_runs() { # puts what is to be made again before the runs that are l
 }
 
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
-  local runs=${1//,/ } begun=$SECONDS ready label late
+  local runs=${1//,/ } begun=$SECONDS ready label limit
   UNDER_TEST=$(tr , '\n' <<<"$2" | sort -u | paste -sd' ' -) RUN_NUMBER=$((RUN_NUMBER + 1))
   export "${@:3}"
   label="$RUN_NUMBER/$RUNS_TOTAL $(tr , '\n' <<<"$1" | sed 's/^[0-9]*-//' | awk '!seen[$0]++' | paste -sd, - | sed 's/,/, /')"
@@ -122,18 +121,16 @@ measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
   wait_for_background || exit "$HOST_CANNOT"
   (cd "$EXPERIMENT" && mkdir -p $(printf 'runs/%s/raw ' $runs)) || exit "$LAB_FAILED" # and never the experiment's own folder
   GENERATOR=loom-lab-generator-$$-$RUN_NUMBER
-  in_loadgen --detach --use-aliases --name "$GENERATOR" loadgen measure $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) \
-    --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) --label "$label" $([ ! -t 2 ] || echo --terminal) \
-    >/dev/null 2>&1 || say "[$label] the load generator did not start: this run has no figures"
-  # Ends a generator that does not end by itself; ends with this shell.
-  { for ((late = LONGEST_S + SPARE_S; late > 0; late -= 10)); do sleep 10 && kill -0 $$ || exit; done >/dev/null 2>&1 &&
-    say "[$label] takes too long, so its load generator is ended" && docker kill "$GENERATOR" >/dev/null 2>&1; } 3>&- &
-  late=$! && disown # or bash would tell of its end
+  # What ends one that hangs needs no shell; five minutes for what a signal makes it keep.
+  limit="timeout --foreground --kill-after=300 $((LONGEST_S + 600)) entrypoint"
+  in_loadgen --detach --use-aliases --name "$GENERATOR" --entrypoint="$limit" loadgen measure \
+    $(printf "/results/$LAB_EXPERIMENT/runs/%s " $runs) --start-s $((ready - begun)) --waited-s $((SECONDS - ready)) \
+    --label "$label" $([ ! -t 2 ] || echo --terminal) >/dev/null 2>&1 ||
+    say "[$label] the load generator did not start: this run has no figures"
   docker logs --follow "$GENERATOR" >&2 &
   wait $! || true
   # The log may end before the generator does, and a signal ends either waiting.
   for _ in 1 2; do docker wait "$GENERATOR" >/dev/null 2>&1 || true; done
-  kill "$late" 2>/dev/null || true
   end_runs "$1" "$2"
   [ -z "$STOPPING" ] || exit "$INTERRUPTED"
 }

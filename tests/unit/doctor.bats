@@ -163,7 +163,7 @@ loopback() {
   engine_says 'driver=overlayfs [[driver-type io.containerd.snapshotter.v1]]' root=/data/docker
   says check_engine "fine +image store +containerd's; data in /data/docker"
   engine_says
-  says check_engine "fine +image store +overlay2, Docker's own; data in /var/lib/docker"
+  says check_engine "fine +image store +overlay2; data in /var/lib/docker"
 }
 
 @test "a rootless engine without delegated controllers will not work, with the cure" {
