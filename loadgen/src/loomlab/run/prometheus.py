@@ -40,8 +40,7 @@ class LimitedSocket(socket.socket):
         self._deadline = time.monotonic() + timeout_s
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
-        left_s = self._deadline - time.monotonic()
-        if left_s <= 0:
+        if (left_s := self._deadline - time.monotonic()) <= 0:
             raise TimeoutError("timed out")
         self.settimeout(left_s)
         return super().recv_into(buffer, nbytes, flags)
