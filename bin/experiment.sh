@@ -86,7 +86,8 @@ ready_beside_the_approach() {
 
 start_services() { # [--wait] SERVICES...
   local said
-  said=$(compose up --detach --no-deps --wait-timeout=200 "$@" 2>&1) || { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
+  said=$(compose up --detach --no-deps --wait-timeout=200 "$@" 2>&1) ||
+    { say "could not start ${*#--wait}: ${said##*$'\n'}" && return 1; }
 }
 
 walk() { # every run of the plan, and again what the host spoilt of a sweep, as soon as that is known
@@ -97,16 +98,6 @@ walk() { # every run of the plan, and again what the host spoilt of a sweep, as 
     measure_one $run
     [ -n "$LEFT" ] || wait_for_background
   done
-}
-
-retry_spoilt_runs() { # puts what is to be made again before the runs that are left
-  local again
-  [ -s "$EXPERIMENT/.again" ] || return 0
-  again=$(runs_in "$(cat "$EXPERIMENT/.again")") || exit
-  rm "$EXPERIMENT/.again"
-  RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
-  LEFT=$again${LEFT:+$'\n'$LEFT}
-  start_beside || true # monitoring may have died
 }
 
 measure_one() { # RUN[,RUN...] SERVICE[,SERVICE...] SETTINGS...
@@ -167,12 +158,18 @@ judge_runs() { # RUNS: those that began; fails only where the lab does; what is 
   return $worst
 }
 
-# wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start.
+# wait_for_background: until what goes on beside an approach's start has ended; fails if monitoring or backend did not start. What
+# is to be made again then goes before the runs that are left.
 wait_for_background() {
-  local code=0
+  local code=0 again
   [ -z "$BACKGROUND" ] || wait "$BACKGROUND" || code=$?
   BACKGROUND=""
-  retry_spoilt_runs
+  if [ -s "$EXPERIMENT/.again" ]; then
+    again=$(runs_in "$(cat "$EXPERIMENT/.again")") || exit
+    rm "$EXPERIMENT/.again"
+    LEFT=$again${LEFT:+$'\n'$LEFT} RUNS_TOTAL=$((RUNS_TOTAL + $(grep -c . <<<"$again")))
+    start_beside || true # monitoring may have died
+  fi
   [ $code -ne "$LAB_FAILED" ] || LAB_BROKE=yes code=0
   return $code
 }

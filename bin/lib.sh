@@ -43,12 +43,9 @@ container_metrics() { echo "${CONTAINER_METRICS:-$(sed -n 's/^CONTAINER_METRICS=
 
 # compose ARGUMENTS...: on the lab, with the stand-ins if they are selected, the user's changes, and what bin/metrics found.
 compose() (
-  files=$LAB_ROOT/compose.yaml own=$LAB_ROOT/compose.override.yaml overlay=""
-  [ ! -e "$OVERLAY" ] || overlay=:$OVERLAY
-  ! on_stand_ins || files=$files:$STAND_INS
-  files=$files$overlay
-  [ ! -e "$own" ] || files=$files:$own
-  [ -z "${COMPOSE_FILE:-}" ] || files=$COMPOSE_FILE$overlay
+  overlay=$([ ! -e "$OVERLAY" ] || echo ":$OVERLAY") own=$LAB_ROOT/compose.override.yaml
+  files=${COMPOSE_FILE:-$LAB_ROOT/compose.yaml$(! on_stand_ins || echo ":$STAND_INS")}$overlay
+  [ -n "${COMPOSE_FILE:-}" ] || [ ! -e "$own" ] || files=$files:$own
   [ "$(container_metrics)" != cadvisor ] || files=$files:$LAB_ROOT/compose.kmsg.yaml
   [ "$(container_metrics)" != engine ] || files=$files:$LAB_ROOT/compose.engine.yaml
   [ ! -e "$METRICS_FOUND" ] || load_env "$METRICS_FOUND" 'ENGINE_*'
@@ -146,8 +143,7 @@ taken_ports() { # [--all] [APPROACHES...]: the variables of those ports of monit
 
 check_ports() { # [--all] [APPROACHES...]
   local taken
-  taken=$(taken_ports "$@") || exit
-  taken=${taken%%$'\n'*}
+  taken=$(taken_ports "$@" | sed -n 1p) || exit
   [ -z "$taken" ] || die "$HOST_CANNOT" "$taken=${!taken} is taken by another program: stop it, or use $taken=$((${!taken} + 1))."
 }
 

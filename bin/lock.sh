@@ -45,10 +45,7 @@ take_lock() { # WHAT: refuses where another process has the engine; processes st
   clear_engine
 }
 
-release_lock() {
-  [ -z "$MINE" ] || docker volume rm "$MINE" >/dev/null 2>&1 || true
-  MINE=""
-}
+release_lock() { [ -z "$MINE" ] || docker volume rm "$MINE" >/dev/null 2>&1 || true; MINE=""; }
 
 # An option of loomlab's for each experiment whose process runs, maybe on another host that shares results/.
 others_at_work() {
