@@ -49,12 +49,10 @@ class FakeEngine:
             assert query == "stream=false&one-shot=true"
             return STATS | self.stats.get(container, {})
         return {
-            "Id": container,
-            "Name": f"/loom-lab-{service}-1",
-            "State": {"StartedAt": self.started},
+            "Id": container, "Name": f"/loom-lab-{service}-1", "State": {"StartedAt": self.started},
             "Config": {"Image": f"loom-lab/{service}:jdk25", "Labels": {PROJECT: "loom-lab", SERVICE: service}},
             "HostConfig": {"NanoCpus": self.quotas_ncpu.get(container, 0), "CpuQuota": 0, "CpuPeriod": 0, "Memory": 9},
-        }
+        }  # fmt: skip
 
 
 @contextmanager

@@ -15,43 +15,18 @@ NONE = """errors metrics_missing_ratio backend_metrics_missing_ratio throttled_r
 EACH = "requests completed keepalive_requests counted_requests"
 CONNECTIONS = "concurrency backend_pool platform_threads connections_opened"
 GOOD: dict[str, Any] = {
-    **dict.fromkeys(NONE.split(), 0),
-    **dict.fromkeys(EACH.split(), 60_000),
-    **dict.fromkeys(CONNECTIONS.split(), 1000),
-    "shortest_ms": 900,
-    "throughput_rps": 1050.0,
-    "little_ratio": 1.0,
-    "cpus_used": 0.5,
-    "cpus_given": 1,
-    "waves": 50.0,
-    "p50_ms": 950,
-    "mean_ms": 960,
-    "p99_ms": 1200,
-    "generator_wait_mean_ms": 0.1,
-    "generator_wait_p99_ms": 0.2,
-    "interior_s": 50,
-    "evaluated_s": 50,
-    "warmup": WARMUP.digest,
-    "delay_asked": "300",
-    "backend_delays": BackendDelays(before="300", after="300"),
-    "gc_share": 0.02,
-    "backend_requests_per_request": 3.0,
-    "backend_lateness_mean_ms": 0.1,
-    "backend_lateness_p99_ms": 0.5,
-    "about_told": True,
-    "foreign_cpu_share": 0.01,
-    "clock_step_s": 0.01,
-    "steal_shares": {"approach": 0.01, "backend": 0.0},
-    "stolen_of_needed": 0.02,
-}
+    **dict.fromkeys(NONE.split(), 0), **dict.fromkeys(EACH.split(), 60_000), **dict.fromkeys(CONNECTIONS.split(), 1000),
+    "shortest_ms": 900, "throughput_rps": 1050.0, "little_ratio": 1.0, "cpus_used": 0.5, "cpus_given": 1, "waves": 50.0,
+    "p50_ms": 950, "mean_ms": 960, "p99_ms": 1200, "generator_wait_mean_ms": 0.1, "generator_wait_p99_ms": 0.2,
+    "interior_s": 50, "evaluated_s": 50, "warmup": WARMUP.digest, "delay_asked": "300",
+    "backend_delays": BackendDelays(before="300", after="300"), "gc_share": 0.02, "backend_requests_per_request": 3.0,
+    "backend_lateness_mean_ms": 0.1, "backend_lateness_p99_ms": 0.5, "about_told": True, "foreign_cpu_share": 0.01,
+    "clock_step_s": 0.01, "steal_shares": {"approach": 0.01, "backend": 0.0}, "stolen_of_needed": 0.02,
+}  # fmt: skip
 OPEN: dict[str, Any] = {
-    "closed_model": False,
-    "little_ratio": None,
-    "waves": None,
-    "worst_start_lag_p99_ms": 0.2,
-    "lagged_p99_ms": 1200,
+    "closed_model": False, "little_ratio": None, "waves": None, "worst_start_lag_p99_ms": 0.2, "lagged_p99_ms": 1200,
     "dropped": 0,
-}
+}  # fmt: skip
 LADDER = OPEN | {"held_steps": (500.0,), "missed_steps": (1000.0,)}
 
 

@@ -15,12 +15,9 @@ from urllib.parse import urlsplit
 BODY = b"0123456789"
 EVERY, STALL_AFTER = 20, 60
 HELD = {
-    "heap_used_bytes": 40_000,
-    "rss_anon_bytes": 60_000,
-    "heap_rss_anon_bytes": 45_000,
-    "thread_stack_bytes": 10_000,
+    "heap_used_bytes": 40_000, "rss_anon_bytes": 60_000, "heap_rss_anon_bytes": 45_000, "thread_stack_bytes": 10_000,
     "kernel_bytes": 9_000,
-}
+}  # fmt: skip
 """What a request adds to each figure of its memory."""
 FAULTS = {"non2xx": "status/503", "slow": "never", "stall": "never"}
 """That behaviours are, where they are not called so."""

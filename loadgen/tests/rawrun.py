@@ -75,12 +75,8 @@ def lateness(mean_s: float, slow_share: float = 0.1) -> list[dict[str, Any]]:
 def metrics() -> dict[str, Any]:
     return {
         "containers": [
-            cpu("app", ramp(APPROACH_CPU)),
-            cpu("backend", ramp(BACKEND_CPU)),
-            cpu("loadgen", ramp(GENERATOR_CPU)),
-            container("memory_rss", ramp(0)),
-            container("threads", ramp(0)),
-            container("oom_events_total", level(0)),
+            cpu("app", ramp(APPROACH_CPU)), cpu("backend", ramp(BACKEND_CPU)), cpu("loadgen", ramp(GENERATOR_CPU)),
+            container("memory_rss", ramp(0)), container("threads", ramp(0)), container("oom_events_total", level(0)),
         ],
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
@@ -96,7 +92,7 @@ def metrics() -> dict[str, Any]:
             matrix("process_start_time_seconds", ramp(0)),
             *lateness(mean_s=0.004),
         ],
-    }
+    }  # fmt: skip
 
 
 def jiffies(busy: float, second: int, stolen: float = 0.0) -> list[int]:
@@ -126,12 +122,9 @@ def host_samples(
 
 def load(target: str = "/capabilities", **changes: Any) -> dict[str, Any]:
     return {
-        "origin": "http://app:8080",
-        "targets": [{"target": target}],
-        "connections": CONCURRENCY,
-        "timeout_s": 30,
+        "origin": "http://app:8080", "targets": [{"target": target}], "connections": CONCURRENCY, "timeout_s": 30,
         "shape": {"kind": "closed", "requests": 5000, "duration_s": SECONDS},
-    } | changes
+    } | changes  # fmt: skip
 
 
 def rows(
@@ -220,12 +213,10 @@ class RawRun:
 
     def ab_report(self) -> str:
         told = {
-            "Time taken for tests": f"{SECONDS}.000 seconds",
-            "Complete requests": len(self.rows) + self.unanswered,
-            "Failed requests": 0,
-            "Keep-Alive requests": len(self.rows) + self.unanswered,
+            "Time taken for tests": f"{SECONDS}.000 seconds", "Complete requests": len(self.rows) + self.unanswered,
+            "Failed requests": 0, "Keep-Alive requests": len(self.rows) + self.unanswered,
             "Total transferred": "9 bytes",
-        } | self.report
+        } | self.report  # fmt: skip
         return "This is ApacheBench\n" + "".join(f"{name}:  {value}\n" for name, value in told.items())
 
     def write(self, folder: Path) -> Path:

@@ -52,16 +52,10 @@ RATE = OpenRate((RateStep(100, 60),))
 def run_of(approach: str, repeat: int = 1, p50: float | None = 905, **changes: Any) -> Run:
     """At 2,000 connections."""
     plain = {
-        "load": LOAD,
-        "concurrency": 2000,
-        "cpu_ms_per_request": 0.2756,
-        "throughput_rps": 2150.0,
-        "latency_ms": Latency(min=p50, p50=p50),
-        "repeat": repeat,
-        "approach": approach,
-        "run": f"{2 * repeat + (approach == NAMES[1])}-{approach}",
-        "verdict": "valid",
-    }
+        "load": LOAD, "concurrency": 2000, "cpu_ms_per_request": 0.2756, "throughput_rps": 2150.0,
+        "latency_ms": Latency(min=p50, p50=p50), "repeat": repeat, "approach": approach,
+        "run": f"{2 * repeat + (approach == NAMES[1])}-{approach}", "verdict": "valid",
+    }  # fmt: skip
     return PLAIN.model_copy(update=plain | changes)
 
 

@@ -96,12 +96,10 @@ def test_as_many_connections_warm_up_as_busy(connections: int, shape: Shape, ans
     ("shape", "limit_s", "expected", "connections"),
     [
         (Closed(1, 60), 7.9, Closed(requests=360, duration_s=7), 90),
-        (Users(CROWD), 7.9, Closed(requests=360, duration_s=7), 90),
-        (rate(3), 7.9, rate(100, 4), 400),
-        (LADDER, 2.2, rate(100, 2), 400),
-        (LADDER, 0.1, rate(100, 1), 400),
+        (Users(CROWD), 7.9, Closed(requests=360, duration_s=7), 90), (rate(3), 7.9, rate(100, 4), 400),
+        (LADDER, 2.2, rate(100, 2), 400), (LADDER, 0.1, rate(100, 1), 400),
     ],
-)
+)  # fmt: skip
 def test_a_burst_is_of_its_load_within_its_limit(
     shape: Shape, limit_s: float, expected: Shape, connections: int
 ) -> None:

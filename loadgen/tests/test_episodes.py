@@ -50,18 +50,12 @@ def test_steps_that_are_reached_without_errors_hold_and_leave_out_their_first_mo
 @pytest.mark.parametrize(
     ("started", "failing", "offered", "held"),
     [
-        (98, 0, 100, True),
-        (97, 0, 100, False),
-        (102, 0, 100, True),
-        (103, 0, 100, False),
-        (100, 1, 100, True),
-        (100, 2, 100, False),
-        (100, 100, 100, False),
-        (0, 0, 100, False),
+        (98, 0, 100, True), (97, 0, 100, False), (102, 0, 100, True), (103, 0, 100, False), (100, 1, 100, True),
+        (100, 2, 100, False), (100, 100, 100, False), (0, 0, 100, False),
         # One request in 27 s more or fewer is no other rate.
         (1, 0, 1.037, True),
     ],
-)
+)  # fmt: skip
 def test_limits_of_a_step(started: int, failing: int, offered: float, held: bool) -> None:
     first, got = steps(ladder((50, 100, 0), (started, 100, failing)), 50, offered)
 
@@ -123,20 +117,15 @@ def slow_for(seconds: int) -> Callable[[int], float]:
 @pytest.mark.parametrize(
     ("after_ms", "started", "recovery_s"),
     [
-        (slow_for(0), BEGIN, 0),
-        (slow_for(7), BEGIN, 7),
+        (slow_for(0), BEGIN, 0), (slow_for(7), BEGIN, 7),
         # Three good seconds on end are a recovery, two are none, nor is one before a relapse.
-        (slow_for(47), BEGIN, 47),
-        (slow_for(48), BEGIN, None),
-        (lambda second: 500 if second == 2 else 100, BEGIN, 3),
+        (slow_for(47), BEGIN, 47), (slow_for(48), BEGIN, None), (lambda second: 500 if second == 2 else 100, BEGIN, 3),
         # Good is within twenty percent.
-        (lambda _: 120, BEGIN, 0),
-        (lambda _: 121, BEGIN, None),
+        (lambda _: 120, BEGIN, 0), (lambda _: 121, BEGIN, None),
         # A run may begin between two seconds.
-        (slow_for(7), BEGIN + 0.25, 6.75),
-        (slow_for(0), BEGIN + 0.25, 0),
+        (slow_for(7), BEGIN + 0.25, 6.75), (slow_for(0), BEGIN + 0.25, 0),
     ],
-)
+)  # fmt: skip
 def test_a_recovery(after_ms: Callable[[int], float], started: float, recovery_s: float | None) -> None:
     got = episode(after_ms, started=started)
 
@@ -230,15 +219,11 @@ def test_cost(
     ("changes", "known"),
     [
         # Four parts of two waves are the shortest window.
-        ({"seconds": 8, "mean_s": 0.5}, True),
-        ({"seconds": 7, "mean_s": 0.5}, False),
-        ({"seconds": 40, "mean_s": 5.0}, True),
-        ({"seconds": 39, "mean_s": 5.0}, False),
-        ({"seconds": 39, "mean_s": 5.0, "connections": None}, True),
-        ({"whole_run": True}, False),
-        ({"each": 0}, False),
+        ({"seconds": 8, "mean_s": 0.5}, True), ({"seconds": 7, "mean_s": 0.5}, False),
+        ({"seconds": 40, "mean_s": 5.0}, True), ({"seconds": 39, "mean_s": 5.0}, False),
+        ({"seconds": 39, "mean_s": 5.0, "connections": None}, True), ({"whole_run": True}, False), ({"each": 0}, False),
     ],
-)
+)  # fmt: skip
 def test_where_halves_are_known(changes: dict[str, Any], known: bool) -> None:
     latency, cpu = halves(lambda _: 900, **changes)
 

@@ -51,12 +51,10 @@ def value(registry: CollectorRegistry, metric: str, container: str = FREE) -> fl
     labels = {"id": container}
     if service := {LIMITED: "tomcat-virtual", FREE: "backend"}.get(container):
         labels = {
-            "id": f"/docker/{container}",
-            "name": f"loom-lab-{service}-1",
-            "image": f"loom-lab/{service}:jdk25",
+            "id": f"/docker/{container}", "name": f"loom-lab-{service}-1", "image": f"loom-lab/{service}:jdk25",
             "container_label_com_docker_compose_project": "loom-lab",
             "container_label_com_docker_compose_service": service,
-        }
+        }  # fmt: skip
     if metric == "cpu_usage_seconds_total":
         labels["cpu"] = "total"
     return registry.get_sample_value(f"container_{metric}", labels)
@@ -66,16 +64,10 @@ def test_every_metric_that_the_lab_collects_has_cadvisors_name_and_labels_but_a_
     registry: CollectorRegistry,
 ) -> None:
     expected = {
-        "cpu_usage_seconds_total": 3.540013,
-        "cpu_cfs_periods_total": 178,
-        "cpu_cfs_throttled_periods_total": 81,
-        "memory_rss": 35_045_376,
-        "threads": 42,
-        "start_time_seconds": 1795428672,
-        "spec_memory_limit_bytes": 9,
-        "spec_cpu_quota": 30_000,
-        "spec_cpu_period": 100_000,
-    }
+        "cpu_usage_seconds_total": 3.540013, "cpu_cfs_periods_total": 178, "cpu_cfs_throttled_periods_total": 81,
+        "memory_rss": 35_045_376, "threads": 42, "start_time_seconds": 1795428672, "spec_memory_limit_bytes": 9,
+        "spec_cpu_quota": 30_000, "spec_cpu_period": 100_000,
+    }  # fmt: skip
 
     assert set(CONTAINER_METRICS) - {"oom_events_total"} <= expected.keys()
     assert {name: value(registry, name, LIMITED) for name in expected} == expected
@@ -115,15 +107,11 @@ def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorReg
     "told",
     [
         {"cpu_stats": {"cpu_usage": {}}},  # as of one that has ended
-        {"cpu_stats": None},
-        {"cpu_stats": STATS["cpu_stats"] | {"throttling_data": 1}},
-        {"read": "yesterday"},
-        {"read": None},
-        {"pids_stats": {"current": "many"}},
-        {"memory_stats": {"stats": {"anon": 10**400}}},
+        {"cpu_stats": None}, {"cpu_stats": STATS["cpu_stats"] | {"throttling_data": 1}}, {"read": "yesterday"},
+        {"read": None}, {"pids_stats": {"current": "many"}}, {"memory_stats": {"stats": {"anon": 10**400}}},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_one_of_which_the_engine_tells_nonsense_does_not_disturb_others(
     engine: FakeEngine, registry: CollectorRegistry, told: dict[str, Any]
 ) -> None:
@@ -184,12 +172,10 @@ def page(cpu_s: float, identity: str) -> str:
 @pytest.mark.parametrize(
     ("identity", "known"),
     [
-        (f"/docker/{ID}d8", True),
-        (f"/system.slice/docker-{ID}d8.scope", True),
-        (f"/docker/77/docker/{ID}", True),
+        (f"/docker/{ID}d8", True), (f"/system.slice/docker-{ID}d8.scope", True), (f"/docker/77/docker/{ID}", True),
         ("/docker/0", False),
     ],
-)
+)  # fmt: skip
 def test_a_container_is_known_by_the_beginning_of_its_id(identity: str, known: bool) -> None:
     assert page_figures(page(10.0, identity), ID) == ({CPU: 10.0, RSS: 40e6, THREADS: 9} if known else {})
 

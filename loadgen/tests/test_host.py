@@ -79,12 +79,10 @@ def host(cpus: int, memory_mb: int = 24_000, order: list[int] | None = None) -> 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (host(1), ["0", "0", "0", "0"]),
-        (host(2), ["0", "1", "1", "1"]),
-        (host(4), ["0,1", "2", "3", "2,3"]),
+        (host(1), ["0", "0", "0", "0"]), (host(2), ["0", "1", "1", "1"]), (host(4), ["0,1", "2", "3", "2,3"]),
         (host(8, order=[0, 4, 1, 5, 2, 6, 3, 7]), ["0,4,1,5", "2,6", "3,7", "2,3,6,7"]),
     ],
-)
+)  # fmt: skip
 def test_cpus_are_split_two_to_one_to_one_and_few_are_shared(given: Host, expected: list[str]) -> None:
     size = auto_size(given, 1000)
 
@@ -121,12 +119,10 @@ def test_the_sizes_of_the_lab_set_every_part() -> None:
 @pytest.mark.parametrize(
     ("given", "refusal"),
     [
-        (host(32, 2560), None),
-        (host(31, 2560), "32 CPUs.* 31 "),
-        (host(32, 2559), "2560 MB.* 2559 MB"),
+        (host(32, 2560), None), (host(31, 2560), "32 CPUs.* 31 "), (host(32, 2559), "2560 MB.* 2559 MB"),
         (host(32, 2560, order=[*range(1, 33)]), r"CPU 0\b"),
     ],
-)
+)  # fmt: skip
 def test_a_named_size_needs_cpus_of_sets_and_sum_of_memories(tmp_path: Path, given: Host, refusal: str | None) -> None:
     (tmp_path / "big.env").write_text(SMALL.replace("CPUSET=1", "CPUSET=4-31"))
 

@@ -311,14 +311,11 @@ def test_a_run_lasts_as_long_as_29_waves_need(latency_ms: float, duration_s: int
 @pytest.mark.parametrize(
     ("name", "warmup", "answer_ms", "expected"),
     [
-        ("ab", warmed(905), 900, Closed(76_000, 35)),
-        ("hey", warmed(905), 900, Closed(38_000, 35)),
-        ("hey", warmed(), 900, Closed(38_000, 35)),
-        ("ab", warmed(), 2000, Closed(60_000, 60)),
-        ("ab", warmed(50, phase="compile"), 2000, Closed(60_000, 60)),
-        ("ab", warmed(), 0, Closed(70_000_000, 35)),
+        ("ab", warmed(905), 900, Closed(76_000, 35)), ("hey", warmed(905), 900, Closed(38_000, 35)),
+        ("hey", warmed(), 900, Closed(38_000, 35)), ("ab", warmed(), 2000, Closed(60_000, 60)),
+        ("ab", warmed(50, phase="compile"), 2000, Closed(60_000, 60)), ("ab", warmed(), 0, Closed(70_000_000, 35)),
     ],
-)
+)  # fmt: skip
 def test_requests_left_to_the_lab_are_more_than_fit_the_duration_by_the_warm_up_or_else_the_delays(
     name: str, warmup: Warmup, answer_ms: float, expected: Shape
 ) -> None:

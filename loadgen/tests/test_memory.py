@@ -147,20 +147,14 @@ CALLS, NO_CALLS = "/capabilities", "/epoch-millis?delayInMillis=300"
 @pytest.mark.parametrize(
     ("about", "target", "threads", "connections", "unknown"),
     [
-        (PLATFORM, CALLS, 30 + 234, 234, set()),
-        (PLATFORM, CALLS, 30 + 235, 234, {"stacks_off_heap", "kernel"}),
-        (VIRTUAL, CALLS, 30 + 235, 234, set()),
-        (PLATFORM, CALLS, None, 234, set()),
-        (PLATFORM, CALLS, 30 + 234, 235, {"kernel"}),
-        (VIRTUAL, CALLS, 30, 235, {"kernel"}),
-        (VIRTUAL, CALLS, 30, None, {"kernel"}),
-        (VIRTUAL, NO_CALLS, 30, 235, set()),
-        (VIRTUAL, NO_CALLS, 30, None, set()),
-        (VIRTUAL, f"{CALLS}?calls=5&parallel=true", 30, 200, {"kernel"}),
-        ({"error": "no answer"}, CALLS, 30, 230, set()),
-        ({"error": "no answer"}, CALLS, 30, 235, {"kernel"}),
+        (PLATFORM, CALLS, 30 + 234, 234, set()), (PLATFORM, CALLS, 30 + 235, 234, {"stacks_off_heap", "kernel"}),
+        (VIRTUAL, CALLS, 30 + 235, 234, set()), (PLATFORM, CALLS, None, 234, set()),
+        (PLATFORM, CALLS, 30 + 234, 235, {"kernel"}), (VIRTUAL, CALLS, 30, 235, {"kernel"}),
+        (VIRTUAL, CALLS, 30, None, {"kernel"}), (VIRTUAL, NO_CALLS, 30, 235, set()),
+        (VIRTUAL, NO_CALLS, 30, None, set()), (VIRTUAL, f"{CALLS}?calls=5&parallel=true", 30, 200, {"kernel"}),
+        ({"error": "no answer"}, CALLS, 30, 230, set()), ({"error": "no answer"}, CALLS, 30, 235, {"kernel"}),
     ],
-)
+)  # fmt: skip
 def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
     tmp_path: Path, about: Any, target: str, threads: int | None, connections: int | None, unknown: set[str]
 ) -> None:

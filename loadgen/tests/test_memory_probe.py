@@ -213,18 +213,14 @@ def test_requests_wait_on_all_connections_that_a_pool_has_kept() -> None:
 @pytest.mark.parametrize(
     ("target", "about", "threads", "connections", "requests"),
     [
-        ("/capabilities", VIRTUAL, 4, None, 180),
-        ("/capabilities", VIRTUAL, 4, 180, 180),
-        ("/capabilities", VIRTUAL, 4, 1250, 1250),
-        ("/capabilities", VIRTUAL, 4, 3000, 2000),
-        ("/capabilities", VIRTUAL, 400, 180, 180),
-        ("/capabilities", PLATFORM, 315, 321, 321),
-        ("/capabilities", PLATFORM, 340, 321, 340),
-        ("/capabilities", PLATFORM, 340, 3000, 1500),
+        ("/capabilities", VIRTUAL, 4, None, 180), ("/capabilities", VIRTUAL, 4, 180, 180),
+        ("/capabilities", VIRTUAL, 4, 1250, 1250), ("/capabilities", VIRTUAL, 4, 3000, 2000),
+        ("/capabilities", VIRTUAL, 400, 180, 180), ("/capabilities", PLATFORM, 315, 321, 321),
+        ("/capabilities", PLATFORM, 340, 321, 340), ("/capabilities", PLATFORM, 340, 3000, 1500),
         ("/capabilities?calls=5&parallel=true", VIRTUAL, 4, 1250, 180),
         ("/epoch-millis?delayInMillis=900", VIRTUAL, 4, 1250, 180),
     ],
-)
+)  # fmt: skip
 def test_as_many_requests_wait_as_fill_what_pools_have_kept(
     target: str, about: dict[str, Any], threads: int, connections: float | None, requests: int
 ) -> None:

@@ -60,12 +60,9 @@ def test_a_block_is_spoilt_by_a_run_that_does_not_count_is_missing_or_is_there_t
     (got,) = compare(CPU_PER_REQUEST, runs, [PAIR])
 
     assert got.dropped == [
-        "block 2 (virtual: run 2-virtual is invalid)",
-        "block 3 (platform has 2 runs)",
-        "block 5 (platform has no run)",
-        "block 6 (torn)",
-        "block 7 (virtual: not measured; platform: 0 is no figure above 0)",
-    ]
+        "block 2 (virtual: run 2-virtual is invalid)", "block 3 (platform has 2 runs)", "block 5 (platform has no run)",
+        "block 6 (torn)", "block 7 (virtual: not measured; platform: 0 is no figure above 0)",
+    ]  # fmt: skip
     assert [one.block for one in got.blocks] == [1, 4]
 
 

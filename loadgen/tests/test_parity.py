@@ -36,23 +36,17 @@ def test_what_the_model_and_the_server_explain_is_noted_once() -> None:
 @pytest.mark.parametrize(
     ("approach", "changes"),
     [
-        ("tomcat-virtual", {"inbound__framework": "other"}),
-        ("tomcat-virtual", {"inbound__transport": "socket"}),
+        ("tomcat-virtual", {"inbound__framework": "other"}), ("tomcat-virtual", {"inbound__transport": "socket"}),
         ("tomcat-virtual", {"inbound__internals__processor_cache": 200}),
-        ("tomcat-virtual", {"inbound__socket_threads": 16}),
-        ("tomcat-virtual", {"outbound__client": "jdk-httpclient"}),
+        ("tomcat-virtual", {"inbound__socket_threads": 16}), ("tomcat-virtual", {"outbound__client": "jdk-httpclient"}),
         ("tomcat-virtual", {"outbound__pool_policy": "one lock"}),
         ("virtual-netty", {"inbound__internals__unsafe": True}),
-        ("virtual-netty", {"outbound__internals__unsafe": True}),
-        ("virtual-netty", {"outbound__event_loops": 16}),
-        ("tomcat-virtual", {"jvm__max_heap_bytes": 90}),
-        ("tomcat-virtual", {"brand_new": 7}),
-        ("jetty-platform", {"inbound__max_threads": 50}),
-        ("jetty-virtual", {"inbound__backlog": 1}),
-        ("tomcat-virtual", {"inbound__backlog": None}),
-        ("webflux-netty", {"outbound__max_connections_per_route": 7}),
+        ("virtual-netty", {"outbound__internals__unsafe": True}), ("virtual-netty", {"outbound__event_loops": 16}),
+        ("tomcat-virtual", {"jvm__max_heap_bytes": 90}), ("tomcat-virtual", {"brand_new": 7}),
+        ("jetty-platform", {"inbound__max_threads": 50}), ("jetty-virtual", {"inbound__backlog": 1}),
+        ("tomcat-virtual", {"inbound__backlog": None}), ("webflux-netty", {"outbound__max_connections_per_route": 7}),
     ],
-)
+)  # fmt: skip
 def test_what_nothing_explains_is_suspect(approach: str, changes: dict[str, Any]) -> None:
     (member,) = (name.replace("__", ".") for name in changes)
 

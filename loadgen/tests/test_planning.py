@@ -229,13 +229,11 @@ def test_what_nothing_can_do_is_refused(
 @pytest.mark.parametrize(
     ("changes", "refusal"),
     [
-        ({}, None),
-        ({"repeats": 100}, "may need 3384 MB"),
-        ({"delay": "0", "connections": 9_000}, "free the disk"),
+        ({}, None), ({"repeats": 100}, "may need 3384 MB"), ({"delay": "0", "connections": 9_000}, "free the disk"),
         (VEGETA | {"rate_rps": 1000.0, "duration_s": 60}, None),
         (VEGETA | {"rate_rps": 1000.0, "duration_s": 3600}, "free the disk"),
     ],
-)
+)  # fmt: skip
 def test_room_for_results_is_of_runs_asked_for(tmp_path: Path, changes: dict[str, Any], refusal: str | None) -> None:
     with pytest.raises(HostError, match=refusal) if refusal else nullcontext():
         planned(tmp_path, host=TWO_CPUS.model_copy(update={"free_mb": 400}), **changes)

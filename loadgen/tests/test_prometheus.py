@@ -103,14 +103,11 @@ def test_another_answer_is_no_result(answer: Any, why: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "why"),
     [
-        (404, b"{}", "answered 404"),
-        (200, b"cpu 3\n", "a JSON object"),
-        (200, b"[]", "a JSON object"),
-        (200, b'{"a": NaN}', "a JSON object"),
-        (200, b'{"a":' * 100_000, "a JSON object"),
+        (404, b"{}", "answered 404"), (200, b"cpu 3\n", "a JSON object"), (200, b"[]", "a JSON object"),
+        (200, b'{"a": NaN}', "a JSON object"), (200, b'{"a":' * 100_000, "a JSON object"),
     ],
     ids=["status", "text", "array", "NaN", "depth"],
-)
+)  # fmt: skip
 def test_another_answer_is_no_json_object(status: int, body: bytes, why: str) -> None:
     with serving(lambda _: (status, body)) as server, pytest.raises(UnreachableError, match=why):
         json_object(server.origin)

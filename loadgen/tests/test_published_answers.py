@@ -17,21 +17,15 @@ INVALID = {"verdict": "invalid", "failed": "latency_grew_much"}
 @pytest.mark.parametrize(
     ("claim", "virtual", "platform", "outcome"),
     [
-        (RATIO, FAST, SLOW, REPRODUCED),
-        (RATIO, SLOW, FAST, NOT_REPRODUCED),
-        (RATIO, [1300, 900, 1050], [1000, 1000, 1000], INCONCLUSIVE),
-        (RATIO, SLOW, SLOW, NOT_REPRODUCED),
-        (RATIO, FAST[:2], SLOW, INCONCLUSIVE),
-        (RATIO, [], SLOW, UNTESTED),
-        (VALUE | {"below": 1310}, FAST, [], REPRODUCED),
-        (VALUE | {"below": 1290}, FAST, [], INCONCLUSIVE),
+        (RATIO, FAST, SLOW, REPRODUCED), (RATIO, SLOW, FAST, NOT_REPRODUCED),
+        (RATIO, [1300, 900, 1050], [1000, 1000, 1000], INCONCLUSIVE), (RATIO, SLOW, SLOW, NOT_REPRODUCED),
+        (RATIO, FAST[:2], SLOW, INCONCLUSIVE), (RATIO, [], SLOW, UNTESTED),
+        (VALUE | {"below": 1310}, FAST, [], REPRODUCED), (VALUE | {"below": 1290}, FAST, [], INCONCLUSIVE),
         (VALUE | {"below": 960}, FAST, [], NOT_REPRODUCED),
-        (VALUE | {"above": 980, "below": 1310}, FAST, [], INCONCLUSIVE),
-        (COUNT, [1, 5, 300], [], REPRODUCED),
-        (COUNT, [0, 5, 300], [], INCONCLUSIVE),
-        (COUNT, [0, 0, 0], [], NOT_REPRODUCED),
+        (VALUE | {"above": 980, "below": 1310}, FAST, [], INCONCLUSIVE), (COUNT, [1, 5, 300], [], REPRODUCED),
+        (COUNT, [0, 5, 300], [], INCONCLUSIVE), (COUNT, [0, 0, 0], [], NOT_REPRODUCED),
     ],
-)
+)  # fmt: skip
 def test_the_interval_decides(claim: dict[str, Any], virtual: Any, platform: Any, outcome: Outcome) -> None:
     assert answered(blocks(virtual, platform), claim).outcome == outcome
 
@@ -89,18 +83,14 @@ def test_an_approach_is_compared_with_itself_at_another_load_by_ratio_or_by_grow
 @pytest.mark.parametrize(
     ("condition", "fields", "outcome"),
     [
-        ({"unscaled": True}, {"amount": 100}, REPRODUCED),
-        ({"unscaled": True}, {"amount": 50}, UNTESTED),
-        ({"lasts_s": 60}, {}, REPRODUCED),
-        ({"lasts_s": 30}, {}, UNTESTED),
+        ({"unscaled": True}, {"amount": 100}, REPRODUCED), ({"unscaled": True}, {"amount": 50}, UNTESTED),
+        ({"lasts_s": 60}, {}, REPRODUCED), ({"lasts_s": 30}, {}, UNTESTED),
         ({"per_cpu": True}, {"amount": 49.5, "cpus": 2}, REPRODUCED),
-        ({"per_cpu": True}, {"amount": 49, "cpus": 2}, UNTESTED),
-        ({"figures": ["latency_ms.p99"]}, {}, UNTESTED),
-        ({}, INVALID, UNTESTED),
-        ({"despite": ["latency_grew_much", "backend_cpus"]}, INVALID, REPRODUCED),
+        ({"per_cpu": True}, {"amount": 49, "cpus": 2}, UNTESTED), ({"figures": ["latency_ms.p99"]}, {}, UNTESTED),
+        ({}, INVALID, UNTESTED), ({"despite": ["latency_grew_much", "backend_cpus"]}, INVALID, REPRODUCED),
         ({"despite": ["backend_cpus"]}, INVALID, UNTESTED),
     ],
-)
+)  # fmt: skip
 def test_only_what_is_a_test_counts(condition: dict[str, Any], fields: dict[str, Any], outcome: Outcome) -> None:
     (finding,) = answered(blocks(SLOW, [], **fields), VALUE | condition, cpus=4).findings
 
@@ -111,12 +101,10 @@ def test_only_what_is_a_test_counts(condition: dict[str, Any], fields: dict[str,
 @pytest.mark.parametrize(
     ("failed", "value", "outcome"),
     [
-        ("errors", 10.0, INCONCLUSIVE),
-        ("errors", 1000.0, REPRODUCED),
-        ("much_foreign_cpu", 10.0, REPRODUCED),
+        ("errors", 10.0, INCONCLUSIVE), ("errors", 1000.0, REPRODUCED), ("much_foreign_cpu", 10.0, REPRODUCED),
         ("errors much_foreign_cpu", 10.0, REPRODUCED),
     ],
-)
+)  # fmt: skip
 def test_runs_that_are_invalid_by_themselves_choose_no_answer(failed: str, value: float, outcome: Outcome) -> None:
     left_out = run("tomcat-virtual", 7, value, verdict="invalid", failed=failed)
 
@@ -126,13 +114,11 @@ def test_runs_that_are_invalid_by_themselves_choose_no_answer(failed: str, value
 @pytest.mark.parametrize(
     ("claim", "amount", "outcome"),
     [
-        (VALUE | {"below": 1300}, 51, REPRODUCED),
-        (VALUE | {"below": 500}, 51, UNTESTED),
-        (VALUE | {"below": 500}, 50.4, NOT_REPRODUCED),
-        (RATIO | {"above": 0.9, "below": 1.01}, 51, UNTESTED),
+        (VALUE | {"below": 1300}, 51, REPRODUCED), (VALUE | {"below": 500}, 51, UNTESTED),
+        (VALUE | {"below": 500}, 50.4, NOT_REPRODUCED), (RATIO | {"above": 0.9, "below": 1.01}, 51, UNTESTED),
         (VALUE | {"to": "tomcat-platform", "below": 1}, 51, NOT_REPRODUCED),
     ],
-)
+)  # fmt: skip
 def test_more_load_refutes_an_order_but_no_limit(claim: dict[str, Any], amount: float, outcome: Outcome) -> None:
     runs = blocks([1200, 1210, 1190], SLOW, amount=amount)
 

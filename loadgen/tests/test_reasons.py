@@ -160,12 +160,10 @@ GROWN = {"latency_grew", "latency_grew_much", "uneven"}
 @pytest.mark.parametrize(
     ("before_ms", "after_ms", "first_s", "last_s", "rules"),
     [
-        (LATENCY_MS, 2400, 20, 40, {"latency_grew_much"}),
-        (1100, 2600, 31, 40, GROWN),
-        (LATENCY_MS, 2700, 12, 25, GROWN),
-        (LATENCY_MS, 2700, 33, 40, GROWN),
+        (LATENCY_MS, 2400, 20, 40, {"latency_grew_much"}), (1100, 2600, 31, 40, GROWN),
+        (LATENCY_MS, 2700, 12, 25, GROWN), (LATENCY_MS, 2700, 33, 40, GROWN),
     ],
-)
+)  # fmt: skip
 def test_a_jump(before_ms: int, after_ms: int, first_s: int, last_s: int, rules: set[str], tmp_path: Path) -> None:
     run = RawRun(rows=rows(lambda second: after_ms if first_s <= second < last_s else before_ms))
     answered_by_backend(run)

@@ -31,37 +31,22 @@ def of(blocks: list[tuple[float, float]], pair: Pair = PAIR) -> Comparison:
 def test_each_word_has_its_approved_sentence(snapshot: SnapshotAssertion) -> None:
     others = observed("platform", BASE)
     examples = [
-        compared(LESS),
-        compared(BASE, LESS),
-        compared(LESS[:3], BASE[:3]),
-        compared(BASE),
-        compared(LESS[:2], BASE[:2]),
-        compared(LESS[:1], BASE[:1]),
-        compared((None, None, *LESS[2:4]), BASE[:4]),
-        compared((None,), BASE[:1]),
-        compared(SPREAD),
-        compared(LESS, figure=P99),
-        compared(BASE, figure=P99),
-        one_of_many(),
-        only(CPU_PER_REQUEST, []),
-        compared(LESS, declared=False),
-        compared(LESS[:2], BASE[:2], declared=False),
-        compared([1.09 * value for value in BASE]),
-        one_of_many([1.01 * value for value in NOISY]),
-        compared(NEAR, figure=P99, declared=False),
+        compared(LESS), compared(BASE, LESS), compared(LESS[:3], BASE[:3]), compared(BASE),
+        compared(LESS[:2], BASE[:2]), compared(LESS[:1], BASE[:1]), compared((None, None, *LESS[2:4]), BASE[:4]),
+        compared((None,), BASE[:1]), compared(SPREAD), compared(LESS, figure=P99), compared(BASE, figure=P99),
+        one_of_many(), only(CPU_PER_REQUEST, []), compared(LESS, declared=False),
+        compared(LESS[:2], BASE[:2], declared=False), compared([1.09 * value for value in BASE]),
+        one_of_many([1.01 * value for value in NOISY]), compared(NEAR, figure=P99, declared=False),
         compared(EVEN_ON_AVERAGE, figure=P99, declared=False),
         compared(LESS, figure=P99, declared=False, lower_bound=True),
-        compared(BASE, figure=P99, declared=False, lower_bound=True),
-        compared(NEAR[:2], BASE[:2], P99, declared=False),
-        compared(BASE, declared=False),
-        compared([17, 19, 16, 18, 20], [78, 80, 79, 77, 81], MEMORY_PER_REQUEST),
+        compared(BASE, figure=P99, declared=False, lower_bound=True), compared(NEAR[:2], BASE[:2], P99, declared=False),
+        compared(BASE, declared=False), compared([17, 19, 16, 18, 20], [78, 80, 79, 77, 81], MEMORY_PER_REQUEST),
         compared([17, 19, 16, 18, 20], [18, 18, 17, 19, 20], MEMORY_PER_REQUEST),
         compared([1.0, -0.5, 0.2], [0.5, -1.0, 0.3], MEMORY_PER_REQUEST, declared=False),
-        compared([5.0], [5.0], MEMORY_PER_REQUEST, declared=False),
-        compared(LESS, suspect=True),
+        compared([5.0], [5.0], MEMORY_PER_REQUEST, declared=False), compared(LESS, suspect=True),
         compared(BASE, figure=replace(CPU_PER_REQUEST, margin=0.0333)),
         only(CPU_PER_REQUEST, [*observed("virtual", LESS[:2], suspect=True), *observed("virtual", LESS)[2:], *others]),
-    ]
+    ]  # fmt: skip
 
     assert "\n".join(one.sentence for one in examples) == snapshot
 
@@ -104,12 +89,10 @@ def test_every_number_is_that_of_the_figures(blocks: list[tuple[float, float]]) 
 @pytest.mark.parametrize(
     ("ratios", "said"),
     [
-        ((0.905, 0.906, 0.907), "9.4 9.2 9.6"),
-        ((1.1026, 1.103, 1.1034), "10.3 10.2 10.4"),
-        ((0.90, 0.906, 0.912), "9.4 7.9 10.9"),
-        ((1.25, 1.26, 1.27), "26 24 29"),
+        ((0.905, 0.906, 0.907), "9.4 9.2 9.6"), ((1.1026, 1.103, 1.1034), "10.3 10.2 10.4"),
+        ((0.90, 0.906, 0.912), "9.4 7.9 10.9"), ((1.25, 1.26, 1.27), "26 24 29"),
     ],
-)
+)  # fmt: skip
 def test_the_mean_has_the_decimals_of_its_interval(ratios: tuple[float, ...], said: str) -> None:
     assert set(said.split()) <= figures(compared(ratios, (1.0, 1.0, 1.0)).sentence)
 

@@ -16,34 +16,21 @@ from test_verdict import CASES, MISSING, cpu_falling, delays, falling
 
 COMPILING = BURST.model_copy(update={"phase": "compile", "requests": 10_000, "jit_cpu_s": 1.0})
 OTHERS: list[dict[str, Any]] = [
-    {},
-    OPEN,
-    rate(1000),
-    rate(1000) | falling(-0.3),
-    rate(1000) | fast(1001),
-    OPEN | {"missed_steps": (500.0,)},
+    {}, OPEN, rate(1000), rate(1000) | falling(-0.3), rate(1000) | fast(1001), OPEN | {"missed_steps": (500.0,)},
     LADDER | {"missed_steps": (800.0, 1000.0), "errors": 9000},
     {"steady": False, "whole_run": True, "interior_s": None, "little_ratio": None, "waves": None},
-    {"whole_run": True, "interior_s": None, "little_ratio": None, "waves": None},
-    {"waves": 15.0},
+    {"whole_run": True, "interior_s": None, "little_ratio": None, "waves": None}, {"waves": 15.0},
     {"waits_told": False, "clock_step_s": None, "keepalive_requests": None, "oom_kills": None},
-    {"mean_ms": None, "p99_ms": None},
-    {"backend_calls": 0, "delay_asked": None},
-    {"shortest_ms": 0},
+    {"mean_ms": None, "p99_ms": None}, {"backend_calls": 0, "delay_asked": None}, {"shortest_ms": 0},
     {"backend_pool": None, "platform_threads": None, "throttled_ratio": None},
-    {"foreign_cpu_share": 0.3, "steal_shares": {"approach": 0.3}},
-    delays(None, None),
-    delays(None, "7"),
-    {"slow_ms": (950.0 * 602,)},
-    {"gc_share": 0.21, "gc_cpu_share": 0.33},
-    {"partner": "other", "partner_cpus": 0.03, "threads_started": 60.0, "ratio_shift": 0.25},
-    cpu_falling(0.11, 0.02),
+    {"foreign_cpu_share": 0.3, "steal_shares": {"approach": 0.3}}, delays(None, None), delays(None, "7"),
+    {"slow_ms": (950.0 * 602,)}, {"gc_share": 0.21, "gc_cpu_share": 0.33},
+    {"partner": "other", "partner_cpus": 0.03, "threads_started": 60.0, "ratio_shift": 0.25}, cpu_falling(0.11, 0.02),
     warmup(compiled=False, bursts=[COMPILING, COMPILING]),
     warmup(compiled=False, bursts=[COMPILING, COMPILING], changing="latency still fell"),
     warmup(compiled=False, bursts=[COMPILING, COMPILING.model_copy(update={"jit_cpu_s": 0.0})]),
-    warmup(compiled=False, bursts=[COMPILING]),
-    warmup(compiled=None, failed=True),
-]
+    warmup(compiled=False, bursts=[COMPILING]), warmup(compiled=None, failed=True),
+]  # fmt: skip
 
 
 RAW: list[Callable[[RawRun], None]] = [

@@ -94,12 +94,10 @@ def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_me
 @pytest.mark.parametrize(
     ("counts", "quantile"),
     [
-        ({"0.01": 50, "0.02": 100, "+Inf": 100}, 0.0198),
-        ({"0.01": 99, "0.02": 99, "+Inf": 100}, 0.01),
-        ({"0.01": 50, "+Inf": 100}, 0.01),
-        ({"+Inf": 0}, None),
+        ({"0.01": 50, "0.02": 100, "+Inf": 100}, 0.0198), ({"0.01": 99, "0.02": 99, "+Inf": 100}, 0.01),
+        ({"0.01": 50, "+Inf": 100}, 0.01), ({"+Inf": 0}, None),
     ],
-)
+)  # fmt: skip
 def test_a_quantile_is_linear_within_its_bucket(counts: dict[str, float], quantile: float | None) -> None:
     buckets = [counter((0, 10), (10, 10 + count), le=bound) for bound, count in counts.items()]
 
@@ -213,15 +211,11 @@ QUOTA = container("spec_cpu_quota", level(100_000)), container("spec_cpu_period"
 @pytest.mark.parametrize(
     ("series", "measured"),
     [
-        ([cpu("app", ramp(0.7))], True),
-        ([cpu("app", without(10, 14))], True),
-        ([cpu("app", without(10, 15))], False),
-        ([cpu("app", without(-20, 5))], False),
-        ([cpu("app", without(10, 14)), *QUOTA], True),
-        ([cpu("app", by_second(lambda second: 50 + 0.7 * second * (second >= 30))), *QUOTA], False),
-        ([], False),
+        ([cpu("app", ramp(0.7))], True), ([cpu("app", without(10, 14))], True), ([cpu("app", without(10, 15))], False),
+        ([cpu("app", without(-20, 5))], False), ([cpu("app", without(10, 14)), *QUOTA], True),
+        ([cpu("app", by_second(lambda second: 50 + 0.7 * second * (second >= 30))), *QUOTA], False), ([], False),
     ],
-)
+)  # fmt: skip
 def test_a_container_whose_cpu_was_recorded(series: list[dict[str, Any]], measured: bool) -> None:
     assert only("containers", *series).quota("app", *RUN).known is measured
 

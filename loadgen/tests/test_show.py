@@ -68,20 +68,14 @@ def test_each_figure_of_a_run_that_was_measured_is_that_of_its_run_json(tmp_path
     assert metrics.pop("lab_result_threads_max") == []
     assert {name: series[0][1] for name, series in metrics.items() if "lab_result_" in name} == pytest.approx(
         {
-            "lab_result_info": 1,
-            "lab_result_started_seconds": 1795399313,
-            "lab_result_finished_seconds": 1795399447,
-            "lab_result_throughput_rps": 1105,
-            "lab_result_latency_p99_seconds": 0.95,
-            "lab_result_cpu_ms_per_request": 1.25,
-            "lab_result_allocated_bytes_per_request": 35_000,
-            "lab_result_live_bytes_per_request": 3540,
-            "lab_result_live_heap_bytes_per_request": 3000,
-            "lab_result_live_stacks_off_heap_bytes_per_request": 500,
-            "lab_result_live_kernel_bytes_per_request": 40,
+            "lab_result_info": 1, "lab_result_started_seconds": 1795399313, "lab_result_finished_seconds": 1795399447,
+            "lab_result_throughput_rps": 1105, "lab_result_latency_p99_seconds": 0.95,
+            "lab_result_cpu_ms_per_request": 1.25, "lab_result_allocated_bytes_per_request": 35_000,
+            "lab_result_live_bytes_per_request": 3540, "lab_result_live_heap_bytes_per_request": 3000,
+            "lab_result_live_stacks_off_heap_bytes_per_request": 500, "lab_result_live_kernel_bytes_per_request": 40,
             "lab_result_rss_max_bytes": 2**28,
         }
-    )
+    )  # fmt: skip
     assert metrics["lab_result_cpu_ms_per_request"][0][0] == {
         "experiment": folder.name, "run": "1-tomcat-virtual", "approach": "tomcat-virtual", "load": "1,000",
         "jdk": "25", "verdict": "suspect",

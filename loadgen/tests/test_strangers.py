@@ -95,14 +95,11 @@ def test_an_order_sets_a_plans_variables_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("origin", "http://elsewhere:8080"),
-        ("origin", "-g/results/victim/summary.json"),
-        ("targets", [{"target": "@elsewhere/"}]),
-        ("targets", [{"target": "/a\nGET http://elsewhere/"}]),
-        ("targets", [{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]),
-        ("targets", []),
+        ("origin", "http://elsewhere:8080"), ("origin", "-g/results/victim/summary.json"),
+        ("targets", [{"target": "@elsewhere/"}]), ("targets", [{"target": "/a\nGET http://elsewhere/"}]),
+        ("targets", [{"target": "/", "headers": ["A: b\n@/etc/passwd"]}]), ("targets", []),
     ],
-)
+)  # fmt: skip
 def test_a_load_is_the_approachs_own_and_no_option_of_the_tool(tmp_path: Path, name: str, value: Any) -> None:
     """Of an order of another version, too, of which unknown fields are left out."""
     folder = made(tmp_path)

@@ -141,13 +141,11 @@ def test_a_row_shows_what_was_measured_and_a_dash_for_the_rest() -> None:
 @pytest.mark.parametrize(
     ("load", "cell", "amount"),
     [
-        (CLOSED, "10,000", (10_000, "connections")),
-        (ONE_RATE, "300/s", (300, "requests/s")),
-        (load_of(rate(0.5, 120)), "0.5/s", (0.5, "requests/s")),
-        (LADDER, "250–1,000/s", (1000, "requests/s")),
+        (CLOSED, "10,000", (10_000, "connections")), (ONE_RATE, "300/s", (300, "requests/s")),
+        (load_of(rate(0.5, 120)), "0.5/s", (0.5, "requests/s")), (LADDER, "250–1,000/s", (1000, "requests/s")),
         (SOME_USERS, "≤8,000 u.", (8000, "users")),
     ],
-)
+)  # fmt: skip
 def test_a_load_is_shown_by_connections_rates_or_users(load: Load, cell: str, amount: tuple[float, str]) -> None:
     assert cells(run(1, load=load))[HEADINGS.index("load")] == cell
     assert [(group.amount, group.unit) for group in load_groups([run(1, load=load)])] == [amount]
@@ -209,12 +207,9 @@ def test_what_is_said_of_every_run_stands_once(tmp_path: Path) -> None:
     notes = footnotes(summed_up(tmp_path, runs, environment={"suspect": ["A pool."]}))
 
     assert notes[:5] == [
-        "every run: A pool.",
-        "2-tomcat-platform (suspect): Cold.",
-        "3-tomcat-platform (suspect): Its p99 is not given: too few.",
-        "every run: Alike.",
-        "1-tomcat-platform: Odd.",
-    ]
+        "every run: A pool.", "2-tomcat-platform (suspect): Cold.",
+        "3-tomcat-platform (suspect): Its p99 is not given: too few.", "every run: Alike.", "1-tomcat-platform: Odd.",
+    ]  # fmt: skip
 
 
 def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect(tmp_path: Path) -> None:

@@ -193,14 +193,9 @@ ROWS = [
     "3000000000,3001000000,7000000000,0,0,Get http://x:1/: dial tcp 10.0.0.1:80: connect: connection refused\n",
 ]
 REPORT: dict[str, int | None] = {
-    "requests": 3,
-    "without_answer": 1,
-    "not_2xx": 1,
-    "unsent": 4,
-    "bytes": 17,
-    "first_start_ns": 1_002_000_000,
+    "requests": 3, "without_answer": 1, "not_2xx": 1, "unsent": 4, "bytes": 17, "first_start_ns": 1_002_000_000,
     "last_end_ns": 10_001_000_000,
-}
+}  # fmt: skip
 VEGETA = Vegeta()
 
 

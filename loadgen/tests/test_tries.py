@@ -29,12 +29,10 @@ OWN = RuleResult(rule="oom_killed", outcome="failed", level="invalid")
 CARE = RuleResult(rule="gc_heavy", outcome="failed", level="suspect")
 FINE = RuleResult(rule="oom_killed", outcome="passed", level="invalid")
 KINDS: dict[str, dict[str, Any]] = {
-    "valid": {},
-    "suspect": {"verdict": "suspect", "rules": [CARE]},
-    "spoilt": {"verdict": "invalid", "rules": [STOLEN, FINE, CARE]},
-    "late": {"verdict": "invalid", "rules": [OWN]},
+    "valid": {}, "suspect": {"verdict": "suspect", "rules": [CARE]},
+    "spoilt": {"verdict": "invalid", "rules": [STOLEN, FINE, CARE]}, "late": {"verdict": "invalid", "rules": [OWN]},
     "both": {"verdict": "invalid", "rules": [OWN, STOLEN]},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
