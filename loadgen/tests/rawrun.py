@@ -111,7 +111,9 @@ def host_samples(
             "time": at(second),
             "monotonic": 7.5 + second,
             "cpus": {
-                "0": jiffies(approach, second, stolen), "1": jiffies(backend, second), "2": jiffies(generator, second)
+                "0": jiffies(approach, second, stolen),
+                "1": jiffies(backend, second),
+                "2": jiffies(generator, second),
             },
             "tool_threads": {"1": 0.05 * second},
             "tool_waits": {"1": [0.001 * second, 100 * second]},

@@ -21,7 +21,7 @@ from abouts import PLAIN
 from loomlab.answer.loads import load_groups
 from loomlab.answer.summary import summarise
 from loomlab.records.contrasts import Contrast, Kind
-from loomlab.records.files import SUMS, checksum, write_json
+from loomlab.records.files import checksum, write_json
 from loomlab.records.load import Closed, Load, OpenRate, RateStep, Target
 from loomlab.records.models import Latency, Run, Summary
 from loomlab.records.order import Order, PlannedRun, order_file
@@ -182,11 +182,10 @@ def write_raw(raw: Path, approach: str, later_s: float) -> None:
 
 
 def edit(path: Path, change: Callable[[Any], object]) -> None:
-    """Changes what a JSON file holds, and takes away what would tell."""
+    """Changes what a JSON file holds."""
     content = json.loads(path.read_text())
     change(content)
     path.write_text(json.dumps(content))
-    (path.parent / SUMS).unlink(missing_ok=True)
 
 
 def first_run(folder: Path) -> Path:

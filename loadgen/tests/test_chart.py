@@ -249,7 +249,9 @@ def test_every_dot_is_drawn_on_both_sides_of_0(heaps: Mapping[str, tuple[int, ..
 
     repeats = len(heaps["tomcat-virtual"])
     for drawing, count in (
-        (chart.repeats(MEMORY, at, look), 2), (difference, 1), (chart.over_load(MEMORY, [at, double], look), 4)
+        (chart.repeats(MEMORY, at, look), 2),
+        (difference, 1),
+        (chart.over_load(MEMORY, [at, double], look), 4),
     ):
         drawn = dots(drawing)
         assert len(drawn) == count * repeats

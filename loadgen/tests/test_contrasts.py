@@ -111,7 +111,8 @@ def test_answers_that_differ_make_it_a_contrast_of_stacks() -> None:
 
     assert [one.kind for one in (kept, long)] == ["stack", "stack"]
     assert [(one.part, one.b, one.a) for one in (kept.differs[-1], long.differs[-1])] == [
-        ("keeping an HTTP/1.1 connection", "true", "false"), ("the bytes of an answer", "150", "160")
+        ("keeping an HTTP/1.1 connection", "true", "false"),
+        ("the bytes of an answer", "150", "160"),
     ]
 
 
@@ -132,7 +133,8 @@ def test_what_differs_under_one_of_the_loads_counts() -> None:
 
     assert (in_one.kind, parts(in_one)) == ("stack", ["concurrency", "jvm.max_heap_bytes"])
     assert [(one.b, one.a) for one in in_both.differs] == [
-        ("platform-threads", "virtual-threads"), ("709885952", "6; 7")
+        ("platform-threads", "virtual-threads"),
+        ("709885952", "6; 7"),
     ]
 
 

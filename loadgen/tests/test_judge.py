@@ -82,7 +82,9 @@ def test_judging_a_copy_at_another_time_and_place_writes_the_same_bytes(run_dir:
 
     assert (copy / "run.json").read_bytes() == (run_dir / "run.json").read_bytes()
     assert {path.name for path in run_dir.iterdir()} == {
-        "raw", "run.json", "SHA256SUMS"
+        "raw",
+        "run.json",
+        "SHA256SUMS",
     }  # nothing that is not vouched for
 
 

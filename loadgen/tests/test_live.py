@@ -203,7 +203,9 @@ def test_a_phase_begins_at_once_and_then_speaks_now_and_then() -> None:
     progress.end()
 
     assert stream.getvalue().splitlines() == [
-        "[2/3 tomcat-virtual] warm-up  burst 1", "[2/3 tomcat-virtual] measure 12 %  10 requests", "A message."
+        "[2/3 tomcat-virtual] warm-up  burst 1",
+        "[2/3 tomcat-virtual] measure 12 %  10 requests",
+        "A message.",
     ]
 
 

@@ -72,7 +72,8 @@ def test_a_block_is_torn_that_took_over_an_hour_or_is_of_two_starts_of_the_host(
 def test_a_pair_is_a_block_of_its_own(folder: Path) -> None:
     first, second, *_ = changed(folder, at(6, 0), at(6, 3))
     pair = [
-        first.model_copy(update={"partner": second.approach}), second.model_copy(update={"partner": first.approach})
+        first.model_copy(update={"partner": second.approach}),
+        second.model_copy(update={"partner": first.approach}),
     ]
     later = [
         run.model_copy(

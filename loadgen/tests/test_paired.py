@@ -70,7 +70,11 @@ def test_without_a_block_there_is_nothing_but_the_reasons() -> None:
     got, unseen = compared([None] * 3, BASE[:3]), only(CPU_PER_REQUEST, [])
 
     assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (
-        None, None, None, "not significant", 3
+        None,
+        None,
+        None,
+        "not significant",
+        3,
     )
     assert (unseen.effect, unseen.blocks, unseen.dropped) == (None, [], [])
 
@@ -205,7 +209,8 @@ def test_words_of_other_contrasts_hold_with_these_runs_too() -> None:
 
     assert [one.word for one in without] == ["lower", "lower"]
     assert [(one.word, one.left_out) for one in (first, second)] == [
-        ("not significant", (0, 0)), ("not significant", (1, 0))
+        ("not significant", (0, 0)),
+        ("not significant", (1, 0)),
     ]
     assert "the runs of other contrasts" in first.sentence
 

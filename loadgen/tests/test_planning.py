@@ -73,7 +73,11 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     lines = list(shell_lines(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
 
     assert lines[:5] == [
-        "LAB_EXPERIMENT=20260101T000000Z-ab-c1000", "EXPECTED_S=276", "LONGEST_S=804", "BACKEND_WARMUP_S=30", "NOTE="
+        "LAB_EXPERIMENT=20260101T000000Z-ab-c1000",
+        "EXPECTED_S=276",
+        "LONGEST_S=804",
+        "BACKEND_WARMUP_S=30",
+        "NOTE=",
     ]
     settings = "webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004"
     assert lines[-2:] == [

@@ -84,7 +84,9 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
     said = refused(RATE.replace("tool: vegeta", "tool: wrk").replace("500/s", "fast").replace("60s", "soon"))
 
     assert [one.split(":")[0] for one in said] == [
-        "bad.yaml, tool is 'wrk'", "bad.yaml, load.rate.0 is 'fast'", "bad.yaml, load.duration is 'soon'"
+        "bad.yaml, tool is 'wrk'",
+        "bad.yaml, load.rate.0 is 'fast'",
+        "bad.yaml, load.duration is 'soon'",
     ]
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from loomlab.judge import series
 from loomlab.judge.metrics import Metrics
-from loomlab.judge.series import Series
-from loomlab.records.raw import MetricsLog, MetricsRow
+from loomlab.records.raw import MetricsLog, Series
 from rawrun import RawRun, Samples, at, by_second, container, cpu, lateness, level, matrix, ramp
 
 
@@ -82,10 +81,8 @@ def test_stretches_are_the_use_between_the_samples_of_the_window() -> None:
 
 def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_measured() -> None:
     values = [[1, "2"], [2, "NaN"], [3, "+Inf"], [4, "5"]]
-    rows = (
-        {"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))
-    )
-    parsed = series.series_of(map(MetricsRow.model_validate, rows))
+    rows = [{"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))]
+    parsed = MetricsLog.model_validate({"containers": rows}).containers
 
     (one,) = series.select(parsed, "cpu", service="b")
     assert one.samples == ((1, 2), (4, 5))

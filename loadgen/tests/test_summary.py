@@ -195,7 +195,8 @@ def test_what_makes_every_run_suspect_spares_the_invalid_ones(tmp_path: Path) ->
     got = summed_up(tmp_path, runs, environment={"suspect": ["The pool is smaller."]}).runs
 
     assert [(one.verdict, one.reasons) for one in got] == [
-        ("suspect", ["The pool is smaller."]), ("invalid", ["Broken.", "The pool is smaller."])
+        ("suspect", ["The pool is smaller."]),
+        ("invalid", ["Broken.", "The pool is smaller."]),
     ]
 
 
