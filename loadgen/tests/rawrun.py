@@ -80,17 +80,14 @@ def metrics() -> dict[str, Any]:
         ],
         "approach": [
             matrix("lab_requests_seconds_count", ramp(20), endpoint="/capabilities"),
-            matrix("process_start_time_seconds", ramp(0)),
-            matrix("process_memory_swap_bytes", level(0)),
+            matrix("process_start_time_seconds", ramp(0)), matrix("process_memory_swap_bytes", level(0)),
             matrix("process_memory_rss_bytes", level(1e9)),
         ],
         "backend": [
             matrix("backend_requests_total", ramp(3 * CONCURRENCY / 0.92)),
-            matrix("backend_connections_total", ramp(0)),
-            matrix("backend_open_connections", level(CONCURRENCY)),
+            matrix("backend_connections_total", ramp(0)), matrix("backend_open_connections", level(CONCURRENCY)),
             matrix("backend_loop_cpu_seconds_total", ramp(0.1), loop="1"),
-            matrix("process_start_time_seconds", ramp(0)),
-            *lateness(mean_s=0.004),
+            matrix("process_start_time_seconds", ramp(0)), *lateness(mean_s=0.004),
         ],
     }  # fmt: skip
 
@@ -108,18 +105,16 @@ def host_samples(
     """One a second, with so much use of each CPU; `stolen` is the approach's."""
     return [
         {
-            "time": at(second),
-            "monotonic": 7.5 + second,
+            "time": at(second), "monotonic": 7.5 + second,
             "cpus": {
                 "0": jiffies(approach, second, stolen),
                 "1": jiffies(backend, second),
                 "2": jiffies(generator, second),
             },
-            "tool_threads": {"1": 0.05 * second},
-            "tool_waits": {"1": [0.001 * second, 100 * second]},
+            "tool_threads": {"1": 0.05 * second}, "tool_waits": {"1": [0.001 * second, 100 * second]},
         }
         for second in SAMPLED
-    ]
+    ]  # fmt: skip
 
 
 def load(target: str = "/capabilities", **changes: Any) -> dict[str, Any]:

@@ -137,24 +137,18 @@ def made_of(planned_run: PlannedRun, later_s: float, noise: random.Random) -> Ru
     assert PLAIN.interior and PLAIN.finished
     return PLAIN.model_copy(
         update={
-            "run": planned_run.run,
-            "approach": request.name,
-            "twin_of": request.approach if request.twin else None,
-            "tool": request.tool,
-            "cell": request.cell,
-            "repeat": request.repeat,
+            "run": planned_run.run, "approach": request.name, "twin_of": request.approach if request.twin else None,
+            "tool": request.tool, "cell": request.cell, "repeat": request.repeat,
             "load": replace(request.load, origin=f"http://{request.approach}:8080"),
-            "concurrency": request.load.connections,
-            "rate": None,
+            "concurrency": request.load.connections, "rate": None,
             "cpu_ms_per_request": (PLAIN.cpu_ms_per_request or 1) * factor,
             "throughput_rps": request.load.connections / 0.905,
             "latency_ms": Latency(**{name: value * slower for name, value in latency.items()}),
             "interior": PLAIN.interior.model_copy(update={"start": PLAIN.interior.start + later_s}),
-            "started": later(PLAIN.started, later_s),
-            "finished": later(PLAIN.finished, later_s),
+            "started": later(PLAIN.started, later_s), "finished": later(PLAIN.finished, later_s),
             "verdict": "valid" if noise.random() < 0.8 else "suspect",
         }
-    )
+    )  # fmt: skip
 
 
 def later(iso: str, seconds: float) -> str:

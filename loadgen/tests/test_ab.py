@@ -104,7 +104,6 @@ def test_only_of_slow_answers_is_one_without_a_wait_none(
     tmp_path: Path, floor_ms: int, wait_ms: int, answers: int
 ) -> None:
     log = requests_of(file_of(f"Sat Nov 21 06:12:24 2026\t1795241544\t40\t310\t350\t{wait_ms}"), tmp_path, floor_ms)
-
     assert (log.start_s.tolist(), log.latency_ms.tolist()) == ([1795241544] * answers, [350] * answers)
     assert (log.unanswered, log.rounded_ms) == (1 - answers, 1)
 

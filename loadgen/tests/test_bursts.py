@@ -104,7 +104,6 @@ def test_a_burst_is_of_its_load_within_its_limit(
     shape: Shape, limit_s: float, expected: Shape, connections: int
 ) -> None:
     got = burst_of(load_of(shape, 400), connections=90, waves=4, latency_ms=900, limit_s=limit_s)
-
     assert (got.shape, got.connections) == (expected, connections)
 
 
@@ -127,14 +126,12 @@ def test_a_tool_is_stopped_in_time_though_telling_of_it_hangs(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("command", "read_bytes", "stall_s", "stop", "stopped_by"),
     [
-        ("exec sleep 60", 500, 0.5, False, "stall"),
-        ("exec sleep 60", 500, 60, False, "hard cap"),
+        ("exec sleep 60", 500, 0.5, False, "stall"), ("exec sleep 60", 500, 60, False, "hard cap"),
         ("exec sleep 60", None, 0.5, False, "hard cap"),  # the kernel does not tell what was read
-        ("exec sleep 60", 500, 60, True, "interrupt"),
-        ("sleep 0.5", 500, 60, False, None),
+        ("exec sleep 60", 500, 60, True, "interrupt"), ("sleep 0.5", 500, 60, False, None),
         ("trap '' INT; while :; do sleep 0.1; done", 500, 60, False, "hard cap"),
     ],
-)
+)  # fmt: skip
 def test_a_tool_is_told_to_stop_and_killed_where_it_does_not_listen(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -204,7 +204,6 @@ def test_rows_stand_in_the_order_of_names_from_the_top() -> None:
 
 def test_an_approach_has_the_colour_of_its_plan_and_the_shape_of_its_server() -> None:
     known, other = looks(["a", "b"], {"a": "#123456"}, {"a": "jetty", "b": "other"}).values()
-
     assert known == Look("#123456", "s", "■", "-.")
     assert (other.colour, other.marker) == (chart.OTHER_COLOURS[0], chart.OTHER_SHAPES[0][0])
 
@@ -329,7 +328,6 @@ def test_a_strangers_name_is_text_in_charts_and_stops_none(name: str) -> None:
 def test_loads_of_two_units_are_on_no_scale_together() -> None:
     rate = replace(LOAD, shape=OpenRate((RateStep(100, 60),)))
     runs = [run_of(NAMES[0]), run_of(NAMES[0], 2, cell=2, run="8-x", load=rate)]
-
     assert chart.over_load(CPU, load_groups(runs), looks([NAMES[0]], {}, {})) is None
 
 

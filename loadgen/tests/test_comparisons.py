@@ -65,7 +65,6 @@ NOTHING = {"cpu_ms_per_request": None, "latency_ms": Latency(), "live_bytes_per_
 @pytest.mark.parametrize(("repeats", "changes"), [(2, {}), (3, NOTHING)], ids=["few", "none"])
 def test_two_repeats_or_a_missing_figure_compare_nothing(tmp_path: Path, repeats: int, changes: dict[str, Any]) -> None:
     got = summed_up(tmp_path, repeats, dict.fromkeys(EVERY, changes))
-
     assert [one.comparisons for one in got.contrasts] == [[], [], []]
     assert not any("interval" in note.lower() for note in footnotes(got))
 
@@ -251,15 +250,12 @@ def test_an_invalid_run_costs_its_block_and_no_contrast(
 
 def test_what_refused_to_tell_of_itself_is_unknown_and_differs_in_nothing_else(tmp_path: Path) -> None:
     summed_up(tmp_path, 5)
-
     reasons = {reason for one in retold(tmp_path, SPOILT, {"error": "refused"}).runs for reason in one.reasons}
-
     assert ["/about was not recorded" in reason for reason in reasons] == [True]
 
 
 def test_an_approach_without_a_run_that_counts_is_named_by_what_there_is(tmp_path: Path) -> None:
     got = summed_up(tmp_path, 3, {name: {"verdict": "invalid"} for name in EVERY})
-
     assert pair(got).kind == "controlled"
     assert (of(got).effect, of(got).blocks, len(of(got).dropped)) == (None, [], 3)
 

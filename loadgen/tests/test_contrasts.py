@@ -53,7 +53,6 @@ def test_two_stacks_differ_in_server_framework_and_client_and_finer_parts_go_wit
 )  # fmt: skip
 def test_what_differs_besides_the_model_makes_it_of_stacks(change: dict[str, Any], part: str, a: str, b: str) -> None:
     got = contrast(*TOMCATS, about(TOMCATS[0]), about(TOMCATS[1], **change))
-
     assert got.kind == "stack"
     assert [(one.part, one.b, one.a) for one in got.differs if one.part != "concurrency"] == [(part, a, b)]
 
@@ -157,7 +156,6 @@ def test_without_a_load_in_common_everything_is_compared() -> None:
 )  # fmt: skip
 def test_what_did_not_tell_is_not_compared(change: dict[str, Any] | None) -> None:
     untold, told = None if change is None else about(TOMCATS[0], **change), about(TOMCATS[1])
-
     for both in ((untold, told), (told, untold), (untold, untold)):
         assert contrast(*TOMCATS, *both).kind == "unknown"
 
@@ -212,7 +210,6 @@ def test_what_differs_stands_with_the_first_sides_before_the_seconds() -> None:
 
 def test_how_sockets_are_served_goes_without_saying_between_two_servers() -> None:
     (got,) = contrasts_of(subject(name, ALL[name]) for name in ("jetty-virtual", "tomcat-platform"))
-
     assert not {"inbound.internals.dispatch", "inbound.socket_thread_kind"} & {*parts(got)}
 
 
@@ -229,5 +226,4 @@ def test_of_many_pairs_a_note_names_the_first() -> None:
 
 def test_of_pairs_that_were_loaded_in_turn_only_the_two_of_each_are_compared() -> None:
     told = [subject(a, about(a), partner=b) for one in (TOMCATS, NETTYS) for a, b in (one, one[::-1])]
-
     assert {frozenset((one.a, one.b)) for one in contrasts_of(told)} == {frozenset(TOMCATS), frozenset(NETTYS)}

@@ -100,9 +100,7 @@ def test_shares_are_those_of_the_set() -> None:
 
 def test_a_span_between_samples_is_interpolated() -> None:
     samples = [*(busy(second, 0) for second in range(5)), *(busy(second, 100 * (second - 4)) for second in range(5, 9))]
-
     got = shares_of(samples, {"0"}, [(3.5, 4.5)])
-
     assert got is not None and got.busy == pytest.approx(0.5)
 
 
@@ -121,7 +119,6 @@ def test_a_hole_or_counters_that_stand_still_matter_at_the_ends_of_the_span_only
 @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 25), (5, 5.5)])
 def test_nothing_is_told_of_a_span_beyond_the_samples(start: float, end: float) -> None:
     samples = growing(_0=IDLING)
-
     assert shares_of(samples, {"0"}, [(start, end)]) is None
     assert shares_of(samples, {"7"}, [(0, 5)]) is shares_of([], None, [(0, 5)]) is None
 
@@ -167,7 +164,6 @@ def test_of_a_span_that_was_hardly_sampled_or_without_turns_no_wait_is_told() ->
 def test_threads_that_come_and_go_count_while_they_are_there() -> None:
     first, second = waiting((0.2, 10))
     second.tool_waits = {"7": (0.2, 10), "8": (99.0, 1)}
-
     assert cpu_waits_ms([first, second], [(0, 1)])[0] == pytest.approx(20)
 
 
@@ -200,7 +196,6 @@ def test_what_the_kernel_does_not_tell_of_a_thread_is_no_error(tmp_path: Path, f
 
 def test_an_ended_process_leaves_the_cpus() -> None:
     got = process.sample(2**22 + 1)
-
     assert got.cpus
     assert (got.tool_threads, got.tool_waits, process.read_bytes(2**22 + 1)) == ({}, None, None)
 

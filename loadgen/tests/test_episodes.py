@@ -83,7 +83,6 @@ def test_a_step_whose_latency_grows(grown_ms: int, noise_ms: int, missed: str | 
 def test_a_step_whose_requests_start_a_second_late_did_not_hold(late_ms: float, missed: str | None) -> None:
     log = ladder((50, 3000, 0), (100, 3000, 0))
     late = replace(log, lag_ms=np.where(log.start_s >= BEGIN + STEP_S, late_ms, 0.0))
-
     assert [step.missed for step in steps(late, 50, 100)] == [None, missed]
 
 
@@ -128,21 +127,18 @@ def slow_for(seconds: int) -> Callable[[int], float]:
 )  # fmt: skip
 def test_a_recovery(after_ms: Callable[[int], float], started: float, recovery_s: float | None) -> None:
     got = episode(after_ms, started=started)
-
     assert (got.start, got.end) == (started + 60, started + 70)
     assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (100, 10_150, recovery_s)
 
 
 def test_without_anything_before_the_hang_there_is_nothing_to_come_back_to() -> None:
     got = episode_of(log_of([BEGIN + 65, BEGIN + 80], [5100, 100]), Hang(at_s=60, duration_s=10), BEGIN)
-
     assert (got.before_p50_ms, got.worst_ms, got.recovery_s) == (None, 5100, None)
 
 
 def test_users_wait_from_when_their_request_was_due_in_a_hang_and_after_it() -> None:
     """Those of the first five seconds after the hang are answered at once, but started two seconds late."""
     got = episode(lambda _: 110, lag_ms=lambda second: 2000 if 65 <= second < 75 else 0)
-
     assert (got.recovery_s, got.worst_ms) == (5, 150 + 10_000)
 
 
@@ -187,13 +183,11 @@ def halves(
 )
 def test_latency_that_falls_or_rises_with_margin(factors: list[float], fall: float, margin: float, peak: float) -> None:
     got, _ = halves(lambda second: 1000 * factors[int(second // 5)])
-
     assert got and (got.fall, got.margin, got.peak) == pytest.approx((fall, margin, peak), abs=0.001)
 
 
 def test_latency_begins_when_a_request_was_due() -> None:
     got, _ = halves(lambda _: 900, each=1, lag_ms=[100.0 * (second >= 20) for second in range(-5, 45)])
-
     assert got and got.fall == pytest.approx(-0.084, abs=0.001)
 
 
@@ -211,7 +205,6 @@ def test_cost(
     latency_ms: Callable[[float], float], cpu_s: Callable[[float], float], connections: int | None, fall: float
 ) -> None:
     _, got = halves(latency_ms, cpu_s, connections=connections)
-
     assert got and got.fall == pytest.approx(fall, abs=0.001)
 
 
@@ -226,6 +219,5 @@ def test_cost(
 )  # fmt: skip
 def test_where_halves_are_known(changes: dict[str, Any], known: bool) -> None:
     latency, cpu = halves(lambda _: 900, **changes)
-
     assert (latency is not None) is known
     assert cpu is None

@@ -86,7 +86,6 @@ def test_engines(
     engine: FakeEngine, registry: CollectorRegistry, stats: dict[str, Any], expected: dict[str, float | None]
 ) -> None:
     engine.stats[FREE] = stats
-
     assert {name: value(registry, name) for name in expected} == expected
 
 
@@ -99,7 +98,6 @@ def test_the_host_is_the_root_cgroup(registry: CollectorRegistry) -> None:
 def test_figures_are_stamped_with_the_time_of_the_reading(registry: CollectorRegistry) -> None:
     page = generate_latest(registry).decode()
     stamps = [float(one) / 1000 for one in re.findall(r"^container_threads\{.*\} \S+ (\d+)$", page, re.MULTILINE)]
-
     assert stamps == pytest.approx([datetime.fromisoformat(STATS["read"]).timestamp()] * 2, abs=0.001)
 
 

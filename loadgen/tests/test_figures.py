@@ -33,7 +33,6 @@ def test_each_figure_is_its_own_in_its_unit() -> None:
 @pytest.mark.parametrize("missing", ["heap", "stacks_off_heap", "kernel"])
 def test_waiting_memory_of_which_a_part_is_unknown_is_not_told(missing: str) -> None:
     held = LiveBytes(heap=1, stacks_off_heap=2, kernel=4).model_copy(update={missing: None})
-
     assert MEMORY.of(run_of(NAMES[0], live_bytes_per_request=held)) is None
 
 
@@ -63,7 +62,6 @@ def test_the_centre_of_equals_is_theirs() -> None:
 
 def test_the_centre_where_a_value_is_0_is_the_arithmetic_mean() -> None:
     runs = [run_of(NAMES[0], throughput_rps=rps) for rps in (0.0, 1000.0, 2000.0)]
-
     assert spread(THROUGHPUT, runs) == Spread(1000, 0, 2000, 3)
 
 

@@ -72,7 +72,6 @@ def test_an_experiment_is_killed_until_its_runs_are_judged_and_summed_up(tmp_pat
 
 def test_an_experiment_that_was_renamed_is_resumed_under_its_new_name(tmp_path: Path) -> None:
     folder = experiment(tmp_path, "planned").rename(tmp_path / "results" / "mine")
-
     assert resume(folder).experiment == "mine"
 
 
@@ -167,7 +166,6 @@ def test_an_order_that_cannot_be_read_is_one_sentence_with_the_cure(tmp_path: Pa
 @pytest.mark.parametrize("name", ["no-such", "..", "../results"])
 def test_what_is_no_experiment_is_not_resumed(tmp_path: Path, name: str) -> None:
     experiment(tmp_path, "judged")
-
     with pytest.raises(UsageError, match="RESUME="):
         unfinished(tmp_path / "results", name)
 
@@ -244,7 +242,6 @@ def test_a_full_disk_is_told_with_the_file(run_dir: Path, monkeypatch: pytest.Mo
 def test_half_a_file_of_a_killed_process_changes_no_checksum(run_dir: Path) -> None:
     before = checksum(run_dir)
     (run_dir / "raw" / "tool.json.0123456789abcdef.partial").write_text("{")
-
     assert checksum(run_dir) == before
 
 

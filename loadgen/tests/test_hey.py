@@ -94,7 +94,6 @@ def test_an_answer_that_took_as_long_as_the_time_out_was_cut_by_it(tmp_path: Pat
 @pytest.mark.parametrize("lost", [0, 7])
 def test_an_answer_may_be_cut_for_each_connection_that_was_opened_anew(tmp_path: Path, lost: int) -> None:
     log = parsed(tmp_path, *[row(0.1, dial_s=0.002)] * 20, *[row(0.1)] * 50, *[row(0.1, dial_s=0.001)] * lost)
-
     assert log.doubtful == lost
 
 
@@ -132,7 +131,6 @@ def test_the_rows_stay_until_the_summary_is_written(tmp_path: Path, monkeypatch:
 
 def test_a_stopped_hey_reports_what_it_has(tmp_path: Path) -> None:
     report = finished(golden("interrupted"), tmp_path, requests=100_000)
-
     assert (report.attempted, report.completed, report.failed) == (184, 184, 0)
     assert report.aborted == "hey was stopped before its 100000 requests were done"
 

@@ -85,7 +85,6 @@ def host(cpus: int, memory_mb: int = 24_000, order: list[int] | None = None) -> 
 )  # fmt: skip
 def test_cpus_are_split_two_to_one_to_one_and_few_are_shared(given: Host, expected: list[str]) -> None:
     size = auto_size(given, 1000)
-
     assert [size[f"{part}_CPUSET"] for part in ("APPROACH", "BACKEND", "LOADGEN", "MONITORING")] == expected
 
 
@@ -105,7 +104,6 @@ def test_the_approach_gets_as_many_cpus_as_are_asked_for() -> None:
 )
 def test_memory_follows_the_connections_up_to_a_share_of_host(connections: int, memory_mb: int, expected: str) -> None:
     size = auto_size(host(2, memory_mb), connections)
-
     assert " ".join(size[f"{part}_MEMORY"] for part in ("APPROACH", "BACKEND", "LOADGEN")) == expected
 
 
@@ -199,7 +197,6 @@ def test_what_limits_the_scale_is_named(scenario: Scenario, room: Room, scale: f
 )
 def test_a_need_is_of_all_runs(name: str, connections: int, open_files: int, rate_rps: float, minutes: float) -> None:
     need = need_of(ALL[name])
-
     assert (need.connections, need.open_files) == (connections, open_files)
     assert (need.rate_rps, need.minutes) == pytest.approx((rate_rps, minutes))
 

@@ -125,7 +125,6 @@ def test_connections_in_step_carry_what_they_can_whether_the_last_wave_is_counte
 
 def test_where_requests_are_spread_evenly_their_number_counts() -> None:
     got = closed(closed_loop(97, 60, 20, 5, seed=5), 100)
-
     assert got.little_ratio == pytest.approx(0.97, abs=0.001)
     assert got.requests == pytest.approx(got.window.requests, rel=0.001)
 
@@ -213,15 +212,13 @@ def answers(count: int, failed: int = 0, lag_ms: float = 0.0) -> RequestLog:
     ("log", "known"),
     [
         # More than one in a thousand failed, of which the tool tells when or not.
-        (answers(19_980, 20), True),
-        (answers(19_980, 21), False),
+        (answers(19_980, 20), True), (answers(19_980, 21), False),
         (replace(answers(19_980), failures={"connection refused": 20}), True),
         (replace(answers(19_980), failures={"connection refused": 21}), False),
         # A twentieth of it is lag.
-        (answers(20_000, lag_ms=5.2), True),
-        (answers(20_000, lag_ms=5.3), False),
+        (answers(20_000, lag_ms=5.2), True), (answers(20_000, lag_ms=5.3), False),
     ],
-)
+)  # fmt: skip
 def test_p99_9_is_withheld_where_failures_or_the_tool_make_it(log: RequestLog, known: bool) -> None:
     assert (window_figures(log, 1000, 1020).latency_ms.p99_9 is not None) is known
 
@@ -303,6 +300,5 @@ def test_percentiles(latencies_ms: list[float], others: dict[str, Any], percenti
 
 def test_without_an_answer_there_is_no_latency() -> None:
     got = due([], failed_start_s=[1.0] * 50)
-
     assert got.mean is got.max is None
     assert all(getattr(got, name) is None for name in LEVELS)

@@ -217,7 +217,6 @@ def test_what_a_missing_file_would_have_told_is_not_known(run_dir: Path, file: s
 def test_without_a_state_it_is_not_known_whether_the_container_failed(name: str, value: Any, tmp_path: Path) -> None:
     run = RawRun()
     run.state[name] = value
-
     assert unknown(run.judged(tmp_path).rules) == {"container_failed"}
 
 
@@ -246,23 +245,19 @@ def test_a_report_is_not_believed_against_the_rest(change: Callable[[RawRun], An
 
 
 DAMAGED: list[tuple[str, Callable[[Any], Any]]] = [
-    ("request.json", lambda _: "{"),
-    ("request.json", lambda told: told | {"started": 1e18}),
-    ("tool.json", lambda told: told | {"started": math.nan}),
-    ("tool.json", lambda told: told | {"ended": 1e15}),
+    ("request.json", lambda _: "{"), ("request.json", lambda told: told | {"started": 1e18}),
+    ("tool.json", lambda told: told | {"started": math.nan}), ("tool.json", lambda told: told | {"ended": 1e15}),
     ("host.json", lambda told: told | {"network_after": {"ActiveOpens": 10**400}}),
     ("metrics.json", lambda told: told | {"containers": [{"metric": 5, "values": []}]}),
     ("metrics.json", lambda told: [told]),
     ("metrics.json", lambda told: told | {"backend": [{"metric": {"le": "x"}, "values": []}]}),
-    ("about.json", lambda _: '{"a": "\\ud800"}'),
-    ("about.json", lambda _: '{"a": NaN}'),
+    ("about.json", lambda _: '{"a": "\\ud800"}'), ("about.json", lambda _: '{"a": NaN}'),
     ("about.json", lambda _: "[" * 100_000),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "damage"), DAMAGED)
 def test_a_damaged_record_is_named(name: str, damage: Callable[[Any], Any], run_dir: Path) -> None:
     write(run_dir, name, damage(json.loads((run_dir / "raw" / name).read_text())))
-
     with pytest.raises(ParseError, match=name):
         judge_run(run_dir)

@@ -95,7 +95,6 @@ def test_a_rate_that_is_reached_is_valid(judge: Judge) -> None:
 
 def test_what_went_wrong_is_told_where_nothing_was_answered(judge: Judge) -> None:
     run = judged_rates(judge, (50, 50), failed=50 * SECONDS)
-
     assert (run.failures, run.failed_latency_ms.p50) == ({"timeout": 50 * SECONDS}, 5)
 
 
@@ -158,7 +157,6 @@ def test_of_a_ladder_the_step_that_lags_most_for_its_latency_is_judged(judge: Ju
 
 def test_of_a_ladder_a_step_that_did_not_hold_does_not_make_the_others_late(judge: Judge) -> None:
     run = ladder(judge, 0, 1500)
-
     assert (run.verdict, failed(run.rules)) == ("suspect", {"steps_missed"})
     assert told(run.rules, "steps_missed", "60 1.5")
 
@@ -223,8 +221,7 @@ MS_300 = delay_of("300")
 @pytest.mark.parametrize(
     ("target", "label", "calls", "backend_delay_ms", "floor_ms"),
     [
-        ("/capabilities", "/capabilities", 3, 300, 900),
-        ("/meetings?x=1", "/meetings", 3, 300, 900),
+        ("/capabilities", "/capabilities", 3, 300, 900), ("/meetings?x=1", "/meetings", 3, 300, 900),
         ("/capabilities?calls=5", "/capabilities", 7, 300, 2100),
         ("/capabilities?calls=5&parallel=true", "/capabilities", 7, 300, 900),
         ("/capabilities?parallel=true", "/capabilities", 3, 300, 900),
@@ -233,12 +230,10 @@ MS_300 = delay_of("300")
         ("/httpbin/block/0.25", "/httpbin/block/{seconds}", 1, 250, 250),
         ("/epoch-millis?delayInMillis=70", "/epoch-millis", 0, 0, 70),
         ("/movies?directorLastName=Allen&delayInMillis=0", "/movies", 0, 0, 0),
-        ("/pinned?delayInMillis=nonsense", "/pinned", 0, 0, 0),
-        ("/pinned", "/pinned", 0, 0, 0),
-        ("/httpbin/block/x", "/httpbin/block/{seconds}", 1, 0, 0),
-        ("/", "/", 1, 300, 300),
+        ("/pinned?delayInMillis=nonsense", "/pinned", 0, 0, 0), ("/pinned", "/pinned", 0, 0, 0),
+        ("/httpbin/block/x", "/httpbin/block/{seconds}", 1, 0, 0), ("/", "/", 1, 300, 300),
     ],
-)
+)  # fmt: skip
 def test_calls_and_delays(target: str, label: str, calls: int, backend_delay_ms: int, floor_ms: int) -> None:
     got = endpoint_of(target, MS_300)
 
@@ -269,7 +264,6 @@ def test_a_delay_that_varies_has_a_floor_a_mean_and_a_middle() -> None:
 )
 def test_calls_at_once_are_one_wait(target: str, at_once: int, held: int, rounds: int) -> None:
     got = endpoint_of(target, MS_300)
-
     assert (got.at_once, got.connections_held, got.rounds) == (at_once, held, rounds)
 
 

@@ -60,7 +60,6 @@ def test_what_comes_late_after_a_hang_is_no_fault_of_the_backend(tmp_path: Path)
 def test_only_waits_for_a_cpu_on_the_interior_count(first: int, verdict: str, tmp_path: Path) -> None:
     run = RawRun()
     run.wait(lambda second: 0.001 * second + (500 if second > first else 0))
-
     assert run.judged(tmp_path).verdict == verdict
 
 
@@ -92,14 +91,12 @@ def answers(seconds: Iterable[int], each: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("rows", "took_s", "numbers"),
     [
-        (delayed(0.5, 6.0), 10, "20 6.0"),
-        (delayed(0.5, 3.5), 10, "20 3.5"),
-        (delayed(4.0, 4.1), 10, None),
+        (delayed(0.5, 6.0), 10, "20 6.0"), (delayed(0.5, 3.5), 10, "20 3.5"), (delayed(4.0, 4.1), 10, None),
         (answers((0, 8), 9), 10, ""),
         # A tool may take some time until it sends its first request.
         (answers(range(4, 10), 3), 6, None),
     ],
-)
+)  # fmt: skip
 def test_omissions_of_whole_run(rows: list[tuple[int, int]], took_s: int, numbers: str | None, tmp_path: Path) -> None:
     run = RawRun(rows=rows, report={"Time taken for tests": f"{took_s}.000 seconds"})
     run.tool["ended"] = at(10)
@@ -161,7 +158,6 @@ def test_stolen_time_is_told_by_whose_it_was(cpu: str, whose: str, rule: str, tm
 def test_steal_of_cpus_that_were_not_sampled_is_not_known(tmp_path: Path) -> None:
     run = RawRun()
     run.request["approach_cpus"] = "7"
-
     assert unknown(run.judged(tmp_path).rules) >= {"stolen", "much_stolen", "more_cpu_than_given"}
 
 

@@ -174,9 +174,7 @@ def test_of_cpus_that_the_approach_shares_with_the_lab_nothing_is_told(
     tmp_path: Path, approach_cpus: str, monitoring_cpus: str | None, alone: bool
 ) -> None:
     write_stat(tmp_path, (1, 0), (20, 5), (3, 0), (4, 5))
-
     registry = cpu_sets(tmp_path, "1", approach_cpus, monitoring_cpus)
-
     assert of_role(registry, "available_cpus", "approach") == [1 if alone else None]
 
 
@@ -203,10 +201,8 @@ def test_a_phase_begins_at_once_and_then_speaks_now_and_then() -> None:
     progress.end()
 
     assert stream.getvalue().splitlines() == [
-        "[2/3 tomcat-virtual] warm-up  burst 1",
-        "[2/3 tomcat-virtual] measure 12 %  10 requests",
-        "A message.",
-    ]
+        "[2/3 tomcat-virtual] warm-up  burst 1", "[2/3 tomcat-virtual] measure 12 %  10 requests", "A message.",
+    ]  # fmt: skip
 
 
 def test_a_terminal_keeps_one_line_of_progress() -> None:

@@ -49,16 +49,13 @@ def controlled(summary: Summary) -> list[Comparison]:
 @pytest.mark.parametrize(
     ("first", "second", "torn"),
     [
-        (at(6, 0), at(6, 3), False),
-        (at(6, 0), at(6, 57), False),
-        (at(6, 0), at(7, 0), True),
-        (at(6, 0, boot_id="a"), at(6, 3, boot_id="b"), True),
-        (at(6, 0, boot_id="a"), at(6, 3, boot_id="a"), False),
+        (at(6, 0), at(6, 3), False), (at(6, 0), at(6, 57), False), (at(6, 0), at(7, 0), True),
+        (at(6, 0, boot_id="a"), at(6, 3, boot_id="b"), True), (at(6, 0, boot_id="a"), at(6, 3, boot_id="a"), False),
         (at(6, 0, boot_id="a"), at(6, 3, boot_id=None), True),
         (at(6, 0, boot_id="a"), at(6, 3, boot_id=None, verdict="invalid"), False),
         (at(6, 0, boot_id=None), at(6, 3, boot_id=None), False),
     ],
-)
+)  # fmt: skip
 def test_a_block_is_torn_that_took_over_an_hour_or_is_of_two_starts_of_the_host(
     folder: Path, first: dict[str, Any], second: dict[str, Any], torn: bool
 ) -> None:

@@ -39,7 +39,6 @@ def test_memory_is_kept_as_it_is_told_with_its_times_or_why_it_is_not() -> None:
 def test_high_water_marks_begin_anew_only_where_the_process_says_so(status: int) -> None:
     with serving(lambda asked: (status if asked == "PUT /peaks" else 418, b"")) as server:
         assert Management("127.0.0.1", server.port).reset_peaks() is (status < 300)
-
     assert not NOBODY.reset_peaks()
 
 
@@ -122,7 +121,6 @@ def test_a_hang_that_is_not_due_before_the_end_never_begins() -> None:
 def test_a_backend_that_takes_no_hang_is_told_and_harms_nothing(there: bool, why: str) -> None:
     with serving(lambda _: (400, b"")) as server:
         hangs = [Hang(at_s=0, duration_s=1)]
-
         assert why in said_while(hangs, server.port if there else 9, "could not be told to hang")
 
 
@@ -172,7 +170,6 @@ def test_a_kept_connection_and_what_was_answered(version: str, asks: bool) -> No
 def test_a_connection_that_serves_no_second_request_was_not_kept(answer: bytes, body_bytes: int | None) -> None:
     with answering(answer) as (port, _):
         got = probe("127.0.0.1", port, "/", (), 5, "1.1")
-
     assert [(one.body_bytes, one.kept) for one in got.answers.values()] == [(body_bytes, False)]
 
 
@@ -197,5 +194,4 @@ def test_nobody_there() -> None:
 def test_a_target_that_drips_is_told(head: bytes) -> None:
     with dripping(head, b"x") as server:
         got = probe("127.0.0.1", server.port, "/x", (), 0.5, "1.1")
-
     assert (got.answers, "timed out" in (got.error or "")) == ({}, True)

@@ -177,16 +177,13 @@ def test_an_unknown_host_leaves_no_figures_and_the_tools_own_words(tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "behaviour", "rule", "reason"),
     [
-        ("ab", None, "too_many_errors", None),
-        ("users", None, "too_many_errors", "connection refused"),
-        ("vegeta", None, "too_many_errors", "connection refused"),
-        ("users", "non2xx", "too_many_errors", "503"),
-        ("vegeta", "non2xx", "too_many_errors", "503"),
-        ("users", "stall", "too_many_errors", "time-out"),
+        ("ab", None, "too_many_errors", None), ("users", None, "too_many_errors", "connection refused"),
+        ("vegeta", None, "too_many_errors", "connection refused"), ("users", "non2xx", "too_many_errors", "503"),
+        ("vegeta", "non2xx", "too_many_errors", "503"), ("users", "stall", "too_many_errors", "time-out"),
         ("users", "reset", "too_many_errors", "connection reset"),
         ("vegeta", "reset", "connections_reopened", None),  # it sends them again, on new connections
     ],
-)
+)  # fmt: skip
 def test_a_server_that_misbehaves_or_is_not_there_is_judged_not_skipped(
     tmp_path: Path, name: str, behaviour: str | None, rule: str, reason: str | None
 ) -> None:

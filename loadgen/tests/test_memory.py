@@ -15,12 +15,10 @@ MOMENTS = ("before", "loaded", "waiting", "idle")
 FIGURES: dict[str, tuple[int, ...]] = {
     "heap_used_bytes": (30_000_000, 50_000_000, 58_000_000, 50_000_000),
     "rss_anon_bytes": (200_000_000, 690_000_000, 914_500_000, 703_000_000),
-    "heap_rss_anon_bytes": (100_000_000, 600_000_000, 800_000_000, 600_000_000),
-    "threads": (30, 30, 30, 30),
+    "heap_rss_anon_bytes": (100_000_000, 600_000_000, 800_000_000, 600_000_000), "threads": (30, 30, 30, 30),
     "thread_stack_bytes": (1_000_000, 1_500_000, 11_000_000, 1_500_000),
-    "kernel_bytes": (8_000_000, 8_100_000, 10_400_000, 8_100_000),
-    "requests_in_flight": (0, 0, CONNECTIONS, 0),
-}
+    "kernel_bytes": (8_000_000, 8_100_000, 10_400_000, 8_100_000), "requests_in_flight": (0, 0, CONNECTIONS, 0),
+}  # fmt: skip
 """A request: 40,000 of heap; 50,000 of stacks, which grew from 1 MB to 11, and 10,000 off-heap, which grew from 101.5
 MB to 103.5; 12,000 of the kernel's."""
 READINGS = {when: {name: row[column] for name, row in FIGURES.items()} for column, when in enumerate(MOMENTS)}
@@ -72,24 +70,19 @@ def untold(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "unknown"),
     [
-        (shrunk(800_000), set()),
-        (shrunk(800_001), {"heap"}),
-        (shrunk(-9_000_000), set()),
+        (shrunk(800_000), set()), (shrunk(800_001), {"heap"}), (shrunk(-9_000_000), set()),
         # Of what pools gave up, what requests of the load before held is not part.
-        (shrunk(1_600_000, requests_in_flight=20), set()),
-        (shrunk(1_600_001, requests_in_flight=20), {"heap"}),
+        (shrunk(1_600_000, requests_in_flight=20), set()), (shrunk(1_600_001, requests_in_flight=20), {"heap"}),
         ({"loaded": answer(None, UNANSWERED)}, {"heap"}),
         # A heap that is touched for the first time is held by nobody.
         (reading("waiting", rss_anon_bytes=1_914_500_000, heap_rss_anon_bytes=1_800_000_000), set()),
         # Stacks that a pool keeps count, and so does what the kernel keeps for them.
         (reading("idle", thread_stack_bytes=11_000_000, rss_anon_bytes=712_500_000, kernel_bytes=10_400_000), set()),
-        (untold("heap_used_bytes"), {"heap"}),
-        (untold("rss_anon_bytes"), {"stacks_off_heap"}),
-        (untold("heap_rss_anon_bytes"), {"stacks_off_heap"}),
-        (untold("thread_stack_bytes"), {"stacks_off_heap"}),
+        (untold("heap_used_bytes"), {"heap"}), (untold("rss_anon_bytes"), {"stacks_off_heap"}),
+        (untold("heap_rss_anon_bytes"), {"stacks_off_heap"}), (untold("thread_stack_bytes"), {"stacks_off_heap"}),
         (untold("kernel_bytes"), {"kernel"}),
     ],
-)
+)  # fmt: skip
 def test_a_part_that_is_not_known(tmp_path: Path, changes: dict[str, Any], unknown: set[str]) -> None:
     run = judged(tmp_path, **changes)
 
@@ -172,5 +165,4 @@ def test_what_pools_keep_beyond_the_waiting_requests_is_not_counted_to_them(
 @pytest.mark.parametrize(("loaded", "kept"), [({}, 25_000_000), ({"requests_in_flight": 1}, 20_000_000)])
 def test_the_heap_that_is_kept(tmp_path: Path, loaded: dict[str, Any], kept: float) -> None:
     run = judged(tmp_path, **reading("loaded", heap_used_bytes=55_000_000, **loaded))
-
     assert run.heap_kept_bytes == kept

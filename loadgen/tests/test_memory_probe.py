@@ -157,14 +157,12 @@ def test_held_requests_say_how_long_they_wait_and_ask_no_work(asked: str, sent: 
 @pytest.mark.parametrize(
     ("changes", "waiting", "idle"),
     [
-        ({"outlast_s": 10}, CONNECTIONS, CONNECTIONS),
-        ({"in_flight": 50, "tool_s": 2}, 50, 0),
+        ({"outlast_s": 10}, CONNECTIONS, CONNECTIONS), ({"in_flight": 50, "tool_s": 2}, 50, 0),
         ({"in_flight": 98}, 98, 0),
         # The wave is over before most of the first one's wait is.
-        ({"in_flight": 97}, None, 0),
-        ({"in_flight": 0}, None, 0),
+        ({"in_flight": 97}, None, 0), ({"in_flight": 0}, None, 0),
     ],
-)
+)  # fmt: skip
 def test_the_process_is_asked_when_nearly_all_have_come_or_before_the_first_is_answered(
     changes: dict[str, Any], waiting: int | None, idle: int
 ) -> None:

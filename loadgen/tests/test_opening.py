@@ -42,7 +42,6 @@ def test_without_a_controlled_contrast_it_says_whether_there_is_none_or_none_is_
 
 def test_the_only_contrast_is_told_even_if_it_is_of_stacks() -> None:
     experiment = experiment_of(blocks(3, cpu_ms_per_request=0.4), "stack")
-
     assert set(comparing(experiment, CPU)) <= set(opening_of(experiment).found)
 
 
@@ -99,7 +98,6 @@ def test_a_throughput_that_differs_is_told(runs: list[Run], kind: Kind | None, t
 )  # fmt: skip
 def test_repeats_that_make_up_for_blocks_are_told(repeats: int, spoilt: int, numbers: set[str] | None) -> None:
     told = [one for one in sentences(experiment_of(invalid(blocks(repeats), spoilt))) if "REPEATS" in one]
-
     assert [numbers <= figures(one.replace("REPEATS=", "")) for one in told] == [True] if numbers else told == []
 
 
@@ -184,7 +182,6 @@ def test_a_difference_from_what_is_below_0_has_no_ratio_and_is_the_largest() -> 
 @pytest.mark.parametrize(("load", "found"), [(replace(LOAD, shape=RATE), True), (LOAD, False)])
 def test_a_tail_that_is_the_same_within_the_margin_is_found_and_a_lower_bound_is_not(load: Load, found: bool) -> None:
     experiment = experiment_of(blocks(5, load=load, latency_ms=Latency(p99=950)))
-
     assert (set(comparing(experiment, P99)) <= set(opening_of(experiment).found)) is found
 
 
@@ -260,16 +257,13 @@ def test_a_block_that_lacks_a_figure_is_told_with_it_and_one_that_lacks_all_with
 def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: SnapshotAssertion) -> None:
     examples = [
         experiment_of(blocks(3), contrasts=experiment_of(blocks(1), "stack").summary.contrasts * 2),
-        experiment_of(blocks(3), None),
-        experiment_of([run_of(NAMES[0])], None),
+        experiment_of(blocks(3), None), experiment_of([run_of(NAMES[0])], None),
         experiment_of([run_of(NAMES[0], repeat, cpu_ms_per_request=repeat / 4) for repeat in (1, 2, 3)], None),
-        experiment_of([run_of(NAMES[0], verdict="invalid")], None),
-        experiment_of(blocks(1)),
-        experiment_of(blocks(2)),
+        experiment_of([run_of(NAMES[0], verdict="invalid")], None), experiment_of(blocks(1)), experiment_of(blocks(2)),
         experiment_of(blocks(5, load=replace(LOAD, shape=RATE))),
         *(experiment_of(invalid(blocks(repeats), spoilt)) for repeats, spoilt in ((5, 1), (5, 4))),
         experiment_of(blocks(2), missing=["5-tomcat-virtual"], finished=None),
-    ]
+    ]  # fmt: skip
     texts = (
         one
         for experiment in examples
@@ -283,7 +277,6 @@ def test_what_the_opening_says_beside_comparisons_is_approved(snapshot: Snapshot
 @pytest.mark.parametrize("runs", [invalid(blocks(3), 3), blocks(3, cpu_ms_per_request=None, throughput_rps=None)])
 def test_a_controlled_contrast_without_a_block_is_not_said_not_to_be_there(runs: list[Run]) -> None:
     without = opening_of(experiment_of(runs, "stack")).found[-1]
-
     assert without not in opening_of(experiment_of(runs)).found
 
 

@@ -70,12 +70,8 @@ def test_without_a_block_there_is_nothing_but_the_reasons() -> None:
     got, unseen = compared([None] * 3, BASE[:3]), only(CPU_PER_REQUEST, [])
 
     assert (got.effect, got.interval, got.p_holm, got.word, len(got.dropped)) == (
-        None,
-        None,
-        None,
-        "not significant",
-        3,
-    )
+        None, None, None, "not significant", 3,
+    )  # fmt: skip
     assert (unseen.effect, unseen.blocks, unseen.dropped) == (None, [], [])
 
 
@@ -160,13 +156,11 @@ def test_a_fine_resolution_changes_nothing_that_is_read_and_one_above_the_figure
 
 def test_the_interval_is_wider_by_what_the_rounding_of_both_sides_may_have_moved() -> None:
     got = rounded([100.0] * 5, [50.0] * 5, 1.0)
-
     assert (got.low, got.high) == pytest.approx((2 * 0.995 * 0.99, 2 / 0.995 / 0.99))
 
 
 def test_a_lower_bound_on_one_side_is_in_no_margin_either() -> None:
     got = only(P99, [*observed("virtual", BASE, lower_bound=True), *observed("platform", BASE)], declared=False)
-
     assert (got.lower_bounds, got.margin, got.within_margin) == (True, None, False)
 
 
@@ -244,9 +238,7 @@ def test_runs_that_are_suspect_or_were_made_again_are_told_by_block_and_by_side(
 @pytest.mark.parametrize(("blocks", "word"), [([1], "lower"), ([1, 2], "not significant")])
 def test_over_a_tenth_of_runs_without_a_figure_let_nothing_be_said(blocks: list[int], word: str) -> None:
     virtual = left_out(observed("virtual", [*LESS, *LESS]), blocks, None)
-
     got = only(CPU_PER_REQUEST, [*virtual, *observed("platform", [*BASE, *BASE])])
-
     assert (got.word, got.swayed, got.left_out) == (word, len(blocks) > 1, (len(blocks), 0))
 
 
@@ -279,7 +271,6 @@ def test_a_block_that_does_not_count_leaves_the_others_as_they_are() -> None:
 @pytest.mark.parametrize(("value", "p_value"), [(0, 1), (0.5, 0), (-0.5, 0)])
 def test_where_nothing_varies_the_interval_is_a_point(value: float, p_value: float) -> None:
     got = estimates([value] * 3)
-
     assert [float(one) for one in (got.mean, got.half_width, got.p_value)] == [value, 0, p_value]
 
 

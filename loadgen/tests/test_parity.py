@@ -89,21 +89,18 @@ def test_how_jetty_dispatches_follows_from_the_model_and_is_one_for_an_approach(
 
 def test_alike_approaches_leave_nothing_to_say_and_what_each_process_calibrates_is_no_difference() -> None:
     one, other = (of("tomcat-platform", cpu_iterations_per_microsecond=value) for value in (250, 251))
-
     assert audit([one, other]) == audit([one, one]) == audit([]) == Audit()
 
 
 @pytest.mark.parametrize("size", [0, None, 153])
 def test_a_size_that_is_none_or_near_neither_differs_nor_hides_a_difference(size: float | None) -> None:
     runs = [sized("tomcat-platform"), sized("tomcat-virtual", size)]
-
     assert audit(runs).suspicions == []
     assert len(audit([*runs, sized("jetty-virtual", 200)]).suspicions) == 1
 
 
 def test_null_is_explained_for_a_whole_server_and_does_not_excuse_the_others() -> None:
     untold = of("jetty-virtual", inbound__backlog=None)
-
     assert audit([of("tomcat-platform"), untold]).suspicions == []
     assert len(audit([of("tomcat-platform"), untold, of("tomcat-virtual", inbound__backlog=1)]).suspicions) == 1
 

@@ -73,12 +73,8 @@ def test_the_shell_reads_words_without_spaces(tmp_path: Path) -> None:
     lines = list(shell_lines(planned(tmp_path, approaches=["webflux-netty"], repeats=2)))
 
     assert lines[:5] == [
-        "LAB_EXPERIMENT=20260101T000000Z-ab-c1000",
-        "EXPECTED_S=276",
-        "LONGEST_S=804",
-        "BACKEND_WARMUP_S=30",
-        "NOTE=",
-    ]
+        "LAB_EXPERIMENT=20260101T000000Z-ab-c1000", "EXPECTED_S=276", "LONGEST_S=804", "BACKEND_WARMUP_S=30", "NOTE=",
+    ]  # fmt: skip
     settings = "webflux-netty PLATFORM_THREADS=1000 BACKEND_CONNECTIONS=1004"
     assert lines[-2:] == [
         f"run 1-webflux-netty {settings} EXPECTED_S=276 LONGEST_S=804",
@@ -120,7 +116,6 @@ def test_a_reader_is_told_block_by_block(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_makes_no_valid_run_has_a_cure(tmp_path: Path, changes: dict[str, Any], delay: str, told: str) -> None:
     note = planned(tmp_path, connections=100, delay=delay, **changes).note or ""
-
     assert (note == "") is (told == "")
     assert [part for part in told.split("|") if part not in note] == []
 
@@ -128,17 +123,14 @@ def test_what_makes_no_valid_run_has_a_cure(tmp_path: Path, changes: dict[str, A
 @pytest.mark.parametrize(
     ("changes", "seconds"),
     [
-        ({}, (138, 402)),
-        ({"duration_s": 100, "warmup_cap_s": 30}, (158, 182)),
-        ({"duration_s": 100, "warmup_cap_s": 4}, (126, 136)),
-        ({"delay": "3000"}, (396, 490)),
+        ({}, (138, 402)), ({"duration_s": 100, "warmup_cap_s": 30}, (158, 182)),
+        ({"duration_s": 100, "warmup_cap_s": 4}, (126, 136)), ({"delay": "3000"}, (396, 490)),
         ({"endpoint": "/capabilities?cpuMicros=10000"}, (398, 402)),
         ({"tool": "vegeta", "connections": None, "rate_rps": 500.0}, (164, 271)),
     ],
-)
+)  # fmt: skip
 def test_a_plan_tells_how_long_a_run_takes(tmp_path: Path, changes: dict[str, Any], seconds: tuple[int, int]) -> None:
     run = planned(tmp_path, **changes).runs[0]
-
     assert (run.expected_s, run.longest_s) == seconds
 
 
@@ -188,7 +180,6 @@ def test_all_approaches_get_a_pool_that_holds_their_calls_or_it_is_told_why_not(
 )
 def test_a_rate_gets_connections_to_spare(tmp_path: Path, rate_rps: float, connections: int | None, given: int) -> None:
     order = planned(tmp_path, tool="vegeta", rate_rps=rate_rps, connections=connections)
-
     assert (order.runs[0].request.load.rate_rps, connections_of(order)) == (rate_rps, [given])
     assert order.experiment.endswith(f"-vegeta-r{rate_rps}")
 

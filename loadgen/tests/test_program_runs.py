@@ -93,7 +93,6 @@ def test_a_request_is_told_at_its_start(server: Misbehaving, tmp_path: Path, too
 @TOOLS
 def test_a_closed_load_ends_with_the_answers_to_what_was_sent_in_time(server: Misbehaving, tmp_path: Path) -> None:
     report, _ = run(LabUsers(), load_of(server, Closed(1000, 1), 2, "/slow"), tmp_path)
-
     assert report.attempted == report.completed == len(server.asked) <= 6
 
 
@@ -140,7 +139,6 @@ def test_what_the_connections_cannot_keep_starts_late_or_is_told_as_unsent(serve
 @TOOLS
 def test_none_starts_long_after_the_last_was_due(server: Misbehaving, tmp_path: Path) -> None:
     report, log = run(Vegeta(), replace(load_of(server, rate(50, 1), 2, "/never"), timeout_s=4), tmp_path)
-
     assert (report.attempted, report.dropped) == (2, 48)
     assert dict(log.failures) == {"time-out": 2}
 
@@ -167,7 +165,6 @@ def test_users_think_after_each_answer_and_none_is_cut_off(server: Misbehaving, 
 @BOTH
 def test_two_targets_are_dealt_evenly(server: Misbehaving, tmp_path: Path, tool: Program, shape: Shape) -> None:
     report, log = run(tool, load_of(server, shape, 20, "/slow?b=c", "/status/503"), tmp_path)
-
     asked = Counter(each.path for each in server.asked)
     assert asked["/slow?b=c"] == asked["/status/503"] == report.non_2xx == log.failures["503"]
 

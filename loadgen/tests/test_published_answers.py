@@ -42,7 +42,6 @@ def test_the_interval_is_of_ratios_of_runs_of_one_block() -> None:
 @pytest.mark.parametrize("other", [{"amount": 10}, {"host": "Xeon"}, {"cpus": 2}])
 def test_runs_at_another_scale_or_place_than_the_newest_are_no_repeats(other: dict[str, Any]) -> None:
     old = blocks([1.0] * 3, [1000.0] * 3, experiment="20250101T000000Z-soak", **other)
-
     (finding,) = answered([*old, *blocks(FAST, SLOW)]).findings
     assert (finding.blocks, finding.outcome) == (3, REPRODUCED)
 
@@ -93,7 +92,6 @@ def test_an_approach_is_compared_with_itself_at_another_load_by_ratio_or_by_grow
 )  # fmt: skip
 def test_only_what_is_a_test_counts(condition: dict[str, Any], fields: dict[str, Any], outcome: Outcome) -> None:
     (finding,) = answered(blocks(SLOW, [], **fields), VALUE | condition, cpus=4).findings
-
     assert finding.outcome == outcome
     assert finding.why.startswith("0 of the 3 blocks that an interval needs; ") == (outcome == UNTESTED)
 
@@ -107,7 +105,6 @@ def test_only_what_is_a_test_counts(condition: dict[str, Any], fields: dict[str,
 )  # fmt: skip
 def test_runs_that_are_invalid_by_themselves_choose_no_answer(failed: str, value: float, outcome: Outcome) -> None:
     left_out = run("tomcat-virtual", 7, value, verdict="invalid", failed=failed)
-
     assert answered([*blocks(SLOW, []), left_out], VALUE).outcome == outcome
 
 
@@ -121,7 +118,6 @@ def test_runs_that_are_invalid_by_themselves_choose_no_answer(failed: str, value
 )  # fmt: skip
 def test_more_load_refutes_an_order_but_no_limit(claim: dict[str, Any], amount: float, outcome: Outcome) -> None:
     runs = blocks([1200, 1210, 1190], SLOW, amount=amount)
-
     assert answered(runs, claim | {"per_cpu": True}, cpus=2).outcome == outcome
 
 
@@ -138,7 +134,6 @@ def test_a_claim_about_load_is_tested_where_requests_queue(mean_ms: int, time_ou
 
 def test_under_overload_the_shortest_request_of_a_run_has_queued_too() -> None:
     loaded, idle = blocks(FAST, SLOW, figures={"latency_ms.min": 1600}), blocks([500], [500], level=50)
-
     assert answered(loaded).outcome == UNTESTED
     assert answered([*loaded, *idle]).outcome == REPRODUCED
 

@@ -62,7 +62,6 @@ def test_a_benchmarks_experiments_last_a_minute_in_three_blocks(lab: Lab) -> Non
 @pytest.mark.parametrize(("host", "scales"), [(TWO_CPUS, ["0.38", "0.16", "auto"]), (LARGE, ["1", "0.64", "auto"])])
 def test_a_benchmarks_scale_grows_with_the_cpus_up_to_the_whole(lab: Lab, host: Host, scales: list[str]) -> None:
     steps = {settings["NAME"]: settings for _, settings in missing(lab, K6, host)}
-
     names = ("25k-vus-smooth-spike-get-movies", "60k-vus-smooth-spike-get-post-movies", "5k-vus-and-rps-get-time")
     assert [steps[name]["SCALE"] for name in names] == scales
 
@@ -88,7 +87,6 @@ def test_what_the_user_asks_for_goes_before_what_the_benchmark_says(lab: Lab) ->
 def test_blocks_of_same_demand_are_not_made_again(lab: Lab, others: list[dict[str, Any]], repeats: list[str]) -> None:
     for other in others:
         begun(lab, results_of(lab), **other)
-
     assert [settings["REPEATS"] for _, settings in missing(lab)] == repeats
 
 
@@ -102,7 +100,6 @@ def test_what_was_cut_off_goes_on_first(lab: Lab) -> None:
 
 def test_a_folder_whose_name_is_no_word_gives_the_shell_no_line(lab: Lab) -> None:
     begun(lab, results_of(lab), "planned").rename(results_of(lab) / "x\nBASH_ENV=results")
-
     assert [verb for verb, _ in missing(lab)] == ["scenario"]
 
 

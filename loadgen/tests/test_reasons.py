@@ -167,5 +167,4 @@ GROWN = {"latency_grew", "latency_grew_much", "uneven"}
 def test_a_jump(before_ms: int, after_ms: int, first_s: int, last_s: int, rules: set[str], tmp_path: Path) -> None:
     run = RawRun(rows=rows(lambda second: after_ms if first_s <= second < last_s else before_ms))
     answered_by_backend(run)
-
     assert failed(run.judged(tmp_path).rules) & rules

@@ -118,7 +118,6 @@ def test_every_run_has_a_row_with_what_others_took_of_its_cpus(tmp_path: Path) -
 
 def test_a_single_run_has_nothing_to_compare(tmp_path: Path) -> None:
     alone = page_of(folder_of(tmp_path, ("tomcat-virtual",), repeats=1))
-
     assert alone.all("section", "id") == SECTIONS
     assert "tomcat-virtual needs 1." in alone.text
 
@@ -297,9 +296,7 @@ def test_every_run_has_its_load_and_the_title_has_them_all(experiment: Path, pag
 
 def test_notes_of_the_summary_are_on_the_page_once(folder: Path) -> None:
     edit(folder / "summary.json", lambda summary: summary.update(notes=[INTERRUPTED_NOTE, "Look <here>."]))
-
     text = page_of(folder).text
-
     assert (text.count(INTERRUPTED_NOTE), text.count("Look <here>.")) == (0, 1)
 
 
@@ -363,7 +360,6 @@ def test_names_from_outside_stay_text(folder: Path) -> None:
 def test_a_figure_of_0_is_in_no_ratio(folder: Path) -> None:
     figures = {"cpu_ms_per_request": 0.0, "throughput_rps": 0.0}
     edit(folder / "summary.json", lambda summary: [run.update(figures) for run in summary["runs"]])
-
     assert "nan" not in page_of(folder).text.split()
 
 
@@ -392,13 +388,10 @@ def test_nothing_is_written_through_a_link_in_a_strangers_folder(folder: Path, t
 @pytest.mark.parametrize("shares", [{}, {"backend": 0.2}])
 def test_steal_that_is_not_known_of_the_approach_is_a_dash(folder: Path, shares: dict[str, float]) -> None:
     edit(folder / "summary.json", lambda summary: [run.update(steal_shares=shares) for run in summary["runs"]])
-
     assert "20.0" not in page_of(folder).html.partition('<section id="runs">')[2]
 
 
 def test_no_cell_of_the_table_is_a_formula(folder: Path) -> None:
     edit(folder / "summary.json", lambda summary: summary["runs"][0].update(approach="=1+1"))
-
     write_report(folder)
-
     assert ",'=1+1," in (folder / "table.csv").read_text()

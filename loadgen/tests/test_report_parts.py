@@ -96,7 +96,6 @@ def test_a_cell_has_the_difference_with_its_unit_which_no_margin_is_of(
     heaps: Mapping[str, tuple[int, ...]], cell: tuple[str, str | None] | None
 ) -> None:
     comparisons = holding(heaps, margin=0.3).comparisons(MEMORY)
-
     assert [effect_cell(one) for one in comparisons] == ([cell] if cell else [])
     assert not any(one.margin or one.within_margin for one in comparisons)
 
@@ -171,5 +170,4 @@ def test_stand_ins_are_a_doubt_of_the_whole(experiment: Experiment) -> None:
 def test_a_plan_records_the_colours_of_its_approaches(tmp_path: Path) -> None:
     lab = lab_in(tmp_path)
     lab.colours = {"tomcat-virtual": "#D5630B", "jetty-virtual": "#B37305"}
-
     assert plan(asked_for(approaches=["tomcat-virtual"]), TWO_CPUS, lab, STAMP).colours == {"tomcat-virtual": "#D5630B"}

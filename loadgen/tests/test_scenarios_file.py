@@ -84,17 +84,13 @@ def test_every_mistake_of_a_file_is_told_at_once() -> None:
     said = refused(RATE.replace("tool: vegeta", "tool: wrk").replace("500/s", "fast").replace("60s", "soon"))
 
     assert [one.split(":")[0] for one in said] == [
-        "bad.yaml, tool is 'wrk'",
-        "bad.yaml, load.rate.0 is 'fast'",
-        "bad.yaml, load.duration is 'soon'",
-    ]
+        "bad.yaml, tool is 'wrk'", "bad.yaml, load.rate.0 is 'fast'", "bad.yaml, load.duration is 'soon'",
+    ]  # fmt: skip
 
 
 def test_aliases_are_refused_before_a_few_lines_become_millions() -> None:
     levels = (", ".join([f"*x{level - 1}"] * 9 if level else ["1"]) for level in range(6))
-
     (said,) = refused("\n".join(f"x{level}: &x{level} [{own}]" for level, own in enumerate(levels)) + "\ntitle: *x5")
-
     assert "aliases" in said
 
 
@@ -102,7 +98,6 @@ def test_aliases_are_refused_before_a_few_lines_become_millions() -> None:
 def test_an_unknown_name_is_told_with_the_nearest_ones(name: str, said: str) -> None:
     with pytest.raises(UsageError) as error:
         load_scenario(SCENARIOS, name)
-
     assert said in str(error.value)
 
 

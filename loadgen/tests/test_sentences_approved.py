@@ -34,16 +34,13 @@ OTHERS: list[dict[str, Any]] = [
 
 
 RAW: list[Callable[[RawRun], None]] = [
-    lambda run: run.warmup.update(compiled=False, bursts=[]),
-    lambda run: run.tool.update(stopped_by="stall"),
+    lambda run: run.warmup.update(compiled=False, bursts=[]), lambda run: run.tool.update(stopped_by="stall"),
     lambda run: run.tool.update(stopped_by="hard cap"),
     lambda run: run.tool.update(stopped_by="interrupt", killed=True),
-    lambda run: run.state.update(OOMKilled=True, Running=False),
-    lambda run: run.state.update(OOMKilled=True),
-    lambda run: run.container.update(RestartCount=2),
-    lambda run: run.state.update(Running=False, ExitCode=137),
+    lambda run: run.state.update(OOMKilled=True, Running=False), lambda run: run.state.update(OOMKilled=True),
+    lambda run: run.container.update(RestartCount=2), lambda run: run.state.update(Running=False, ExitCode=137),
     lambda run: run.state.update(StartedAt="2026-11-18T11:20:20.6Z"),
-]
+]  # fmt: skip
 
 
 def results(folder: Path) -> Iterator[RuleResult]:

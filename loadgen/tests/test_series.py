@@ -20,17 +20,14 @@ def counter(*samples: tuple[float, float], **labels: str) -> Series:
         # Interpolated at both ends of the window.
         ([(0, 100), (10, 200), (20, 400), (30, 400)], 5, 15, 150),
         ([(0, 100), (10, 200), (20, 400), (30, 400)], 0, 30, 300),
-        ([(0, 100), (10, 200), (20, 400), (30, 400)], 10, 20, 200),
-        ([(0, 100), (30, 400)], -1, 5, None),
-        ([(0, 100), (30, 400)], 25, 31, None),
-        ([], 0, 1, None),
+        ([(0, 100), (10, 200), (20, 400), (30, 400)], 10, 20, 200), ([(0, 100), (30, 400)], -1, 5, None),
+        ([(0, 100), (30, 400)], 25, 31, None), ([], 0, 1, None),
         # A restart counts from zero; a fall of less than a hundredth is none.
         ([(0, 100), (10, 150), (20, 30), (30, 60)], 0, 30, 50 + 30 + 30),
         ([(0, 1000), (10, 1100), (20, 1095), (30, 1200)], 0, 30, 200),
-        ([(0, 1000), (10, 1100), (20, 1095)], 0, 20, 100),
-        ([(0, 1000), (10, 1100), (20, 1080)], 0, 20, 100 + 1080),
+        ([(0, 1000), (10, 1100), (20, 1095)], 0, 20, 100), ([(0, 1000), (10, 1100), (20, 1080)], 0, 20, 100 + 1080),
     ],
-)
+)  # fmt: skip
 def test_growth_of_a_counter(samples: list[tuple[float, float]], start: float, end: float, grown: float | None) -> None:
     assert series.increase(counter(*samples), start, end) == grown
 
@@ -74,14 +71,15 @@ def test_the_share_in_long_gaps(one: Series | None, start: float, end: float, mi
 
 def test_stretches_are_the_use_between_the_samples_of_the_window() -> None:
     usage = counter((0, 0), (1, 1), (3, 3), (4, 3.5), (10, 4))
-
     assert series.stretches(usage, 0, 4, 2) == [(1, 0.5), (2, 0.5), (1, 0.25)]
     assert series.stretches(usage, 0, 0.5, 1) == []
 
 
 def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_measured() -> None:
     values = [[1, "2"], [2, "NaN"], [3, "+Inf"], [4, "5"]]
-    rows = [{"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))]
+    rows = [
+        {"metric": {"__name__": "cpu", "service": name}, "values": told} for name, told in (("a", []), ("b", values))
+    ]
     parsed = MetricsLog.model_validate({"containers": rows}).containers
 
     (one,) = series.select(parsed, "cpu", service="b")
@@ -97,7 +95,6 @@ def test_results_are_selected_by_name_and_label_and_what_is_no_number_was_not_me
 )  # fmt: skip
 def test_a_quantile_is_linear_within_its_bucket(counts: dict[str, float], quantile: float | None) -> None:
     buckets = [counter((0, 10), (10, 10 + count), le=bound) for bound, count in counts.items()]
-
     assert series.histogram_quantile(buckets, 0.99, [(0, 10)]) == (quantile and pytest.approx(quantile))
 
 
@@ -172,13 +169,11 @@ def test_a_loop_of_which_too_little_is_known(other: float, share: float | None) 
 @pytest.mark.parametrize(("part", "name"), [("approach", "process_"), ("containers", "container_")])
 def test_a_start_time_that_changes_is_a_restart(after: float, part: str, name: str) -> None:
     times = by_second(lambda second: 7 if second < 20 else after)
-
     assert metrics(part, matrix(f"{name}start_time_seconds", times, service="app")).process_restarts(*RUN) == 1
 
 
 def test_an_earlier_container_of_the_service_does_not_count() -> None:
     earlier = cpu("app", [(at(second), 9.0 * second) for second in range(-500, 2)])
-
     assert only("containers", earlier, cpu("app", ramp(0.5))).cpu_seconds(at(10), at(20), "app") == pytest.approx(5)
 
 
@@ -194,7 +189,6 @@ def test_an_earlier_container_of_the_service_does_not_count() -> None:
 def test_throttling_is_counted_from_the_first_sample_on(periods: Samples, throttled: Samples, ratio: float) -> None:
     counters = {"container_cpu_cfs_periods_total": periods, "container_cpu_cfs_throttled_periods_total": throttled}
     series = [own(name, *samples, service="app") for name, samples in counters.items()]
-
     assert only("containers", *series).quota("app", *RUN).throttled == pytest.approx(ratio)
 
 

@@ -46,5 +46,4 @@ def test_invalid_runs_and_other_loads_do_not_count() -> None:
 
 def test_the_summary_tells_it(tmp_path: Path) -> None:
     runs = summarise(experiment(tmp_path, blocks([0.09, 0.10, 0.08])), interrupted=False).runs
-
     assert all(run.verdict == "suspect" and "9.42 %" in run.reasons[-1] for run in runs if run.approach == "a")

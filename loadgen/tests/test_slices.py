@@ -130,7 +130,6 @@ def test_each_side_keeps_its_own_slices_with_their_cost(tmp_path: Path, monkeypa
 
 def test_a_generator_that_dies_ends_slices_of_both_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sides, _ = run_pair(tmp_path, monkeypatch, deaf="11")
-
     assert [(one.kept[0][0].stopped_by, one.kept[0][0].exit_code) for one in sides] == [("slice", 3), ("slice", 0)]
 
 
@@ -239,7 +238,6 @@ def test_the_ratio_to_the_partner_is_watched(costs: tuple[float, ...], others: t
 def test_connections_that_idle_within_a_slice_break_littles_law() -> None:
     whole = log_of((100, 1.0))
     stops = whole.where((whole.start_s != 101.5) | (np.arange(len(whole)) % 2 == 0), whole.failed_start_s > 0)
-
     assert figures([slice_of(100, 1.0, 5.0)], log=stops)["little_ratio"] < 0.9
 
 
@@ -256,6 +254,5 @@ def test_requests_that_a_slice_lacks_are_told_and_failed_ones_are_errors() -> No
 
 def test_what_one_slice_lacks_the_run_does_not_have() -> None:
     fields = figures([slice_of(100, 1.0, 5.0), slice_of(200, 1.0, None, allocated_bytes=None)])
-
     assert fields["cpu_ms_per_request"] is fields["allocated_bytes_per_request"] is fields["cpu_fall"] is None
     assert fields["ratio_shift"] is None

@@ -88,17 +88,14 @@ def summed_up(folder: Path, runs: list[Run], **changes: Any) -> Summary:
     ("told", "kind", "note"),
     [
         (HEADLINE[TOMCATS[1]], "controlled", "differ in the concurrency model alone"),
-        (about(TOMCATS[1], style=...), "unknown", "differ is not known"),
-        (..., "unknown", "differ is not known"),
-        ({"error": "refused"}, "unknown", "differ is not known"),
-        ([], "unknown", "differ is not known"),
+        (about(TOMCATS[1], style=...), "unknown", "differ is not known"), (..., "unknown", "differ is not known"),
+        ({"error": "refused"}, "unknown", "differ is not known"), ([], "unknown", "differ is not known"),
         (about(TOMCATS[1], concurrency=[]), "unknown", "differ is not known"),
     ],
     ids=["whole", "no style", "nothing", "an error", "a list", "a list as model"],
-)
+)  # fmt: skip
 def test_which_rows_compare_models_is_in_summary_and_table(tmp_path: Path, told: Any, kind: str, note: str) -> None:
     summary = summed_up(tmp_path, tomcats(), abouts=[HEADLINE[TOMCATS[0]], told])
-
     assert [one.kind for one in summary.contrasts] == [kind]
     assert any(note in text for text in footnotes(summary))
 
@@ -308,7 +305,6 @@ def test_steps_hangs_failures_and_the_collector_are_lines_of_both_outputs(
 def test_a_collector_that_did_not_pause_has_no_longest_pause() -> None:
     """Its gauge may still show one of the warm-up."""
     (line,) = lines("collector.txt", runs=[run(1, gc=Gc(pauses=0, pause_seconds=0, longest_pause_ms=85))])
-
     assert {"0", "0.00"} == figures(line.partition(": ")[2])
 
 

@@ -46,28 +46,22 @@ STARTED = b'{"requests": 9, "connections": 2, "timeout_s": 1, "started": 1700000
         ("ab", load_of(Closed(20_000, 60), 20_000), None),
         ("ab", load_of(Closed(30_000, 60), 20_001), "CONCURRENCY=20000 or less"),
         ("ab", load_of(Closed(99, 60), 100), "each of 100 connections, got 99: raise REQUESTS"),
-        ("ab", load_of(LADDER), "use vegeta or users"),
-        ("ab", load_of(SPIKE), "use vegeta or users"),
+        ("ab", load_of(LADDER), "use vegeta or users"), ("ab", load_of(SPIKE), "use vegeta or users"),
         ("ab", load_of(CLOSED, 1, "/a", "/b"), "2 were asked for: use users"),
-        ("ab", load_of(CLOSED, 1, POST), "use hey or users"),
-        ("hey", load_of(Closed(1_000_000, 60), 20, POST), None),
+        ("ab", load_of(CLOSED, 1, POST), "use hey or users"), ("hey", load_of(Closed(1_000_000, 60), 20, POST), None),
         ("hey", load_of(Closed(1_000_001, 60)), "use REQUESTS=1000000 or less"),
         ("hey", load_of(Closed(120, 60), 121), "each of 121 connections, got 120"),
-        ("hey", load_of(LADDER), "use vegeta or users"),
-        ("hey", load_of(SPIKE), "use vegeta or users"),
+        ("hey", load_of(LADDER), "use vegeta or users"), ("hey", load_of(SPIKE), "use vegeta or users"),
         ("hey", load_of(CLOSED, 20, "/a", "/b", "/c"), "3 were asked for: use users"),
-        ("vegeta", load_of(LADDER, 20, "/a", POST), None),
-        ("vegeta", load_of(CLOSED), "use ab, hey or users"),
-        ("vegeta", load_of(SPIKE), "use ab, hey or users"),
-        ("vegeta", load_of(rate(0.001)), None),
-        ("users", load_of(SPIKE, 20, "/a", POST), None),
-        ("users", load_of(CLOSED), None),
+        ("vegeta", load_of(LADDER, 20, "/a", POST), None), ("vegeta", load_of(CLOSED), "use ab, hey or users"),
+        ("vegeta", load_of(SPIKE), "use ab, hey or users"), ("vegeta", load_of(rate(0.001)), None),
+        ("users", load_of(SPIKE, 20, "/a", POST), None), ("users", load_of(CLOSED), None),
         ("users", load_of(LADDER), "use vegeta"),
         ("users", load_of(Closed(100, 60), 101), "each of 101 connections, got 100"),
         ("users", load_of(Users((UserStage(0, 5),))), "got 0: raise SCALE"),
         ("users", load_of(Users((UserStage(1, 5),)), 20, "/a", "/b"), "2 kinds of requests"),
     ],
-)
+)  # fmt: skip
 def test_what_a_tool_cannot_do_is_refused_with_a_cure(name: str, load: Load, cure: str | None) -> None:
     if cure is None:
         tool(name).check(load)
@@ -116,7 +110,6 @@ def full(_: int) -> None:
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_tool_that_left_no_rows_has_no_requests(tmp_path: Path, name: str) -> None:
     tool(name).finish(tmp_path)
-
     assert tool(name).requests(tmp_path, 100) is None
 
 
@@ -263,7 +256,6 @@ def test_another_report_is_refused(tmp_path: Path, report: Any) -> None:
 
 def test_without_a_report_the_last_words_are_known(tmp_path: Path) -> None:
     parsed(tmp_path, *ROWS)
-
     assert VEGETA.report(tmp_path) == ToolReport(aborted="lab-rates: no such host")
 
 
@@ -282,16 +274,13 @@ def test_what_rates_is_given(tmp_path: Path) -> None:
     steps = OpenRate((RateStep(12.5, 60), RateStep(25, 30)))
 
     assert load_file(VEGETA, load_of(steps, 20, target, "/capabilities"), tmp_path) == {
-        "origin": "http://app:8080",
-        "connections": 20,
-        "metrics_port": 8880,
-        "timeout_ms": 1000,
+        "origin": "http://app:8080", "connections": 20, "metrics_port": 8880, "timeout_ms": 1000,
         "steps": [{"rate_rps": 12.5, "seconds": 60}, {"rate_rps": 25, "seconds": 30}],
         "requests": [
             {"method": "POST", "target": "/movies?x=1", "headers": [["Authorization", "b:c"]], "body": str(body)},
             {"method": "GET", "target": "/capabilities", "headers": [], "body": None},
         ],
-    }
+    }  # fmt: skip
 
 
 def test_what_users_is_given(tmp_path: Path) -> None:

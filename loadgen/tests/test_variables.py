@@ -39,16 +39,14 @@ def test_values_are_taken_or_refused_with_the_value_and_the_cure(line: str) -> N
 @pytest.mark.parametrize(
     ("verb", "settings", "cure"),
     [
-        ("sweep", "CONCURRENCY=2000,500", "use 500,2000."),
-        ("sweep", "CONCURRENCY=500,500", "use 500."),
-        ("sweep", "RATE=20,3.5", "use 3.5,20."),
-        ("sweep", "RATE=20,20.0", "use 20."),
+        ("sweep", "CONCURRENCY=2000,500", "use 500,2000."), ("sweep", "CONCURRENCY=500,500", "use 500."),
+        ("sweep", "RATE=20,3.5", "use 3.5,20."), ("sweep", "RATE=20,20.0", "use 20."),
         ("sweep", "CONCURRENCY=5,9 does not go with RATE=5", "use one number, or leave it out."),
         ("sweep", "REQUESTS=9 does not go with RATE=5", "use DURATION."),
         ("run-ab", "CONCURRENCY=5,9", "make sweep CONCURRENCY=5,9."),
         ("run-vegeta", "RATE=5,9", "make sweep RATE=5,9."),
     ],
-)
+)  # fmt: skip
 def test_loads_that_do_not_go_together_are_refused(verb: str, settings: str, cure: str) -> None:
     given = dict(word.split("=") for word in settings.split() if "=" in word)
 
@@ -60,7 +58,6 @@ def test_loads_that_do_not_go_together_are_refused(verb: str, settings: str, cur
 
 def test_what_the_verb_does_not_take_is_no_part_of_it() -> None:
     asked = model_of("run-ab", {"NAME": "my-computer", "CONCURRENCY": "7"}, KNOWN, ENV)
-
     assert (asked.scenario, asked.connections, asked.tool) == (None, [7], "ab")
     assert asked.given == {"CONCURRENCY": "7"}
 
@@ -76,7 +73,6 @@ def test_defaults_are_those_of_env_and_the_tool_of_a_sweep_follows_its_loads() -
 
 def test_options_of_the_jvm_are_one_word_for_the_shell() -> None:
     asked = model_of("run-ab", {"CONCURRENCY": "7", "JVM_OPTS": " -Xss256k  -Da=b "}, KNOWN, ENV)
-
     assert asked.settings["JVM_OPTS"] == "-Xss256k;-Da=b"
 
 
@@ -122,6 +118,5 @@ def test_a_command_imports_what_it_needs() -> None:
 
 def test_without_a_command_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("--help") == 0
-
     told = capsys.readouterr().out
     assert [name for name in COMMANDS if f" {name} " not in told] == []

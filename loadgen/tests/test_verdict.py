@@ -317,13 +317,11 @@ def test_where_a_rule_applies(measured: dict[str, Any], rules: str) -> None:
 @pytest.mark.parametrize("think_s", [None, 0.0])
 def test_no_request_is_late_that_is_due_when_the_last_one_is_answered(think_s: float | None) -> None:
     rules = judge(think_s=think_s, **lag(0.0)).rules
-
     assert {one.outcome for one in rules if one.rule.startswith("started_")} == {"does not apply"}
 
 
 def test_what_makes_a_run_invalid_is_not_drowned_in_what_is_not_known() -> None:
     judgement = judge(errors=30_000, foreign_cpu_share=None)
-
     assert unknown(judgement.rules) == {"foreign_cpu", "much_foreign_cpu"}
     assert judgement.reasons == [one.reason for one in judgement.rules if one.rule == "too_many_errors"]
 

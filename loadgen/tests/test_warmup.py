@@ -34,7 +34,6 @@ def test_an_approach_that_gets_warm_ends_its_warm_up_before_the_cap(connections:
 @pytest.mark.parametrize("burst_s", [2, 5])
 def test_bursts_for_the_compilers_are_as_long_as_they_should_be(burst_s: float) -> None:
     got = warmed(Approach(), 200, compile_burst_s=burst_s)
-
     assert phase(got, "compile")[0].wait_ms == 200 * 2 / 0.5  # ms: 2 of CPU each, on half of one CPU
     assert phase(got, "compile")[-1].duration_s == pytest.approx(burst_s, rel=0.4)
 
@@ -160,7 +159,6 @@ def test_the_first_burst_of_a_closed_load_allows_for_the_work_that_the_compilers
 @pytest.mark.parametrize(("cap_s", "bursts"), [(0, 0), (4.9, 0), (5, 1)])
 def test_a_cap_shorter_than_a_burst_leaves_no_warm_up(cap_s: float, bursts: int) -> None:
     got = warmed(Approach(), cap_s=cap_s)
-
     assert (len(got.bursts), got.digest.capped) == (bursts, True)
 
 
@@ -231,16 +229,13 @@ def test_the_longest_answer_tells_connections_of_a_rate(
 @pytest.mark.parametrize(
     ("cost_ms", "shape", "targets", "cpus", "settles_at"),
     [
-        (0.1, LADDER, ["/capabilities"], 1, 4000),
-        (0.5, LADDER, ["/capabilities"], 1, 1600),
-        (0.5, LADDER, ["/capabilities"], 2, 3200),
-        (0.5, LADDER, ["/capabilities?cpuMicros=1500"], 1, 400),
+        (0.1, LADDER, ["/capabilities"], 1, 4000), (0.5, LADDER, ["/capabilities"], 1, 1600),
+        (0.5, LADDER, ["/capabilities"], 2, 3200), (0.5, LADDER, ["/capabilities?cpuMicros=1500"], 1, 400),
         (0.5, LADDER, ["/capabilities", "/capabilities?cpuMicros=3000"], 1, 400),
-        (0.5, rate(4000), ["/capabilities"], 1, 4000),
-        (0.5, rate(2), ["/capabilities?cpuMicros=160000"], 1, 4.98),
+        (0.5, rate(4000), ["/capabilities"], 1, 4000), (0.5, rate(2), ["/capabilities?cpuMicros=160000"], 1, 4.98),
         (0.5, rate(7), ["/capabilities?cpuMicros=160000"], 1, 7),
     ],
-)
+)  # fmt: skip
 def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
     cost_ms: float, shape: Shape, targets: list[str], cpus: int, settles_at: float
 ) -> None:
@@ -254,9 +249,7 @@ def test_a_ladder_settles_at_its_highest_rate_that_does_not_queue(
 
 def test_a_ladder_whose_first_phase_is_not_to_be_had_does_not_queue_for_the_work_it_asks_for() -> None:
     approach = Approach(tells_jit=False, cpus=2)
-
     warmed(approach, 8000, "/capabilities?cpuMicros=4000", cap_s=400, shape=LADDER)
-
     assert {load.rate_rps for load in approach.sent} == {400}
 
 
@@ -315,7 +308,6 @@ def test_five_bursts_are_the_fewest_and_the_first_does_not_count() -> None:
 
 def test_what_lies_six_bursts_back_no_longer_counts() -> None:
     cold = [burst(cpu=cpu) for cpu in (9, 5, 3)]
-
     assert describe_change(cold + [burst()] * 5) is not None
     assert describe_change(cold + [burst()] * 6) is None
 
@@ -332,7 +324,6 @@ def test_without_figures_of_the_process_latency_alone_tells() -> None:
 def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_steady(missing: dict[str, float]) -> None:
     bursts = [burst(cpu=cpu, memory=cpu) for cpu in falling(0.2, 7)]
     bursts[4] = burst(**missing)  # type: ignore[arg-type]  # None is what is tested
-
     assert describe_change(bursts) is not None
 
 
@@ -343,13 +334,11 @@ def test_a_figure_that_is_missing_from_some_bursts_does_not_make_the_others_stea
         ([burst(requests=10_000, jit_s=4), burst(requests=10_000, jit_s=5.1 * REST_CORES)], 1, False),
         ([burst(requests=10_000, jit_s=4), burst(requests=9_999, jit_s=5 * REST_CORES)], 1, False),
         ([burst(requests=10_000, jit_s=0.1), burst(requests=10_000, jit_s=4)], 1, False),
-        ([burst(requests=30_000, jit_s=None)], 1, False),
-        ([burst(requests=30_000, cpu=None)], 1, False),
-        ([burst(requests=30_000, cpu=4.0)], 1, True),
-        ([burst(requests=30_000, cpu=4.01)], 1, False),
+        ([burst(requests=30_000, jit_s=None)], 1, False), ([burst(requests=30_000, cpu=None)], 1, False),
+        ([burst(requests=30_000, cpu=4.0)], 1, True), ([burst(requests=30_000, cpu=4.01)], 1, False),
         ([burst(requests=30_000, cpu=4.01)], 2, True),
     ],
-)
+)  # fmt: skip
 def test_compilers_rest_after_enough_requests_that_left_them_some(bursts: list[Burst], cpus: float, rest: bool) -> None:
     assert at_rest(bursts, cpus) is rest
 
