@@ -46,7 +46,7 @@ begin_experiment() {
   [ -z "$STOPPED" ] || compose stop --timeout 5 $STOPPED >/dev/null 2>&1 || exit "$HOST_CANNOT"
   write_engine_facts || exit "$LAB_FAILED"
   export LAB_WERE_UP=$STOPPED${UP_BEFORE:+ $UP_BEFORE}
-  runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c .)
+  runs=$(cut -d' ' -f1 <<<"$RUNS" | tr , '\n' | grep -c . || true)
   say "experiment $LAB_EXPERIMENT: $runs runs ($(approaches_of_plan | paste -sd, - | sed 's/,/, /g'))," \
     "about $(((EXPECTED_S + 59) / 60)) min, $(((LONGEST_S + 59) / 60)) at most${NOTE:+$'\n'$NOTE}"
   # Before the approach: of two that start at the same time, each may create the network.
