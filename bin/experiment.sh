@@ -132,8 +132,10 @@ end_runs() { # RUN[,RUN...] SERVICE[,SERVICE...]
   [ -e "$EXPERIMENT/order.json" ] || die "$LAB_FAILED" "$EXPERIMENT/order.json is gone, so nothing more is measured: start again."
   for run in ${1//,/ }; do
     raw=$EXPERIMENT/runs/$run/raw service=${services[number]} number=$((number + 1))
-    id=$(containers_of "$service")
-    [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
+    for _ in 1 2; do # a signal ends what asks the engine, too
+      [ -e "$raw/container.json" ] || id=$(containers_of "$service") || true
+      [ -e "$raw/container.json" ] || [ -z "$id" ] || keep_container "${id%%$'\n'*}" "$raw" "$service"
+    done
     keep_container "$GENERATOR" "$raw" loomlab
   done
   [ "$(docker inspect --format '{{.State.ExitCode}}' "$GENERATOR" 2>/dev/null)" != "$LAB_FAILED" ] || LAB_BROKE=yes
