@@ -11,7 +11,7 @@ from typing import NamedTuple
 from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
 from loomlab.answer.text import host_line
-from loomlab.basics.format import counted, number
+from loomlab.basics.format import counted, number, percent
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
 from loomlab.report.chart import INK, SOFT, drawing, named_rows, new_axes
@@ -42,8 +42,8 @@ class Answer(NamedTuple):
     side: str
     load: str
 
-    def by(self, figure: Figure) -> Comparison:
-        every = self.experiment.comparisons(figure, self.load)
+    def by(self, figure: Figure, load: str | None = None) -> Comparison:
+        every = self.experiment.comparisons(figure, load or self.load)
         return next(one for one in every if one.a == self.side)
 
 
@@ -63,28 +63,30 @@ def answers(experiments: Mapping[str, Experiment]) -> list[Answer]:
     load = timed.loads[-1].label
     rows = [Answer(what, timed, side, load) for side, what in PAIRS.items()]
     if untimed:
-        rows.insert(1, Answer("the same without a read time-out", untimed, rows[0].side, load))
+        rows.insert(1, Answer("the same without a read time-out of backend calls", untimed, rows[0].side, load))
     return rows
 
 
 def answer(experiments: Mapping[str, Experiment]) -> list[str]:
-    """Lines of the README."""
-    rows = answers(experiments)
-    lines = ["| | memory per in-flight request | CPU per request | p99 latency, a lower bound |", "|:--|:--|:--|:--|"]
+    """Lines of the README: memory at the highest load, CPU at each."""
+    rows, loads = answers(experiments), [load.label for load in experiments["headline"].loads]
+    headings = ["", "memory per in-flight request", *(f"CPU per request at {load}" for load in loads)]
+    lines = ["| " + " | ".join(headings) + " |", "|:--" * len(headings) + "|"]
     for row in rows:
-        memory = row.by(MEMORY)
-        both = f"{number(memory.a_mean)} instead of {number(memory.b_mean)} KiB"
-        lines.append(f"| {row.what} | {both}: {_cell(memory)} | {_cell(row.by(CPU))} | {_cell(row.by(P99))} |")
+        cells = [_cell(row.by(MEMORY)), *(_cell(row.by(CPU, load)) for load in loads)]
+        lines.append("| " + " | ".join([row.what, *cells]) + " |")
     days = dict.fromkeys((row.experiment.summary.started or "")[:10] for row in rows)
-    measured = f"Measured on {' and '.join(days)} at {rows[0].load}; 95 % intervals are in brackets."
-    return [*lines, "", f"{measured} [Other loads, and every run](docs/results/measured.md)."]
+    brackets = f"95 % intervals are in brackets; memory is that at {rows[0].load}."
+    return [*lines, "", f"Measured on {' and '.join(days)}; {brackets} [Every run](docs/results/measured.md)."]
 
 
-def _cell(comparison: Comparison) -> str:
-    shown = comparison.word in {"not significant", "no difference", "equivalent"}
-    few = len(comparison.blocks) < FEWEST_FINE_BLOCKS
-    of = f", {counted(len(comparison.blocks), 'block')} only" if few else ""
-    return with_interval(*effect_cell(comparison)) + (f", {comparison.word}" if shown else "") + of
+def _cell(one: Comparison) -> str:
+    word = {"no difference": "no difference within", "equivalent": "equivalent within"}.get(one.word)
+    said = f", {word} {percent(one.margin)}" if word and one.margin else ""
+    said = ", not significant" if one.word == "not significant" else said
+    few = f", {counted(len(one.blocks), 'block')} only" if len(one.blocks) < FEWEST_FINE_BLOCKS else ""
+    unit = f" {one.unit}" if one.unit else ""
+    return f"{number(one.a_mean)} instead of {number(one.b_mean)}{unit}: {with_interval(*effect_cell(one))}{said}{few}"
 
 
 def memory(experiments: Mapping[str, Experiment]) -> list[str]:
