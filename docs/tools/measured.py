@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from loomlab.answer.figures import CPU, MEMORY, P99, PARTS, RSS, THREADS, THROUGHPUT, Figure, measured_figures
 from loomlab.answer.loads import load_groups
-from loomlab.answer.text import host_line
+from loomlab.answer.text import Remark, host_line
 from loomlab.basics.format import counted, number, percent
 from loomlab.records.contrasts import Comparison
 from loomlab.records.models import Summary
@@ -97,20 +97,25 @@ def memory(experiments: Mapping[str, Experiment]) -> list[str]:
 
 def page(experiments: Mapping[str, Experiment]) -> str:
     """Each experiment's command, host, sentences and table."""
-    lines = ["# Measured", "", "What the lab found with its own services, one experiment a section."]
+    lines = ["# Measured", "", "What the lab found with its own services, one experiment per section."]
     for name, experiment in experiments.items():
         title, command = KEPT[name]
         summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
         compared = experiment.comparisons(CPU)
         unclear = [opening.unclear] if opening.unclear else []
         said = [*opening.found, *unclear, *opening.more] if compared else []
-        of_runs = (f"{one.verdict or 'every run'}: {one.reason}" for one in caveats.of_runs if one.verdict != "valid")
+        of_runs = (f"{one.verdict or 'every run'}: {_found(one)}" for one in caveats.of_runs if one.verdict != "valid")
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
         lines += [f"{caveats.counts} [Summary](measured/{name}.json.gz).", ""]
         lines += [f"- {sentence}" for sentence in (*said, *doubts)]
         lines += ["", *table_of(experiment.rows, [one for one in SHOWN if one in measured_figures(experiment.runs)])]
     return "\n".join(lines) + "\n"
+
+
+def _found(remark: Remark) -> str:
+    """What a rule found, without advice that is empty on a page of results."""
+    return re.sub(r"[;:,](?: and)? measure again.*", ".", remark.reason)
 
 
 def _dropped(experiment: Experiment) -> Iterator[str]:
