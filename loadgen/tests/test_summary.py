@@ -233,6 +233,7 @@ def test_a_difference_between_the_approaches_makes_every_run_of_the_load_suspect
     assert [one.verdict for one in got.runs] == ["suspect", "suspect", "valid"]
     assert "0 from tomcat-platform; 1 from tomcat-virtual" in got.runs[0].reasons[0]
     assert any("inbound.server" in note for note in footnotes(got))
+    assert not any("inbound.server" in note for note in footnotes(got, brief=True))
 
 
 @pytest.mark.parametrize(
