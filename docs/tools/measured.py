@@ -101,9 +101,9 @@ def page(experiments: Mapping[str, Experiment]) -> str:
     for name, experiment in experiments.items():
         title, command = KEPT[name]
         summary, opening, caveats = experiment.summary, opening_of(experiment), caveats_of(experiment)
-        compared = experiment.comparisons(CPU)
+        compared = any(one.interval for one in experiment.comparisons(CPU))
         unclear = [opening.unclear] if opening.unclear else []
-        said = [*opening.found, *unclear, *opening.more] if compared else []
+        said = [*opening.found, *unclear, *opening.more] if compared else opening.more
         of_runs = (f"{one.verdict or 'every run'}: {_found(one)}" for one in caveats.of_runs if one.verdict != "valid")
         doubts = dict.fromkeys([*caveats.whole, *_dropped(experiment), *caveats.host, *of_runs])
         lines += ["", f"## {title}", f"`{command}`, {(summary.started or '')[:10]}. {host_line(summary.environment)}"]
